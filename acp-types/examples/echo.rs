@@ -1,4 +1,4 @@
-//! The shortest agent: it repeats each prompt, over standard input and output.
+//! An agent on standard input and output that repeats each prompt.
 use acp_types::connection::{Context, Options, stdio, v1};
 use acp_types::v1::initialization::*;
 use acp_types::v1::prompt_turn::*;

@@ -1,25 +1,24 @@
-//! The agent's side of one ACP connection, without IO: the mirror of [`client`](crate::client).
+//! The agent's side of one ACP connection, without I/O; the counterpart of [`client`](crate::client).
 //!
-//! A [`Connection`] takes the lines of the client, and gives typed requests that are answered by key, updates and calls to
-//! send, and the ends of calls. It chooses the version when the client asks with `initialize`, and decodes in that version
-//! from then on.
+//! A [`Connection`] handles the client's lines. It yields typed requests that are answered by key, sends updates and
+//! calls, and reports the end of each call. `initialize` selects the version of all later messages.
 //!
 //! # Run loop
 //!
-//! After each `handle_*` and each call: transmit what [`poll_transmit`](Connection::poll_transmit) gives, take
+//! After each `handle_*` and each call, transmit the lines of [`poll_transmit`](Connection::poll_transmit), take
 //! [`poll_event`](Connection::poll_event) until it returns `None`, and arm a timer for
 //! [`poll_timeout`](Connection::poll_timeout).
 //!
-//! What holds, whatever the client does:
-//! - Each request of the client is given once, and answered once, by the caller or, when it is invalid or too much, by the
-//!   machine.
-//! - A prompt that is cancelled, by `session/cancel` or by `$/cancel_request`, is [reported](Event::Cancelled) once; it is
-//!   still to be answered.
+//! The machine guarantees, for any client:
+//! - Each request of the client is reported once, and answered once: by the caller, or by the machine if it is invalid
+//!   or exceeds a limit.
+//! - The cancellation of a prompt, by `session/cancel` or `$/cancel_request`, is [reported](Event::Cancelled) once. The
+//!   prompt has still to be answered.
 //! - Each call ends once.
-//! - Memory stays within the sum of the [`Limits`].
-//! - After [`Event::Closed`] nothing comes.
+//! - Memory is bounded by the sum of the [`Limits`].
+//! - No event follows [`Event::Closed`].
 //!
-//! An agent that says what it was told:
+//! An agent that repeats its prompts:
 //!
 //! ```
 //! use acp_types::agent::{ClientRequest, Connection, Event, Options, Reply};
@@ -86,40 +85,40 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{CancelMethod, Notification, Peer, Request, RequestId};
 use serde::Serialize;
 
-/// The agent's side of one ACP connection; see the [module](self).
+/// The agent's side of one ACP connection; see the [module documentation](self).
 #[derive(Debug)]
 pub struct Connection {
     options: Options,
     peer: Peer<(CallKey, Cow<'static, str>)>,
-    /// The version that was chosen.
+    /// The selected version.
     version: Option<ProtocolVersion>,
     requests: BTreeMap<RequestKey, OpenRequest>,
     by_id: BTreeMap<RequestId, RequestKey>,
-    /// Prompts that are open and not cancelled.
+    /// Open prompts that were not cancelled.
     turns: BTreeSet<(SessionId, RequestKey)>,
     calls: BTreeMap<CallKey, RequestId>,
     outgoing: Outgoing,
     inbox: Inbox<Waiting>,
     diagnostics: VecDeque<Diagnostic>,
     missed: u64,
-    /// Calls whose end has not been polled.
+    /// Number of calls with an end that was not polled.
     open_calls: usize,
     next_key: u64,
     closed: Option<CloseReason>,
     is_closed_polled: bool,
 }
 
-/// A request of the client that is not answered.
+/// An open request of the client.
 #[derive(Debug)]
 struct OpenRequest {
     id: RequestId,
-    /// The session whose turn it is, for a prompt that is not cancelled.
+    /// The session of a prompt that was not cancelled.
     turn: Option<SessionId>,
     is_cancelled: bool,
 }
 
 impl Connection {
-    /// A connection on which nothing has happened.
+    /// Creates a connection in its initial state.
     pub fn new(options: Options) -> Self {
         let limits = jsonrpc_core::Limits { ours: usize::MAX, theirs: options.limits.requests };
         Self {
@@ -141,32 +140,32 @@ impl Connection {
         }
     }
 
-    /// The version that was chosen when the client asked with `initialize`.
+    /// Returns the version that `initialize` has selected.
     pub fn version(&self) -> Option<ProtocolVersion> {
         self.version
     }
 
-    /// Whether nothing follows any more, once the events that wait are polled.
+    /// Returns whether the connection is closed and all events were polled.
     pub fn is_closed(&self) -> bool {
         self.closed.is_some()
     }
 
-    /// The id of a request of the client that is not answered.
+    /// Returns the id of an open request of the client.
     pub fn request_id(&self, request: RequestKey) -> Option<&RequestId> {
         self.requests.get(&request).map(|open| &open.id)
     }
 
-    /// Answers requests that come from now on with an error, because the connection is about to end.
+    /// Answers further requests with an error, since the connection is about to end.
     pub fn drain(&mut self) {
         self.peer.drain();
     }
 
-    /// Number of requests of the client that are not answered.
+    /// Returns the number of open requests of the client.
     pub fn open_requests(&self) -> usize {
         self.requests.len()
     }
 
-    /// Number of calls whose end has not been polled.
+    /// Returns the number of calls with an end that was not polled.
     pub fn open_calls(&self) -> usize {
         self.open_calls
     }
@@ -174,7 +173,7 @@ impl Connection {
     /// Answers a request of the client.
     ///
     /// # Errors
-    /// The request is answered already, or the connection is closed.
+    /// The request is already answered, or the connection is closed.
     pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
         let open = self.requests.remove(&request).ok_or(Answered)?;
         self.by_id.remove(&open.id);
@@ -185,7 +184,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a notification: an update of a session, mostly. It leaves in the order of the calls and replies around it.
+    /// Sends a notification, for example a session update. The order of notifications, calls and replies is kept.
     ///
     /// # Errors
     /// The connection is closed, or the parameters have no JSON form.
@@ -196,14 +195,14 @@ impl Connection {
         self.notify_line(notification(params)?)
     }
 
-    /// Sends a notification that is a whole line.
+    /// Sends a complete notification line.
     pub(crate) fn notify_line(&mut self, line: Vec<u8>) -> Result<(), CallError> {
         self.check_open()?;
         self.outgoing.push_line(line, Purpose::Notification);
         Ok(())
     }
 
-    /// Sends a notification of a method that is known by name only.
+    /// Sends a notification by method name.
     ///
     /// # Errors
     /// The connection is closed.
@@ -214,7 +213,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Makes a call: for permission, an elicitation, a file, a terminal, or an extension. [`Event::CallEnded`] follows.
+    /// Makes a call, for example for permission, an elicitation, a file or a terminal. [`Event::CallEnded`] follows.
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
         let key = CallKey::new(self.number());
         if self.is_closed_polled {
@@ -244,7 +243,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Withdraws a call with `$/cancel_request`, once. Its end still comes.
+    /// Withdraws a call with `$/cancel_request`, once. The end of the call still follows.
     pub fn withdraw(&mut self, call: CallKey) {
         let cancellation = self.calls.get(&call).and_then(|id| self.peer.cancel(id));
         if let Some(cancellation) = cancellation {
@@ -284,7 +283,7 @@ impl Connection {
         Some(Event::Closed(reason))
     }
 
-    /// Returns when [`handle_timeout`](Self::handle_timeout) has something to do, unless something happens before.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.peer.poll_timeout().filter(|_| self.closed.is_none())
     }

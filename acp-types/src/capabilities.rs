@@ -1,4 +1,4 @@
-//! What the two sides may send each other, after what they said in `initialize`.
+//! Permitted messages after the exchange of capabilities in `initialize`.
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 //!
@@ -16,9 +16,9 @@
 //! assert_eq!(refusal.to_string(), "`fs/read_text_file` needs `clientCapabilities.fs.readTextFile`");
 //! ```
 //!
-//! What the state of a session decides is allowed here: `session/set_mode`, `session/set_config_option`,
-//! `tool_call/cancel`, `terminal/cancel`. So are extensions, whose names begin with `_`, and notifications that begin
-//! with `$/`: whoever does not know them ignores them, or says so.
+//! Messages that depend on the state of a session are permitted here: `session/set_mode`, `session/set_config_option`,
+//! `tool_call/cancel`, `terminal/cancel`. So are extensions, with names that begin with `_`, and notifications that
+//! begin with `$/`; a receiver that does not support them ignores or rejects them.
 use crate::methods::{self, Direction, Method};
 use crate::v1::extensibility::EXTENSION_PREFIX;
 use alloc::borrow::ToOwned;
@@ -28,25 +28,25 @@ use core::fmt;
 pub mod v1;
 pub mod v2;
 
-/// Why something may not be sent.
+/// An error: a message must not be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// What was asked about, by its name on the wire.
+    /// Name of the method, update or member on the wire.
     pub name: String,
-    /// Why it may not be sent.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why something may not be sent.
+/// The reason why a message must not be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Nobody announced what it needs: a path in the `initialize` pair.
+    /// A required capability was not announced: a path in the `initialize` pair.
     NotAnnounced(&'static str),
-    /// The version of the connection does not have it.
+    /// The version of the connection does not define it.
     NotInVersion,
-    /// The version has it, and only the other side may send it.
+    /// Only the other side may send it.
     OtherDirection,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason {
             Reason::NotAnnounced(needs) => write!(f, "`{}` needs `{needs}`", self.name),
-            Reason::NotInVersion => write!(f, "this version has no `{}`", self.name),
+            Reason::NotInVersion => write!(f, "this version does not define `{}`", self.name),
             Reason::OtherDirection => write!(f, "only the other side may send `{}`", self.name),
         }
     }
@@ -68,7 +68,7 @@ impl Reason {
     }
 }
 
-/// Whether a method may be sent, where `holds` says which gates are open.
+/// Checks a method, with the gates that `holds` reports as open.
 fn allows_method(
     table: &'static [Method],
     direction: Direction,
@@ -86,12 +86,12 @@ fn allows_method(
     method.gate.map_or(Ok(()), |gate| needs(name, gate, holds))
 }
 
-/// Whether a gate is open.
+/// Checks a gate.
 fn needs(name: &str, gate: &'static str, holds: impl Fn(&str) -> bool) -> Result<(), Refusal> {
     if holds(gate) { Ok(()) } else { Err(Reason::NotAnnounced(gate).of(name)) }
 }
 
-/// Whether something may be sent that the version does not know: extensions may.
+/// Checks a name that the version does not define: only extensions are permitted.
 fn unknown(name: &str) -> Result<(), Refusal> {
     if name.starts_with(EXTENSION_PREFIX) { Ok(()) } else { Err(Reason::NotInVersion.of(name)) }
 }

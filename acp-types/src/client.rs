@@ -1,23 +1,23 @@
-//! The client's side of one ACP connection: its sessions, turns and calls, without IO.
+//! The client's side of one ACP connection: sessions, turns and calls, without I/O.
 //!
-//! A [`Connection`] takes the lines of the agent and calls of the program, and gives lines to send and typed events. It
+//! A [`Connection`] handles the agent's lines and the program's calls, and yields lines to send and typed events. It
 //! reads no clock: times are offsets from an epoch of the caller's choice.
 //!
 //! # Run loop
 //!
-//! After each `handle_*` and each call: transmit what [`poll_transmit`](Connection::poll_transmit) gives, take
+//! After each `handle_*` and each call, transmit the lines of [`poll_transmit`](Connection::poll_transmit), take
 //! [`poll_event`](Connection::poll_event) until it returns `None`, and arm a timer for
-//! [`poll_timeout`](Connection::poll_timeout); when it fires, call [`handle_timeout`](Connection::handle_timeout).
+//! [`poll_timeout`](Connection::poll_timeout). When it fires, call [`handle_timeout`](Connection::handle_timeout).
 //!
-//! What holds, whatever the agent does:
-//! - Each session that is opened is [opened](SessionEvent::Opened) or [refused](SessionEvent::Refused) once; each call and
+//! The machine guarantees, for any agent:
+//! - Each requested session is [opened](SessionEvent::Opened) or [refused](SessionEvent::Refused) once. Each call and
 //!   each turn ends once.
-//! - Each request of the agent is answered once: by the caller, or by the machine when the turn is cancelled, when the
-//!   agent withdraws it, or when the session is released.
-//! - Updates of a session keep their order, and reach no other. A session that is not polled loses its own oldest updates;
-//!   others are not affected.
-//! - Memory stays within the sum of the [`Limits`].
-//! - After [`Event::Closed`] nothing comes.
+//! - Each request of the agent is answered once: by the caller, or by the machine when the turn is cancelled, the agent
+//!   withdraws the request, or the session is released.
+//! - Updates of a session keep their order, and reach no other session. A session that is not polled loses its own
+//!   oldest updates; others are not affected.
+//! - Memory is bounded by the sum of the [`Limits`].
+//! - No event follows [`Event::Closed`].
 //!
 //! ```
 //! use acp_types::client::{Connection, Event, Open, Options, Prompt, SessionEvent, TurnEnd, Update};
@@ -29,7 +29,7 @@
 //! let now = Duration::ZERO;
 //! let mut connection = Connection::new(Options::v1(InitializeRequest::new(ProtocolVersion::V1)), now);
 //! let session = connection.open_session(NewSessionRequest::new("/work", []), now);
-//! // An agent on the other side of a pipe; here its lines are ready.
+//! // Lines of an agent, which a program reads from a pipe.
 //! let answers = [
 //!     r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
 //!     r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
@@ -66,9 +66,9 @@
 //!
 //! # Versions
 //!
-//! Version 1 is whole, version 2, a draft, is spoken with an agent that speaks it. Events hold a variant for each version.
-//! The number that the agent answers is a claim; the shape of its messages decides
-//! ([`Initialized::version`]).
+//! Version 1 is supported completely, and version 2, a draft, if the agent supports it. Events have a variant for each
+//! version. The version is determined by the shape of the response to `initialize`, not only by its number; see
+//! [`Initialized::version`].
 mod call;
 mod commands;
 mod direct;
@@ -113,7 +113,7 @@ use request::Requests;
 use session::Sessions;
 use waiting::{Early, Waiting};
 
-/// The client's side of one ACP connection; see the [module](self).
+/// The client's side of one ACP connection; see the [module documentation](self).
 #[derive(Debug)]
 pub struct Connection {
     options: Options,
@@ -130,30 +130,30 @@ pub struct Connection {
     inbox: Inbox<Waiting>,
     diagnostics: VecDeque<Diagnostic>,
     missed: u64,
-    /// Calls whose end has not been polled.
+    /// Number of calls with an end that was not polled.
     open_calls: usize,
     next_key: u64,
     closed: Option<CloseReason>,
     is_closed_polled: bool,
 }
 
-/// What a request of ours is for.
+/// The purpose of a request to the agent.
 #[derive(Clone, Debug)]
 enum Token {
     Initialize,
     Open(SessionKey),
     Prompt(SessionKey, TurnKey),
     Call(CallKey, Cow<'static, str>),
-    /// `session/close` of a session that was released.
+    /// `session/close` of a released session.
     Close(SessionId),
 }
 
-/// The version that the agent speaks, as far as it is known.
+/// The agent's version, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spoken {
     /// The agent has not answered `initialize`.
     Unknown,
-    /// Version 2 by its number, and nothing yet by its shape.
+    /// Version 2 by its number, but not confirmed by the shape of a message.
     Claimed,
     V1,
     V2,
@@ -166,13 +166,13 @@ impl Spoken {
 }
 
 impl Connection {
-    /// Queues `initialize` with the newest of the offered versions.
+    /// Creates a connection, and queues `initialize` with the newest of the offered versions.
     pub fn new(options: Options, now: Duration) -> Self {
         let limits = options.limits;
         let mut connection = Self {
             peer: Peer::new(
                 CancelMethod::ACP,
-                // Sessions and calls have bounds of their own; each may have one request open, and one to close.
+                // Sessions and calls have limits of their own; each may have one open request, and one to close.
                 jsonrpc_core::Limits { ours: usize::MAX, theirs: limits.requests },
             ),
             spoken: Spoken::Unknown,
@@ -195,43 +195,43 @@ impl Connection {
         connection
     }
 
-    /// The answer to `initialize`, once it has come.
+    /// Returns the response to `initialize`, once received.
     pub fn initialized(&self) -> Option<&Initialized> {
         self.initialized.as_ref()
     }
 
-    /// The id of a session, once it is known.
+    /// Returns the id of a session, once known.
     pub fn session_id(&self, session: SessionKey) -> Option<&str> {
         self.sessions.get(session)?.id()
     }
 
-    /// The id of a request of the agent that is not answered.
+    /// Returns the id of an open request of the agent.
     pub fn request_id(&self, request: RequestKey) -> Option<&RequestId> {
         self.requests.get(request).map(|open| &open.id)
     }
 
-    /// Number of requests of the agent that are not answered.
+    /// Returns the number of open requests of the agent.
     pub fn open_requests(&self) -> usize {
         self.requests.len()
     }
 
-    /// Number of calls, prompts and openings of sessions that the agent has not answered, and of calls whose end has not been
+    /// Returns the number of unanswered calls, prompts and session openings, and of calls with an end that was not
     /// polled.
     pub fn open_calls(&self) -> usize {
         self.peer.open_ours().max(self.open_calls)
     }
 
-    /// Answers requests that come from now on with an error, because the connection is about to end.
+    /// Answers further requests with an error, since the connection is about to end.
     pub fn drain(&mut self) {
         self.peer.drain();
     }
 
-    /// Why the connection is closed, if it is.
+    /// Returns why the connection is closed, if it is.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         self.closed.as_ref()
     }
 
-    /// Whether nothing follows any more, once the events that wait are polled.
+    /// Returns whether the connection is closed and all events were polled.
     pub fn is_closed(&self) -> bool {
         self.closed.is_some()
     }
@@ -254,13 +254,13 @@ impl Connection {
         }
     }
 
-    /// The bounds of the events outside of sessions.
+    /// Returns the limits of events outside of sessions.
     fn room(&self) -> Room {
         let Limits { events, event_bytes, .. } = self.options.limits;
         Room { count: events, bytes: event_bytes }
     }
 
-    /// The bounds of a replay.
+    /// Returns the limits of a replay.
     fn replay_room(&self) -> Room {
         let Limits { replay, replay_bytes, .. } = self.options.limits;
         Room { count: replay, bytes: replay_bytes }

@@ -1,21 +1,22 @@
-//! Agents and clients as objects with async methods, on any runtime (feature `async`): front doors of the machines
-//! [`agent`] and [`client`].
+//! Agents and clients as objects with async methods, on any runtime (feature `async`). They wrap the machines [`agent`]
+//! and [`client`].
 //!
-//! A program implements [`v1::Agent`] or [`v1::Client`] (or those of [`v2`], a draft): a method for each request and
-//! notification that its side may get, typed, most of them with a default. `connect` gives a future that runs the
+//! A program implements [`v1::Agent`] or [`v1::Client`] (or those of [`v2`], a draft): one typed method for each
+//! request and notification of its side, most of them with a default. `connect_*` returns a future that runs the
 //! connection between a [`Stream`](futures::Stream) and a [`Sink`](futures::Sink) of
-//! [frames](jsonrpc_core::framing::Frame). An agent speaks to its client with a [`Peer`]; a client opens
-//! [`Sessions`]. Traits that begin with `Local` are for what is not `Send`. Nothing is spawned, and no clock is read: a
-//! deadline is that of the runtime around a call, and a call that is dropped is withdrawn.
+//! [frames](jsonrpc_core::framing::Frame). An agent sends messages to its client through a [`Peer`]; a client opens
+//! [`Sessions`]. Traits that begin with `Local` are for types that are not `Send`. No task is spawned and no clock is
+//! read: use the runtime's timeout around a call. A call that is dropped is withdrawn.
 //!
-//! - Several requests are handled at the same time, up to [`Options::handlers`], and one more for each open call: a handler
-//!   that waits for an answer holds up no other.
-//! - Notifications are handled one after the other, in their order. When [`Options::notifications`] wait, reading stops; if
-//!   the one that is handled waits for an answer then, that ends with [`RequestError::Congested`].
-//! - Messages leave in the order in which they were sent. What a handler sent leaves before its answer.
-//! - A request that is cancelled shows in its [`Context`]; it is still to be answered.
-//! - When the stream ends, calls end; when the requests that are open are answered, the sink is closed and the future ends.
-//! - Methods that the version does not have arrive at `extension`, typed where there are types: see [`Extension`].
+//! - Up to [`Options::handlers`] requests are handled concurrently, and one more for each open call: a handler that
+//!   waits for a response does not block others.
+//! - Notifications are handled one after the other, in order. While [`Options::notifications`] wait, reading stops. If
+//!   the handler of a notification waits for a response then, that call ends with [`RequestError::Congested`].
+//! - Messages are sent in order. Messages of a handler precede its response.
+//! - The [`Context`] of a request reports its cancellation. The request has still to be answered.
+//! - At the end of the stream, calls end. When all open requests are answered, the sink is closed and the future
+//!   completes.
+//! - Methods that the version does not define arrive at `extension`, typed if a type exists: see [`Extension`].
 //!
 //! ```
 //! use acp_types::client::{Prompt, TurnEnd};
@@ -112,20 +113,20 @@ pub use sessions::{Session, Sessions};
 #[cfg(feature = "tokio")]
 pub use stdio::stdio;
 
-/// Bounds of a connection that handlers serve.
+/// Limits of a connection with handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Requests of the peer that may be open, handled or waiting. When they are, reading stops; while a call of this side is
-    /// open it goes on, since its answer may be next, and further requests are refused.
+    /// Open requests of the peer, handled or waiting. Beyond it reading stops, unless a call of this side is open,
+    /// since its response may be next; further requests are then refused.
     pub requests: usize,
-    /// Calls of this side that may be open. Further ones fail.
+    /// Open calls of this side. Further calls fail.
     pub calls: usize,
-    /// Requests of the peer that are handled at the same time, not counting those that wait for the peer; at least one.
+    /// Concurrently handled requests, not counting those that wait for the peer; at least one.
     pub handlers: usize,
-    /// Notifications that may wait to be handled; at least one. When they do, reading stops.
+    /// Notifications that wait to be handled; at least one. Beyond it reading stops.
     pub notifications: usize,
-    /// Messages that may wait to be written before those that send more wait; at least one.
+    /// Messages that wait to be written; at least one. Beyond it senders wait.
     pub outgoing: usize,
 }
 
@@ -141,16 +142,16 @@ impl Options {
     /// Default of [`outgoing`](Self::outgoing).
     pub const DEFAULT_OUTGOING: usize = 64;
 
-    /// The machine of an agent that speaks `version`.
+    /// Creates the machine of an agent for `version`.
     fn agent(&self, version: ProtocolVersion) -> agent::Connection {
         let mut options = agent::Options::new([version]);
         (options.limits.requests, options.limits.calls) = (self.requests, self.calls);
-        // The driver stops reading before.
+        // The driver stops reading before this limit.
         options.limits.replies = usize::MAX;
         agent::Connection::new(options)
     }
 
-    /// The machine of a client with this offer.
+    /// Creates the machine of a client with these options.
     fn client(&self, mut options: client::Options) -> machine::Client {
         (options.limits.requests, options.limits.calls) = (self.requests, self.calls);
         options.limits.replies = usize::MAX;
@@ -171,23 +172,24 @@ impl Default for Options {
     }
 }
 
-/// A message could not be sent, or a call got no result.
+/// An error sending a message or making a call.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The call failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The prompt cannot be sent.
+    /// The prompt could not be sent.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// The handling of a notification waited for an answer or for room to send, while as many notifications waited for it as
-    /// [`Options::notifications`] allows.
-    #[error("too many notifications wait")]
+    /// The handler of a notification waited for a response, or for room to send, while [`Options::notifications`]
+    /// notifications waited.
+    #[error("too many notifications are waiting")]
     Congested,
 }
 
-/// The answer of a handler that needed the other side and got no result: the error of the peer, or an internal one.
+/// Converts the error of a call within a handler to the handler's response: the error of the peer, or an internal
+/// error.
 impl From<RequestError> for ErrorObject {
     fn from(error: RequestError) -> Self {
         match error {

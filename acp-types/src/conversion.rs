@@ -1,6 +1,7 @@
-//! Conversions from version 2 to version 1, for types that differ in part.
+//! Conversions from version 2 to version 1, for types that differ partially.
 //!
-//! The JSON value stays the same: a member that version 1 does not have is in `extra`, an unknown variant stays unknown.
+//! The JSON value stays the same: a member that version 1 does not define is in `extra`, and an unknown variant stays
+//! unknown.
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -8,7 +9,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Presence, Raw};
 use serde::Serialize;
 
-/// Implements `From` for objects of version 2 that have the members of their version 1 namesakes.
+/// Implements `From` for objects of version 2 with the members of their version 1 counterparts.
 macro_rules! objects {
     ($( $page:ident::$Type:ident { $($member:ident $(: $convert:expr)?),+ $(,)? } )+) => { $(
         impl From<v2::$page::$Type> for v1::$page::$Type {
@@ -21,7 +22,7 @@ macro_rules! objects {
     (@ $value:expr, $convert:expr) => { $convert($value) };
 }
 
-/// Implements `From` for unions of version 2 with the variants of their version 1 namesakes.
+/// Implements `From` for unions of version 2 with the variants of their version 1 counterparts.
 macro_rules! unions {
     ($( $from:path => $to:path { $($variant:ident $(: $convert:expr)?),+ $(,)? } )+) => { $(
         impl From<$from> for $to {
@@ -94,7 +95,7 @@ unions! {
     }
 }
 
-/// A size that version 1 cannot say is in `extra`, as are the icons.
+/// A size beyond the range of version 1 is in `extra`, as are the icons.
 impl From<v2::content::ResourceLink> for v1::content::ResourceLink {
     fn from(link: v2::content::ResourceLink) -> Self {
         let mut extra = link.extra;
@@ -115,7 +116,7 @@ impl From<v2::content::ResourceLink> for v1::content::ResourceLink {
     }
 }
 
-/// Implements `From` for states whose `background` version 1 does not know.
+/// Implements `From` for states with a member `background`, which version 1 does not define.
 macro_rules! states {
     ($($Type:ident)+) => { $(
         impl From<v2::session_states::$Type> for v1::subagents::$Type {
@@ -150,7 +151,7 @@ impl From<v2::session_states::IdleStateUpdate> for v1::subagents::IdleStateUpdat
     }
 }
 
-/// `type` and `properties` are required in version 2: absent ones are what they mean, an object without fields.
+/// `type` and `properties` are required in version 2. Absent ones become their meaning, an object without fields.
 impl From<v1::elicitation::ElicitationSchema> for v2::elicitation::ElicitationSchema {
     fn from(schema: v1::elicitation::ElicitationSchema) -> Self {
         Self {
@@ -219,7 +220,7 @@ fn patch<T, U>(value: Presence<T>, convert: impl FnOnce(T) -> U) -> Presence<U> 
     }
 }
 
-/// Keeps a member that version 1 does not have among the unknown ones.
+/// Adds a member that version 1 does not define to the unknown members.
 fn keep<T: Serialize>(extra: &mut Extra, name: &'static str, value: Option<T>) {
     if let Some(value) = value.and_then(|value| Raw::from_value(&value).ok()) {
         extra.insert(name, value);

@@ -1,4 +1,4 @@
-//! What reading by method has in common in all versions.
+//! Decoding by method, common to all versions.
 use alloc::boxed::Box;
 use core::ops::Deref;
 use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, Wire, decode, decode_with};
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Requests of one side and their results.
+/// Declares the requests of one side and their results.
 macro_rules! requests {
     (
         $(#[$rattr:meta])* pub enum $Requests:ident;
@@ -21,20 +21,20 @@ macro_rules! requests {
                 #[doc = concat!("`", $method, "`")]
                 $Request(Box<$Request>),
             )+
-            /// A method that this version does not know.
+            /// A method that this version does not define.
             Other {
                 /// The method.
                 method: String,
-                /// The parameters as they came.
+                /// The parameters, verbatim.
                 params: Option<Raw>,
             },
         }
 
         impl $Requests {
-            /// Reads the parameters of a request; absent ones and `null` as an empty object.
+            /// Decodes the parameters of a request. Absent parameters and `null` count as an empty object.
             ///
             /// # Errors
-            /// The method is known and these are not its parameters. The pointer begins at the parameters.
+            /// The method is known, but the parameters are invalid. The pointer begins at the parameters.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
                 Ok(match method {
                     $( $method => Self::$Request(decode($crate::dispatch::object(params))?), )+
@@ -42,10 +42,10 @@ macro_rules! requests {
                 })
             }
 
-            /// Reads the parameters of a request in one of the [modes](Mode), as [`decode`](Self::decode) does.
+            /// Decodes the parameters of a request in a [mode](Mode), as [`decode`](Self::decode) does.
             ///
             /// # Errors
-            /// The method is known and these are not its parameters, even with what the mode allows.
+            /// The method is known, but the parameters are invalid even in this mode.
             pub fn decode_with(
                 method: &str,
                 params: Option<&RawValue>,
@@ -61,7 +61,7 @@ macro_rules! requests {
                 })
             }
 
-            /// The method.
+            /// Returns the method.
             pub fn method(&self) -> &str {
                 match self {
                     $( Self::$Request(_) => $method, )+
@@ -78,21 +78,21 @@ macro_rules! requests {
                 #[doc = concat!("`", $method, "`")]
                 $Response($crate::dispatch::payload! { $Response $($null)? }),
             )+
-            /// The result of a method that this version does not know.
+            /// The result of a method that this version does not define.
             Other {
                 /// The method of the request.
                 method: String,
-                /// The result as it came.
+                /// The result, verbatim.
                 result: Raw,
             },
         }
 
         impl $Responses {
-            /// Reads the result of a request by its method; `null` as an empty object, because some agents send it
-            /// instead of one.
+            /// Decodes the result of a request by its method. `null` counts as an empty object, since some agents send
+            /// it.
             ///
             /// # Errors
-            /// The method is known and this is not its result. The pointer begins at the result.
+            /// The method is known, but the result is invalid. The pointer begins at the result.
             pub fn decode(method: &str, result: &RawValue) -> Result<Self, DecodeError> {
                 Ok(match method {
                     $( $method => Self::$Response($crate::dispatch::Answer::read(result)?), )+
@@ -100,10 +100,10 @@ macro_rules! requests {
                 })
             }
 
-            /// Reads the result of a request in one of the [modes](Mode), as [`decode`](Self::decode) does.
+            /// Decodes the result of a request in a [mode](Mode), as [`decode`](Self::decode) does.
             ///
             /// # Errors
-            /// The method is known and this is not its result, even with what the mode allows.
+            /// The method is known, but the result is invalid even in this mode.
             pub fn decode_with(
                 method: &str,
                 result: &RawValue,
@@ -119,7 +119,7 @@ macro_rules! requests {
                 })
             }
 
-            /// The method of the request.
+            /// Returns the method of the request.
             pub fn method(&self) -> &str {
                 match self {
                     $( Self::$Response(_) => $method, )+
@@ -128,7 +128,7 @@ macro_rules! requests {
             }
         }
 
-        /// Writes the parameters.
+        /// Encodes the parameters.
         impl Serialize for $Requests {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -138,7 +138,7 @@ macro_rules! requests {
             }
         }
 
-        /// Writes the result.
+        /// Encodes the result.
         impl Serialize for $Responses {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -150,7 +150,7 @@ macro_rules! requests {
 
         #[cfg(feature = "schemars")]
         impl $Requests {
-            /// The schemas of all parameters and results.
+            /// Returns the schemas of all parameters and results.
             fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema> {
                 [$(
                     generator.subschema_for::<$Request>(), generator.subschema_for::<$Response>(),
@@ -162,7 +162,7 @@ macro_rules! requests {
     };
 }
 
-/// The method of a request and its result. What both versions share, [`shared`](crate::shared) has once.
+/// Declares the method of a request and its result. Methods common to both versions are in [`shared`](crate::shared).
 macro_rules! params {
     (shared $($rest:tt)*) => {};
     ($method:literal $Request:ident -> $Response:ident) => {
@@ -174,13 +174,13 @@ macro_rules! params {
     };
 }
 
-/// The type of a result: boxed, with the `null` that stands for it where no member is required.
+/// The type of a result: boxed, and accepting `null` if no member is required.
 macro_rules! payload {
     ($Response:ident) => { Box<$Response> };
     ($Response:ident null) => { $crate::methods::OrNull<$Response> };
 }
 
-/// Notifications of one side.
+/// Declares the notifications of one side.
 macro_rules! notifications {
     ( $(#[$attr:meta])* pub enum $Notifications:ident; $( $Notification:ident, )+ ) => {
         $(#[$attr])*
@@ -191,20 +191,20 @@ macro_rules! notifications {
                 #[doc = concat!("Of [`", stringify!($Notification), "`].")]
                 $Notification($Notification),
             )+
-            /// A method that this version does not know.
+            /// A method that this version does not define.
             Other {
                 /// The method.
                 method: String,
-                /// The parameters as they came.
+                /// The parameters, verbatim.
                 params: Option<Raw>,
             },
         }
 
         impl $Notifications {
-            /// Reads the parameters of a notification; absent ones and `null` as an empty object.
+            /// Decodes the parameters of a notification. Absent parameters and `null` count as an empty object.
             ///
             /// # Errors
-            /// The method is known and these are not its parameters. The pointer begins at the parameters.
+            /// The method is known, but the parameters are invalid. The pointer begins at the parameters.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
                 Ok(match method {
                     $(
@@ -216,10 +216,10 @@ macro_rules! notifications {
                 })
             }
 
-            /// Reads the parameters of a notification in one of the [modes](Mode), as [`decode`](Self::decode) does.
+            /// Decodes the parameters of a notification in a [mode](Mode), as [`decode`](Self::decode) does.
             ///
             /// # Errors
-            /// The method is known and these are not its parameters, even with what the mode allows.
+            /// The method is known, but the parameters are invalid even in this mode.
             pub fn decode_with(
                 method: &str,
                 params: Option<&RawValue>,
@@ -239,7 +239,7 @@ macro_rules! notifications {
                 })
             }
 
-            /// The method.
+            /// Returns the method.
             pub fn method(&self) -> &str {
                 match self {
                     $( Self::$Notification(_) => <$Notification as NotificationParams>::METHOD, )+
@@ -248,7 +248,7 @@ macro_rules! notifications {
             }
         }
 
-        /// Writes the parameters.
+        /// Encodes the parameters.
         impl Serialize for $Notifications {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -260,7 +260,7 @@ macro_rules! notifications {
 
         #[cfg(feature = "schemars")]
         impl $Notifications {
-            /// The schemas of all parameters.
+            /// Returns the schemas of all parameters.
             fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema> {
                 [$( generator.subschema_for::<$Notification>(), )+].into()
             }
@@ -270,7 +270,7 @@ macro_rules! notifications {
 
 pub(crate) use {notifications, params, payload, requests};
 
-/// The parameters of a request: they know its method and the type of its result.
+/// The parameters of a request, with its method and the type of its result.
 pub trait RequestParams: Object {
     /// The method.
     const METHOD: &'static str;
@@ -280,7 +280,7 @@ pub trait RequestParams: Object {
     type Response: Wire + Serialize + DeserializeOwned;
 }
 
-/// The parameters of a notification: they know its method.
+/// The parameters of a notification, with its method.
 pub trait NotificationParams: Object {
     /// The method.
     const METHOD: &'static str;
@@ -288,7 +288,7 @@ pub trait NotificationParams: Object {
 
 /// A result without required members, which some agents send as `null`.
 ///
-/// It is read as an empty object, and written as `null` again.
+/// It is decoded as an empty object, and encoded as `null` again.
 ///
 /// ```
 /// use acp_types::v1::dispatch::AgentResponse;
@@ -307,7 +307,7 @@ pub struct OrNull<T> {
 }
 
 impl<T> OrNull<T> {
-    /// Whether the result was `null`.
+    /// Returns whether the result was `null`.
     pub fn is_null(&self) -> bool {
         self.is_null
     }
@@ -338,12 +338,12 @@ impl<T: Serialize> Serialize for OrNull<T> {
     }
 }
 
-/// A result that is read by the method of its request.
+/// A result that is decoded by the method of its request.
 pub(crate) trait Answer: Sized {
-    /// Reads the result.
+    /// Decodes the result.
     fn read(result: &RawValue) -> Result<Self, DecodeError>;
 
-    /// Reads the result in a mode.
+    /// Decodes the result in a mode.
     fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError>;
 }
 
@@ -372,7 +372,7 @@ fn is_null(value: &RawValue) -> bool {
     value.get() == "null"
 }
 
-/// The text of an object that may be absent.
+/// Returns the text of an object that may be absent.
 pub(crate) fn object(value: Option<&RawValue>) -> &str {
     value.map(RawValue::get).filter(|text| *text != "null").unwrap_or("{}")
 }

@@ -1,32 +1,32 @@
-//! Events that wait to be polled, within bounds.
+//! A bounded queue of events.
 use alloc::collections::VecDeque;
 
 /// The size of an event.
 pub(crate) trait Weigh {
-    /// Bytes of an event that may be dropped.
+    /// Returns the bytes of an event that may be dropped.
     fn droppable(&self) -> Option<usize>;
 
-    /// Bytes of an event that has to stay.
+    /// Returns the bytes of an event that must not be dropped.
     fn firm(&self) -> usize;
 }
 
-/// Bounds of an [`Inbox`].
+/// Limits of an [`Inbox`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) count: usize,
     pub(crate) bytes: usize,
 }
 
-/// Events that wait to be polled, in order. Past its bounds the oldest of those that may be dropped are dropped and
-/// counted; all else stays.
+/// Events that wait to be polled, in order. Beyond the limits the oldest droppable events are dropped and counted;
+/// others stay.
 #[derive(Debug)]
 pub(crate) struct Inbox<E> {
     pub(crate) waiting: VecDeque<E>,
-    /// Number of events that may be dropped.
+    /// Number of droppable events.
     pub(crate) droppable: usize,
-    /// Bytes of those.
+    /// Bytes of the droppable events.
     pub(crate) bytes: usize,
-    /// Bytes of the others.
+    /// Bytes of the other events.
     pub(crate) firm: usize,
     pub(crate) dropped: u64,
 }
@@ -42,7 +42,7 @@ impl<E: Weigh> Inbox<E> {
         self.waiting.is_empty() && self.dropped == 0
     }
 
-    /// Whether an event of this size that has to stay has room, once others are dropped.
+    /// Returns whether an event of this size fits if droppable events are removed.
     pub(crate) fn has_room_for(&self, size: usize, room: Room) -> bool {
         self.firm.saturating_add(size) <= room.bytes
     }
@@ -62,19 +62,19 @@ impl<E: Weigh> Inbox<E> {
         }
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub(crate) fn pop(&mut self) -> Option<E> {
         let event = self.waiting.pop_front()?;
         self.forget(&event);
         Some(event)
     }
 
-    /// The number of events that were dropped, once.
+    /// Returns the number of dropped events, once.
     pub(crate) fn take_dropped(&mut self) -> Option<u64> {
         Some(core::mem::take(&mut self.dropped)).filter(|dropped| *dropped > 0)
     }
 
-    /// Removes the oldest event of a kind; whether there was one.
+    /// Removes the oldest event of a kind, and returns whether there was one.
     pub(crate) fn remove(&mut self, is_it: impl Fn(&E) -> bool) -> bool {
         let at = self.waiting.iter().position(is_it);
         let Some(event) = at.and_then(|at| self.waiting.remove(at)) else { return false };

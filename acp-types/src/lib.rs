@@ -1,31 +1,169 @@
-//! The Agent Client Protocol as open, lossless Rust types.
+//! The [Agent Client Protocol](https://agentclientprotocol.com) (ACP) as open, lossless Rust types, and state machines
+//! for agents and clients.
 //!
-//! The [Agent Client Protocol](https://agentclientprotocol.com) (ACP) is JSON-RPC 2.0 between an editor, the client, and a
-//! coding agent. This crate is its messages, and does no IO: [`v1`] and [`v2`] have a type for everything in the two
-//! versions, in a module for each page of the specification, and [`methods`] has their methods as data.
+//! ACP connects an editor, the client, with a coding agent by JSON-RPC 2.0. This crate has types for every message of
+//! protocol versions 1 and 2, state machines for both sides of a connection, and traits with async methods on top of
+//! them. The types and the machines perform no I/O and are `no_std` with `alloc`.
 //!
-//! Version 2 is a draft. What does not belong to its version yet is marked **Unstable**, here and in the table of methods;
-//! it is always compiled in, because a peer that sends it does not ask, and an open type without a field for it would
-//! only keep it in `extra`. Both may change in any release.
+//! ```toml
+//! [dependencies]
+//! acp-types = { version = "0.1", features = ["tokio"] }
+//! async-trait = "0.1"
+//! tokio = { version = "1", features = ["macros", "rt"] }
+//! ```
 //!
-//! **Decode, then encode, gives the same JSON value.** Peers are newer, older or odd: members that a type does not know
-//! stay in its `extra`, names that an enum does not know and variants that a union does not know are its `Unknown`, and
-//! come out as they came in. A known shape with a bad body is an error that says where, what was expected, and what came.
-//! Numbers are kept by value: `0` may come out as `0.0` where the protocol has a fraction.
+//! The features are for the programs below. The types and machines need none.
 //!
-//! Read what an agent reports:
+//! # Which item for which task
+//!
+//! | to | use |
+//! |---|---|
+//! | write an agent that an editor starts | `connection::v1::Agent` with `connection::stdio` |
+//! | write a client for an agent | `connection::v1::Client` with `connection::v1::connect_client` |
+//! | look up the signatures of these handlers | [`guide::handlers`] |
+//! | drive a connection in an own event loop, without async | [`client::Connection`], [`agent::Connection`] |
+//! | find a type | [`v1`] and [`v2`], with a module for each page of the specification; or search for the method name |
+//! | decode a message by its method | [`v1::dispatch`], [`v2::dispatch`] |
+//! | tolerate invalid members as the schema permits | [`wire::Mode`](jsonrpc_core::wire::Mode) with `decode_with` |
+//! | decide whether a message may be sent after `initialize` | [`capabilities`] |
+//! | list the methods of a version with direction and types | [`methods`]; as a page, [`guide::methods`] |
+//! | maintain messages, tool calls and plans of a session | [`session_state`] |
+//! | check a recorded conversation against the specification | `lint`; as a page, [`guide::lint_rules`] |
+//! | produce a JSON Schema | `schema` |
+//! | port a program from `agent-client-protocol-schema` | [`guide::migration`] |
+//!
+//! # An agent
+//!
+//! The agent repeats each prompt, over standard input and output:
+//!
+//! ```no_run
+//! use acp_types::connection::{Context, Options, stdio, v1};
+//! use acp_types::jsonrpc_core::ErrorObject;
+//! use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
+//! use acp_types::v1::prompt_turn::{
+//!     ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
+//! };
+//! use acp_types::v1::session_setup::{NewSessionRequest, NewSessionResponse};
+//!
+//! struct Echo;
+//!
+//! #[async_trait::async_trait]
+//! impl v1::Agent for Echo {
+//!     async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse, ErrorObject> {
+//!         Ok(InitializeResponse::new(ProtocolVersion::V1))
+//!     }
+//!
+//!     async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse, ErrorObject> {
+//!         Ok(NewSessionResponse::new("session-1"))
+//!     }
+//!
+//!     async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse, ErrorObject> {
+//!         for block in request.prompt {
+//!             let update = SessionUpdate::AgentMessageChunk(ContentChunk::new(block));
+//!             context.peer().notify(&SessionNotification::new(request.session_id.clone(), update)).await?;
+//!         }
+//!         Ok(PromptResponse::new(StopReason::EndTurn))
+//!     }
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> std::io::Result<()> {
+//!     let (reader, writer) = stdio();
+//!     v1::connect_agent(Echo, reader, writer, Options::default()).0.await
+//! }
+//! ```
+//!
+//! # A client
+//!
+//! The client starts an agent, sends one prompt, and prints the agent's text. It needs tokio's feature `process` and
+//! `tokio-util` with its feature `codec`:
+//!
+//! ```no_run
+//! use acp_types::client::{Prompt, TurnEnd};
+//! use acp_types::connection::{Context, Options, Peer, v1};
+//! use acp_types::jsonrpc_core::{ErrorObject, codec::Codec, framing::Lines, wire::Extra};
+//! use acp_types::v1::content::ContentBlock;
+//! use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+//! use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+//! use acp_types::v1::session_setup::NewSessionRequest;
+//! use acp_types::v1::tool_calls::{
+//!     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+//! };
+//! use std::process::Stdio;
+//! use tokio_util::codec::{FramedRead, FramedWrite};
+//!
+//! /// Prints the agent's text, and cancels its permission requests.
+//! struct Terminal;
+//!
+//! #[async_trait::async_trait]
+//! impl v1::Client for Terminal {
+//!     async fn request_permission(
+//!         &self,
+//!         _: RequestPermissionRequest,
+//!         _: Context,
+//!     ) -> Result<RequestPermissionResponse, ErrorObject> {
+//!         Ok(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled(Extra::default())))
+//!     }
+//!
+//!     async fn session_update(&self, notification: SessionNotification, _: Peer) {
+//!         if let SessionUpdate::AgentMessageChunk(chunk) = notification.update
+//!             && let ContentBlock::Text(text) = chunk.content
+//!         {
+//!             print!("{}", text.text);
+//!         }
+//!     }
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut agent = tokio::process::Command::new("my-agent")
+//!         .stdin(Stdio::piped())
+//!         .stdout(Stdio::piped())
+//!         .spawn()?;
+//!     let stdout = agent.stdout.take().ok_or("no standard output")?;
+//!     let stdin = agent.stdin.take().ok_or("no standard input")?;
+//!     let reader = FramedRead::new(stdout, Codec::new(Lines::default()));
+//!     let writer = FramedWrite::new(stdin, Codec::new(Lines::default()));
+//!
+//!     let initialize = InitializeRequest::new(ProtocolVersion::V1);
+//!     let (connection, sessions) =
+//!         v1::connect_client(Terminal, reader, writer, initialize, Options::default());
+//!     let turn = async {
+//!         let session = sessions.open(NewSessionRequest::new("/home/me/project", [])).await?;
+//!         let end = session.prompt(Prompt::v1(["Hello".into()])).await?;
+//!         if let TurnEnd::V1(response) = end.value {
+//!             println!("stop reason: {}", response.stop_reason.as_str());
+//!         }
+//!         sessions.shut_down();
+//!         Ok::<_, Box<dyn std::error::Error>>(())
+//!     };
+//!     // The connection runs while its future is polled.
+//!     let (connection, turn) = tokio::join!(connection, turn);
+//!     connection?;
+//!     turn
+//! }
+//! ```
+//!
+//! `cargo run --example duplex --features async` runs an agent and a client in one process.
+//!
+//! # Types
+//!
+//! **Decoding and encoding gives the same JSON value.** Unknown members are kept in `extra`, unknown names of an enum
+//! and unknown variants of a union in `Unknown`. An invalid value is an error with a JSON pointer, the expected type and
+//! the received one. Numbers are kept by value: `0` may be encoded as `0.0` where the protocol has a fraction.
 //!
 //! ```
+//! use acp_types::jsonrpc_core::wire;
 //! use acp_types::v1::content::ContentBlock;
 //! use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
-//! use acp_types::jsonrpc_core::wire;
 //!
 //! let params = r#"{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}"#;
 //! let notification: SessionNotification = wire::decode(params)?;
-//! let SessionUpdate::AgentMessageChunk(chunk) = &notification.update else { panic!("something else") };
+//! let SessionUpdate::AgentMessageChunk(chunk) = &notification.update else { panic!("another update") };
 //! let ContentBlock::Text(text) = &chunk.content else { panic!("not text") };
 //! assert_eq!(text.text, "Hi");
 //!
+//! // An update of a newer protocol is kept.
 //! let newer = r#"{"sessionId":"s","update":{"sessionUpdate":"mood","level":1.50}}"#;
 //! let notification: SessionNotification = wire::decode(newer)?;
 //! assert_eq!((notification.update.tag(), notification.update.is_known()), ("mood", false));
@@ -33,7 +171,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Answer a prompt: `new` takes what the specification requires, the rest are public fields.
+//! The constructor `new` has the required members as parameters. Optional members are public fields:
 //!
 //! ```
 //! use acp_types::v1::prompt_turn::{PromptResponse, StopReason, Usage};
@@ -47,24 +185,22 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! What cannot be read is an error, or, where the schema allows it, left out with a diagnostic: every type and every
-//! function of `dispatch` can be read in one of the [modes](jsonrpc_core::wire::Mode), and has exactly the marks of the
-//! schema for it. Only `_meta` has none, since it is kept whatever it is.
+//! # Versions
 //!
-//! The envelope says which method a message is of, [`v1::dispatch`] and [`v2::dispatch`] read the rest by it. The
-//! `initialize` pair decides which version a connection speaks; [`capabilities`] says what may be sent then.
-//! [`session_state`] holds the state of a session after all of its updates. With the feature `schemars` the types have JSON
-//! Schemas.
+//! Version 2 is a draft, and may change in any release of this crate. Types and members that are not part of the stable
+//! version are marked **Unstable**, and may change as well. They are always compiled, because a peer can send them at
+//! any time.
 //!
-//! [`client`] and [`agent`] are the two sides of a connection as machines without IO, which know the rest: which answer
-//! belongs to which request, which update to which session, and how long to wait.
+//! # Features
 //!
-//! | with the feature | there is |
+//! | feature | adds |
 //! |---|---|
-//! | `async` | `connection`: agents and clients as traits with async methods |
-//! | `tokio` | `connection::stdio`: standard input and output for an agent |
-//! | `lint` | `lint`: what is wrong with a conversation |
-//! | `schemars` | `schema`: the JSON Schema of each version |
+//! | `async` | `connection`: agents and clients as traits with async methods, for any runtime |
+//! | `tokio` | `connection::stdio`: standard input and output for an agent; enables `async` |
+//! | `lint` | `lint`: a linter of conversations; enables `schemars` |
+//! | `schemars` | `schema`: the JSON Schema of each version, and `JsonSchema` for each type |
+//!
+//! No feature is enabled by default.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -79,6 +215,8 @@ pub mod client;
 pub mod connection;
 mod conversion;
 mod dispatch;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 mod inbox;
 #[cfg(feature = "lint")]
 pub mod lint;
@@ -95,12 +233,7 @@ pub mod v2;
 pub use jsonrpc_core;
 pub use serde_json;
 
-/// The examples of the notes for those who come from the official crate.
-#[cfg(doctest)]
-#[doc = include_str!("../MIGRATION.md")]
-pub struct Migration;
-
-/// The examples of the README.
+/// The examples of the README, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

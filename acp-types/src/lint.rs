@@ -1,7 +1,7 @@
-//! Finds what is wrong with a conversation between a client and an agent (feature `lint`).
+//! A linter for conversations between a client and an agent (feature `lint`).
 //!
-//! A [`Linter`] takes the lines of a connection, from a transcript or live, and gives [findings](Finding).
-//! It sends nothing and needs no clock. Any input is safe: it neither panics nor grows beyond its [`Limits`].
+//! A [`Linter`] checks the lines of a connection, from a transcript or live, and returns [findings](Finding). It sends
+//! no messages and needs no clock. Any input is safe: the linter neither panics nor exceeds its [`Limits`].
 //!
 //! ```
 //! use acp_types::lint::{Linter, Severity};
@@ -21,9 +21,9 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! Both versions are known; which of them it is, the shape of the answer to `initialize` decides, since there are agents
-//! that repeat any number that they are asked for. Rules that a race may excuse (a permission asked for while the
-//! cancellation is under way) are warnings.
+//! Both versions are supported. The shape of the response to `initialize` decides which one applies, since some agents
+//! repeat any requested number. Violations that a race may excuse (a permission request during a cancellation) are
+//! warnings.
 #![doc = include_str!("../LINT.md")]
 mod background;
 mod check;

@@ -1,4 +1,4 @@
-//! Methods of the protocol as data, and the types that stand for them.
+//! Methods of the protocol as data, and their types.
 //!
 //! ```
 //! use acp_types::methods::{self, Direction, RequestParams, Stability};
@@ -25,21 +25,21 @@ pub use v2::V2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Method {
-    /// Its name on the wire.
+    /// Name of the method on the wire.
     pub name: &'static str,
-    /// Who receives it.
+    /// Receiver of the method.
     pub direction: Direction,
-    /// Whether it is answered.
+    /// Whether the method has a response.
     pub kind: MethodKind,
-    /// The type of its parameters, by its name in the schema.
+    /// Name of the parameters' type in the schema.
     pub params: &'static str,
-    /// The type of its result, by its name in the schema; notifications have none.
+    /// Name of the result's type in the schema; `None` for notifications.
     pub result: Option<&'static str>,
-    /// Whether its parameters must name a session. Those of `elicitation/create` may.
+    /// Whether the parameters have to name a session. Those of `elicitation/create` may.
     pub session_scoped: bool,
-    /// What its receiver must have said before it may be sent, a path or a few words; nothing for the baseline.
+    /// The capability that the receiver has to announce first, as a path or a few words; `None` for the baseline.
     pub gate: Option<&'static str>,
-    /// Whether the specification may still change it.
+    /// Stability of the method.
     pub stability: Stability,
 }
 
@@ -53,14 +53,14 @@ impl Method {
     }
 }
 
-/// Whether the specification may still change something.
+/// The stability of a part of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stability {
-    /// It stays as it is.
+    /// Not subject to change.
     Stable,
-    /// It belongs to a version that is a draft as a whole.
+    /// Part of a version that is a draft.
     Draft,
-    /// It does not belong to its version yet: it may change, or go.
+    /// Not yet part of its version: it may change or disappear.
     Unstable,
 }
 
@@ -74,14 +74,14 @@ impl fmt::Display for Stability {
     }
 }
 
-/// Who receives a method.
+/// Receiver of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// The client sends, the agent receives.
     ToAgent,
     /// The agent sends, the client receives.
     ToClient,
-    /// Either sends, the other receives.
+    /// Either side sends, the other receives.
     ToEither,
     /// The conductor of a chain of proxies sends, a proxy receives.
     ToProxy,
@@ -89,18 +89,18 @@ pub enum Direction {
     ToProxyOrConductor,
 }
 
-/// Whether a method is answered.
+/// The kind of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MethodKind {
-    /// It is answered, once.
+    /// A request, with one response.
     Request,
-    /// It is not answered.
+    /// A notification, without a response.
     Notification,
 }
 
-/// The method of this name that the receiver in `direction` may get.
+/// Returns the method with this name for the receiver in `direction`.
 ///
-/// Where it is a request and a notification, it is the request.
+/// Of a request and a notification with the same name, the request is returned.
 pub fn find(table: &'static [Method], direction: Direction, name: &str) -> Option<&'static Method> {
     table.iter().find(|method| {
         method.name == name

@@ -1,8 +1,8 @@
-//! Answers to requests that hold what this version does not know and must not pass over.
+//! Error responses to requests with unknown values that must not be ignored.
 use alloc::format;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
-/// The error for the first thing of a list that is not known. Each has a tag, and is known or not.
+/// Returns the error for the first unknown item of a list of tags.
 pub(crate) fn first_unknown<'a>(
     at: &str,
     what: &str,
@@ -13,7 +13,7 @@ pub(crate) fn first_unknown<'a>(
     Some(unknown(&format!("{at}/{index}"), what, name))
 }
 
-/// The error for something that is not known.
+/// Returns the error for an unknown value.
 pub(crate) fn unknown(at: &str, what: &str, name: &str) -> ErrorObject {
     ErrorObject::new(ErrorCode::INVALID_PARAMS, format!("at {at}: unknown {what} `{name}`"))
 }

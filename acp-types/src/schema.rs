@@ -1,7 +1,7 @@
-//! The JSON Schema of each version, made from the types (feature `schemars`).
+//! The JSON Schemas of both versions, generated from the types (feature `schemars`).
 //!
-//! A schema says what decoding takes, so it is wider than the official one: members, names and variants that a version does
-//! not know are allowed. The marks of members are the official keywords, `x-deserialize-default-on-error` and so on.
+//! A schema describes what decoding accepts. It is therefore wider than the official one: unknown members, names and
+//! variants are allowed. Annotations of members are the official keywords, such as `x-deserialize-default-on-error`.
 //!
 //! ```
 //! let schema = acp_types::schema::v1();
@@ -16,7 +16,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
-/// Parameters and results of version 1, each one a definition, with all that they are made of.
+/// Returns the schema of version 1: one definition for each type of parameters and results.
 ///
 /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
 pub fn v1() -> Schema {
@@ -25,7 +25,7 @@ pub fn v1() -> Schema {
     root("Agent Client Protocol, version 1", messages, generator)
 }
 
-/// **Unstable.** Parameters and results of version 2, and what comes with its errors.
+/// **Unstable.** Returns the schema of version 2, including the data of errors.
 ///
 /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
 pub fn v2() -> Schema {

@@ -1,7 +1,7 @@
-//! Types that are the same in both versions, in a module for each page of the specification.
+//! Types that are equal in both versions, in a module for each page of the specification.
 //!
-//! [`v1`](crate::v1) and [`v2`](crate::v2) re-export them on their pages, so that a value of one version is a value of
-//! the other. A type whose members, names or marks differ between the versions is defined in each of them.
+//! [`v1`](crate::v1) and [`v2`](crate::v2) re-export them on their pages, so a value of one version is a value of the
+//! other. Types with members, names or annotations that differ are defined in each version.
 
 pub(crate) mod agent_plan;
 pub(crate) mod authentication;

@@ -2,7 +2,7 @@
 //!
 //! Spec: [Agent Client Protocol, version 1](https://agentclientprotocol.com/protocol/v1/overview)
 //!
-//! One module for each page of the specification; names are those of its
+//! One module for each page of the specification. Names are those of its
 //! [schema](https://agentclientprotocol.com/protocol/v1/schema).
 
 pub use crate::shared::{cancellation, mcp_over_acp, notices, providers};

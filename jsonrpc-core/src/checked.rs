@@ -1,4 +1,4 @@
-//! Text that was checked, as serde_json's raw value, without reading it a second time.
+//! Conversion of validated text to serde_json's raw value without a second validation.
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::iter;
@@ -7,20 +7,21 @@ use serde::de::{Error as _, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
-/// Takes the text of one JSON value without space around it, which [`Scanner`](crate::scan::Scanner) has read.
+/// Converts the text of one JSON value, which [`Scanner`](crate::scan::Scanner) has validated, without surrounding
+/// white space.
 #[inline]
 pub(crate) fn raw(checked: &str) -> Option<&RawValue> {
     let raw = <&RawValue>::deserialize(Checked(checked));
-    // Should a version of serde_json ask in another way, the text is read again.
+    // If a version of serde_json uses another protocol, the text is parsed again.
     raw.or_else(|_| serde_json::from_str(checked)).ok()
 }
 
-/// Takes the text of one JSON value without space around it, as [`write`](crate::wire::write()) has made it.
+/// Converts the text of one JSON value, which [`write`](crate::wire::write()) has produced.
 pub(crate) fn boxed(written: String) -> Result<Box<RawValue>, serde_json::Error> {
     Box::deserialize(Checked(written)).map_err(serde_json::Error::custom)
 }
 
-/// A raw value asks for a newtype of a name of its own, and takes a map from that name to text.
+/// A raw value requests a newtype with a special name, and accepts a map from that name to text.
 struct Checked<T>(T);
 
 impl<'de, T: IntoText<'de>> Deserializer<'de> for Checked<T> {
@@ -46,7 +47,7 @@ impl<'de, T: IntoText<'de>> Deserializer<'de> for Checked<T> {
     }
 }
 
-/// Text that is given on as it is: borrowed, or with its memory.
+/// Text that is passed on unchanged: borrowed or owned.
 trait IntoText<'de> {
     type Text: IntoDeserializer<'de, Error>;
 

@@ -1,4 +1,4 @@
-//! Lines as a decoder and an encoder of `tokio-util`, for anything that tokio reads and writes.
+//! A decoder and an encoder of lines for `tokio-util`, for any tokio reader and writer.
 //!
 //! With a child process, its standard input and output:
 //!
@@ -12,7 +12,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // `cat` stands for a server that answers with what it was asked.
+//! // `cat` stands for a server that repeats its input.
 //! let mut child = tokio::process::Command::new("cat")
 //!     .stdin(Stdio::piped())
 //!     .stdout(Stdio::piped())
@@ -23,7 +23,7 @@
 //! let mut read = FramedRead::with_capacity(stdout, Codec::new(Lines::default()), 64 * 1024);
 //!
 //! out.send(Message::from(Request::new(1, "ping", None))).await?;
-//! // The pipe may fail, and the stream then ends; a bad line is an error of its own, and the next line is whole.
+//! // An I/O error ends the stream. An invalid line is one error item, and the next line is intact.
 //! let frame = read.next().await.ok_or("closed")???;
 //! assert!(matches!(Message::decode(frame.text()?)?, Message::Request(ping) if ping.method == "ping"));
 //!
@@ -43,38 +43,38 @@ use tokio_util::codec::{Decoder, Encoder};
 
 /// A [`Decoder`] and an [`Encoder`] for [`Lines`].
 ///
-/// What it reads are [`Frame`]s: parts of the buffer they were read into, without a copy unless text has to be
-/// repaired. A message that cannot be taken is an item as well, so that it does not end the stream.
+/// It decodes [`Frame`]s: slices of the read buffer, copied only if text has to be repaired. An invalid message is an
+/// item as well, so that it does not end the stream.
 ///
-/// What it writes are [`Message`]s, and frames that are only passed on. Each becomes one piece of the buffer
-/// with its line end, so that it leaves in one write.
+/// It encodes [`Message`]s and forwarded frames. Each becomes one contiguous piece with its line end, and is written in
+/// one call.
 #[derive(Debug)]
 pub struct Codec {
     cutter: LineCutter,
     text: TextPolicy,
-    /// A message on its way out.
+    /// An outgoing message.
     scratch: Vec<u8>,
 }
 
-/// How much room a read is given, in bytes.
+/// Size of one read, in bytes.
 const READ: usize = 16 * 1024;
 
-/// How much room is kept behind what was no message, in bytes.
+/// Buffer capacity that is kept after an oversized message, in bytes.
 const IDLE_BUFFER: usize = 256 * 1024;
 
-/// How much room is kept for the next message to write, in bytes.
+/// Scratch capacity that is kept between messages, in bytes.
 const IDLE_SCRATCH: usize = 256 * 1024;
 
 impl Codec {
-    /// With the limit and the policy of `lines`.
+    /// Creates a codec with the limit and the text policy of `lines`.
     pub fn new(lines: Lines) -> Self {
         let (cutter, text) = lines.into_parts();
         Self { cutter, text, scratch: Vec::new() }
     }
 
-    /// A message that came, as the policy has it.
+    /// Converts a received message as the policy requires.
     fn frame(&self, mut message: BytesMut) -> Result<Frame, FrameError> {
-        // Of two faults, that of the bytes is told first.
+        // Of two defects, invalid UTF-8 is reported first.
         let is_checked_below = self.text.surrogates == OnInvalid::Pass;
         let policy = if is_checked_below { self.text.before_text() } else { self.text };
         if let Some(repaired) = policy.apply(&mut message)? {
@@ -106,7 +106,7 @@ impl Codec {
                 Cut::Space { taken } => {
                     buffer.advance(taken);
                     if buffer.is_empty() && taken > IDLE_BUFFER {
-                        // It has grown for a message that was dropped.
+                        // The buffer has grown for a message that was dropped.
                         *buffer = BytesMut::new();
                     }
                 }
@@ -119,7 +119,7 @@ impl Codec {
         }
     }
 
-    /// Makes room for a read. A buffer that grows by itself doubles; this one not past the longest message.
+    /// Makes room for a read. The buffer doubles in size, but not beyond the longest message.
     fn make_room(&self, buffer: &mut BytesMut) {
         let enough = self.cutter.limit().saturating_add(BEHIND);
         let (length, capacity) = (buffer.len(), buffer.capacity());

@@ -1,32 +1,33 @@
+//! The error of decoding a message.
 use crate::envelope::Recovered;
 use crate::message::{Kind, Response};
 use crate::wire;
 use crate::{ErrorCode, ErrorObject, RequestId};
 use alloc::string::{String, ToString};
 
-/// Text from the peer is not a JSON-RPC message.
+/// An error decoding a JSON-RPC message.
 ///
-/// No part of it repeats what the peer sent, so that [`reply`](Self::reply) does not send it back.
+/// It contains no received text, so [`reply`](Self::reply) does not send any back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The text is not JSON.
     #[error("not valid JSON")]
     Syntax {
-        /// Why, and where.
+        /// The reason, and the place.
         #[source]
         source: serde_json::Error,
-        /// What it would have been, as far as that can be told.
+        /// The kind of message, as far as it is known.
         kind: Option<Kind>,
-        /// The id, if it stood before the place where reading ended, and whose it is was clear there.
+        /// The id, if it precedes the error and belongs unambiguously to this kind of message.
         id: Option<RequestId>,
     },
-    /// The JSON is neither a request, nor a notification, nor a response.
+    /// The JSON is not a request, notification or response.
     #[error("not a JSON-RPC message: {problem}")]
     Shape {
-        /// What is wrong with it.
+        /// The defect.
         problem: Shape,
-        /// What it would have been, as far as that can be told.
+        /// The kind of message, as far as it is known.
         kind: Option<Kind>,
         /// Its id, if it has one.
         id: Option<RequestId>,
@@ -34,7 +35,7 @@ pub enum DecodeError {
     /// The `error` of a response is not an error object.
     #[error("the `error` of a response is not an error object")]
     ErrorObject {
-        /// Why.
+        /// The reason.
         #[source]
         source: wire::DecodeError,
         /// The id of the response.
@@ -42,21 +43,21 @@ pub enum DecodeError {
     },
 }
 
-/// What keeps a JSON value from being a JSON-RPC message.
+/// The reason why a JSON value is not a JSON-RPC message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Shape {
-    /// An array, where one message was asked for; [`Batch`](crate::Batch) reads those.
+    /// An array, where one message is expected; [`Batch`](crate::Batch) decodes arrays.
     #[error("expected one message, got an array (a batch)")]
     Batch,
     /// A string, number, boolean or `null`.
     #[error("expected an object")]
     NotAnObject,
-    /// A member of the envelope comes twice.
+    /// A repeated member of the envelope.
     #[error("expected one member `{0}`, got two")]
     Duplicate(&'static str),
-    /// More than [`Message::MAX_EXTRA`](crate::Message::MAX_EXTRA) members that JSON-RPC does not know.
-    #[error("expected fewer unknown members")]
+    /// More than [`Message::MAX_EXTRA`](crate::Message::MAX_EXTRA) unknown members.
+    #[error("too many unknown members")]
     TooManyMembers,
     /// `method` is not a string.
     #[error("expected `method` to be a string")]
@@ -68,30 +69,31 @@ pub enum Shape {
     #[error("expected `params` to be an object or an array")]
     Params,
     /// None of `method`, `result` and `error`.
-    #[error("expected one of `method`, `result` and `error`, got none")]
+    #[error("expected one of `method`, `result` and `error`")]
     Empty,
     /// More than one of `method`, `result` and `error`.
-    #[error("expected one of `method`, `result` and `error`, got more")]
+    #[error("expected only one of `method`, `result` and `error`")]
     Ambiguous,
     /// A `result` without an `id`.
-    #[error("expected an `id` beside `result`, got none")]
+    #[error("expected an `id` with `result`")]
     ResultWithoutId,
-    /// An `error` without an `id`; only [`Message::decode_strict`](crate::Message::decode_strict) minds.
-    #[error("expected an `id` beside `error`, got none")]
+    /// An `error` without an `id`; an error only for [`Message::decode_strict`](crate::Message::decode_strict).
+    #[error("expected an `id` with `error`")]
     ErrorWithoutId,
-    /// `jsonrpc` is missing, or not `"2.0"`; only [`Message::decode_strict`](crate::Message::decode_strict) minds.
+    /// `jsonrpc` is missing, or not `"2.0"`; an error only for
+    /// [`Message::decode_strict`](crate::Message::decode_strict).
     #[error("expected `jsonrpc` to be \"2.0\"")]
     Version,
     /// A batch without messages.
-    #[error("expected at least one message, got an empty array")]
+    #[error("expected at least one message in the array")]
     EmptyBatch,
-    /// More messages in a batch than [`Batch::MAX_LEN`](crate::Batch::MAX_LEN), or what the caller allows.
-    #[error("expected fewer messages in one array")]
+    /// More messages in a batch than [`Batch::MAX_LEN`](crate::Batch::MAX_LEN), or than the caller permits.
+    #[error("too many messages in one array")]
     TooManyMessages,
 }
 
 impl DecodeError {
-    /// The code to answer the peer with.
+    /// Returns the JSON-RPC error code for the response.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Syntax { .. } => ErrorCode::PARSE_ERROR,
@@ -99,7 +101,7 @@ impl DecodeError {
         }
     }
 
-    /// The id of the bad message, if it has one that can be read.
+    /// Returns the id of the message, if it is readable.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
             Self::Syntax { id, .. } | Self::Shape { id, .. } => id.as_ref(),
@@ -107,7 +109,7 @@ impl DecodeError {
         }
     }
 
-    /// What the message would have been, as far as that can be told.
+    /// Returns the kind of message, as far as it is known.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Syntax { kind, .. } | Self::Shape { kind, .. } => *kind,
@@ -115,10 +117,11 @@ impl DecodeError {
         }
     }
 
-    /// The error response that JSON-RPC asks for; notifications and responses are never answered.
+    /// Returns the error response that JSON-RPC requires; `None` for notifications and responses, which are never
+    /// answered.
     ///
-    /// A peer that mixes other output into its stream gets an answer to each line of it; callers that know better may
-    /// prefer not to send those with a `null` id.
+    /// A peer that mixes other output into its stream receives a response to each such line. To avoid that, drop
+    /// responses with a `null` id.
     pub fn reply(&self) -> Option<Response<'static>> {
         reply(self.kind(), self.id(), self.code(), self.to_string())
     }
@@ -128,7 +131,7 @@ impl DecodeError {
     }
 }
 
-/// The answer to what is no message.
+/// Returns the response to an invalid message.
 pub(crate) fn reply(
     kind: Option<Kind>,
     id: Option<&RequestId>,

@@ -1,4 +1,4 @@
-//! Writes messages as one line of JSON, and the strings and line breaks of all JSON text.
+//! Encoding of messages as one line of JSON, and of JSON strings.
 use crate::message::Message;
 use crate::{ErrorObject, RequestId, scan};
 use alloc::vec::Vec;
@@ -69,7 +69,8 @@ fn raw(text: &[u8], out: &mut Vec<u8>) {
     keep_on_one_line(out, start);
 }
 
-/// Makes one line of the JSON text behind `start`. A line break can only stand between tokens, where a space means the same.
+/// Replaces each line break in the JSON text after `start` by a space. Line breaks of JSON are between tokens, where both
+/// are equivalent.
 ///
 /// ```
 /// let mut json = b"data: {\n}".to_vec();
@@ -109,7 +110,7 @@ pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a JSON string that has something to escape.
+/// Appends a JSON string that needs escapes.
 #[inline(never)]
 fn escaped(text: &str, out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -140,9 +141,9 @@ fn escaped(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends an integer of this sign and size.
+/// Appends an integer with this sign and magnitude.
 pub(crate) fn integer(is_negative: bool, mut size: u64, out: &mut Vec<u8>) {
-    // As many as the largest has.
+    // The number of digits of the largest value.
     let mut digits = [0; 20];
     let mut unused = digits.len();
     for digit in digits.iter_mut().rev() {
@@ -159,7 +160,7 @@ pub(crate) fn integer(is_negative: bool, mut size: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(digits.get(unused..).unwrap_or_default());
 }
 
-/// Appends what `value` displays as.
+/// Appends the display form of `value`.
 pub(crate) fn display(value: impl fmt::Display, out: &mut Vec<u8>) {
     struct Out<'a>(&'a mut Vec<u8>);
 

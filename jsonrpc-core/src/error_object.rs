@@ -1,8 +1,9 @@
+//! Error objects and their codes.
 use crate::wire::Raw;
 use alloc::string::String;
 use core::fmt;
 
-/// Says what kind of error happened. Any integer may come; the constants are the ones with a meaning everywhere.
+/// The code of an error. Any integer is valid; the constants have a common meaning.
 ///
 /// Spec: [Error object](https://www.jsonrpc.org/specification#error_object) (JSON-RPC 2.0)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,11 +14,11 @@ impl ErrorCode {
     pub const PARSE_ERROR: Self = Self(-32700);
     /// The JSON is not a request.
     pub const INVALID_REQUEST: Self = Self(-32600);
-    /// There is no such method, or it is not available.
+    /// The method does not exist, or is not available.
     pub const METHOD_NOT_FOUND: Self = Self(-32601);
-    /// The method does not take these parameters.
+    /// The parameters are invalid for the method.
     pub const INVALID_PARAMS: Self = Self(-32602);
-    /// Something went wrong inside the peer.
+    /// Internal error of the peer.
     pub const INTERNAL_ERROR: Self = Self(-32603);
     /// The request was cancelled by the peer that sent it.
     ///
@@ -41,7 +42,7 @@ impl fmt::Display for ErrorCode {
 }
 
 crate::object! {
-    /// Why a request failed.
+    /// The error of a request.
     ///
     /// Spec: [Error object](https://www.jsonrpc.org/specification#error_object) (JSON-RPC 2.0)
     ///
@@ -54,13 +55,13 @@ crate::object! {
     /// # Ok::<(), wire::DecodeError>(())
     /// ```
     pub struct ErrorObject {
-        /// What kind of error it is.
+        /// Code of the error.
         code: ErrorCode = "code",
-        /// What happened, in one short sentence.
+        /// A short description.
         message: String = "message",
     }
     optional {
-        /// Anything else about it.
+        /// Additional data.
         data: Raw = "data",
     }
 }

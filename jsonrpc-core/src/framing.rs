@@ -1,8 +1,8 @@
-//! Finds messages in a stream of bytes, without reading or writing any: [`Lines`].
+//! Framing: messages in a stream of bytes, without I/O: [`Lines`].
 //!
-//! `push` takes the bytes that were read, `next` gives messages, `finish` marks the end. A message that is too long or not
-//! UTF-8 is one [`FrameError`], and the messages behind it are whole; [`TextPolicy`] chooses what becomes of invalid text.
-//! At most one unfinished message up to the limit is held, and what was pushed and not taken.
+//! `push` takes received bytes, `next` returns messages, and `finish` marks the end. A message that is too long or not
+//! UTF-8 is one [`FrameError`], and later messages are intact. [`TextPolicy`] determines the handling of invalid text.
+//! Memory is bounded by one unfinished message up to the limit, and the pushed bytes that were not taken.
 //!
 //! Spec: [stdio](https://agentclientprotocol.com/protocol/v1/transports#stdio) (ACP v1),
 //! [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports) (MCP 2025-11-25)

@@ -1,14 +1,14 @@
-//! The start of a message, for programs that need no more of most.
+//! The start of a message, for programs that need only its first members.
 use crate::envelope::{ERROR, ID, METHOD, PARAMS, RESULT, begin, read_name};
 use crate::member_reader::MemberReader;
 use crate::scan::Scanner;
 use core::ops::Range;
 
-/// What the envelope of a message says before the value of its first `params`, `result` or `error`.
+/// The envelope of a message up to the value of its first `params`, `result` or `error`.
 ///
-/// For programs that look at a few members of very many messages, and count: no byte behind the payload's start is looked
-/// at, so no member behind it is known, and nothing is checked that is passed over. Messages that are answered, routed or
-/// changed are for [`peek()`](crate::peek()).
+/// For programs that read a few members of very many messages. No byte after the start of the payload is examined, so
+/// later members of the envelope are unknown, and skipped values are not validated. For messages that are answered,
+/// routed or changed, use [`peek()`](crate::peek()).
 ///
 /// ```
 /// use jsonrpc_core::{Head, Payload};
@@ -25,17 +25,17 @@ use core::ops::Range;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Head<'a> {
-    /// The id, as JSON text, where it stands before the payload.
+    /// The id as JSON text, if it precedes the payload.
     pub id: Option<&'a str>,
-    /// The method, as JSON text, where it stands before the payload.
+    /// The method as JSON text, if it precedes the payload.
     pub method: Option<&'a str>,
     /// Which member the payload is.
     pub payload: Payload,
-    /// The members of the message, at the value of the payload.
+    /// A reader at the value of the payload.
     pub members: MemberReader<'a>,
 }
 
-/// The member of a message that carries what it is about.
+/// The member with the payload of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Payload {
     /// `params`, of a request or a notification.
@@ -47,8 +47,8 @@ pub enum Payload {
 }
 
 impl<'a> Head<'a> {
-    /// Reads the start of a line. Returns `None` where it ends, or is not JSON, before the value of a payload, and where a
-    /// message has none.
+    /// Reads the start of a line. Returns `None` if it ends or is invalid before the value of a payload, or has no
+    /// payload.
     #[inline]
     pub fn read(line: &'a [u8]) -> Option<Self> {
         let mut scanner = Scanner::of_any_depth(line);

@@ -1,16 +1,17 @@
+//! A map of requests, optimized for few entries.
 use crate::RequestId;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// How many entries are looked through one by one.
+/// Largest number of entries that are searched linearly.
 const FEW: usize = 8;
 
-/// Something for each of some requests. Mostly few are open at a time, for which a tree is dear.
+/// A map by request id. Usually few requests are open, for which a tree is expensive.
 #[derive(Debug)]
 pub(crate) struct IdMap<T> {
-    /// Up to [`FEW`], in no order.
+    /// Up to [`FEW`] entries, unordered.
     few: Vec<(RequestId, T)>,
-    /// What has no room there.
+    /// Further entries.
     many: BTreeMap<RequestId, T>,
 }
 
@@ -35,7 +36,7 @@ impl<T> IdMap<T> {
         }
     }
 
-    /// The id must not be there.
+    /// Inserts an entry. The id must not be present.
     pub(crate) fn insert(&mut self, id: RequestId, value: T) {
         if self.few.len() < FEW {
             self.few.push((id, value));
@@ -44,7 +45,7 @@ impl<T> IdMap<T> {
         }
     }
 
-    /// The id as it was inserted, and what is for it.
+    /// Removes an entry, and returns the id as it was inserted.
     pub(crate) fn remove(&mut self, id: &RequestId) -> Option<(RequestId, T)> {
         match self.place(id) {
             Some(place) => Some(self.few.swap_remove(place)),
@@ -52,7 +53,7 @@ impl<T> IdMap<T> {
         }
     }
 
-    /// The entry of the least id.
+    /// Removes the entry with the smallest id.
     pub(crate) fn pop_first(&mut self) -> Option<(RequestId, T)> {
         let few = self.few.iter().map(|(id, _)| id).min();
         match (few, self.many.keys().next()) {
@@ -76,12 +77,12 @@ impl<T> IdMap<T> {
 mod tests {
     use super::*;
 
-    /// It holds what a tree holds, whether it has few entries or many.
+    /// The map behaves as a tree, for few and for many entries.
     #[test]
     fn it_is_a_map() {
         let mut map = IdMap::new();
         let mut tree = BTreeMap::new();
-        // Numbers that go up and down, and come again.
+        // Numbers that rise and fall, with repetitions.
         let mut number: i64 = 1;
         for step in 0..2_000 {
             number = number * 75 % 65_537;

@@ -1,10 +1,11 @@
+//! JSON strings in their escaped form.
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
 use core::str::Chars;
 use memchr::memchr;
 
-/// A JSON string as it stands in the text, escapes and all; compared by what it means.
+/// A JSON string in its escaped form, compared by value.
 ///
 /// ```
 /// use jsonrpc_core::JsonStr;
@@ -18,25 +19,25 @@ use memchr::memchr;
 pub struct JsonStr<'a>(&'a str);
 
 impl<'a> JsonStr<'a> {
-    /// Takes the text of a JSON value, which has to be valid; nothing unless it is a string.
+    /// Creates a string from the text of a valid JSON value; `None` unless it is a string.
     #[inline]
     pub fn new(text: &'a str) -> Option<Self> {
         text.strip_prefix('"')?.strip_suffix('"').map(Self)
     }
 
-    /// What stands between its quotes, escapes and all: to be written between others as it is.
+    /// Returns the text between the quotes, with escapes, for verbatim copies.
     pub fn as_escaped(&self) -> &'a str {
         self.0
     }
 
-    /// The string, where it has no escapes.
+    /// Returns the string if it has no escapes.
     #[inline]
     pub fn as_plain(&self) -> Option<&'a str> {
         (!self.has_escapes()).then_some(self.0)
     }
 
-    /// The string with its escapes undone; nothing if one of them is half of a surrogate pair, which no Rust string
-    /// can hold. Allocates only where there are escapes.
+    /// Returns the unescaped string; `None` if it has a lone surrogate, which no Rust string can represent. Allocates
+    /// only for escapes.
     #[inline]
     pub fn decode(&self) -> Option<Cow<'a, str>> {
         match self.as_plain() {
@@ -47,11 +48,11 @@ impl<'a> JsonStr<'a> {
 
     #[inline]
     fn has_escapes(&self) -> bool {
-        // Most strings are short: to look at every byte is cheaper than to search for one.
+        // Most strings are short: examining each byte is cheaper than searching for one.
         let bytes = self.0.as_bytes();
         let Some(last) = bytes.last_chunk() else { return bytes.contains(&b'\\') };
         let has_escape = |word: &[u8; 8]| has_escape(u64::from_le_bytes(*word));
-        // What the words leave is in the last one.
+        // The last word covers the rest.
         bytes.as_chunks().0.iter().any(has_escape) || has_escape(last)
     }
 
@@ -81,7 +82,7 @@ impl fmt::Debug for JsonStr<'_> {
     }
 }
 
-/// Whether one of the bytes is a backslash.
+/// Returns whether one of the bytes is a backslash.
 #[inline]
 fn has_escape(word: u64) -> bool {
     const ONES: u64 = u64::MAX / 255;
@@ -103,7 +104,7 @@ fn unescape(mut rest: &str) -> Option<String> {
     Some(text)
 }
 
-/// The characters of a string; nothing for what is none: half a surrogate pair, or a bad escape.
+/// The characters of a string; `None` for a lone surrogate or an invalid escape.
 struct Unescaped<'a>(Chars<'a>);
 
 impl Iterator for Unescaped<'_> {

@@ -1,54 +1,92 @@
-//! JSON-RPC 2.0 without IO, and the vocabulary of open, lossless wire types.
+//! JSON-RPC 2.0 without I/O, and macros for open, lossless wire types.
 //!
-//! Spec: [JSON-RPC 2.0](https://www.jsonrpc.org/specification)
+//! [JSON-RPC 2.0](https://www.jsonrpc.org/specification) is the message format of the Agent Client Protocol, the Model
+//! Context Protocol and the Language Server Protocol. This crate splits byte streams into messages, decodes and encodes
+//! them, and correlates requests with responses. It performs no I/O and reads no clock, so it works with threads, with
+//! any async runtime, and in WebAssembly. It is `no_std` with `alloc`.
 //!
-//! | part | is for |
-//! |---|---|
-//! | [`Message`] | requests, notifications and responses, borrowed from their line, what they carry left as text |
-//! | [`Document`] | a message or a [`Batch`] of them, as the body of an HTTP request may hold |
-//! | [`MessageBuf`] | a message that is kept |
-//! | [`peek()`] | kind, id, method and payload of a line, in one pass without memory; [`Peeked`] is handed on to routing, typing and telemetry |
-//! | [`peek_envelope`] | the same for a payload that is decoded, and so checked, later |
-//! | [`Head`], [`MemberReader`] | the start of a message and some members of it, as far as they are asked for |
-//! | [`framing`] | messages out of a stream of bytes, cut anywhere |
-//! | [`Peer`] | which response belongs to which request, both ways, deadlines, cancelling; its page has a run loop |
-//! | [`wire`] | macros for the types that go into `params` and `result`, so that they keep what they do not know |
-//! | [`transcript`] | what went over a connection, written down, read back and played again |
-//!
-//! | with the feature | there is | is for | brings |
-//! |---|---|---|---|
-//! | `codec` | `codec` | lines as a decoder and an encoder, over a child process for example | bytes, bytestring, tokio-util; std |
-//! | `async` | `memory` | two ends of a connection inside one program, for tests | bytes, bytestring, futures; std |
-//! | `schemars` | `JsonSchema` for what the macros of [`wire`] define | schemas of a protocol's types | schemars |
-//!
-//! None is on unless asked for. All else is `no_std` with `alloc`.
-//!
-//! Apart from those nothing here sends, receives or waits, and nothing at all looks at a clock. Nothing panics at what a
-//! peer sends, and nothing grows past a limit: [`framing::Lines::DEFAULT_LIMIT`],
-//! [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`],
-//! [`Limits`], and those of [`wire::Decoded`].
-//!
+//! ```toml
+//! [dependencies]
+//! spanwire-jsonrpc-core = "0.1"
 //! ```
-//! use jsonrpc_core::{ErrorCode, ErrorObject, Message, Response, framing::Lines};
 //!
-//! let (mut lines, mut out) = (Lines::default(), Vec::new());
-//! lines.push(b"{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}\n{\"id\":");
-//! while let Some(line) = lines.next() {
-//!     match Message::decode(line?) {
-//!         Ok(Message::Request(request)) => {
-//!             let error = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown method");
-//!             Message::from(Response::new(request.id, Err(error))).to_line(&mut out);
+//! The library is imported as `jsonrpc_core`.
+//!
+//! # Which item for which task
+//!
+//! | to | use |
+//! |---|---|
+//! | split a byte stream into messages | [`framing::Lines`] |
+//! | decode or encode a message | [`Message`], with [`Request`], [`Notification`] and [`Response`] |
+//! | keep a message after its line is dropped | [`MessageBuf`] |
+//! | decode the body of an HTTP request, with or without a batch | [`Document`], [`Batch`] |
+//! | route a message by its method without decoding the rest | [`peek()`], or [`peek_envelope`] if the payload is checked later |
+//! | read a few members of a large message | [`Head`], [`MemberReader`], [`peek_member`] |
+//! | correlate requests and responses, with deadlines and cancellation | [`Peer`] |
+//! | define the types of `params` and `result` | the macros of [`wire`] |
+//! | record a connection and replay it in a test | [`transcript`] |
+//! | read and write a child process or a socket with tokio | `codec`, with the feature of the same name |
+//! | connect two peers in memory, for a test | `memory`, with the feature `async` |
+//!
+//! # A server on standard input and output
+//!
+//! The program answers `ping` and refuses other requests. Invalid lines and repeated ids are answered with an error:
+//!
+//! ```no_run
+//! use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Peer, framing::Lines};
+//! use serde_json::value::RawValue;
+//! use std::io::{Read, Write};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // The type parameter is the token of an own request. This server sends none.
+//!     let mut peer = Peer::<()>::new(CancelMethod::ACP, Limits::default());
+//!     let (mut lines, mut output, mut buffer) = (Lines::default(), Vec::new(), [0; 8192]);
+//!     loop {
+//!         let length = std::io::stdin().read(&mut buffer)?;
+//!         if length == 0 {
+//!             return Ok(());
 //!         }
-//!         Ok(_) => {}
-//!         Err(error) => {
-//!             error.reply().into_iter().for_each(|reply| Message::from(reply).to_line(&mut out));
+//!         lines.push(&buffer[..length]);
+//!         while let Some(line) = lines.next() {
+//!             match peer.handle_line(line) {
+//!                 Incoming::Request(request) => {
+//!                     let outcome = match &*request.method {
+//!                         "ping" => Ok(RawValue::NULL),
+//!                         _ => Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown method")),
+//!                     };
+//!                     let response = peer.respond(&request.id, outcome)?;
+//!                     Message::from(response).to_line(&mut output);
+//!                 }
+//!                 Incoming::Refused { response, .. }
+//!                 | Incoming::Malformed { reply: Some(response), .. } => {
+//!                     Message::from(response).to_line(&mut output);
+//!                 }
+//!                 _ => {}
+//!             }
 //!         }
+//!         std::io::stdout().write_all(&output)?;
+//!         output.clear();
 //!     }
 //! }
-//! let expected = br#"{"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"unknown method"}}"#;
-//! assert_eq!(out.trim_ascii_end(), expected);
-//! # Ok::<(), jsonrpc_core::framing::FrameError>(())
 //! ```
+//!
+//! A client registers its requests with the same [`Peer`], which returns each response with the token of its request;
+//! the page of [`Peer`] has a complete loop. `cargo run --example calls` runs a client and a server in one process.
+//!
+//! # Features
+//!
+//! | feature | adds | dependencies |
+//! |---|---|---|
+//! | `codec` | `codec`: a decoder and an encoder for `tokio_util::codec` | bytes, bytestring, tokio-util; std |
+//! | `async` | `memory`: an in-memory connection for tests | bytes, bytestring, futures; std |
+//! | `schemars` | `JsonSchema` for the types that the macros of [`wire`] define | schemars |
+//!
+//! No feature is enabled by default.
+//!
+//! # Limits
+//!
+//! No input causes a panic, and memory is bounded: see [`framing::Lines::DEFAULT_LIMIT`], [`RequestId::MAX_LEN`],
+//! [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`], [`Limits`] and [`wire::Decoded`].
 //!
 #![doc = include_str!("odd_input.md")]
 #![no_std]

@@ -1,4 +1,4 @@
-//! Two ends of a connection inside one program, for tests.
+//! An in-memory connection, for tests.
 use crate::framing::{Frame, FrameError};
 use core::pin::Pin;
 use core::task::{Context as Task, Poll};
@@ -6,11 +6,11 @@ use futures::channel::mpsc;
 use futures::{Sink, SinkExt, Stream, StreamExt};
 use std::io;
 
-/// What one end reads and what it writes.
+/// The reader and the writer of one end.
 pub type End = (Reader, Writer);
 
-/// Two ends: what one writes the other reads, in order, and what is full waits. Each direction holds `capacity` frames
-/// and one more.
+/// Creates two connected ends: frames arrive in order, and a full direction waits. Each direction holds `capacity`
+/// frames and one more.
 ///
 /// ```
 /// use futures::executor::block_on;
@@ -34,7 +34,7 @@ pub fn duplex(capacity: usize) -> (End, End) {
     ((Reader(from_right), Writer(left)), (Reader(from_left), Writer(right)))
 }
 
-/// Gives the frames that the other end wrote, and ends when that is dropped or closed.
+/// Yields the frames of the other end, and ends when that is dropped or closed.
 #[derive(Debug)]
 pub struct Reader(mpsc::Receiver<Frame>);
 
@@ -46,7 +46,7 @@ impl Stream for Reader {
     }
 }
 
-/// Takes frames for the other end; fails with [`io::ErrorKind::BrokenPipe`] when that reads no more.
+/// Sends frames to the other end; fails with [`io::ErrorKind::BrokenPipe`] when that is dropped.
 #[derive(Debug)]
 pub struct Writer(mpsc::Sender<Frame>);
 

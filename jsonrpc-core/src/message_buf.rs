@@ -1,3 +1,4 @@
+//! Owned messages.
 use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
 use crate::wire::Raw;
 use crate::{ErrorObject, RequestId};
@@ -5,10 +6,10 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// A message that owns what it says, to be kept or sent to another thread.
+/// An owned message, to be stored or sent to another thread.
 ///
-/// It has all that a [`Message`] has, raw parts to the byte. Making one copies each part once; going back copies nothing
-/// but the error of a response that has one.
+/// It preserves all parts of a [`Message`], byte for byte. Creating one copies each part once; borrowing it copies only
+/// the error of a response.
 ///
 /// ```
 /// use jsonrpc_core::{Message, MessageBuf};
@@ -43,7 +44,7 @@ enum VersionBuf {
 }
 
 impl MessageBuf {
-    /// The message, borrowed.
+    /// Borrows the message.
     pub fn as_message(&self) -> Message<'_> {
         let raw = Option::as_ref;
         let envelope = self.envelope();
@@ -67,7 +68,7 @@ impl MessageBuf {
         }
     }
 
-    /// Which of the three it is.
+    /// Returns the kind of message.
     pub fn kind(&self) -> Kind {
         match self.content {
             Content::Request { .. } => Kind::Request,
@@ -76,7 +77,7 @@ impl MessageBuf {
         }
     }
 
-    /// The id, if it has one.
+    /// Returns the id, if it has one.
     pub fn id(&self) -> Option<&RequestId> {
         match &self.content {
             Content::Request { id, .. } | Content::Response { id, .. } => Some(id),
@@ -84,7 +85,7 @@ impl MessageBuf {
         }
     }
 
-    /// The method of a request or a notification.
+    /// Returns the method of a request or a notification.
     pub fn method(&self) -> Option<&str> {
         match &self.content {
             Content::Request { method, .. } | Content::Notification { method, .. } => Some(method),

@@ -1,4 +1,12 @@
-use crate::decode_error::DecodeError;
+//! Correlation of requests and responses.
+mod cancel;
+mod ended;
+mod incoming;
+
+pub use cancel::{CancelMethod, Cancellation};
+pub use ended::{EndReason, Ended, NotOpen, RegisterError};
+pub use incoming::{Incoming, LineError};
+
 use crate::framing::FrameError;
 use crate::id_map::IdMap;
 use crate::member_reader::peek_member;
@@ -12,21 +20,21 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use serde_json::value::RawValue;
 
-/// Keeps requests and responses together, ours and theirs, for one connection.
+/// Correlates requests and responses of one connection, in both directions.
 ///
-/// It sends nothing, reads nothing and has no clock: tell it what came and when, ask what follows, and send what it
-/// gives. All times count from one moment of the caller's choosing.
+/// It performs no I/O and reads no clock: pass in received messages with their time, and send what it returns. All
+/// times are offsets from one epoch of the caller's choice.
 ///
-/// What holds, whatever the peer does:
-/// - Each request of ours ends once: by its response, by a response that cannot be read, at its deadline, or when the
-///   connection closes.
-/// - Each request of theirs gets one response, ours or the one that refuses it, unless the connection closes before.
-/// - Messages come out in the order they came in. A response never overtakes a notification that was sent before it, as
-///   long as the caller sends what it is given in the order it is given.
-/// - Nothing grows past the [`Limits`].
+/// The machine guarantees, for any peer:
+/// - Each own request ends once: by its response, by an unreadable response, at its deadline, or when the connection
+///   closes.
+/// - Each request of the peer has one response, from the caller or a refusal, unless the connection closes first.
+/// - Messages are returned in order of arrival. A response never overtakes an earlier notification, if the caller sends
+///   everything in the order it was returned.
+/// - Memory is bounded by the [`Limits`].
 ///
-/// It takes messages one by one. The messages of a [batch](crate::Batch) are given to it one after the other, as
-/// [`Batch::texts`](crate::Batch::texts) has them, and their answers sent together with
+/// It handles messages one by one. Pass in the messages of a [batch](crate::Batch) in order, from
+/// [`Batch::texts`](crate::Batch::texts), and send their responses together with
 /// [`Batch::to_line`](crate::Batch::to_line).
 ///
 /// ```
@@ -38,12 +46,12 @@ use serde_json::value::RawValue;
 /// let (mut peer, mut lines) = (Peer::new(CancelMethod::ACP, Limits::default()), Lines::default());
 /// let (mut out, mut now) = (Vec::new(), Duration::ZERO);
 ///
-/// // Ask. The token comes back with the answer; here it is a name.
+/// // Send a request. Its token, here a name, is returned with the response.
 /// let id = peer.register("sum", Some(now + Duration::from_secs(30)))?;
 /// let params = to_raw_value(&[1, 2])?;
 /// Message::from(Request::new(id, "add", &*params)).to_line(&mut out);
 ///
-/// // What the transport has read, and what it read it from.
+/// // Bytes that the transport has read.
 /// lines.push(b"{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"name\"}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":3}\n");
 /// let mut sum = None;
 /// while let Some(line) = lines.next() {
@@ -64,7 +72,7 @@ use serde_json::value::RawValue;
 /// }
 /// assert_eq!(sum.as_deref(), Some("3"));
 ///
-/// // Sleep until then, unless something comes first.
+/// // Sleep until the deadline, unless a message arrives first.
 /// assert_eq!(peer.poll_timeout(), None);
 /// now += Duration::from_secs(31);
 /// while let Some(ended) = peer.poll_ended(now) {
@@ -75,41 +83,41 @@ use serde_json::value::RawValue;
 #[derive(Debug)]
 pub struct Peer<T> {
     ours: Pending<T>,
-    theirs: IdMap<Open>,
+    theirs: IdMap<PeerRequest>,
     cancel_method: CancelMethod,
     limits: Limits,
-    state: State,
+    closing: Closing,
 }
 
-/// How far the connection is on its way to its end.
+/// The state of closing the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
+enum Closing {
     Open,
-    /// No more requests of theirs are taken.
+    /// Further requests of the peer are refused.
     Draining,
-    /// Nothing comes any more.
+    /// No further message arrives.
     Ended,
-    /// And nothing can be sent.
+    /// No message can be sent either.
     Closed,
 }
 
-/// How a request of theirs stands that has no response yet.
+/// An open request of the peer.
 #[derive(Debug, Default)]
-struct Open {
+struct PeerRequest {
     is_cancelled: bool,
 }
 
-/// How many requests may be open at the same time.
+/// Largest numbers of open requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Of ours: more are not [registered](Peer::register).
+    /// Own requests: further ones are not [registered](Peer::register).
     pub ours: usize,
-    /// Of theirs: more are [refused](Incoming::Refused).
+    /// Requests of the peer: further ones are [refused](Incoming::Refused).
     pub theirs: usize,
 }
 
 impl Limits {
-    /// The open requests that each side may have unless told otherwise.
+    /// Default largest number of open requests of each side.
     pub const DEFAULT_OPEN: usize = 1024;
 }
 
@@ -119,175 +127,18 @@ impl Default for Limits {
     }
 }
 
-/// The notification by which a protocol takes a request back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CancelMethod {
-    /// Its method.
-    pub method: &'static str,
-    /// The member of its params that has the request's id.
-    pub id_member: &'static str,
-}
-
-impl CancelMethod {
-    /// `$/cancel_request`.
-    ///
-    /// Spec: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation) (ACP v1)
-    pub const ACP: Self = Self { method: "$/cancel_request", id_member: "requestId" };
-
-    /// `notifications/cancelled`.
-    ///
-    /// Spec: [Cancellation](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation)
-    /// (MCP 2025-11-25)
-    pub const MCP: Self = Self { method: "notifications/cancelled", id_member: "requestId" };
-}
-
-/// A notification to send: the peer may stop working on a request of ours.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cancellation {
-    method: &'static str,
-    params: Raw,
-}
-
-impl Cancellation {
-    /// What to send.
-    pub fn notification(&self) -> Notification<'_> {
-        Notification::new(self.method, self.params.as_ref())
-    }
-}
-
-/// What came from the peer.
-#[derive(Debug)]
-pub enum Incoming<'a, T> {
-    /// A request of theirs, to be answered once with [`Peer::respond`].
-    Request(Request<'a>),
-    /// A notification. One that cancels a request which is not open comes as this too.
-    Notification(Notification<'a>),
-    /// The end of a request of ours.
-    Response {
-        /// The id of the request.
-        id: RequestId,
-        /// What the request was registered with.
-        token: T,
-        /// What came of it.
-        outcome: Result<&'a RawValue, ErrorObject>,
-    },
-    /// They take back a request of theirs. It still has to be answered; [`ErrorCode::REQUEST_CANCELLED`] is for that.
-    Cancelled {
-        /// The id of the request.
-        id: RequestId,
-        /// As it came.
-        notification: Notification<'a>,
-    },
-    /// A request of theirs that is not taken: too many are open, one of the same id is, or the connection is closing.
-    Refused {
-        /// The request.
-        request: Request<'a>,
-        /// The answer, to be sent.
-        response: Response<'static>,
-    },
-    /// A response to no open request of ours: to none at all, to one that has ended, or an error about a message whose
-    /// id the peer could not read.
-    Unmatched(Response<'a>),
-    /// A line that is not a message.
-    Malformed {
-        /// What is wrong with it.
-        error: LineError,
-        /// The answer that JSON-RPC asks for, to be sent.
-        reply: Option<Response<'static>>,
-        /// The request of ours that ends so: the line was its response.
-        ended: Option<(RequestId, T)>,
-    },
-}
-
-/// A line is not a message.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LineError {
-    /// It could not be taken from the stream.
-    #[error(transparent)]
-    Frame(#[from] FrameError),
-    /// It could not be read.
-    #[error(transparent)]
-    Decode(#[from] DecodeError),
-}
-
-impl LineError {
-    /// What kind of message the line is, as far as that can be told.
-    pub fn kind(&self) -> Option<Kind> {
-        match self {
-            Self::Frame(error) => error.kind(),
-            Self::Decode(error) => error.kind(),
-        }
-    }
-
-    /// The id of the message in the line, as far as that can be told.
-    pub fn id(&self) -> Option<&RequestId> {
-        match self {
-            Self::Frame(error) => error.id(),
-            Self::Decode(error) => error.id(),
-        }
-    }
-
-    /// The error response that JSON-RPC asks for; notifications and responses are never answered.
-    pub fn reply(&self) -> Option<Response<'static>> {
-        match self {
-            Self::Frame(error) => error.reply(),
-            Self::Decode(error) => error.reply(),
-        }
-    }
-}
-
-/// A request of ours that ended without a response.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended<T> {
-    /// The id of the request.
-    pub id: RequestId,
-    /// What the request was registered with.
-    pub token: T,
-    /// Why it ended.
-    pub reason: EndReason,
-}
-
-/// Why a request ended without a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndReason {
-    /// Its deadline passed. A response that comes later is [unmatched](Incoming::Unmatched).
-    Expired,
-    /// The connection closed, or nothing comes from it any more.
-    Closed,
-}
-
-/// A request of ours cannot be sent now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RegisterError {
-    /// As many are open as [`Limits::ours`] allows.
-    #[error("too many open requests")]
-    Full,
-    /// The connection is closed.
-    #[error("connection closed")]
-    Closed,
-    /// One of this id is open, or the id is `null`.
-    #[error("the id is taken")]
-    Taken,
-}
-
-/// There is no open request of theirs with this id: it was answered, or never came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no open request has this id")]
-pub struct NotOpen;
-
 impl<T> Peer<T> {
-    /// A connection on which nothing has happened yet.
+    /// Creates a connection in its initial state.
     pub fn new(cancel_method: CancelMethod, limits: Limits) -> Self {
         let (ours, theirs) = (Pending::new(), IdMap::new());
-        Self { ours, theirs, cancel_method, limits, state: State::Open }
+        Self { ours, theirs, cancel_method, limits, closing: Closing::Open }
     }
 
-    /// Numbers a request of ours that is about to be sent, and keeps `token` for its end. At `deadline`, if there is
-    /// one, it ends without a response.
+    /// Assigns an id to a request that is about to be sent, and stores `token` until its end. It ends without a
+    /// response at `deadline`, if given.
     ///
     /// # Errors
-    /// Too many requests are open, or the connection is closed; `token` is dropped.
+    /// Too many requests are open, or the connection is closed. `token` is dropped.
     pub fn register(
         &mut self,
         token: T,
@@ -299,8 +150,8 @@ impl<T> Peer<T> {
         Ok(id)
     }
 
-    /// As [`register`](Self::register), under an id of the caller's: UUIDs, texts with a prefix, what another program
-    /// gave out. Numbers that are given out pass over those that are taken so.
+    /// As [`register`](Self::register), with an id of the caller's choice, such as a UUID or an id of another program.
+    /// Assigned numbers skip the ids in use.
     ///
     /// ```
     /// use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer, RegisterError};
@@ -314,8 +165,8 @@ impl<T> Peer<T> {
     /// ```
     ///
     /// # Errors
-    /// As of `register`, and [`RegisterError::Taken`] if a request of ours that is open has the id, or the id is `null`,
-    /// by which peers tell of what belongs to no request.
+    /// As for `register`, and [`RegisterError::Taken`] if an open own request has the id, or the id is `null`, which
+    /// peers use for messages without a request.
     pub fn register_as(
         &mut self,
         id: RequestId,
@@ -330,8 +181,8 @@ impl<T> Peer<T> {
         Ok(())
     }
 
-    /// Takes a request of ours back, and gives the notification that says so; nothing if it has ended or was taken back
-    /// before. The request stays open until it is answered: what was done before it stopped is in the response.
+    /// Cancels an own request, and returns the notification to send; `None` if the request has ended or is already
+    /// cancelled. The request stays open until it is answered, since the response may have a partial result.
     pub fn cancel(&mut self, id: &RequestId) -> Option<Cancellation> {
         if !self.ours.cancel(id) {
             return None;
@@ -347,7 +198,7 @@ impl<T> Peer<T> {
         Some(Cancellation { method, params })
     }
 
-    /// Takes a line, as [`Lines::next`](crate::framing::Lines::next) gives it or as any other transport has it.
+    /// Handles a line, as returned by [`Lines::next`](crate::framing::Lines::next) or another transport.
     pub fn handle_line<'a>(&mut self, line: Result<&'a str, FrameError>) -> Incoming<'a, T> {
         match line.map_err(LineError::Frame).and_then(|text| Ok(Message::decode(text)?)) {
             Ok(message) => self.handle_message(message),
@@ -355,7 +206,7 @@ impl<T> Peer<T> {
         }
     }
 
-    /// Takes a line that was looked at before.
+    /// Handles a peeked line.
     pub fn handle_peeked<'a>(&mut self, peeked: &Peeked<'a>) -> Incoming<'a, T> {
         match peeked.message() {
             Ok(message) => self.handle_message(message),
@@ -369,7 +220,7 @@ impl<T> Peer<T> {
         Incoming::Malformed { reply: error.reply(), ended, error }
     }
 
-    /// Takes a message.
+    /// Handles a message.
     pub fn handle_message<'a>(&mut self, message: Message<'a>) -> Incoming<'a, T> {
         match message {
             Message::Request(request) => self.handle_request(request),
@@ -383,10 +234,10 @@ impl<T> Peer<T> {
         }
     }
 
-    /// Answers a request of theirs, and gives the response to send. Its id is written as the peer wrote it.
+    /// Answers a request of the peer, and returns the response to send. The id is written as the peer wrote it.
     ///
     /// # Errors
-    /// No request of this id is open, so that no response may be sent.
+    /// No request with this id is open, so no response may be sent.
     pub fn respond<'a>(
         &mut self,
         id: &RequestId,
@@ -396,62 +247,62 @@ impl<T> Peer<T> {
         Ok(Response::new(id, outcome))
     }
 
-    /// Ends a request of ours that nobody waits for any more, and gives what it was registered with; nothing if it has
-    /// ended. A response that comes later is [unmatched](Incoming::Unmatched).
+    /// Ends an own request without waiting for its response, and returns its token; `None` if it has ended. A later
+    /// response is [unmatched](Incoming::Unmatched).
     pub fn forget(&mut self, id: &RequestId) -> Option<T> {
         self.ours.remove(id).map(|(_, token)| token)
     }
 
-    /// How many requests of ours are open.
+    /// Returns the number of open own requests.
     pub fn open_ours(&self) -> usize {
         self.ours.len()
     }
 
-    /// How many requests of theirs are open.
+    /// Returns the number of open requests of the peer.
     pub fn open_theirs(&self) -> usize {
         self.theirs.len()
     }
 
-    /// Takes no more requests of theirs: each that comes from now on is [refused](Incoming::Refused). What is open stays
-    /// so, and more of ours can be registered.
+    /// Refuses further requests of the peer: each is [refused](Incoming::Refused). Open requests stay open, and own
+    /// requests can still be registered.
     pub fn drain(&mut self) {
-        self.state = self.state.max(State::Draining);
+        self.closing = self.closing.max(Closing::Draining);
     }
 
-    /// Tells that nothing comes any more, while something can still be sent. Requests of ours end, see
-    /// [`poll_ended`](Self::poll_ended); those of theirs can still be answered.
+    /// Handles the end of the peer's messages, while messages can still be sent. Own requests end, see
+    /// [`poll_ended`](Self::poll_ended); requests of the peer can still be answered.
     pub fn handle_end(&mut self) {
-        self.state = self.state.max(State::Ended);
+        self.closing = self.closing.max(Closing::Ended);
     }
 
-    /// Tells that nothing can be sent or received any more. Requests of ours end, see [`poll_ended`](Self::poll_ended);
-    /// those of theirs are forgotten.
+    /// Handles the end of the connection. Own requests end, see [`poll_ended`](Self::poll_ended); requests of the peer
+    /// are dropped.
     pub fn handle_close(&mut self) {
-        self.state = State::Closed;
+        self.closing = Closing::Closed;
         self.theirs.clear();
     }
 
-    /// Takes a request of ours that ended without a response: its deadline has passed, or the connection is closed. Call
-    /// it until it gives `None`.
+    /// Returns an own request that ended without a response: its deadline has passed, or the connection is closed. Call
+    /// until it returns `None`.
     pub fn poll_ended(&mut self, now: Duration) -> Option<Ended<T>> {
         let ended = |reason| move |(id, token)| Ended { id, token, reason };
-        if self.state >= State::Ended {
+        if self.closing >= Closing::Ended {
             return self.ours.remove_first().map(ended(EndReason::Closed));
         }
         self.ours.remove_expired(now).map(ended(EndReason::Expired))
     }
 
-    /// When [`poll_ended`](Self::poll_ended) next has something to give, unless something happens before.
+    /// Returns when [`poll_ended`](Self::poll_ended) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if self.state >= State::Ended && self.ours.len() > 0 {
+        if self.closing >= Closing::Ended && self.ours.len() > 0 {
             return Some(Duration::ZERO);
         }
         self.ours.first_deadline()
     }
 
-    /// Whether one more request of ours may be open.
+    /// Checks that another own request may be open.
     fn check_room(&self) -> Result<(), RegisterError> {
-        if self.state >= State::Ended {
+        if self.closing >= Closing::Ended {
             return Err(RegisterError::Closed);
         }
         if self.ours.len() >= self.limits.ours {
@@ -461,14 +312,14 @@ impl<T> Peer<T> {
     }
 
     fn handle_request<'a>(&mut self, request: Request<'a>) -> Incoming<'a, T> {
-        let error = if self.state >= State::Draining {
+        let error = if self.closing >= Closing::Draining {
             ErrorObject::new(ErrorCode::INTERNAL_ERROR, "connection closing")
         } else if self.theirs.contains(&request.id) {
-            ErrorObject::new(ErrorCode::INVALID_REQUEST, "a request of this id is open")
+            ErrorObject::new(ErrorCode::INVALID_REQUEST, "a request with this id is open")
         } else if self.theirs.len() >= self.limits.theirs {
             ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many open requests")
         } else {
-            self.theirs.insert(request.id.clone(), Open::default());
+            self.theirs.insert(request.id.clone(), PeerRequest::default());
             return Incoming::Request(request);
         };
         let response = Response::new(request.id.clone(), Err(error));
@@ -482,7 +333,7 @@ impl<T> Peer<T> {
         }
     }
 
-    /// The request of theirs that a notification takes back, unless that was done before.
+    /// Returns the peer's request that a notification cancels, unless it was cancelled before.
     fn cancelled_by(&mut self, notification: &Notification<'_>) -> Option<RequestId> {
         if notification.method != self.cancel_method.method {
             return None;

@@ -1,9 +1,10 @@
+//! Own requests that wait for a response.
 use crate::RequestId;
 use crate::id_map::IdMap;
 use alloc::collections::BTreeSet;
 use core::time::Duration;
 
-/// Requests of ours that the peer has not answered yet.
+/// Own requests that wait for a response.
 #[derive(Debug)]
 pub(crate) struct Pending<T> {
     next_id: i64,
@@ -31,7 +32,7 @@ impl<T> Pending<T> {
         self.waiting.contains(id)
     }
 
-    /// A number that no request has which waits.
+    /// Returns a number that no waiting request has.
     pub(crate) fn number(&mut self) -> RequestId {
         loop {
             let id = RequestId::from(self.next_id);
@@ -47,7 +48,7 @@ impl<T> Pending<T> {
         self.waiting.insert(id, Waiting { token, deadline, is_cancelled: false });
     }
 
-    /// The id as it was inserted, and the token.
+    /// Removes a request; returns the id as it was inserted, and the token.
     pub(crate) fn remove(&mut self, id: &RequestId) -> Option<(RequestId, T)> {
         let (id, waiting) = self.waiting.remove(id)?;
         if let Some(deadline) = waiting.deadline {
@@ -56,7 +57,7 @@ impl<T> Pending<T> {
         Some((id, waiting.token))
     }
 
-    /// Marks a request as cancelled; whether that is new.
+    /// Marks a request as cancelled, and returns whether that is new.
     pub(crate) fn cancel(&mut self, id: &RequestId) -> bool {
         let waiting = self.waiting.get_mut(id).filter(|waiting| !waiting.is_cancelled);
         waiting.map(|waiting| waiting.is_cancelled = true).is_some()

@@ -230,7 +230,7 @@ impl<'a> Scanner<'a> {
         Some(start)
     }
 
-    /// Passes over a text, and the space behind it, if that text is so many places on.
+    /// Skips a text at an offset, and the white space after it. Returns whether it was there.
     #[inline(always)]
     pub(crate) fn pass_text(&mut self, distance: usize, text: &str) -> bool {
         let start = self.at + distance;

@@ -1,16 +1,16 @@
-//! What went over a connection, both ways, with time and bytes: written down, read back, played again.
+//! Transcripts: recorded messages of a connection, with time and bytes, to be read and replayed.
 //!
-//! A transcript is text, one JSON object a line. It sends, reads and times nothing itself: the caller brings the bytes
-//! and the time, and keeps the text.
+//! A transcript is text, one JSON object for each line. The module performs no I/O and reads no clock: the caller
+//! provides bytes and times, and stores the text.
 //!
-//! | member | is |
+//! | member | value |
 //! |---|---|
-//! | `time` | seconds since a moment of the recorder's choosing, to the nanosecond |
-//! | `direction` | `"sent"` or `"received"`, as the recorder sees it |
-//! | `text` | the message as it was on the wire, without its line end |
-//! | `hex` | the same in hexadecimal digits, where the message is not UTF-8 |
+//! | `time` | seconds since an epoch of the recorder's choice, with nanoseconds |
+//! | `direction` | `"sent"` or `"received"`, from the recorder's point of view |
+//! | `text` | the message on the wire, without its line end |
+//! | `hex` | the same in hexadecimal digits, if the message is not UTF-8 |
 //!
-//! Other members are not looked at.
+//! Other members are ignored.
 //!
 //! ```
 //! use core::time::Duration;
@@ -24,7 +24,7 @@
 //! let text = String::from_utf8(text)?;
 //! assert!(text.starts_with(r#"{"time":0.000000000,"direction":"sent","text":"{\"jsonrpc\""#));
 //!
-//! // The same again, as often as it takes to find out what went wrong.
+//! // Replay the same messages.
 //! let entries: Vec<_> = transcript::read(&text).collect::<Result<_, _>>()?;
 //! let (mut replay, mut peer) = (Replay::new(entries), Peer::new(CancelMethod::ACP, Limits::default()));
 //! let mut sum = None;
@@ -50,11 +50,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Reads a transcript; blank lines are skipped. A long one may as well be read line by line, with
-/// [`Entry::from_line`].
+/// Reads a transcript; blank lines are skipped. A long transcript can be read line by line with [`Entry::from_line`].
 ///
 /// # Errors
-/// A line is not an entry; those behind it are still read.
+/// A line is not an entry. Later lines are still read.
 pub fn read(text: &str) -> impl Iterator<Item = Result<Entry<'static>, ReadError>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(at, line)| {
@@ -62,29 +61,29 @@ pub fn read(text: &str) -> impl Iterator<Item = Result<Entry<'static>, ReadError
     })
 }
 
-/// One message of a transcript, or what came in place of one.
+/// One message of a transcript, or other bytes in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// When it was sent or received, counted from a moment of the recorder's choosing.
+    /// Time of sending or receiving, as an offset from an epoch of the recorder's choice.
     pub time: Duration,
-    /// Which way it went.
+    /// Direction of the message.
     pub direction: Direction,
-    /// What was on the wire, without the line end.
+    /// The bytes on the wire, without the line end.
     pub bytes: Cow<'a, [u8]>,
 }
 
-/// Which way a message went, as the recorder sees it.
+/// Direction of a message, from the recorder's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// From us to the peer.
+    /// From the recorder to the peer.
     Sent,
-    /// From the peer to us.
+    /// From the peer to the recorder.
     Received,
 }
 
 impl Direction {
-    /// The same, as the peer sees it.
+    /// Returns the direction from the peer's point of view.
     pub fn reversed(self) -> Self {
         match self {
             Self::Sent => Self::Received,
@@ -119,7 +118,7 @@ impl<'a> Entry<'a> {
 }
 
 impl Entry<'static> {
-    /// Reads an entry from its line.
+    /// Decodes an entry from its line.
     ///
     /// # Errors
     /// The line is not an entry.
@@ -143,7 +142,7 @@ struct Line {
     hex: Option<String>,
 }
 
-/// The time that a number of seconds is: to the nanosecond where the number is written without an exponent.
+/// Returns the time for a number of seconds: with nanoseconds if the number is written without an exponent.
 fn time(text: &str) -> Option<Duration> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
     match (seconds.parse(), fraction.get(..fraction.len().min(9))) {
@@ -164,35 +163,35 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
     rest.is_empty().then(|| pairs.iter().map(pair).collect()).flatten()
 }
 
-/// A line is not an entry of a transcript.
+/// An error decoding an entry of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {
-    /// It is not JSON, or not an object with the members of an entry.
+    /// The line is not JSON, or not an object with the members of an entry.
     #[error(transparent)]
     Decode(#[from] wire::DecodeError),
     /// The time is not a number of seconds.
-    #[error("at /time: expected seconds, not negative")]
+    #[error("at /time: expected a number of seconds that is not negative")]
     Time,
-    /// It has neither `text` nor `hex`, or both.
+    /// The entry has neither `text` nor `hex`, or both.
     #[error("expected one of the members `text` and `hex`")]
     Content,
-    /// The bytes are not in hexadecimal digits.
+    /// The bytes are not hexadecimal digits.
     #[error("at /hex: expected pairs of hexadecimal digits")]
     Hex,
 }
 
-/// A line of a transcript cannot be read.
+/// An error reading a line of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the transcript is not an entry")]
 pub struct ReadError {
-    /// Which line, counted from one.
+    /// Number of the line, counted from one.
     pub line: usize,
-    /// Why.
+    /// The reason.
     pub source: EntryError,
 }
 
-/// Writes entries, after somebody had a look at what they tell.
+/// Writes entries, optionally redacted.
 ///
 /// ```
 /// use core::time::Duration;
@@ -216,19 +215,19 @@ pub struct Recorder<R = ()> {
 }
 
 impl Recorder {
-    /// Writes everything as it is.
+    /// Creates a recorder that writes everything unchanged.
     pub fn new() -> Self {
         Self { redact: () }
     }
 }
 
 impl<R: Redact> Recorder<R> {
-    /// Writes what `redact` leaves.
+    /// Creates a recorder that writes the result of `redact`.
     pub fn redacting(redact: R) -> Self {
         Self { redact }
     }
 
-    /// Appends what was sent or received to the transcript `out`, as one line.
+    /// Appends a sent or received message to the transcript `out`, as one line.
     pub fn record(
         &mut self,
         time: Duration,
@@ -241,12 +240,12 @@ impl<R: Redact> Recorder<R> {
     }
 }
 
-/// Takes out of a message what may not be written down: keys, paths, what people said.
+/// Removes confidential parts of a message: keys, paths, text of people.
 ///
-/// Any function of this shape is one, and `()` takes out nothing. What it gives is recorded whatever it is; a transcript
-/// that is to be replayed needs messages that are still messages, with the ids that they had.
+/// Functions of this signature implement it; `()` removes nothing. Any result is recorded, but a transcript for replay
+/// needs valid messages with the original ids.
 pub trait Redact {
-    /// Gives what is left of `bytes`.
+    /// Returns the redacted bytes.
     fn redact<'a>(&mut self, direction: Direction, bytes: &'a [u8]) -> Cow<'a, [u8]>;
 }
 

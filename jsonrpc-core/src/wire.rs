@@ -1,70 +1,71 @@
 //! The vocabulary of open, lossless wire types.
 //!
-//! Every model crate of the workspace is written with these five macros and few types, so that one law holds for all
-//! of them: **decode, then encode, gives the same JSON value.** What a newer peer put in is kept.
+//! The model crates of the workspace are built on these macros and types, which share one law: **decoding and encoding
+//! gives the same JSON value.** Additions of newer peers are kept.
 //!
-//! | wire shape | written as | keeps |
+//! | wire shape | defined by | keeps |
 //! |---|---|---|
-//! | object | [`object!`](crate::object) | members it does not know, in [`Extra`] |
-//! | object whose shape a tag selects | [`open_union!`](crate::open_union) | unknown variants whole, in [`UnknownVariant`] |
-//! | object whose shape its members select | [`member_union!`](crate::member_union) | unknown shapes whole, in [`Extra`] |
-//! | string out of a list | [`open_enum!`](crate::open_enum) | unknown names, in [`UnknownName`] |
+//! | object | [`object!`](crate::object) | unknown members, in [`Extra`] |
+//! | object with a shape that a tag selects | [`open_union!`](crate::open_union) | unknown variants, in [`UnknownVariant`] |
+//! | object with a shape that its members select | [`member_union!`](crate::member_union) | unknown shapes, in [`Extra`] |
+//! | string of a list | [`open_enum!`](crate::open_enum) | unknown names, in [`UnknownName`] |
 //! | opaque identifier | [`string_id!`](crate::string_id) | the string |
 //! | any JSON | [`Raw`] | the text, byte for byte |
-//! | member where `null` has a meaning of its own | [`Presence`] | absent, `null`, value |
+//! | member with a distinct meaning of `null` | [`Presence`] | absent, `null`, value |
 //!
-//! An optional member that is not a [`Presence`] is `None` for `null`, and is written as `null` again until it has a value.
+//! An optional member that is not a [`Presence`] is `None` for `null`, and is encoded as `null` again while it is
+//! `None`.
 //!
-//! Decoding is one pass over the text by one reader, [`ValueReader`], and encoding is one pass by [`write`]: no `flatten`, no
-//! `untagged`, no intermediate tree. [`decode`] reads a whole document, and its error has a JSON pointer. Serde's traits are
-//! adapters over both: they work in serde_json and in other formats that describe themselves, and inside `flatten`,
-//! tagged and untagged types. A derived type is a member of these types by [`serde_wire!`](crate::serde_wire), and is read
-//! with pointers by [`decode_serde`].
+//! Decoding is one pass over the text by [`ValueReader`], and encoding is one pass by [`write`], without an
+//! intermediate tree. [`decode`] reads a whole document; its error has a JSON pointer. Serde's traits are adapters over
+//! both. They work in serde_json and in other self-describing formats, and inside `flatten`, tagged and untagged types.
+//! [`serde_wire!`](crate::serde_wire) makes a type with serde's traits a member of these types, and [`decode_serde`]
+//! decodes it with pointers.
 //!
-//! Some specifications say what to take instead of a member or an item that cannot be read. Such members have marks, see
-//! [`object!`](crate::object); [`decode_with`] reads in one of these [modes](Mode):
+//! Some specifications define replacements for invalid members or items. Such members have annotations, see
+//! [`object!`](crate::object). [`decode_with`] decodes in one of these [modes](Mode):
 //!
 //! | | `Strict` | `SpecLenient` | `Preserve` |
 //! |---|---|---|---|
-//! | members, names and variants that the type does not know | kept | kept | kept |
-//! | a member or item with marks that cannot be read | an error | left out, with a [`Diagnostic`] | as before, and [`Decoded::encode`] writes it again |
-//! | anything else that cannot be read | an error | an error | an error |
+//! | unknown members, names and variants | kept | kept | kept |
+//! | an invalid member or item with an annotation | an error | left out, with a [`Diagnostic`] | as before, and [`Decoded::encode`] writes it again |
+//! | any other invalid value | an error | an error | an error |
 //!
-//! With the feature `schemars` all of these have a JSON Schema, which says what decoding takes: what a type does not know
-//! is allowed, a member whose type has no schema may be anything. Only `_meta` is described as the specifications have it,
-//! an object or `null`, though anything is kept.
+//! With the feature `schemars` all of these have a JSON Schema of what decoding accepts: unknown values are allowed,
+//! and a member of a type without a schema may have any value. Only `_meta` is described as in the specifications, an
+//! object or `null`, although any value is kept.
 //!
 //! ```
 //! use jsonrpc_core::{object, open_enum, open_union, string_id, wire};
 //!
 //! string_id! {
-//!     /// Names a job.
+//!     /// Identifies a job.
 //!     pub struct JobId;
 //! }
 //! open_enum! {
-//!     /// How a job stands.
+//!     /// Status of a job.
 //!     pub enum Status {
-//!         /// It runs.
+//!         /// Running.
 //!         Running = "running",
-//!         /// It ended.
+//!         /// Finished.
 //!         Done = "done",
 //!     }
 //! }
 //! object! {
-//!     /// A job changed.
+//!     /// A change of a job.
 //!     pub struct Changed {
-//!         /// Which one.
+//!         /// Identifier of the job.
 //!         job_id: JobId = "jobId",
 //!     }
 //!     optional {
-//!         /// What it is now.
+//!         /// New status.
 //!         status: Status = "status",
 //!     }
 //! }
 //! open_union! {
-//!     /// What happened.
+//!     /// An event.
 //!     pub enum Event by "type" {
-//!         /// A job changed.
+//!         /// A change of a job.
 //!         Changed(Changed) = "changed",
 //!     }
 //! }
@@ -87,22 +88,22 @@
 //!
 //! # How it works
 //!
-//! - [`Wire`] is what a type says of itself: a blank value, how to read it, and how it is written ([`View`]).
-//! - [`ValueReader`] is at a place of the text. It has the mode, the number of members around that place whose marks allow an
-//!   error, the notes that become diagnostics, and the place and cause of the first problem. A type reads by `string`,
-//!   `integer`, `items`, `object` and the like, and returns a [`Fault`], which is empty: the reader has the reason. JSON
-//!   pointers are made from places after reading, and only if there is something to report.
-//! - An object is a table of members, and a slot for each. The reader goes through the text once: it looks the name up,
-//!   beginning where the member before was, reads the value into its slot, and keeps what the table does not have in
-//!   [`Extra`]. None of this is generated for each type.
-//! - A union is a table of tags. The reader finds the tag, has the value choose a blank variant, and reads the members into
-//!   that. Types that lie flat in the same object are read in turn over the same text ([`Open`]).
-//! - A member with marks that cannot be read is noted, and the reader goes behind it. In the mode `Preserve` its text is
-//!   kept in the `Extra` of the object.
-//! - [`write`] goes through the views. [`Entries`] writes the members of an object, with what is kept in their places.
-//! - Serde's traits make JSON text of what a format has and read that, or write the views into the format.
+//! - [`Wire`] describes a type: its blank value, how to read it, and how to write it ([`View`]).
+//! - [`ValueReader`] has a position in the text. It stores the mode, the number of enclosing members with annotations that
+//!   permit an error, notes for diagnostics, and the position and cause of the first problem. A type reads itself with
+//!   `string`, `integer`, `items`, `object` and similar methods. They return a [`Fault`], which is empty, since the reader
+//!   has the reason. JSON pointers are computed from positions after reading, only if there is something to report.
+//! - An object is a table of members, with a slot for each. The reader passes once over the text. It looks up each name,
+//!   beginning after the previous member, reads the value into its slot, and stores unknown members in [`Extra`]. This code
+//!   is not generated for each type.
+//! - A union is a table of tags. The reader finds the tag, lets the value select a blank variant, and reads the members into
+//!   it. Flattened types of one object are read one after the other from the same text ([`Open`]).
+//! - An invalid member with annotations is noted and skipped. In the mode `Preserve` its text is stored in the `Extra` of
+//!   the object.
+//! - [`write`] walks the views. [`Entries`] writes the members of an object, and stored members in their positions.
+//! - The implementations of serde's traits convert between a format and JSON text.
 //!
-//! What `object!` makes of a required and an optional member, without constructor, setters and serde:
+//! The code that `object!` generates for a required and an optional member, without constructor, setters and serde:
 //!
 //! ```
 //! use jsonrpc_core::wire::{self, Extra, private as __wire};
@@ -196,7 +197,7 @@ mod value;
 mod via_serde;
 mod writer;
 
-/// Stands where the macros would implement `JsonSchema`.
+/// Replaces the implementation of `JsonSchema` without the feature.
 #[cfg(not(feature = "schemars"))]
 #[doc(hidden)]
 #[macro_export]
@@ -216,7 +217,7 @@ pub use reader::{Fault, Items, ValueReader};
 pub use value::{Flat, List, Members, Object, View, Wire};
 pub use writer::{Entries, write};
 
-/// What the macros expand to; not for use by hand.
+/// Used by the macros; not part of the public interface.
 #[doc(hidden)]
 pub mod private {
     pub use super::fields::Defaults;

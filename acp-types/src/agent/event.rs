@@ -8,18 +8,18 @@ use alloc::boxed::Box;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A request of the client, to be answered with [`reply`](super::Connection::reply). A prompt is answered at the end of
-    /// its turn in version 1, at once in version 2.
+    /// A request of the client, to be answered with [`reply`](super::Connection::reply): a prompt at the end of its
+    /// turn in version 1, at once in version 2.
     Request(RequestKey, Box<Received<ClientRequest>>),
-    /// A notification of the client. `session/cancel` comes behind the [`Cancelled`](Self::Cancelled) of its prompt.
+    /// A notification of the client. `session/cancel` follows the [`Cancelled`](Self::Cancelled) of its prompt.
     Notification(Box<Received<ClientNotification>>),
-    /// The client cancelled a request: a prompt with `session/cancel`, any with `$/cancel_request`. It is still to be
-    /// answered: a prompt with the stop reason `cancelled`, any other with its result or
+    /// The client cancelled a request: a prompt with `session/cancel`, any request with `$/cancel_request`. It has
+    /// still to be answered: a prompt with the stop reason `cancelled`, another request with its result or
     /// [`REQUEST_CANCELLED`](jsonrpc_core::ErrorCode::REQUEST_CANCELLED).
     Cancelled(RequestKey),
     /// The end of a call.
     CallEnded(CallKey, Result<Box<Received<ClientResponse>>, CallError>),
-    /// Something was tolerated or dropped; for logs.
+    /// A deviation was tolerated, or a message was dropped; for logs.
     Diagnostic(Diagnostic),
     /// The connection is closed. No event follows.
     Closed(CloseReason),
@@ -29,14 +29,14 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientRequest {
-    /// In version 1.
+    /// Version 1.
     V1(v1::dispatch::ClientRequest),
-    /// In version 2.
+    /// Version 2.
     V2(v2::dispatch::ClientRequest),
 }
 
 impl ClientRequest {
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &str {
         match self {
             Self::V1(request) => request.method(),
@@ -49,9 +49,9 @@ impl ClientRequest {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientNotification {
-    /// In version 1.
+    /// Version 1.
     V1(v1::dispatch::ClientNotification),
-    /// In version 2.
+    /// Version 2.
     V2(v2::dispatch::ClientNotification),
 }
 
@@ -59,13 +59,13 @@ pub enum ClientNotification {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientResponse {
-    /// In version 1.
+    /// Version 1.
     V1(v1::dispatch::ClientResponse),
-    /// In version 2.
+    /// Version 2.
     V2(v2::dispatch::ClientResponse),
 }
 
-/// An event that waits.
+/// An event that was not polled.
 #[derive(Debug)]
 pub(super) enum Waiting {
     Request(RequestKey, Box<Received<ClientRequest>>),

@@ -1,4 +1,4 @@
-//! Input: lines, time, the end.
+//! Inputs: lines, time, and the end of the connection.
 use super::event::Waiting;
 use super::version;
 use super::{
@@ -18,7 +18,7 @@ use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, Incoming, Notification, Request, RequestId};
 use serde_json::value::RawValue;
 
-/// Why a request is not given to the caller, and its answer.
+/// A request that the machine answers, and its answer.
 struct Refusal {
     problem: Problem,
     answer: ErrorObject,
@@ -32,7 +32,7 @@ impl Refusal {
 }
 
 impl Connection {
-    /// Takes a line of the client, as [`Lines::next`](jsonrpc_core::framing::Lines::next) gives it.
+    /// Handles a line of the client, as returned by [`Lines::next`](jsonrpc_core::framing::Lines::next).
     pub fn handle_line(&mut self, line: Result<&str, FrameError>) {
         if self.closed.is_some() {
             return;
@@ -73,18 +73,20 @@ impl Connection {
         }
     }
 
-    /// Takes note that no line follows, while lines can still be sent: calls end, and open requests can still be answered.
+    /// Handles the end of the client's lines, while lines can still be sent. Calls end; open requests can still be
+    /// answered.
     pub fn handle_end(&mut self) {
         self.peer.handle_end();
         self.end_calls(&CloseReason::ClientClosed);
     }
 
-    /// Ends the connection: calls end, open requests are forgotten, and [`Event::Closed`](super::Event::Closed) comes last.
+    /// Closes the connection: calls end, open requests are dropped, and [`Event::Closed`](super::Event::Closed) is the
+    /// last event.
     pub fn handle_closed(&mut self, why: CloseReason) {
         self.close(why);
     }
 
-    /// Ends calls whose time is over.
+    /// Ends calls that have reached their deadline.
     pub fn handle_timeout(&mut self, now: Duration) {
         while let Some(ended) = self.peer.poll_ended(now) {
             let (key, method) = ended.token;
@@ -115,7 +117,7 @@ impl Connection {
     fn is_v2(&self) -> bool {
         match self.version {
             Some(version) => version == ProtocolVersion::V2,
-            // The client has not asked yet.
+            // The client has not sent `initialize`.
             None => !self.options.versions.contains(&ProtocolVersion::V1),
         }
     }
@@ -127,7 +129,7 @@ impl Connection {
             Ok(value) => {
                 let raw = raw_or_empty(request.params);
                 if !self.inbox.has_room_for(raw.as_str().len(), self.room()) {
-                    let message = "too much waits here";
+                    let message = "too many messages are waiting";
                     let answer = ErrorObject::new(ErrorCode::INTERNAL_ERROR, message);
                     return self.refuse(key, request, Refusal { problem: Problem::Limit, answer });
                 }
@@ -161,7 +163,7 @@ impl Connection {
         self.tolerate(method, decoded).map_err(Refusal::params)
     }
 
-    /// Chooses the version, and reads the parameters in it.
+    /// Selects the version, and decodes the parameters in it.
     fn read_initialize(&mut self, params: &RawValue) -> Result<ClientRequest, Refusal> {
         let requested = version::requested(params).map_err(Refusal::params)?;
         let chosen = version::choose(&self.options.versions, requested)
@@ -204,7 +206,7 @@ impl Connection {
         }
     }
 
-    /// Reports that a request is cancelled, once.
+    /// Reports the cancellation of a request, once.
     fn cancel(&mut self, key: RequestKey) {
         let Some(open) = self.requests.get_mut(&key).filter(|open| !open.is_cancelled) else {
             return;
@@ -250,7 +252,7 @@ impl Connection {
         }
     }
 
-    /// Takes what was decoded, and reports what had to be left out for that.
+    /// Takes a decoded value, and reports the values that were left out.
     fn tolerate<T>(
         &mut self,
         method: &str,

@@ -1,27 +1,27 @@
-//! Settings of an agent connection, and its bounds.
+//! Options of an agent connection, and its limits.
 use crate::v1::initialization::ProtocolVersion;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// Settings of a [`Connection`](super::Connection): versions, times, and bounds.
+/// Options of a [`Connection`](super::Connection): versions, times and limits.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The versions that the agent speaks.
+    /// The versions that the agent supports.
     pub versions: Vec<ProtocolVersion>,
-    /// Time that the client has to answer a call. People answer some of them: [`Duration::MAX`] unless set.
+    /// Time limit of a call to the client; [`Duration::MAX`] by default, since people answer some calls.
     pub call_timeout: Duration,
-    /// The bounds.
+    /// The limits.
     pub limits: Limits,
 }
 
 impl Options {
-    /// An agent that speaks version 1 alone, without deadlines and with the default bounds.
+    /// Creates the options of an agent for version 1 only, without deadlines and with the default limits.
     pub fn v1() -> Self {
         Self::new([ProtocolVersion::V1])
     }
 
-    /// An agent that speaks these versions.
+    /// Creates the options of an agent for these versions.
     pub fn new(versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
         Self {
             versions: versions.into_iter().collect(),
@@ -30,7 +30,7 @@ impl Options {
         }
     }
 
-    /// Replaces the bounds.
+    /// Replaces the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -38,22 +38,26 @@ impl Options {
     }
 }
 
-/// Bounds of a [`Connection`](super::Connection), and what happens past each.
+/// Limits of a [`Connection`](super::Connection), and the effect of exceeding each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Requests of the client that are not answered. Past it requests are answered with an error.
+    /// Open requests of the client. Further requests are answered with an error.
     pub requests: usize,
-    /// Calls whose end has not been polled. Past it a call ends at once with [`CallError::Full`](super::CallError::Full).
+    /// Calls with an end that was not polled. Further calls end at once with
+    /// [`CallError::Full`](super::CallError::Full).
     pub calls: usize,
-    /// Notifications that wait to be polled. Past it the oldest are dropped with [`Diagnostic::Dropped`](super::Diagnostic::Dropped).
+    /// Notifications that wait to be polled. Beyond it the oldest are dropped with
+    /// [`Diagnostic::Dropped`](super::Diagnostic::Dropped).
     pub events: usize,
-    /// Bytes of the requests and notifications that wait to be polled. Past it the oldest notifications are dropped, and a
-    /// request that has no room without them is answered with an error.
+    /// Bytes of the requests and notifications that wait to be polled. Beyond it the oldest notifications are dropped,
+    /// and a request that still does not fit is answered with an error.
     pub event_bytes: usize,
-    /// Diagnostics that wait to be polled. Past it further ones are counted in [`Diagnostic::Missed`](super::Diagnostic::Missed).
+    /// Diagnostics that wait to be polled. Further ones are counted in
+    /// [`Diagnostic::Missed`](super::Diagnostic::Missed).
     pub diagnostics: usize,
-    /// Answers that wait to be transmitted. Past it the connection closes with [`CloseReason::Congested`](super::CloseReason::Congested).
+    /// Responses that wait to be transmitted. Beyond it the connection closes with
+    /// [`CloseReason::Congested`](super::CloseReason::Congested).
     pub replies: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The version of a connection, as the agent chooses it.
+//! Selection of a connection's version by the agent.
 //!
 //! Spec: [Version Negotiation](https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation)
@@ -11,9 +11,9 @@ use jsonrpc_core::wire::{DecodeError, Decoded, Extra, Mode, Raw, decode};
 use jsonrpc_core::{ErrorObject, find_member};
 use serde_json::value::RawValue;
 
-/// The version that parameters of `initialize` ask for.
+/// Returns the version that parameters of `initialize` request.
 pub(super) fn requested(params: &RawValue) -> Result<ProtocolVersion, DecodeError> {
-    // Where the member is missing or wrong, decoding the whole says so.
+    // If the member is missing or invalid, decoding the whole object reports that.
     match find_member(params.get(), &["protocolVersion"]).map(decode) {
         Some(Ok(version)) => Ok(version),
         _ => decode::<v1::initialization::InitializeRequest>(params.get())
@@ -21,11 +21,11 @@ pub(super) fn requested(params: &RawValue) -> Result<ProtocolVersion, DecodeErro
     }
 }
 
-/// The version that an agent which speaks `supported` answers with: an agent of version 1 alone its own, one of a later
-/// version the highest up to the one that was asked for.
+/// Returns the agent's version for a client that requests `asked`. An agent of version 1 only returns version 1; an
+/// agent of later versions returns the highest one up to the requested one.
 ///
 /// # Errors
-/// The agent speaks a later version than 1, and none up to the one that was asked for; or it speaks none.
+/// The agent supports only later versions than 1 and none up to the requested one, or no version at all.
 pub(super) fn choose(
     supported: &[ProtocolVersion],
     requested: ProtocolVersion,
@@ -44,8 +44,8 @@ pub(super) fn choose(
     })
 }
 
-/// Reads parameters of `initialize` in the version that was chosen. Where a later version was asked for, a program that does
-/// not name itself as version 2 has it is `unknown`.
+/// Decodes parameters of `initialize` in the selected version. If a later version was requested, a program without a
+/// name in the form of version 2 is called `unknown`.
 pub(super) fn read(
     params: &RawValue,
     requested: ProtocolVersion,

@@ -1,4 +1,4 @@
-//! What may be sent in version 1.
+//! Permitted messages of version 1.
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 use super::{Refusal, allows_method, needs, unknown};
@@ -14,27 +14,27 @@ use crate::v1::session_config_options::{SessionConfigKind, SessionConfigOption};
 use crate::v1::session_setup::McpServer;
 use crate::v1::system_prompt::SystemPromptMode;
 
-/// What may be asked about.
+/// The subject of a check.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Subject<'a> {
-    /// A method, and who receives it.
+    /// A method and its receiver.
     Method(Direction, &'a str),
     /// Content of a prompt.
     Content(&'a ContentBlock),
-    /// What an agent reports.
+    /// An update of an agent.
     Update(&'a SessionUpdate),
-    /// How an agent shall reach an MCP server.
+    /// An MCP server for an agent.
     McpServer(&'a McpServer),
-    /// How an agent asks the user.
+    /// The mode of an elicitation.
     Elicitation(&'a ElicitationMode),
-    /// A way to log in that an agent offers.
+    /// An authentication method of an agent.
     AuthMethod(&'a AuthMethod),
-    /// An option of a session.
+    /// A configuration option of a session.
     ConfigOption(&'a SessionConfigOption),
-    /// The member `additionalDirectories`, where a session begins.
+    /// The member `additionalDirectories` of session setup.
     AdditionalDirectories,
-    /// **Unstable.** The member `systemPrompt`, where a session begins.
+    /// **Unstable.** The member `systemPrompt` of session setup.
     SystemPrompt(&'a SystemPromptMode),
 }
 
@@ -86,7 +86,7 @@ impl<'a> From<&'a AuthMethod> for Subject<'a> {
     }
 }
 
-/// What the two sides of a connection in version 1 announced.
+/// Announced capabilities of both sides of a version 1 connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capabilities {
     client: ClientCapabilities,
@@ -95,7 +95,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// What the client asked with, and what the agent answered.
+    /// Creates the capabilities from the `initialize` pair.
     pub fn new(request: &InitializeRequest, response: &InitializeResponse) -> Self {
         let auth_methods = response.auth_methods.as_deref().unwrap_or_default();
         Self {
@@ -107,10 +107,10 @@ impl Capabilities {
         }
     }
 
-    /// Whether `subject` may be sent.
+    /// Checks whether `subject` may be sent.
     ///
     /// # Errors
-    /// It may not; the refusal says why.
+    /// The subject must not be sent; the error has the reason.
     pub fn allows<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<(), Refusal> {
         match subject.into() {
             Subject::Method(direction, name) => {
@@ -218,7 +218,7 @@ impl Capabilities {
         needs(mode.as_str(), gate, |gate| self.holds(gate))
     }
 
-    /// Whether a gate is open: one of the table of methods, or one of the above.
+    /// Returns whether a gate is open: one of the table of methods, or one of the above.
     fn holds(&self, gate: &str) -> bool {
         let path = |prefix| gate.strip_prefix(prefix);
         match (path("clientCapabilities."), path("agentCapabilities.")) {
@@ -299,7 +299,7 @@ impl Capabilities {
     }
 }
 
-/// What options that are switches need.
+/// The gate of boolean options.
 const SWITCHES: &str = "clientCapabilities.session.configOptions.boolean";
 
 fn is_switch(option: &SessionConfigOption) -> bool {

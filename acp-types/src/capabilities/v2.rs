@@ -1,4 +1,4 @@
-//! **Unstable.** What may be sent in version 2.
+//! **Unstable.** Permitted messages of version 2.
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 use super::{Refusal, allows_method, needs, unknown};
@@ -14,25 +14,25 @@ use crate::v2::prompt_lifecycle::SessionUpdate;
 use crate::v2::session_setup::McpServer;
 use crate::v2::system_prompt::SystemPromptMode;
 
-/// What may be asked about.
+/// The subject of a check.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Subject<'a> {
-    /// A method, and who receives it.
+    /// A method and its receiver.
     Method(Direction, &'a str),
     /// Content of a prompt.
     Content(&'a ContentBlock),
-    /// What an agent reports.
+    /// An update of an agent.
     Update(&'a SessionUpdate),
-    /// How an agent shall reach an MCP server.
+    /// An MCP server for an agent.
     McpServer(&'a McpServer),
-    /// How an agent asks the user.
+    /// The mode of an elicitation.
     Elicitation(&'a ElicitationMode),
-    /// A way to log in that an agent offers.
+    /// An authentication method of an agent.
     AuthMethod(&'a AuthMethod),
-    /// The member `additionalDirectories`, where a session begins.
+    /// The member `additionalDirectories` of session setup.
     AdditionalDirectories,
-    /// **Unstable.** The member `systemPrompt`, where a session begins.
+    /// **Unstable.** The member `systemPrompt` of session setup.
     SystemPrompt(&'a SystemPromptMode),
 }
 
@@ -78,7 +78,7 @@ impl<'a> From<&'a AuthMethod> for Subject<'a> {
     }
 }
 
-/// What the two sides of a connection in version 2 announced.
+/// Announced capabilities of both sides of a version 2 connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capabilities {
     client: ClientCapabilities,
@@ -87,7 +87,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// What the client asked with, and what the agent answered.
+    /// Creates the capabilities from the `initialize` pair.
     pub fn new(request: &InitializeRequest, response: &InitializeResponse) -> Self {
         Self {
             client: request.capabilities.clone().unwrap_or_default(),
@@ -96,10 +96,10 @@ impl Capabilities {
         }
     }
 
-    /// Whether `subject` may be sent.
+    /// Checks whether `subject` may be sent.
     ///
     /// # Errors
-    /// It may not; the refusal says why.
+    /// The subject must not be sent; the error has the reason.
     pub fn allows<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<(), Refusal> {
         match subject.into() {
             Subject::Method(direction, name) => {
@@ -129,7 +129,7 @@ impl Capabilities {
         needs(content.tag(), gate, |gate| self.holds(gate))
     }
 
-    /// Every client takes every update, where the agent has sessions at all.
+    /// Checks an update. Every client supports all updates, if the agent supports sessions.
     fn allows_update(&self, update: &SessionUpdate) -> Result<(), Refusal> {
         if let SessionUpdate::Unknown(update) = update {
             unknown(update.tag())?;
@@ -175,7 +175,7 @@ impl Capabilities {
         needs(mode.as_str(), gate, |gate| self.holds(gate))
     }
 
-    /// Whether a gate is open: one of the table of methods, or one of the above.
+    /// Returns whether a gate is open: one of the table of methods, or one of the above.
     fn holds(&self, gate: &str) -> bool {
         let elicitation = self.client.elicitation.as_ref();
         let has_form = elicitation.is_some_and(|elicitation| elicitation.form.is_some());

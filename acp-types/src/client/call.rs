@@ -1,4 +1,4 @@
-//! Values that a client sends: sessions to open, prompts, calls, replies.
+//! Values that a client sends: session requests, prompts, calls and replies.
 use crate::methods::RequestParams;
 use crate::{v1, v2};
 use alloc::borrow::Cow;
@@ -11,9 +11,9 @@ use jsonrpc_core::wire::{Meta, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::Serialize;
 
-/// A session to open.
+/// A request that opens a session.
 ///
-/// Whether the agent has the method, its capabilities say; see [`capabilities`](mod@crate::capabilities).
+/// The agent's capabilities state whether it supports the method; see [`capabilities`](mod@crate::capabilities).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Open {
@@ -53,13 +53,13 @@ open_from! {
     v2::session_setup::ForkSessionRequest => ForkV2,
 }
 
-/// A prompt: what the user says.
+/// A prompt of the user.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
     /// The content.
     pub content: PromptContent,
-    /// The `_meta` of the request; trace context goes here.
+    /// The `_meta` of the request, for example for trace context.
     pub meta: Option<Meta>,
 }
 
@@ -67,19 +67,19 @@ pub struct Prompt {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PromptContent {
-    /// In version 1.
+    /// Version 1.
     V1(Vec<v1::content::ContentBlock>),
-    /// In version 2.
+    /// Version 2.
     V2(Vec<v2::content::ContentBlock>),
 }
 
 impl Prompt {
-    /// A prompt in version 1.
+    /// Creates a prompt of version 1.
     pub fn v1(content: impl IntoIterator<Item = v1::content::ContentBlock>) -> Self {
         Self { content: PromptContent::V1(content.into_iter().collect()), meta: None }
     }
 
-    /// A prompt in version 2.
+    /// Creates a prompt of version 2.
     pub fn v2(content: impl IntoIterator<Item = v2::content::ContentBlock>) -> Self {
         Self { content: PromptContent::V2(content.into_iter().collect()), meta: None }
     }
@@ -92,7 +92,7 @@ impl Prompt {
     }
 }
 
-/// A call: any request of a client but those that open sessions and prompt them.
+/// A call: any request of a client except those that open or prompt sessions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Call {
@@ -102,7 +102,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call of a method of either version, or of an extension that has types.
+    /// Creates a call of a typed method of either version, or of an extension.
     pub fn new<P: RequestParams + Serialize>(params: &P) -> Self {
         Self {
             method: Cow::Borrowed(P::METHOD),
@@ -111,13 +111,12 @@ impl Call {
         }
     }
 
-    /// A call of a method that is known by name only.
+    /// Creates a call by method name.
     pub fn raw(method: impl Into<Cow<'static, str>>, params: Raw) -> Self {
         Self { method: method.into(), params: Ok(params), timeout: None }
     }
 
-    /// Sets the time that the agent has to answer, in place of
-    /// [`Options::call_timeout`](super::Options::call_timeout).
+    /// Sets the time limit of the call, instead of [`Options::call_timeout`](super::Options::call_timeout).
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -130,7 +129,7 @@ impl Call {
 pub struct Reply(Result<Raw, ErrorObject>);
 
 impl Reply {
-    /// A result: the response of the method. One without a JSON form becomes an internal error.
+    /// Creates a reply with a result. A result without a JSON form becomes an internal error.
     pub fn result<T: Serialize + ?Sized>(response: &T) -> Self {
         Self(
             Raw::from_value(response)
@@ -138,12 +137,12 @@ impl Reply {
         )
     }
 
-    /// The error for a method that is not served.
+    /// Creates the error reply for an unsupported method.
     pub fn method_not_found(method: &str) -> Self {
-        Self::error(ErrorCode::METHOD_NOT_FOUND, format!("no method {method:?} here"))
+        Self::error(ErrorCode::METHOD_NOT_FOUND, format!("the method {method:?} is not supported"))
     }
 
-    /// An error.
+    /// Creates an error reply.
     pub fn error(code: ErrorCode, message: impl Into<String>) -> Self {
         Self(Err(ErrorObject::new(code, message)))
     }

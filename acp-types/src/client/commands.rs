@@ -1,4 +1,4 @@
-//! What a program asks a connection for.
+//! Commands of the program: sessions, prompts, calls, replies.
 use super::outgoing::{self, Purpose};
 use super::session::{Opening, Stage, Turn};
 use super::waiting::{Kept, Waiting};
@@ -21,7 +21,7 @@ use serde::Serialize;
 struct OpenRequest {
     method: &'static str,
     params: Result<Raw, serde_json::Error>,
-    /// The session that is loaded or resumed.
+    /// The loaded or resumed session.
     session_id: Option<SessionId>,
     is_v2: bool,
 }
@@ -48,9 +48,9 @@ impl From<&Open> for OpenRequest {
 }
 
 impl Connection {
-    /// Opens a session: [`SessionEvent::Opened`](super::SessionEvent::Opened) or
-    /// [`SessionEvent::Refused`](super::SessionEvent::Refused) follows. Before the agent has answered `initialize` the
-    /// request waits for that.
+    /// Opens a session. [`SessionEvent::Opened`](super::SessionEvent::Opened) or
+    /// [`SessionEvent::Refused`](super::SessionEvent::Refused) follows. The request waits for the response to
+    /// `initialize`.
     pub fn open_session(&mut self, how: impl Into<Open>, now: Duration) -> SessionKey {
         let key = SessionKey::new(self.number());
         match self.begin_open(key, OpenRequest::from(&how.into()), now) {
@@ -97,11 +97,10 @@ impl Connection {
         Ok(Opening { request, is_v2: open.is_v2, replay })
     }
 
-    /// Sends a prompt, which begins a turn: its end comes as
-    /// [`SessionEvent::TurnEnded`](super::SessionEvent::TurnEnded).
+    /// Sends a prompt, which begins a turn. [`SessionEvent::TurnEnded`](super::SessionEvent::TurnEnded) follows.
     ///
     /// # Errors
-    /// The session is not open, or has a turn whose end has not been polled.
+    /// The session is not open, or has a turn with an end that was not polled.
     pub fn prompt(
         &mut self,
         session: SessionKey,
@@ -140,8 +139,8 @@ impl Connection {
         Ok(turn)
     }
 
-    /// Cancels the turn of a session, if one is open, and answers the questions of the agent that are open in it. The turn
-    /// ends when the agent ends it, or after `grace` with [`TurnError::GraceOver`].
+    /// Cancels the open turn of a session, and answers the agent's open questions in it. The turn ends when the agent
+    /// ends it, or after `grace` with [`TurnError::GraceOver`].
     pub fn cancel(&mut self, session: SessionKey, grace: Duration, now: Duration) {
         if !self.send_cancel(session) {
             return;
@@ -152,7 +151,7 @@ impl Connection {
         }
     }
 
-    /// Whether a turn is open.
+    /// Sends `session/cancel`, and returns whether a turn is open.
     fn send_cancel(&mut self, session: SessionKey) -> bool {
         let Some(Stage::Open(id)) = self.sessions.get(session).map(|session| &session.stage) else {
             return false;
@@ -173,15 +172,15 @@ impl Connection {
     /// Answers a request of the agent.
     ///
     /// # Errors
-    /// The request is answered already, by the caller or by the machine.
+    /// The request is already answered, by the caller or by the machine.
     pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
         let open = self.requests.remove(request).ok_or(Answered)?;
         self.send_reply(request, &open.id, reply.into().into_outcome());
         Ok(())
     }
 
-    /// Makes a call: [`Event::CallEnded`](super::Event::CallEnded) follows. Before the agent has answered `initialize` the
-    /// call waits for that.
+    /// Makes a call. [`Event::CallEnded`](super::Event::CallEnded) follows. The call waits for the response to
+    /// `initialize`.
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
         let key = CallKey::new(self.number());
         if self.is_closed_polled {
@@ -209,7 +208,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Withdraws a call with `$/cancel_request`, once. Its end still comes.
+    /// Withdraws a call with `$/cancel_request`, once. The end of the call still follows.
     pub fn withdraw(&mut self, call: CallKey) {
         let cancellation = self.calls.get(&call).and_then(|id| self.peer.cancel(id));
         if let Some(cancellation) = cancellation {
@@ -228,7 +227,7 @@ impl Connection {
         self.notify_line(outgoing::notification(params)?)
     }
 
-    /// Sends a notification of a method that is known by name only.
+    /// Sends a notification by method name.
     ///
     /// # Errors
     /// The connection is closed or not initialized.
@@ -236,7 +235,7 @@ impl Connection {
         self.notify_line(outgoing::line(Notification::new(method, params.as_ref())))
     }
 
-    /// Sends a notification that is a whole line.
+    /// Sends a complete notification line.
     pub(crate) fn notify_line(&mut self, line: Vec<u8>) -> Result<(), CallError> {
         if let Some(reason) = &self.closed {
             return Err(CallError::Closed(reason.clone()));
@@ -248,9 +247,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Lets a session go: open requests of it are answered, its turn and its opening end with
-    /// [`CallError::Released`], and updates that come later are dropped. The agent is sent `session/close` where it has
-    /// that.
+    /// Releases a session: its open requests are answered, its turn and its opening end with [`CallError::Released`],
+    /// and later updates are dropped. `session/close` is sent if the agent supports it.
     pub fn release(&mut self, session: SessionKey, now: Duration) {
         match self.sessions.get(session).map(|session| &session.stage) {
             None | Some(Stage::Over) => {}
@@ -287,7 +285,7 @@ impl Connection {
         }
     }
 
-    /// Sends `session/close` where the agent has it.
+    /// Sends `session/close` if the agent supports it.
     pub(super) fn send_close(&mut self, id: SessionId, purpose: Purpose, now: Duration) {
         if !self.may_close() {
             return;
@@ -307,14 +305,14 @@ impl Connection {
                 let sessions = agent.and_then(|agent| agent.session_capabilities.as_ref());
                 sessions.is_some_and(|sessions| sessions.close.is_some())
             }
-            // Every agent that has sessions closes them.
+            // Every agent with sessions supports `session/close`.
             super::InitializeResponse::V2(response) => {
                 response.capabilities.as_ref().is_some_and(|agent| agent.session.is_some())
             }
         }
     }
 
-    /// Sends a request, or keeps it until `initialize` is answered.
+    /// Sends a request, or holds it until `initialize` is answered.
     fn send(
         &mut self,
         token: Token,
@@ -323,7 +321,7 @@ impl Connection {
         deadline: Duration,
         purpose: Purpose,
     ) -> Result<RequestId, CallError> {
-        // There is room for any number.
+        // The number of requests is not limited here.
         let id = self.peer.register(token, Some(deadline)).map_err(|_| CallError::Full)?;
         let request = Request::new(id.clone(), method, params.as_ref());
         if self.spoken == Spoken::Unknown {
@@ -334,7 +332,7 @@ impl Connection {
         Ok(id)
     }
 
-    /// Forgets a call, sent or not.
+    /// Forgets a call, sent or held.
     pub(super) fn forget(&mut self, id: &RequestId) {
         self.outgoing.forget(id);
         let _ = self.peer.forget(id);

@@ -1,29 +1,28 @@
-//! Pieces of text that are handed over as they come, without an event.
+//! Text chunks that are returned directly, without an event.
 use super::{Connection, SessionKey};
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::{JsonStr, Kind, MemberReader, Peeked, peek_envelope};
 
-/// A piece of text of the agent, borrowed from its line; see
-/// [`handle_line_direct`](Connection::handle_line_direct).
+/// A text chunk of the agent, borrowed from its line; see [`handle_line_direct`](Connection::handle_line_direct).
 ///
-/// Its update has the members below and no others, in either version.
+/// The update has exactly the members below, in either version.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TextChunk<'a> {
-    /// Whether it is an `agent_thought_chunk` and no `agent_message_chunk`.
+    /// Whether the update is an `agent_thought_chunk`, not an `agent_message_chunk`.
     pub is_thought: bool,
-    /// The message that the text belongs to, if it is named.
+    /// The message of the text, if given.
     pub message_id: Option<JsonStr<'a>>,
-    /// The text. It may have half a surrogate pair, which no Rust string can hold.
+    /// The text. It may contain a lone surrogate, which no Rust string can hold.
     pub text: JsonStr<'a>,
 }
 
 impl Connection {
-    /// As [`handle_line`](Self::handle_line), except that a piece of text of the agent which nothing stands before is
-    /// returned, borrowed from the line, and makes no event. Nothing is allocated for it.
+    /// Handles a line as [`handle_line`](Self::handle_line), but returns a text chunk without earlier events directly,
+    /// borrowed from the line and without an event. No memory is allocated for it.
     ///
-    /// All others are queued, so that order is kept: poll the events of the session first.
+    /// Other lines are queued, so that the order is kept: poll the session's events first.
     pub fn handle_line_direct<'a>(
         &mut self,
         line: Result<&'a str, FrameError>,
@@ -48,7 +47,7 @@ impl Connection {
 }
 
 impl<'a> TextChunk<'a> {
-    /// Reads the session and the text of a line. Each value of its params is taken, and so checked.
+    /// Reads the session and the text of a line. Each value of the parameters is read, and thereby validated.
     fn read(line: &Peeked<'a>) -> Option<(JsonStr<'a>, Self)> {
         let is_update = line.method().is_some_and(|method| method == "session/update");
         if line.kind() != Kind::Notification || !is_update {
@@ -85,7 +84,7 @@ impl<'a> TextChunk<'a> {
     }
 }
 
-/// The text of a block that is nothing else.
+/// Returns the text of a plain text block.
 fn read_text<'a>(block: &mut MemberReader<'a>) -> Option<JsonStr<'a>> {
     let (mut tag, mut text) = (None, None);
     while let Some(name) = block.next_name().ok()? {

@@ -9,41 +9,41 @@ use core::fmt;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::DecodeError;
 
-/// A call, or the opening of a session, failed.
+/// An error of a call, or of opening a session.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The peer answered with an error.
+    /// The peer returned an error.
     #[error("the peer refused: {}", .0.message)]
     Answered(ErrorObject),
-    /// The agent asks for a login first (-32000).
+    /// The agent requires a login (-32000).
     #[error("the agent requires a login: {}", .error.message)]
     AuthRequired {
-        /// The error of the agent.
+        /// The agent's error.
         error: ErrorObject,
-        /// The ways to log in that the agent has named in its answer to `initialize`.
+        /// The authentication methods of the agent's response to `initialize`.
         methods: Box<AuthMethods>,
     },
-    /// The answer is not a result of the method.
-    #[error("invalid answer of the peer: {0}")]
+    /// The response is not a result of the method.
+    #[error("invalid response of the peer: {0}")]
     Invalid(DecodeError),
-    /// The answer is not a message.
-    #[error("invalid answer of the peer: {0}")]
+    /// The response is not a valid message.
+    #[error("invalid response of the peer: {0}")]
     Malformed(String),
-    /// The answer did not come in time.
-    #[error("the peer took too long to answer")]
+    /// The response did not arrive in time.
+    #[error("the peer did not respond in time")]
     Timeout,
     /// Too many sessions or calls are open.
     #[error("too many open calls or sessions")]
     Full,
-    /// The session is open already, or being opened.
+    /// The session is already open, or is being opened.
     #[error("the session {0} is in use")]
     InUse(SessionId),
     /// The session was released.
     #[error("the session was released")]
     Released,
-    /// The request is of another version than the agent speaks.
-    #[error("the request is not of the version that the agent speaks")]
+    /// The request belongs to a different version than the agent's.
+    #[error("the request belongs to a different protocol version than the agent's")]
     Version,
     /// The parameters have no JSON form.
     #[error("the parameters cannot be encoded: {0}")]
@@ -53,68 +53,68 @@ pub enum CallError {
     Closed(CloseReason),
 }
 
-/// A turn ended without a stop reason.
+/// An error of a turn: it ended without a stop reason.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
     /// The prompt failed.
     #[error(transparent)]
     Call(CallError),
-    /// The turn was cancelled, and the agent did not end it within the grace period. It may still be at work: the session
-    /// should be released.
+    /// The turn was cancelled, and the agent did not end it within the grace period. It may still work: release the
+    /// session.
     #[error("the agent did not end the cancelled turn in time")]
     GraceOver,
 }
 
-/// A prompt cannot be sent.
+/// An error sending a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// A turn of the session is open, or its end has not been polled.
+    /// The session has an open turn, or a turn with an end that was not polled.
     #[error("a turn of the session is open")]
     TurnOpen(TurnKey),
-    /// The session is not open: it is being opened, was refused or released, or never was.
+    /// The session is not open.
     #[error("the session is not open")]
     NotOpen,
-    /// The prompt is of another version than the agent speaks.
-    #[error("the prompt is not of the version that the agent speaks")]
+    /// The prompt belongs to a different version than the agent's.
+    #[error("the prompt belongs to a different protocol version than the agent's")]
     Version,
     /// The prompt has no JSON form.
     #[error("the prompt cannot be encoded: {0}")]
     Encode(String),
 }
 
-/// A request of the agent is not open: it was answered before, by the caller or by the machine.
+/// An error answering a request of the agent: it was already answered, by the caller or by the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the request is answered already")]
+#[error("the request is already answered")]
 pub struct Answered;
 
-/// Why a connection closed.
+/// The reason why a connection closed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CloseReason {
     /// The client closed the connection.
     #[error("the client closed the connection")]
     ClientClosed,
-    /// The agent ended or closed its side; a status or an error may say more.
+    /// The agent exited or closed its side; the text may have a status or an error.
     #[error("the agent closed the connection{}{}", if .0.is_empty() { "" } else { ": " }, .0)]
     AgentClosed(String),
-    /// The agent speaks no version that the client offers.
+    /// The agent supports none of the offered versions.
     #[error(transparent)]
     Version(UnsupportedVersion),
     /// `initialize` failed.
     #[error("initialize failed: {0}")]
     Initialize(Box<CallError>),
-    /// The agent asks without reading the answers; see [`Limits::replies`](super::Limits::replies).
-    #[error("the agent does not read")]
+    /// The agent sends requests without reading the responses; see [`Limits::replies`](super::Limits::replies).
+    #[error("the agent does not read responses")]
     Congested,
 }
 
-/// There is no version that both sides speak.
+/// An error: the two sides have no version in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
-    /// The version that the agent answered with.
+    /// The version in the agent's response.
     pub answered: ProtocolVersion,
     /// The versions that the client offers.
     pub offered: Vec<ProtocolVersion>,

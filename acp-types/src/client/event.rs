@@ -9,18 +9,18 @@ use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
 use jsonrpc_core::wire::{self, DecodeError, Raw};
 
-/// A decoded value, and the JSON text that it was decoded from.
+/// A decoded value, with its JSON text.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Received<T> {
     /// The value.
     pub value: T,
-    /// The parameters or the result as it came; `{}` where there was none.
+    /// The parameters or the result, verbatim; `{}` if absent.
     pub raw: Raw,
 }
 
 impl<T> Received<T> {
-    /// Creates a received value, for tests and for programs that make events of their own.
+    /// Creates a received value, for tests and for programs with their own events.
     pub fn new(value: T, raw: Raw) -> Self {
         Self { value, raw }
     }
@@ -30,19 +30,19 @@ impl<T> Received<T> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The agent has answered `initialize`; what was called before is sent now.
+    /// The agent has responded to `initialize`. Held calls are sent now.
     Initialized(Box<Initialized>),
     /// An event of a session.
     Session(SessionKey, SessionEvent),
     /// A request of the agent outside of sessions, to be answered with [`reply`](super::Connection::reply).
     Request(RequestKey, Box<Received<AgentRequest>>),
-    /// The agent withdrew a request outside of sessions; it is answered.
+    /// The agent withdrew a request outside of sessions. It is already answered.
     Withdrawn(RequestKey),
     /// A notification outside of sessions, such as `elicitation/complete`.
     Notification(Box<Received<AgentNotification>>),
     /// The end of a call.
     CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
-    /// Something was tolerated or dropped; for logs.
+    /// A deviation was tolerated, or a message was dropped; for logs.
     Diagnostic(Diagnostic),
     /// The connection is closed. No event follows.
     Closed(CloseReason),
@@ -56,61 +56,60 @@ pub enum SessionEvent {
     Opened(Box<Opened>),
     /// The session could not be opened. No event of it follows.
     Refused(CallError),
-    /// The agent reports something. Updates of sessions that this one owns (subagents) come here too, under their own
-    /// session id.
+    /// An update of the agent. Updates of owned sessions (subagents) arrive here too, under their own session id.
     Update(Received<Update>),
     /// A request of the agent, to be answered with [`reply`](super::Connection::reply): permission, elicitation, files,
     /// terminals, extensions.
     Request(RequestKey, Box<Received<AgentRequest>>),
-    /// A request that was polled is answered already, because the agent withdrew it or the turn was cancelled.
+    /// A polled request was answered by the machine, since the agent withdrew it or the turn was cancelled.
     Withdrawn(RequestKey),
-    /// Another notification that names the session: an extension.
+    /// Another notification of the session: an extension.
     Notification(Box<Received<AgentNotification>>),
-    /// Version 2: the session has taken in the prompt, as a message of this id. The turn goes on.
+    /// Version 2: the prompt was accepted as a message with this id. The turn continues.
     PromptAccepted(TurnKey, Box<Received<v2::prompt_lifecycle::PromptResponse>>),
     /// The end of a turn.
     TurnEnded(TurnKey, Result<Received<TurnEnd>, TurnError>),
-    /// The session was polled too slowly: so many of its oldest updates are lost, directly before the next event.
+    /// The session was polled too slowly: this number of its oldest updates was dropped directly before the next event.
     Lagged {
         /// Number of updates and notifications.
         dropped: u64,
     },
 }
 
-/// The answer to `initialize`.
+/// The response to `initialize`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Initialized {
-    /// The version that the agent speaks, by the shape of its messages.
+    /// The agent's version, by the shape of its messages.
     pub version: ProtocolVersion,
-    /// The version that the agent has named. There are agents that repeat any number, and go on in version 1.
+    /// The version in the agent's response. Some agents repeat any requested number and continue in version 1.
     pub claimed: ProtocolVersion,
-    /// The answer.
+    /// The response.
     pub response: Received<InitializeResponse>,
 }
 
-/// An answer to `initialize`, by version.
+/// A response to `initialize`, by version.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InitializeResponse {
-    /// In version 1.
+    /// Version 1.
     V1(Box<v1::initialization::InitializeResponse>),
-    /// In version 2.
+    /// Version 2.
     V2(Box<v2::initialization::InitializeResponse>),
 }
 
-/// Ways to log in, by version.
+/// Authentication methods, by version.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AuthMethods {
-    /// In version 1.
+    /// Version 1.
     V1(Vec<v1::authentication::AuthMethod>),
-    /// In version 2.
+    /// Version 2.
     V2(Vec<v2::authentication::AuthMethod>),
 }
 
 impl InitializeResponse {
-    /// The ways to log in that the agent has.
+    /// Returns the agent's authentication methods.
     pub fn auth_methods(&self) -> AuthMethods {
         match self {
             Self::V1(response) => {
@@ -123,23 +122,23 @@ impl InitializeResponse {
     }
 }
 
-/// A session that is open.
+/// An open session.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Opened {
-    /// Its id.
+    /// Identifier of the session.
     pub session_id: SessionId,
-    /// The answer. That to `session/load`, `session/resume` and `session/fork` is given in the form of that to
-    /// `session/new`, which has the same members.
+    /// The response. Responses to `session/load`, `session/resume` and `session/fork` have the form of `session/new`,
+    /// with the same members.
     pub response: Received<NewSessionResponse>,
-    /// Updates that came before the answer of a session that was loaded or resumed: its history, as far as it was kept.
+    /// Updates before the response, for a loaded or resumed session: its kept history.
     pub replay: Vec<Received<Update>>,
     /// Number of updates that are missing at the beginning of [`replay`](Self::replay).
     pub left_out: u64,
 }
 
 impl Opened {
-    /// Creates the event of a session without a replay, for tests and for programs that make events of their own.
+    /// Creates the event of a session without a replay, for tests and for programs with their own events.
     pub fn new(response: Received<NewSessionResponse>) -> Self {
         let session_id = match &response.value {
             NewSessionResponse::V1(response) => response.session_id.clone(),
@@ -149,13 +148,13 @@ impl Opened {
     }
 }
 
-/// An answer to the opening of a session, by version.
+/// A response to opening a session, by version.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NewSessionResponse {
-    /// In version 1.
+    /// Version 1.
     V1(Box<v1::session_setup::NewSessionResponse>),
-    /// In version 2.
+    /// Version 2.
     V2(Box<v2::session_setup::NewSessionResponse>),
 }
 
@@ -163,9 +162,9 @@ pub enum NewSessionResponse {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Update {
-    /// In version 1.
+    /// Version 1.
     V1(v1::prompt_turn::SessionNotification),
-    /// In version 2.
+    /// Version 2.
     V2(v2::prompt_lifecycle::UpdateSessionNotification),
 }
 
@@ -173,14 +172,14 @@ pub enum Update {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AgentRequest {
-    /// In version 1.
+    /// Version 1.
     V1(v1::dispatch::AgentRequest),
-    /// In version 2.
+    /// Version 2.
     V2(v2::dispatch::AgentRequest),
 }
 
 impl AgentRequest {
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &str {
         match self {
             Self::V1(request) => request.method(),
@@ -193,14 +192,14 @@ impl AgentRequest {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AgentNotification {
-    /// In version 1.
+    /// Version 1.
     V1(v1::dispatch::AgentNotification),
-    /// In version 2.
+    /// Version 2.
     V2(v2::dispatch::AgentNotification),
 }
 
 impl AgentNotification {
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &str {
         match self {
             Self::V1(notification) => notification.method(),
@@ -213,9 +212,9 @@ impl AgentNotification {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AgentResponse {
-    /// In version 1.
+    /// Version 1.
     V1(v1::dispatch::AgentResponse),
-    /// In version 2.
+    /// Version 2.
     V2(v2::dispatch::AgentResponse),
 }
 
@@ -223,58 +222,58 @@ pub enum AgentResponse {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TurnEnd {
-    /// In version 1: the answer to the prompt.
+    /// Version 1: the response to the prompt.
     V1(v1::prompt_turn::PromptResponse),
-    /// In version 2: the idle state that followed the prompt.
+    /// Version 2: the idle state that followed the prompt.
     V2(Box<v2::session_states::IdleStateUpdate>),
 }
 
-/// Something that was tolerated or dropped.
+/// A tolerated deviation, or a dropped message.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Diagnostic {
-    /// A line was not a message. It was answered where JSON-RPC asks for that.
+    /// A line is not a valid message. It was answered if JSON-RPC requires that.
     Malformed {
-        /// Why.
+        /// The reason.
         error: String,
     },
-    /// A response to no open call: a late one, or one that no call was made for.
+    /// A response without an open call, for example a late one.
     Unmatched {
-        /// Its id.
+        /// The id of the response.
         id: RequestId,
     },
-    /// Parameters of a notification were invalid, and it was dropped.
+    /// A notification was dropped, since its parameters are invalid.
     Undecodable {
-        /// Its method.
+        /// The method.
         method: String,
-        /// Why.
+        /// The reason.
         error: DecodeError,
     },
-    /// Parts of parameters or of a result were invalid, and the schema says what to take instead.
+    /// Parts of parameters or of a result were invalid, and were replaced as the schema defines.
     Lenient {
         /// The method.
         method: String,
-        /// What was taken instead.
+        /// The replacements.
         diagnostics: Vec<wire::Diagnostic>,
     },
-    /// A notification named a session that is not open here, and was dropped.
+    /// A notification was dropped, since its session is not open.
     UnknownSession {
         /// The session.
         session_id: String,
     },
-    /// A request of the agent was answered by the machine.
+    /// The machine answered a request of the agent.
     Refused {
-        /// Its method.
+        /// The method.
         method: String,
-        /// Why.
+        /// The reason.
         problem: Problem,
     },
-    /// Too many updates came for sessions that are not open yet; the oldest was dropped.
+    /// Too many updates arrived for sessions that are not open yet. The oldest was dropped.
     EarlyDropped {
-        /// The session that it named.
+        /// The session of the update.
         session_id: SessionId,
     },
-    /// Notifications outside of sessions were not polled; so many of the oldest were dropped.
+    /// Notifications outside of sessions were not polled. This number of the oldest was dropped.
     Dropped {
         /// Number of notifications.
         count: u64,
@@ -283,33 +282,33 @@ pub enum Diagnostic {
     CloseFailed {
         /// The session.
         session_id: SessionId,
-        /// Why.
+        /// The reason.
         error: CallError,
     },
-    /// The agent speaks another version than it has named.
+    /// The agent uses a different version than the one in its response.
     OtherVersion {
-        /// The version that it has named.
+        /// The version in the agent's response.
         claimed: ProtocolVersion,
-        /// The version that it speaks.
+        /// The version that it uses.
         spoken: ProtocolVersion,
     },
-    /// Further diagnostics were not kept.
+    /// Further diagnostics were dropped.
     Missed {
         /// Number of diagnostics.
         count: u64,
     },
 }
 
-/// Why a request of the agent was answered by the machine.
+/// The reason why the machine answered a request of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Its parameters are invalid.
+    /// The parameters are invalid.
     Params(DecodeError),
-    /// It names a session that is not open here.
+    /// The session is not open.
     UnknownSession,
-    /// It asks for a version that is not spoken here.
+    /// The requested version is not supported.
     Version,
-    /// Too many requests are open, one of the same id is, or too much waits in its session.
+    /// Too many requests are open, another open request has the same id, or too many messages wait in its session.
     Limit,
 }

@@ -1,4 +1,4 @@
-//! Input: lines, time, the end.
+//! Inputs: lines, time, and the end of the connection.
 use super::outgoing::Purpose;
 use super::poll::read;
 use super::waiting::Waiting;
@@ -19,7 +19,7 @@ use jsonrpc_core::{Incoming, JsonStr, Kind as MessageKind, Peeked, Peer, find_me
 use serde_json::value::RawValue;
 
 impl Connection {
-    /// Takes a line of the agent, as [`Lines::next`](jsonrpc_core::framing::Lines::next) gives it.
+    /// Handles a line of the agent, as returned by [`Lines::next`](jsonrpc_core::framing::Lines::next).
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
         match line.map(|text| (text, peek(text.as_bytes()))) {
             Ok((_, Ok(peeked))) => self.handle_peeked(&peeked, now),
@@ -28,7 +28,7 @@ impl Connection {
         }
     }
 
-    /// Takes a line of the agent that was looked at before, for telemetry or routing.
+    /// Handles a line of the agent that was peeked before, for telemetry or routing.
     pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) {
         if self.closed.is_none() && is_update(line) {
             return self.handle_update(line);
@@ -51,13 +51,13 @@ impl Connection {
         }
     }
 
-    /// Ends the connection: what is open ends, and [`Event::Closed`](super::Event::Closed) comes last. Lines that were read
-    /// have to be given before.
+    /// Closes the connection: everything open ends, and [`Event::Closed`](super::Event::Closed) is the last event. Pass
+    /// in all received lines first.
     pub fn handle_closed(&mut self, why: CloseReason) {
         self.close(why);
     }
 
-    /// Ends calls and turns whose time is over.
+    /// Ends calls and turns that have reached their deadline.
     pub fn handle_timeout(&mut self, now: Duration) {
         while let Some(ended) = self.peer.poll_ended(now) {
             self.outgoing.forget(&ended.id);
@@ -117,7 +117,7 @@ impl Connection {
         let tag = string(&["update", "sessionUpdate"]).unwrap_or_default();
         self.settle(spoken::of_update(&tag));
         let Some(id) = string(&["sessionId"]) else {
-            // Only its decoder can say what is wrong with it.
+            // The decoder reports the defect.
             if let Err(error) = read::<v1::prompt_turn::SessionNotification>(params.get()) {
                 let method = "session/update".to_owned();
                 self.diagnose(Diagnostic::Undecodable { method, error });
@@ -133,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// Gives an update to its session, or to the replay of that.
+    /// Passes an update to its session, or to the session's replay.
     fn deliver(&mut self, key: SessionKey, update: Raw) {
         let room = self.replay_room();
         match self.sessions.replay(key) {
@@ -142,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// Remembers that a session owns another.
+    /// Records that a session owns another.
     fn own(&mut self, key: SessionKey, params: &RawValue) {
         let id = find_member(params.get(), &["update", "sessionId"]);
         let Some(id) = id.and_then(JsonStr::new).and_then(|id| id.decode()) else { return };
@@ -165,7 +165,7 @@ impl Connection {
         }
     }
 
-    /// Keeps an update of a session that is not known, if one may still be named.
+    /// Keeps an update of an unknown session, if a session without a name is open.
     fn keep_early(&mut self, id: &str, params: &RawValue) {
         if !self.sessions.has_unnamed() {
             let session_id = id.to_owned();
@@ -180,7 +180,7 @@ impl Connection {
         }
     }
 
-    /// When no session is left that may be named, what came early belongs to none.
+    /// Drops early updates when no session without a name is left.
     pub(super) fn drop_early(&mut self) {
         if !self.sessions.has_unnamed() {
             self.early.clear();

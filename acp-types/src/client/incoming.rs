@@ -1,4 +1,4 @@
-//! Requests and notifications of the agent, but for updates.
+//! Requests and notifications of the agent, except updates.
 use super::request::{Kind, OpenRequest};
 use super::waiting::Waiting;
 use super::{
@@ -66,7 +66,7 @@ impl Connection {
             let answer = if kind.is_question() {
                 kind.cancelled()
             } else {
-                Err(ErrorObject::new(v1::error::RESOURCE_NOT_FOUND, "no such session here"))
+                Err(ErrorObject::new(v1::error::RESOURCE_NOT_FOUND, "the session is not open"))
             };
             return self.refuse(key, request, Problem::UnknownSession, answer);
         }
@@ -75,7 +75,8 @@ impl Connection {
             None => self.inbox.has_room_for(size, self.room()),
         };
         if !has_room {
-            let answer = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too much waits here");
+            let answer =
+                ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many messages are waiting");
             return self.refuse(key, request, Problem::Limit, Err(answer));
         }
         let is_cancelled =
@@ -115,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// Answers a request by itself, and reports that if the request was polled.
+    /// Answers a request by the machine, and reports that if the request was polled.
     pub(super) fn give_up(&mut self, key: RequestKey) {
         let Some(open) = self.requests.remove(key) else { return };
         self.send_reply(key, &open.id, open.kind.cancelled());
@@ -134,7 +135,7 @@ impl Connection {
     }
 }
 
-/// The session that parameters name.
+/// Returns the session id of parameters.
 pub(crate) fn session_id(params: Option<&RawValue>) -> Option<Cow<'_, str>> {
     JsonStr::new(find_member(params?.get(), &["sessionId"])?)?.decode()
 }

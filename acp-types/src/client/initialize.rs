@@ -1,4 +1,4 @@
-//! `initialize`, and the version that follows from it.
+//! `initialize`, and the selection of the version.
 use super::outgoing::Purpose;
 use super::poll::read;
 use super::session::Stage;
@@ -33,7 +33,7 @@ impl Connection {
         }
     }
 
-    /// The parameters of the newest version, and behind them those of the older one that have other names.
+    /// Returns the parameters of the newest version, followed by those of the older one with different names.
     fn initialize_params(&self) -> Result<Raw, serde_json::Error> {
         match (&self.options.v1, &self.options.v2) {
             (Some(v1), Some(v2)) => {
@@ -58,7 +58,7 @@ impl Connection {
         v1.into_iter().chain(v2).collect()
     }
 
-    /// The agent has answered `initialize`.
+    /// Handles the response to `initialize`.
     pub(super) fn handle_initialized(&mut self, outcome: Result<&RawValue, CallError>) {
         match outcome.and_then(|result| self.read_initialized(result)) {
             Ok((initialized, spoken)) => {
@@ -106,7 +106,7 @@ impl Connection {
         Ok((Initialized { version, claimed, response }, spoken))
     }
 
-    /// A message of this shape came: if the version was a claim until now, it is decided.
+    /// Handles the shape of a message, which decides the version if the agent has only claimed it so far.
     pub(super) fn settle(&mut self, shape: Shape) {
         if self.spoken != Spoken::Claimed {
             return;
@@ -126,7 +126,7 @@ impl Connection {
         }
     }
 
-    /// Refuses sessions that were asked for in another version before the version was known.
+    /// Refuses sessions that were requested in another version before the version was known.
     fn refuse_other_version(&mut self) {
         let is_v2 = self.spoken.is_v2();
         let other = |key: &SessionKey| {

@@ -1,20 +1,20 @@
-//! Keys that identify sessions, turns, calls and requests of one connection.
+//! Keys of sessions, turns, calls and requests of one connection.
 
 macro_rules! keys {
     ($($(#[$attr:meta])* $Key:ident;)+) => { $(
         $(#[$attr])*
         ///
-        /// Unique within its connection, and never used again there.
+        /// Unique within its connection, and never reused.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $Key(u64);
 
         impl $Key {
-            /// Creates a key from its number, for tests and for keys that were kept.
+            /// Creates a key from its number, for tests and for stored keys.
             pub const fn new(number: u64) -> Self {
                 Self(number)
             }
 
-            /// The number of the key.
+            /// Returns the number of the key.
             pub const fn get(self) -> u64 {
                 self.0
             }
@@ -23,7 +23,8 @@ macro_rules! keys {
 }
 
 keys! {
-    /// Identifies a session from [`open_session`](super::Connection::open_session) on, before the agent has named it.
+    /// Identifies a session from [`open_session`](super::Connection::open_session) on, before the agent has assigned an
+    /// id.
     SessionKey;
     /// Identifies a turn until its end is polled.
     TurnKey;

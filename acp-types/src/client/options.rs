@@ -1,23 +1,23 @@
-//! Settings of a client connection, and its bounds.
+//! Options of a client connection, and its limits.
 use crate::{v1, v2};
 use core::time::Duration;
 
-/// Settings of a [`Connection`](super::Connection): what `initialize` says, times, and bounds.
+/// Options of a [`Connection`](super::Connection): parameters of `initialize`, times and limits.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The parameters of `initialize` in version 1; `None` if the client does not speak it.
+    /// The parameters of `initialize` in version 1; `None` if the client does not support it.
     pub v1: Option<v1::initialization::InitializeRequest>,
-    /// The parameters of `initialize` in version 2, a draft; `None` if the client does not speak it.
+    /// The parameters of `initialize` in version 2, a draft; `None` if the client does not support it.
     ///
-    /// Where both are present, version 2 is asked for, and the members of version 1 are sent beside those of version 2, so
-    /// that an agent of either version finds its own.
+    /// If both are present, version 2 is requested, and the members of version 1 are sent in addition, so that an agent
+    /// of either version finds its own.
     pub v2: Option<v2::initialization::InitializeRequest>,
-    /// Time that the agent has to answer a call, `initialize` and the opening of a session among them.
+    /// Time limit of a call, including `initialize` and session requests.
     pub call_timeout: Duration,
-    /// Time that a turn may take in all, waiting for people included.
+    /// Time limit of a turn, including waits for people.
     pub turn_timeout: Duration,
-    /// The bounds.
+    /// The limits.
     pub limits: Limits,
 }
 
@@ -27,7 +27,7 @@ impl Options {
     /// Default of [`turn_timeout`](Self::turn_timeout).
     pub const DEFAULT_TURN_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-    /// A client that speaks version 1 alone, with default times and bounds.
+    /// Creates the options of a client for version 1 only, with default times and limits.
     pub fn v1(initialize: v1::initialization::InitializeRequest) -> Self {
         Self {
             v1: Some(initialize),
@@ -38,7 +38,7 @@ impl Options {
         }
     }
 
-    /// A client that speaks version 2 alone, with default times and bounds.
+    /// Creates the options of a client for version 2 only, with default times and limits.
     pub fn v2(initialize: v2::initialization::InitializeRequest) -> Self {
         Self {
             v1: None,
@@ -56,7 +56,7 @@ impl Options {
         self
     }
 
-    /// Replaces the bounds.
+    /// Replaces the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -64,42 +64,42 @@ impl Options {
     }
 }
 
-/// Bounds of a [`Connection`](super::Connection), and what happens past each.
+/// Limits of a [`Connection`](super::Connection), and the effect of exceeding each.
 ///
-/// Bytes are those of JSON text as it came. What the framing allows for one line is a bound of
+/// Sizes are bytes of the received JSON text. The length of a line is limited by
 /// [`Lines`](jsonrpc_core::framing::Lines).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Sessions, those that are being opened included. Past it a session is [refused](super::SessionEvent::Refused) with
+    /// Sessions, including those being opened. Further sessions are [refused](super::SessionEvent::Refused) with
     /// [`CallError::Full`](super::CallError::Full).
     pub sessions: usize,
-    /// Calls whose end has not been polled. Past it a call ends at once with
+    /// Calls with an end that was not polled. Further calls end at once with
     /// [`CallError::Full`](super::CallError::Full).
     pub calls: usize,
-    /// Requests of the agent that are not answered. Past it requests are answered with an error.
+    /// Open requests of the agent. Further requests are answered with an error.
     pub requests: usize,
-    /// Updates that wait in one session, or in the connection outside of sessions, to be polled. Past it the oldest
-    /// updates are dropped, and [`SessionEvent::Lagged`](super::SessionEvent::Lagged) counts them.
+    /// Updates that wait to be polled, in one session or outside of sessions. Beyond it the oldest updates are dropped,
+    /// and [`SessionEvent::Lagged`](super::SessionEvent::Lagged) counts them.
     pub events: usize,
-    /// Bytes of the updates and requests that wait in one session to be polled. Past it the oldest updates are dropped,
-    /// and a request that has no room without updates is answered with an error.
+    /// Bytes of the updates and requests of one session that wait to be polled. Beyond it the oldest updates are
+    /// dropped, and a request that still does not fit is answered with an error.
     pub event_bytes: usize,
-    /// Updates that are kept for sessions whose `session/new` or `session/fork` is not answered. Past it the oldest are
+    /// Updates that are kept for sessions with an unanswered `session/new` or `session/fork`. Beyond it the oldest are
     /// dropped with a [`Diagnostic`](super::Diagnostic).
     pub early: usize,
-    /// Bytes of those.
+    /// Bytes of those updates.
     pub early_bytes: usize,
-    /// Updates that are kept of a session that is being loaded. Past it the oldest are left out, and
+    /// Updates that are kept of a session that is being loaded. Beyond it the oldest are left out, and
     /// [`Opened::left_out`](super::Opened::left_out) counts them.
     pub replay: usize,
-    /// Bytes of those.
+    /// Bytes of those updates.
     pub replay_bytes: usize,
-    /// Diagnostics that wait to be polled. Past it further ones are counted in
+    /// Diagnostics that wait to be polled. Further ones are counted in
     /// [`Diagnostic::Missed`](super::Diagnostic::Missed).
     pub diagnostics: usize,
-    /// Answers that the machine gives by itself and that wait to be transmitted. Past it the connection closes with
-    /// [`CloseReason::Congested`](super::CloseReason::Congested): the agent asks without reading.
+    /// Responses of the machine that wait to be transmitted. Beyond it the connection closes with
+    /// [`CloseReason::Congested`](super::CloseReason::Congested), since the agent sends requests without reading.
     pub replies: usize,
 }
 

@@ -8,23 +8,23 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{Message, Notification, RequestId};
 use serde::Serialize;
 
-/// A line to transmit, with its line end, and what it is for.
+/// A line to transmit, with its line end and its purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transmit {
     /// The line.
     pub line: Vec<u8>,
-    /// What it is for: telemetry finds the span to put into it by this.
+    /// The purpose, for example to find the telemetry span of the line.
     pub purpose: Purpose,
 }
 
-/// What a line is for.
+/// The purpose of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
     /// `initialize`.
     Initialize,
-    /// The opening of a session, or its `session/close` after its release.
+    /// A session request, or the `session/close` of a released session.
     Session(SessionKey),
     /// The prompt that begins a turn.
     Prompt(SessionKey, TurnKey),
@@ -32,11 +32,11 @@ pub enum Purpose {
     Cancel(SessionKey, TurnKey),
     /// A call.
     Call(CallKey),
-    /// A notification of the caller.
+    /// A notification of the program.
     Notification,
-    /// The answer to a request of the agent.
+    /// The response to a request of the agent.
     Reply(RequestKey),
-    /// An answer that the machine gives by itself to what never became a request.
+    /// A response of the machine to an invalid or refused message.
     Refusal,
 }
 
@@ -44,9 +44,9 @@ pub enum Purpose {
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
     lines: VecDeque<Transmit>,
-    /// Calls that wait for the answer to `initialize`.
+    /// Calls that wait for the response to `initialize`.
     held: VecDeque<(RequestId, Transmit)>,
-    /// Number of lines that answer what the agent sent.
+    /// Number of responses to the agent.
     replies: usize,
 }
 
@@ -61,7 +61,7 @@ impl Outgoing {
         self.lines.push_back(Transmit { line, purpose });
     }
 
-    /// Queues a call that is sent once the agent has answered `initialize`.
+    /// Queues a call that is sent after the response to `initialize`.
     pub(crate) fn hold<'a>(
         &mut self,
         id: RequestId,
@@ -71,12 +71,12 @@ impl Outgoing {
         self.held.push_back((id, Transmit { line: line(message), purpose }));
     }
 
-    /// Sends what was held.
+    /// Sends the held calls.
     pub(crate) fn release(&mut self) {
         self.lines.extend(self.held.drain(..).map(|(_, transmit)| transmit));
     }
 
-    /// Drops a call that was held.
+    /// Drops a held call.
     pub(crate) fn forget(&mut self, id: &RequestId) -> bool {
         let before = self.held.len();
         self.held.retain(|(held, _)| held != id);
@@ -89,7 +89,7 @@ impl Outgoing {
         Some(transmit)
     }
 
-    /// Number of lines that wait.
+    /// Returns the number of waiting lines.
     #[cfg(feature = "async")]
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
@@ -116,7 +116,7 @@ pub(crate) fn line<'a>(message: impl Into<Message<'a>>) -> Vec<u8> {
     line
 }
 
-/// A notification as a line.
+/// Encodes a notification as a line.
 ///
 /// # Errors
 /// The parameters have no JSON form.

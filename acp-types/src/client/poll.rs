@@ -1,4 +1,4 @@
-//! Output: lines, events, deadlines.
+//! Outputs: lines, events and deadlines.
 use super::waiting::{Kept, Waiting};
 use super::{
     Connection, Diagnostic, Event, Opened, Received, SessionEvent, SessionKey, Transmit, Update,
@@ -17,7 +17,8 @@ impl Connection {
         self.outgoing.pop()
     }
 
-    /// Returns the next event, of the connection before those of sessions, which take turns. Call until it returns `None`.
+    /// Returns the next event: those of the connection first, then those of sessions in turn. Call until it returns
+    /// `None`.
     pub fn poll_event(&mut self) -> Option<Event> {
         if let Some(event) = self.poll_connection() {
             return Some(event);
@@ -32,8 +33,8 @@ impl Connection {
         self.poll_diagnostic().or_else(|| self.poll_closed())
     }
 
-    /// Returns the next event outside of sessions, for a caller that polls each session apart; see
-    /// [`poll_session_event`](Self::poll_session_event). [`Event::Closed`] comes when all sessions are polled.
+    /// Returns the next event outside of sessions, for a caller that polls each session separately; see
+    /// [`poll_session_event`](Self::poll_session_event). [`Event::Closed`] follows when all sessions are polled.
     pub fn poll_connection_event(&mut self) -> Option<Event> {
         let event = self.poll_connection().or_else(|| self.poll_diagnostic());
         event.or_else(|| {
@@ -42,7 +43,7 @@ impl Connection {
         })
     }
 
-    /// Returns the next event of one session. A session that is not polled holds up no other.
+    /// Returns the next event of one session. A session that is not polled delays no other.
     pub fn poll_session_event(&mut self, session: SessionKey) -> Option<SessionEvent> {
         let event = loop {
             let event = match self.sessions.pop(session)? {
@@ -57,7 +58,7 @@ impl Connection {
         Some(event)
     }
 
-    /// Returns when [`handle_timeout`](Self::handle_timeout) has something to do, unless something happens before.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
         if self.closed.is_some() {
             return None;
@@ -79,7 +80,7 @@ impl Connection {
             Waiting::Request(key, request) => Event::Request(key, request),
             Waiting::Withdrawn(key) => Event::Withdrawn(key),
             Waiting::Notification(notification) => Event::Notification(notification),
-            // The others are of sessions.
+            // Other events belong to sessions.
             _ => return None,
         };
         Some(event)
@@ -99,7 +100,7 @@ impl Connection {
         Some(Event::Closed(reason))
     }
 
-    /// The event; `None` for an update that cannot be decoded, which is a diagnostic.
+    /// Returns the event; `None` for an update that cannot be decoded, which becomes a diagnostic.
     fn session_event(&mut self, event: Waiting) -> Option<SessionEvent> {
         Some(match event {
             Waiting::Opened { session_id, response, replay } => {
@@ -114,7 +115,7 @@ impl Connection {
             Waiting::TurnEnded(key, outcome) => {
                 SessionEvent::TurnEnded(key, outcome.map(|end| *end))
             }
-            // Those of the connection.
+            // Events of the connection.
             Waiting::Initialized(_) | Waiting::CallEnded(..) => return None,
         })
     }
@@ -147,7 +148,7 @@ impl Connection {
         }
     }
 
-    /// Takes what was decoded, and reports what had to be left out for that.
+    /// Takes a decoded value, and reports the values that were left out.
     pub(super) fn tolerate<T>(
         &mut self,
         method: &str,
@@ -162,7 +163,7 @@ impl Connection {
     }
 }
 
-/// Reads a text as the schema's marks say.
+/// Decodes a text leniently, as the schema defines.
 pub(super) fn read<T: Wire>(text: &str) -> Result<Decoded<T>, DecodeError> {
     wire::decode_with(text, Mode::SpecLenient)
 }

@@ -1,4 +1,4 @@
-//! Requests of the agent that are not answered.
+//! Open requests of the agent.
 use super::{RequestKey, SessionKey};
 use crate::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
 use crate::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 
-/// Requests of the agent that are not answered.
+/// Open requests of the agent.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     open: BTreeMap<RequestKey, OpenRequest>,
     by_id: BTreeMap<RequestId, RequestKey>,
 }
 
-/// A request of the agent that is not answered.
+/// An open request of the agent.
 #[derive(Clone, Debug)]
 pub(super) struct OpenRequest {
     pub(super) id: RequestId,
@@ -23,7 +23,7 @@ pub(super) struct OpenRequest {
     pub(super) kind: Kind,
 }
 
-/// The kind of a request: what it is answered with when the machine gives it up.
+/// The kind of a request, which determines the machine's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Permission,
@@ -40,12 +40,12 @@ impl Kind {
         }
     }
 
-    /// Whether the request waits for a person, so that a cancelled turn answers it.
+    /// Returns whether the request waits for a person, so that a cancelled turn answers it.
     pub(super) fn is_question(self) -> bool {
         self != Self::Other
     }
 
-    /// The answer to a request that is given up. Both versions write it alike.
+    /// Returns the machine's answer, which is the same in both versions.
     pub(super) fn cancelled(self) -> Result<Raw, ErrorObject> {
         let result = match self {
             Self::Permission => Raw::from_value(&RequestPermissionResponse::new(
@@ -86,7 +86,7 @@ impl Requests {
         self.open.len()
     }
 
-    /// The requests of a session, or all of them.
+    /// Returns the requests of a session, or all of them.
     pub(super) fn keys(
         &self,
         session: Option<SessionKey>,

@@ -1,4 +1,4 @@
-//! Answers of the agent.
+//! Responses of the agent.
 use super::outgoing::Purpose;
 use super::poll::read;
 use super::session::Stage;
@@ -20,7 +20,7 @@ use jsonrpc_core::{ErrorObject, peek_member};
 use serde_json::value::RawValue;
 
 impl Connection {
-    /// The error of a call that the agent refused.
+    /// Returns the error of a call that the agent refused.
     pub(super) fn refused(&self, error: ErrorObject) -> CallError {
         if error.code != AUTH_REQUIRED {
             return CallError::Answered(error);
@@ -32,7 +32,7 @@ impl Connection {
         CallError::AuthRequired { error, methods: Box::new(methods) }
     }
 
-    /// Ends a request of ours.
+    /// Ends a request to the agent.
     pub(super) fn handle_response(
         &mut self,
         token: Token,
@@ -74,7 +74,7 @@ impl Connection {
         self.tolerate(method, decoded)
     }
 
-    /// The agent has answered the opening of a session.
+    /// Handles the response to a session request.
     fn handle_opened(
         &mut self,
         key: SessionKey,
@@ -115,7 +115,7 @@ impl Connection {
         self.drop_early();
     }
 
-    /// Closes a session that was released before the agent had named it.
+    /// Closes a session that was released before the agent assigned an id.
     fn close_unwanted(
         &mut self,
         key: SessionKey,
@@ -130,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// Reads an answer in the form of that to `session/new`, which has the same members and the id.
+    /// Decodes a response in the form of `session/new`, which has the same members and the id.
     fn read_opened(
         &mut self,
         loaded: Option<&SessionId>,
@@ -171,7 +171,7 @@ impl Connection {
         read.map_err(CallError::Invalid)
     }
 
-    /// The agent has answered a prompt: in version 1 the turn is over, in version 2 it has begun.
+    /// Handles the response to a prompt: in version 1 the end of the turn, in version 2 its beginning.
     fn handle_prompted(
         &mut self,
         session: SessionKey,
@@ -217,7 +217,7 @@ impl Connection {
 }
 
 impl NewSessionResponse {
-    /// The id of the session.
+    /// Returns the id of the session.
     pub(super) fn id(&self) -> &str {
         match self {
             Self::V1(response) => response.session_id.as_str(),

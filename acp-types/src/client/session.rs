@@ -1,4 +1,4 @@
-//! The sessions of a connection: their stages, turns, timers and inboxes.
+//! The sessions of a connection: stages, turns, timers and inboxes.
 use super::waiting::{Kept, Waiting};
 use super::{CallError, Received, SessionKey, TurnEnd, TurnError, TurnKey};
 use crate::inbox::{Inbox, Room};
@@ -13,13 +13,13 @@ use jsonrpc_core::RequestId;
 #[derive(Debug)]
 pub(super) struct Sessions {
     all: BTreeMap<SessionKey, Session>,
-    /// Ids of sessions that are open or being loaded, and of the sessions that those own.
+    /// Ids of open and loading sessions, and of the sessions that they own.
     by_id: BTreeMap<SessionId, SessionKey>,
-    /// Sessions with events, each once.
+    /// Sessions with events, each listed once.
     ready: VecDeque<SessionKey>,
-    /// When turns end by themselves.
+    /// Deadlines of turns.
     timers: BTreeSet<(Duration, SessionKey)>,
-    /// Number of sessions that the agent has not named yet.
+    /// Number of sessions without an id.
     unnamed: usize,
     room: Room,
 }
@@ -33,13 +33,13 @@ pub(super) struct Session {
     is_ready: bool,
 }
 
-/// How far a session is.
+/// The stage of a session.
 #[derive(Debug)]
 pub(super) enum Stage {
     /// The agent has not answered.
     Opening(Opening),
     Open(SessionId),
-    /// It was refused or released, or the connection is closed: it goes when its events are polled.
+    /// It was refused or released, or the connection is closed. It is removed when its events are polled.
     Over,
 }
 
@@ -55,23 +55,23 @@ pub(super) struct Opening {
     pub(super) request: RequestId,
     /// Whether the request is of version 2.
     pub(super) is_v2: bool,
-    /// The session that is loaded or resumed, and what comes of it before the answer; `None` where the agent names it.
+    /// The loaded or resumed session, and its updates before the response; `None` if the agent assigns the id.
     pub(super) replay: Option<(SessionId, Kept)>,
 }
 
-/// A turn whose end has not been polled.
+/// A turn with an end that was not polled.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) key: TurnKey,
-    /// The prompt, while it is not answered.
+    /// The prompt, until it is answered.
     pub(super) request: Option<RequestId>,
-    /// When the turn ends by itself.
+    /// The deadline of the turn.
     deadline: Duration,
     pub(super) is_cancelled: bool,
     is_ended: bool,
     /// Version 2: the session was busy since the prompt.
     is_busy: bool,
-    /// Version 2: the session has come to rest since the prompt.
+    /// Version 2: the session became idle since the prompt.
     idle: Option<Box<Received<TurnEnd>>>,
 }
 
@@ -113,18 +113,18 @@ impl Sessions {
         self.all.get(&key)
     }
 
-    /// The session that updates and requests of this id go to.
+    /// Returns the session that receives updates and requests with this id.
     pub(super) fn find(&self, id: &str) -> Option<SessionKey> {
         self.by_id.get(id).copied()
     }
 
-    /// Whether a session of this id is open or being loaded. One that another owns may still be loaded.
+    /// Returns whether a session with this id is open or being loaded. An owned session may still be loaded.
     pub(super) fn is_in_use(&self, id: &str) -> bool {
         let key = self.find(id);
         key.and_then(|key| self.get(key)).is_some_and(|session| session.id() == Some(id))
     }
 
-    /// Whether the agent may speak of sessions that it has not named in an answer.
+    /// Returns whether the agent may refer to sessions without an id in a response.
     pub(super) fn has_unnamed(&self) -> bool {
         self.unnamed > 0
     }
@@ -138,7 +138,7 @@ impl Sessions {
         self.all.insert(key, Session { stage, turn, inbox, is_ready: false });
     }
 
-    /// The session is open and has this id; gives what came of it before.
+    /// Opens the session under this id, and returns its early updates.
     pub(super) fn open(&mut self, key: SessionKey, id: SessionId) -> Option<Kept> {
         let session = self.all.get_mut(&key)?;
         self.unnamed -= usize::from(session.stage.is_unnamed());
@@ -149,7 +149,7 @@ impl Sessions {
         }
     }
 
-    /// The session owns another, whose updates come with its own; whether that is new.
+    /// Records that the session owns another, with updates delivered together, and returns whether that is new.
     pub(super) fn own(&mut self, key: SessionKey, id: &SessionId, limit: usize) -> bool {
         let is_new = self.by_id.len() < limit && !self.by_id.contains_key(id);
         if is_new {
@@ -158,7 +158,7 @@ impl Sessions {
         is_new
     }
 
-    /// Ends a session; what was not polled of it is dropped, but for ends.
+    /// Ends a session. Its unpolled events are dropped, except for ends.
     pub(super) fn end(&mut self, key: SessionKey) -> Option<Stage> {
         let session = self.all.get_mut(&key)?;
         self.unnamed -= usize::from(session.stage.is_unnamed());
@@ -166,7 +166,7 @@ impl Sessions {
         Some(core::mem::replace(&mut session.stage, Stage::Over))
     }
 
-    /// Drops what was not polled of a session, but for ends.
+    /// Drops the unpolled events of a session, except for ends.
     pub(super) fn drop_events(&mut self, key: SessionKey) {
         if let Some(session) = self.all.get_mut(&key) {
             session.inbox.keep_ends();
@@ -187,22 +187,22 @@ impl Sessions {
         }
     }
 
-    /// Whether a request of this size has room.
+    /// Returns whether a request of this size fits.
     pub(super) fn has_room_for(&self, key: SessionKey, size: usize) -> bool {
         self.get(key).is_some_and(|session| session.inbox.has_room_for(size, self.room))
     }
 
-    /// Removes a request that has not been polled; whether it was there.
+    /// Removes a request that was not polled, and returns whether it existed.
     pub(super) fn remove_request(&mut self, key: SessionKey, request: super::RequestKey) -> bool {
         self.all.get_mut(&key).is_some_and(|session| session.inbox.remove_request(request))
     }
 
-    /// Whether nothing of the session waits to be polled.
+    /// Returns whether the session has no unpolled event.
     pub(super) fn is_drained(&self, key: SessionKey) -> bool {
         self.get(key).is_none_or(|session| session.inbox.is_empty())
     }
 
-    /// The next session that has events.
+    /// Returns the next session with events.
     pub(super) fn next_ready(&mut self) -> Option<SessionKey> {
         while let Some(key) = self.ready.pop_front() {
             let Some(session) = self.all.get_mut(&key) else { continue };
@@ -215,7 +215,7 @@ impl Sessions {
         None
     }
 
-    /// Puts a session back that still has events, and removes one that is over.
+    /// Re-queues a session that still has events, and removes one that is over.
     pub(super) fn put_back(&mut self, key: SessionKey) {
         let Some(session) = self.all.get_mut(&key) else { return };
         if session.inbox.is_empty() {
@@ -235,7 +235,7 @@ impl Sessions {
         }
     }
 
-    /// The next event of a session, or the number of those that were dropped before it.
+    /// Returns the next event of a session, or the number of events dropped before it.
     pub(super) fn pop(&mut self, key: SessionKey) -> Option<Result<Waiting, u64>> {
         let session = self.all.get_mut(&key)?;
         if let Some(dropped) = session.inbox.take_dropped_of_session() {
@@ -248,7 +248,7 @@ impl Sessions {
         Some(Ok(event))
     }
 
-    /// Keeps an update of a session that is being loaded.
+    /// Returns the kept updates of a session that is being loaded.
     pub(super) fn replay(&mut self, key: SessionKey) -> Option<&mut Kept> {
         match &mut self.all.get_mut(&key)?.stage {
             Stage::Opening(Opening { replay: Some((_, kept)), .. }) => Some(kept),
@@ -263,12 +263,12 @@ impl Sessions {
         }
     }
 
-    /// The turn that has not ended.
+    /// Returns the turn that has not ended.
     pub(super) fn turn(&mut self, key: SessionKey) -> Option<&mut Turn> {
         self.all.get_mut(&key)?.turn.as_mut().filter(|turn| !turn.is_ended)
     }
 
-    /// Ends the turn by itself at this time, unless it does so earlier.
+    /// Sets the deadline of the turn, unless it has an earlier one.
     pub(super) fn set_deadline(&mut self, key: SessionKey, deadline: Duration) {
         let Some(turn) = self.turn(key) else { return };
         let (before, after) = (turn.deadline, deadline.min(turn.deadline));
@@ -277,7 +277,7 @@ impl Sessions {
         self.timers.insert((after, key));
     }
 
-    /// Ends the turn that has not ended, and gives the prompt that is not answered.
+    /// Ends the turn, and returns the unanswered prompt.
     pub(super) fn end_turn(
         &mut self,
         key: SessionKey,
@@ -291,7 +291,7 @@ impl Sessions {
         request
     }
 
-    /// Version 2: the session has taken in the prompt.
+    /// Version 2: records the acceptance of the prompt.
     pub(super) fn accept(&mut self, key: SessionKey) {
         let Some(turn) = self.turn(key) else { return };
         turn.request = None;
@@ -300,7 +300,7 @@ impl Sessions {
         }
     }
 
-    /// Version 2: the session has another state.
+    /// Version 2: records a new state of the session.
     pub(super) fn change_state(
         &mut self,
         key: SessionKey,
@@ -311,7 +311,7 @@ impl Sessions {
         turn.is_busy |= state.value.is_busy();
         let StateUpdate::Idle(idle) = state.value else { return };
         if !turn.is_busy && matches!(idle.stop_reason, StopReason::NotReported(_)) {
-            // The state before the prompt.
+            // The state precedes the prompt.
             return;
         }
         let end = Box::new(Received { value: TurnEnd::V2(idle), raw: state.raw });
@@ -326,14 +326,14 @@ impl Sessions {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// A session whose turn has to end now.
+    /// Returns a session with a turn that has reached its deadline.
     pub(super) fn next_overdue(&self, now: Duration) -> Option<SessionKey> {
         self.timers.first().filter(|(at, _)| *at <= now).map(|(_, key)| *key)
     }
 }
 
 impl Session {
-    /// Its id, once it is known.
+    /// Returns the id, once known.
     pub(super) fn id(&self) -> Option<&str> {
         match &self.stage {
             Stage::Opening(opening) => opening.replay.as_ref().map(|(id, _)| id.as_str()),

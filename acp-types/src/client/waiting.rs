@@ -1,4 +1,4 @@
-//! Events of a session or of the connection that wait, and updates that are kept.
+//! Unpolled events of a session or of the connection, and kept updates.
 use super::{
     AgentNotification, AgentRequest, AgentResponse, CallError, CallKey, Initialized,
     NewSessionResponse, Received, RequestKey, TurnEnd, TurnError, TurnKey,
@@ -10,8 +10,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use jsonrpc_core::wire::Raw;
 
-/// An event that waits. Updates are decoded when they are polled: those that are dropped before cost no more than their
-/// text.
+/// An event that was not polled. Updates are decoded when polled, so a dropped update costs no more than its text.
 #[derive(Debug)]
 pub(super) enum Waiting {
     Initialized(Box<Initialized>),
@@ -44,7 +43,7 @@ impl Weigh for Waiting {
 }
 
 impl Inbox<Waiting> {
-    /// The number of events that were dropped, once; not before the session is known to be open.
+    /// Returns the number of dropped events, once; not before the session is known to be open.
     pub(super) fn take_dropped_of_session(&mut self) -> Option<u64> {
         if matches!(self.waiting.front(), Some(Waiting::Opened { .. })) {
             return None;
@@ -52,12 +51,12 @@ impl Inbox<Waiting> {
         self.take_dropped()
     }
 
-    /// Removes a request that has not been polled; whether it was there.
+    /// Removes a request that was not polled, and returns whether it existed.
     pub(super) fn remove_request(&mut self, key: RequestKey) -> bool {
         self.remove(|event| matches!(event, Waiting::Request(other, _) if *other == key))
     }
 
-    /// Removes everything but the ends of what was begun.
+    /// Removes all events except ends.
     pub(super) fn keep_ends(&mut self) {
         self.waiting.retain(|event| {
             matches!(event, Waiting::Opened { .. } | Waiting::Refused(_) | Waiting::TurnEnded(..))
@@ -66,7 +65,7 @@ impl Inbox<Waiting> {
     }
 }
 
-/// Updates that are kept for later, the newest within bounds.
+/// Updates that are kept for later; the newest within limits.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     updates: VecDeque<Raw>,
@@ -95,7 +94,7 @@ impl Kept {
     }
 }
 
-/// Updates of sessions that are not named by an answer yet, the newest within bounds.
+/// Updates of sessions that no response has named yet; the newest within limits.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     updates: VecDeque<(SessionId, Raw)>,

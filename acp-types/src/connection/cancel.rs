@@ -1,9 +1,9 @@
-//! Whether a request is cancelled, for its handler.
+//! The cancellation of a request, for its handler.
 use alloc::vec::Vec;
 use core::task::{Context as Task, Poll, Waker};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether a request is cancelled, and the tasks that wait for that.
+/// Whether a request is cancelled, and the tasks that wait for it.
 #[derive(Debug, Default)]
 pub(super) struct Cancel(Mutex<(bool, Vec<Waker>)>);
 
@@ -35,7 +35,7 @@ impl Cancel {
     }
 }
 
-/// Adds a task to those that wait.
+/// Adds a task to the waiting ones.
 pub(super) fn wait(waiting: &mut Vec<Waker>, task: &Task<'_>) {
     if !waiting.iter().any(|waker| waker.will_wake(task.waker())) {
         waiting.push(task.waker().clone());

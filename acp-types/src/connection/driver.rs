@@ -1,4 +1,4 @@
-//! Runs a machine between a stream and a sink of frames, and the handlers of its side.
+//! The driver: runs a machine between a stream and a sink of frames, with the handlers of its side.
 use super::machine::{Happening, Machine};
 use super::shared::{Shared, View};
 use super::{Context, Options, Peer};
@@ -14,14 +14,14 @@ use jsonrpc_core::framing::{Frame, FrameError};
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
-/// Number of rounds before other tasks of the thread get their turn.
+/// Number of rounds before the driver yields to other tasks.
 const BUDGET: usize = 128;
 
 /// A side of a connection, with its handlers as futures.
 pub(super) trait Serve<M: Machine> {
-    /// Of the answer to a request.
+    /// The future of a response to a request.
     type Answer: Future<Output = Result<Raw, ErrorObject>> + Unpin;
-    /// Of the handling of a notification.
+    /// The future of the handling of a notification.
     type Tell: Future<Output = ()> + Unpin;
 
     fn request(&self, request: M::Request, context: Context) -> Self::Answer;
@@ -29,8 +29,8 @@ pub(super) trait Serve<M: Machine> {
     fn problem(&self, problem: &Diagnostic);
 }
 
-/// Runs a connection. Stream, sink and driver are `Send` or not as the side is.
-#[must_use = "nothing happens unless it is polled"]
+/// Runs a connection. It is `Send` if the stream, the sink and the side are.
+#[must_use = "futures do nothing unless polled"]
 pub(super) struct Driver<St, Si, M: Machine, S: Serve<M>> {
     /// `None` once it has ended.
     stream: Option<St>,
@@ -39,10 +39,10 @@ pub(super) struct Driver<St, Si, M: Machine, S: Serve<M>> {
     options: Options,
     shared: Arc<Shared<M>>,
     running: FuturesUnordered<Running<S::Answer>>,
-    /// Requests that wait for a place.
+    /// Requests that wait for a free handler.
     parked: VecDeque<(RequestKey, M::Request)>,
     telling: Option<S::Tell>,
-    /// Notifications that wait for their turn.
+    /// Notifications that wait to be handled.
     notifications: VecDeque<M::Notification>,
     is_congested: bool,
     is_flushed: bool,
@@ -50,16 +50,16 @@ pub(super) struct Driver<St, Si, M: Machine, S: Serve<M>> {
     closing: Closing,
 }
 
-/// How far the writing side is on its way to its end.
+/// The progress of closing the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closing {
     No,
-    /// All is written.
+    /// All messages are written.
     Begun,
     Done,
 }
 
-/// A request that is being handled.
+/// A request with its running handler.
 struct Running<F> {
     key: RequestKey,
     answer: F,
@@ -74,7 +74,7 @@ impl<F: Future<Output = Result<Raw, ErrorObject>> + Unpin> Future for Running<F>
     }
 }
 
-// Nothing is pinned in place.
+// No field is pinned structurally.
 impl<St, Si, M: Machine, S: Serve<M>> Unpin for Driver<St, Si, M, S> {}
 
 impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
@@ -106,7 +106,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         Peer::new(self.shared.clone())
     }
 
-    /// Takes what has happened; whether there was anything.
+    /// Handles the machine's events, and returns whether there were any.
     fn take(&mut self) -> bool {
         let mut is_any = false;
         while let Some(happening) = self.shared.next() {
@@ -122,7 +122,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         is_any
     }
 
-    /// Tells the handler of a request that it is cancelled, or answers for it if it has not begun.
+    /// Reports a cancellation to the handler of a request, or answers the request if it has no handler yet.
     fn cancel(&mut self, key: RequestKey) {
         match self.parked.iter().position(|(parked, _)| *parked == key) {
             Some(at) => {
@@ -134,7 +134,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         }
     }
 
-    /// Lets handlers work, as far as they can; whether anything came of it.
+    /// Polls the handlers, and returns whether there was progress.
     fn poll_handlers(&mut self, task: &mut Task<'_>) -> bool {
         let mut is_progress = false;
         while self.poll_notification(task) {
@@ -169,11 +169,11 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         }
     }
 
-    /// Whether a notification has been handled.
+    /// Polls the current notification, and returns whether one was handled.
     fn poll_notification(&mut self, task: &mut Task<'_>) -> bool {
         if self.telling.is_none() {
             let Some(next) = self.notifications.pop_front() else { return false };
-            // Its first part runs before it is polled.
+            // Its first part runs before the first poll.
             self.shared.begin_telling();
             self.telling = Some(self.side.notification(next, self.peer()));
         }
@@ -187,7 +187,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         is_handled
     }
 
-    /// Whether nothing is left to write, and nothing is to come.
+    /// Returns whether all messages are written, and none is to come.
     fn is_written(&self, view: &View) -> bool {
         let is_last = match self.stream {
             Some(_) => view.is_shutting_down && view.calls == 0,
@@ -208,7 +208,7 @@ where
     M: Machine,
     S: Serve<M>,
 {
-    /// Gives the sink what it has room for; whether that was anything.
+    /// Writes messages while the sink is ready, and returns whether there were any.
     fn poll_write(&mut self, task: &mut Task<'_>) -> Result<bool, E> {
         let mut is_progress = false;
         while self.shared.lock().machine.transmits() > 0
@@ -229,7 +229,7 @@ where
         Ok(())
     }
 
-    /// Takes one message, if there is one and room for it; whether there was.
+    /// Reads one message if permitted, and returns whether there was one.
     fn poll_read(&mut self, view: &View, task: &mut Task<'_>) -> Result<bool, E> {
         if self.stream.is_none() || self.is_read_pending {
             return Ok(false);
@@ -260,7 +260,7 @@ where
         Ok(true)
     }
 
-    /// Does all that can be done now.
+    /// Runs until no progress is possible.
     fn poll_end(&mut self, task: &mut Task<'_>) -> Poll<Result<(), E>> {
         self.is_read_pending = false;
         for _ in 0..BUDGET {

@@ -1,4 +1,4 @@
-//! What handlers get beside typed parameters: the context of a request, and extensions.
+//! Arguments of handlers besides typed parameters: request contexts and extensions.
 use super::Peer;
 use super::cancel::Cancel;
 use super::side;
@@ -25,31 +25,31 @@ impl Context {
         Self { request_id, peer, cancel }
     }
 
-    /// The id of the request, by which elicitations outside of sessions name it.
+    /// Returns the id of the request, which elicitations outside of sessions refer to.
     pub fn request_id(&self) -> &RequestId {
         &self.request_id
     }
 
-    /// The side that sent the request.
+    /// Returns the side that sent the request.
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// Whether the request is cancelled: by `$/cancel_request`, or, where it is a prompt, by `session/cancel`. It has to be
-    /// answered nevertheless, with [`ErrorCode::REQUEST_CANCELLED`] where the method has no other answer for that.
+    /// Returns whether the request is cancelled, by `$/cancel_request` or, for a prompt, by `session/cancel`. It has
+    /// still to be answered, with [`ErrorCode::REQUEST_CANCELLED`] if the method has no other answer for that.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_set()
     }
 
-    /// Waits until the request is cancelled, or the connection is closed.
+    /// Waits until the request is cancelled or the connection is closed.
     pub async fn cancelled(&self) {
         poll_fn(|task| self.cancel.poll(task)).await;
     }
 }
 
-/// A request or notification of a method that the version does not have.
+/// A request or notification of a method that the version does not define.
 ///
-/// Methods of your own become types with [`RequestParams`] and [`NotificationParams`], and are read as such:
+/// Define types for your own methods with [`RequestParams`] and [`NotificationParams`], and decode them:
 ///
 /// ```
 /// use acp_types::connection::Extension;
@@ -58,11 +58,11 @@ impl Context {
 /// use jsonrpc_core::wire::Raw;
 ///
 /// object! {
-///     /// Asks how long the agent has been there.
+///     /// Requests the uptime of the agent.
 ///     pub struct UptimeRequest {}
 /// }
 /// object! {
-///     /// How long.
+///     /// The uptime of the agent.
 ///     pub struct UptimeResponse {
 ///         /// In seconds.
 ///         seconds: u64 = "seconds",
@@ -90,43 +90,45 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// What came.
+    /// Creates an extension message.
     pub fn new(method: &str, params: Option<&RawValue>) -> Self {
         Self { method: method.to_owned(), params: params.map(Raw::from) }
     }
 
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// The parameters as they came.
+    /// Returns the parameters, verbatim.
     pub fn params(&self) -> Option<&Raw> {
         self.params.as_ref()
     }
 
-    /// The parameters of a request, if it is one of `P`; absent ones and `null` as an empty object.
+    /// Decodes the parameters as those of the request `P`; `None` for another method. Absent parameters and `null`
+    /// count as an empty object.
     ///
     /// # Errors
-    /// It is one of `P`, and these are not its parameters: what to answer.
+    /// The method is that of `P`, but the parameters are invalid. The error is the response to send.
     pub fn request<P: RequestParams + Wire>(&self) -> Option<Result<P, ErrorObject>> {
         self.read(P::METHOD).map(|read| {
             read.map_err(|error| ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string()))
         })
     }
 
-    /// The parameters of a notification, if it is one of `P`; absent ones and `null` as an empty object.
+    /// Decodes the parameters as those of the notification `P`; `None` for another method. Absent parameters and `null`
+    /// count as an empty object.
     ///
     /// # Errors
-    /// It is one of `P`, and these are not its parameters.
+    /// The method is that of `P`, but the parameters are invalid.
     pub fn notification<P: NotificationParams + Wire>(&self) -> Option<Result<P, DecodeError>> {
         self.read(P::METHOD)
     }
 
-    /// A result of `P`, as `extension` gives it.
+    /// Encodes a result of `P`, as returned by `extension`.
     ///
     /// # Errors
-    /// It has no JSON form.
+    /// The result has no JSON form.
     pub fn answer<P: RequestParams>(result: &P::Response) -> Result<Raw, ErrorObject> {
         side::answer(result)
     }

@@ -1,4 +1,4 @@
-//! The machines of both sides, as one driver runs them.
+//! The machines of both sides in a common form, for the driver.
 use super::RequestError;
 use crate::agent;
 use crate::client::{
@@ -16,10 +16,10 @@ use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorObject, RequestId};
 
-/// No clock is read here: deadlines are those of the runtime around a call.
+/// The driver reads no clock: use the runtime's timeouts around a call.
 pub(super) const NOW: Duration = Duration::ZERO;
 
-/// What a call comes to.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) enum Done {
     Result(Raw),
@@ -39,13 +39,13 @@ pub(super) enum Happening<R, N> {
     Closed,
 }
 
-/// A machine, with its events in one form.
+/// A machine with its events in a common form.
 pub(super) trait Machine: Send + fmt::Debug + 'static {
     type Request: Send;
     type Notification: Send;
 
     fn handle_line(&mut self, line: Result<&str, FrameError>);
-    /// No line follows; what can be answered still can be.
+    /// Handles the end of the peer's lines. Open requests can still be answered.
     fn handle_end(&mut self);
     fn handle_closed(&mut self);
     /// Refuses requests from now on.
@@ -117,7 +117,7 @@ impl Machine for agent::Connection {
     }
 
     fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
-        // The connection may have closed meanwhile.
+        // The connection may have closed in the meantime.
         let _ = self.reply(key, outcome);
     }
 
@@ -134,7 +134,7 @@ impl Machine for agent::Connection {
     }
 }
 
-/// The client's machine, and what one event of it comes to.
+/// The client's machine, and the pending results of its events.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) machine: client::Connection,
@@ -176,7 +176,7 @@ impl Client {
     }
 }
 
-/// An update as the notification that it came as.
+/// Returns an update as its notification.
 fn note(update: Update) -> AgentNotification {
     match update {
         Update::V1(update) => {
@@ -253,7 +253,7 @@ impl Machine for Client {
     }
 
     fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
-        // The machine has answered a request that was withdrawn.
+        // The machine has already answered a withdrawn request.
         let _ = self.machine.reply(key, outcome);
     }
 

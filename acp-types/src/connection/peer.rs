@@ -1,4 +1,4 @@
-//! The other side of a connection, as handlers speak to it.
+//! The other side of a connection, as seen by handlers.
 use super::RequestError;
 use super::machine::Done;
 use super::shared::Link;
@@ -16,8 +16,7 @@ use jsonrpc_core::wire::{self, Raw};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The other side of a connection, to speak to. Clones speak on the same connection, from any thread, also from inside
-/// handlers.
+/// The other side of a connection. Clones share the connection, and may be used from any thread and from handlers.
 #[derive(Clone, Debug)]
 pub struct Peer(Arc<dyn Link>);
 
@@ -26,10 +25,10 @@ impl Peer {
         Self(link)
     }
 
-    /// Makes a call, and waits for the answer. There is no deadline: a call that is dropped is withdrawn.
+    /// Makes a call, and waits for the response. There is no deadline; a call that is dropped is withdrawn.
     ///
     /// # Errors
-    /// The peer answered with an error or with what is no result of the method, or no answer can come.
+    /// The peer returned an error or an invalid result, or no response can arrive.
     pub async fn request<P: RequestParams + Serialize>(
         &self,
         params: &P,
@@ -37,7 +36,7 @@ impl Peer {
         self.send(params).await?.await
     }
 
-    /// Makes a call; the answer is to be awaited.
+    /// Makes a call. Await the returned future for the response.
     ///
     /// # Errors
     /// Too many calls are open, the connection is closed, or the parameters have no JSON form.
@@ -49,10 +48,10 @@ impl Peer {
         Ok(PendingCall { answer, of: PhantomData })
     }
 
-    /// As [`send`](Self::send), for a method that is known by name only.
+    /// As [`send`](Self::send), by method name.
     ///
     /// # Errors
-    /// As of `send`.
+    /// As for `send`.
     pub async fn send_raw(
         &self,
         method: impl Into<Cow<'static, str>>,
@@ -67,7 +66,7 @@ impl Peer {
         Ok(PendingRawCall { link: self.0.clone(), call, is_done: false })
     }
 
-    /// Sends a notification; waits while [`Options::outgoing`](super::Options::outgoing) messages wait to be written.
+    /// Sends a notification. Waits while [`Options::outgoing`](super::Options::outgoing) messages wait to be written.
     ///
     /// # Errors
     /// The connection is closed, or the parameters have no JSON form.
@@ -79,7 +78,7 @@ impl Peer {
         poll_fn(|task| self.0.poll_notify(&mut text, task)).await
     }
 
-    /// As [`notify`](Self::notify), for a method that is known by name only.
+    /// As [`notify`](Self::notify), by method name.
     ///
     /// # Errors
     /// The connection is closed.
@@ -88,21 +87,21 @@ impl Peer {
         poll_fn(|task| self.0.poll_notify(&mut text, task)).await
     }
 
-    /// Waits until the notifications are handled that came before now: behind the end of a turn, for example, its updates.
+    /// Waits until all notifications received so far are handled, for example the updates of an ended turn.
     pub async fn caught_up(&self) {
         let mark = self.0.mark();
         poll_fn(|task| self.0.poll_handled(mark, task)).await;
     }
 
-    /// Ends the connection as soon as nothing is open on it: requests that come from now on are refused, those that are open
-    /// are answered, on both sides, and what waits is written. Then the sink is closed, and the driver ends when the
-    /// stream has. To end at once, drop the driver.
+    /// Shuts the connection down gracefully: further requests are refused, open requests of both sides are answered,
+    /// and waiting messages are written. Then the sink is closed, and the driver ends with the stream. To end at once,
+    /// drop the driver.
     pub fn shut_down(&self) {
         self.0.shut_down();
     }
 }
 
-/// A call that has been sent: a future of its result. A call that is dropped before is withdrawn.
+/// A call that was sent: a future of its result. Dropping it withdraws the call.
 #[derive(Debug)]
 #[must_use = "a call that is dropped is withdrawn"]
 pub struct PendingCall<P> {
@@ -111,7 +110,7 @@ pub struct PendingCall<P> {
 }
 
 impl<P> PendingCall<P> {
-    /// Withdraws the call, once, and goes on waiting: the peer still answers, perhaps with what it has done so far.
+    /// Withdraws the call, once, and continues to wait: the peer still responds, possibly with a partial result.
     pub fn withdraw(&self) {
         self.answer.withdraw();
     }
@@ -122,13 +121,13 @@ impl<P: RequestParams> Future for PendingCall<P> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
         let result = ready!(Pin::new(&mut self.answer).poll(task))?;
-        // Some answer `null` where there is no result.
+        // Some peers answer `null` instead of an empty result.
         let decoded = wire::decode(object(Some(result.as_ref())));
         Poll::Ready(decoded.map_err(|error| CallError::Invalid(error).into()))
     }
 }
 
-/// As [`PendingCall`], of a method that is known by name only.
+/// As [`PendingCall`], by method name.
 #[derive(Debug)]
 #[must_use = "a call that is dropped is withdrawn"]
 pub struct PendingRawCall {
@@ -138,7 +137,7 @@ pub struct PendingRawCall {
 }
 
 impl PendingRawCall {
-    /// Withdraws the call, once, and goes on waiting.
+    /// Withdraws the call, once, and continues to wait.
     pub fn withdraw(&self) {
         self.link.withdraw(self.call);
     }

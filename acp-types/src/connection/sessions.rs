@@ -1,4 +1,4 @@
-//! The agent as a client speaks to it: its sessions, and their turns.
+//! The agent as seen by a client: sessions and turns.
 use super::machine::{Client, Done, NOW};
 use super::shared::{Link, Shared};
 use super::{Peer, RequestError};
@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 use core::future::poll_fn;
 use core::time::Duration;
 
-/// The agent on the other side of a client's connection: opens sessions. Clones speak on the same connection.
+/// The agent on the other side of a client's connection: opens sessions. Clones share the connection.
 #[derive(Clone, Debug)]
 pub struct Sessions {
     shared: Arc<Shared<Client>>,
@@ -20,21 +20,21 @@ impl Sessions {
         Self { shared }
     }
 
-    /// The agent, for calls and notifications outside of sessions.
+    /// Returns the agent, for calls and notifications outside of sessions.
     pub fn peer(&self) -> Peer {
         Peer::new(self.shared.clone())
     }
 
-    /// Waits for the answer to `initialize`, which is sent by itself.
+    /// Waits for the response to `initialize`, which is sent automatically.
     ///
     /// # Errors
-    /// The agent refused, speaks no version that is offered, or is gone.
+    /// The agent refused, supports none of the offered versions, or the connection is closed.
     pub async fn initialized(&self) -> Result<Initialized, RequestError> {
         poll_fn(|task| self.shared.poll_initialized(task)).await
     }
 
-    /// Opens a session: new, loaded, resumed or forked. The history of a session that is loaded is given to the client's
-    /// handler of updates before.
+    /// Opens a session: new, loaded, resumed or forked. The history of a loaded session is passed to the client's
+    /// update handler first.
     ///
     /// # Errors
     /// The agent refused, the session is in use, or the connection is closed.
@@ -45,7 +45,7 @@ impl Sessions {
             state.await_end(key.get());
             key
         });
-        // Released again, unless it is opened.
+        // Dropped if opening fails, which releases the session.
         let mut session = Session { shared: self.shared.clone(), key, opened: None };
         match poll_fn(|task| self.shared.poll_end(key.get(), task)).await? {
             Done::Opened(opened) => session.opened = Some(opened),
@@ -54,13 +54,13 @@ impl Sessions {
         Ok(session)
     }
 
-    /// Ends the connection as soon as nothing is open on it; see [`Peer::shut_down`].
+    /// Shuts the connection down gracefully; see [`Peer::shut_down`].
     pub fn shut_down(&self) {
         self.shared.shut_down();
     }
 }
 
-/// An open session. It is released when it is dropped, which closes it where the agent can do that.
+/// An open session. Dropping it releases the session, and closes it if the agent supports that.
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared<Client>>,
@@ -69,21 +69,21 @@ pub struct Session {
 }
 
 impl Session {
-    /// The answer of the agent to its opening. The replay is empty: it was given to the handler of updates.
+    /// Returns the agent's response. Its replay is empty, since the update handler has received it.
     pub fn opened(&self) -> Option<&Opened> {
         self.opened.as_deref()
     }
 
-    /// Its id.
+    /// Returns the id of the session.
     pub fn id(&self) -> &str {
         self.opened.as_ref().map(|opened| opened.session_id.as_str()).unwrap_or_default()
     }
 
-    /// Sends a prompt, and waits for the end of its turn. The updates of the turn may still wait for the client's handler:
-    /// see [`Peer::caught_up`]. Dropped before the end, the turn is cancelled.
+    /// Sends a prompt, and waits for the end of its turn. Updates of the turn may still wait for the client's handler:
+    /// see [`Peer::caught_up`]. Dropping the future cancels the turn.
     ///
     /// # Errors
-    /// A turn is open already, the prompt failed, or the connection is closed.
+    /// A turn is already open, the prompt failed, or the connection is closed.
     pub async fn prompt(&self, prompt: Prompt) -> Result<Received<TurnEnd>, RequestError> {
         let turn = self.shared.with(|state| {
             let turn = state.machine.machine.prompt(self.key, prompt, NOW)?;
@@ -97,7 +97,7 @@ impl Session {
         }
     }
 
-    /// Cancels the turn that is open, if one is: it still ends, mostly with the stop reason `cancelled`.
+    /// Cancels the open turn, if any. It still ends, usually with the stop reason `cancelled`.
     pub fn cancel(&self) {
         self.shared.with(|state| state.machine.machine.cancel(self.key, Duration::MAX, NOW));
     }
@@ -112,7 +112,7 @@ impl Drop for Session {
     }
 }
 
-/// A turn whose end is awaited.
+/// A turn with an awaited end.
 struct Waiting<'a> {
     session: &'a Session,
     turn: u64,

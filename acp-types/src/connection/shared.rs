@@ -1,4 +1,4 @@
-//! What the driver of a connection shares with those that speak on it.
+//! State shared by the driver of a connection and its users.
 use super::cancel::{Cancel, wait};
 use super::machine::{Client, Done, Happening, Machine};
 use super::state::{Slot, State};
@@ -16,15 +16,15 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorObject, RequestId};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A connection, and those that wait for it.
+/// A connection, and the tasks that wait for it.
 #[derive(Debug)]
 pub(super) struct Shared<M: Machine> {
     state: Mutex<State<M>>,
-    /// The thread on which a notification is handled now.
+    /// The thread that handles a notification at present.
     telling: AtomicUsize,
 }
 
-/// How a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) transmits: usize,
@@ -34,7 +34,7 @@ pub(super) struct View {
     pub(super) is_shutting_down: bool,
 }
 
-/// A connection as those see it that speak on it.
+/// A connection as seen by its users.
 pub(super) trait Link: Send + Sync + fmt::Debug {
     fn poll_call(
         &self,
@@ -43,17 +43,17 @@ pub(super) trait Link: Send + Sync + fmt::Debug {
     ) -> Poll<Result<u64, RequestError>>;
     fn poll_notify(&self, line: &mut Vec<u8>, task: &Task<'_>) -> Poll<Result<(), RequestError>>;
     fn poll_end(&self, call: u64, task: &Task<'_>) -> Poll<Result<Done, RequestError>>;
-    /// Withdraws a call, whose end still comes.
+    /// Withdraws a call. Its end still follows.
     fn withdraw(&self, call: u64);
-    /// Withdraws a call whose end nobody takes.
+    /// Withdraws a call without waiting for its end.
     fn forget(&self, call: u64);
     fn shut_down(&self);
-    /// The number of notifications that have to be handled for those that came before now to be.
+    /// Returns the number of notifications that have to be handled before those received so far are done.
     fn mark(&self) -> u64;
     fn poll_handled(&self, mark: u64, task: &Task<'_>) -> Poll<()>;
 }
 
-/// The name of this thread among those that run: where it has something of its own.
+/// Identifies this thread among the running ones, by the address of a thread-local.
 fn this_thread() -> usize {
     std::thread_local!(static HERE: u8 = const { 0 });
     HERE.with(|here| core::ptr::from_ref(here).addr())
@@ -69,7 +69,7 @@ impl<M: Machine> Shared<M> {
         Self { state: Mutex::new(state), telling: AtomicUsize::new(0) }
     }
 
-    /// Nothing that is called while this is held panics half-way, so that what a panic elsewhere left is whole.
+    /// A poisoned lock holds valid state, since no call under the lock panics between related changes.
     pub(super) fn lock(&self) -> MutexGuard<'_, State<M>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,13 +84,13 @@ impl<M: Machine> Shared<M> {
         result
     }
 
-    /// How the connection stands now; changes from now on wake the driver.
+    /// Returns the current state. Later changes wake the driver.
     pub(super) fn view(&self, driver: &Waker) -> View {
         let mut state = self.lock();
         state.driver = Some(driver.clone());
         let (requests, calls) = (state.machine.open_requests(), state.machine.open_calls());
         let transmits = state.machine.transmits();
-        // Ends of calls have to come through; requests are then refused rather than left unread.
+        // Ends of calls have to be read. Requests are then refused instead of left unread.
         let may_take = requests < state.options.requests || calls > 0;
         let may_read = may_take && transmits <= state.options.requests + state.options.outgoing;
         View { transmits, requests, calls, may_read, is_shutting_down: state.is_shutting_down }
@@ -100,7 +100,7 @@ impl<M: Machine> Shared<M> {
         self.lock().machine.handle_line(line);
     }
 
-    /// The next event that is for a handler; ends of calls go where they are awaited.
+    /// Returns the next event for a handler. Ends of calls are passed to their waiting tasks.
     pub(super) fn next(&self) -> Option<Happening<M::Request, M::Notification>> {
         loop {
             let mut state = self.lock();
@@ -118,7 +118,7 @@ impl<M: Machine> Shared<M> {
         }
     }
 
-    /// A request is about to be handled.
+    /// Records that a request is about to be handled.
     pub(super) fn begin(&self, key: RequestKey) -> (RequestId, Arc<Cancel>) {
         let mut state = self.lock();
         let cancel = Arc::<Cancel>::default();
@@ -137,7 +137,7 @@ impl<M: Machine> Shared<M> {
         state.machine.reply(key, outcome);
     }
 
-    /// The next line to write.
+    /// Returns the next line to write.
     pub(super) fn next_line(&self) -> Option<Vec<u8>> {
         let mut state = self.lock();
         let line = state.machine.poll_transmit()?;
@@ -148,7 +148,7 @@ impl<M: Machine> Shared<M> {
         Some(line)
     }
 
-    /// Ends what waits for the peer; with `is_closed` everything.
+    /// Ends everything that waits for the peer; with `is_closed` everything.
     pub(super) fn end(&self, is_closed: bool) {
         let mut state = self.lock();
         let mut wakers = Vec::new();
@@ -174,8 +174,8 @@ impl<M: Machine> Shared<M> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Takes note of whether as many notifications wait as may. If they do, what the handling of one waits for ends;
-    /// returns whether there was anything.
+    /// Records whether the maximum number of notifications waits. If so, calls of the current handler end; returns
+    /// whether there were any.
     pub(super) fn set_congested(&self, is_congested: bool) -> bool {
         let mut state = self.lock();
         let is_new = is_congested && !state.is_congested;
@@ -195,13 +195,13 @@ impl<M: Machine> Shared<M> {
         is_any
     }
 
-    /// Begins the time in which a notification is handled, on this thread.
+    /// Records that this thread handles a notification.
     pub(super) fn begin_telling(&self) {
         self.telling.store(this_thread(), Ordering::Relaxed);
     }
 
-    /// Whether this is called where a notification is handled. A thread finds its own name only where it was the last that
-    /// wrote, so that no order between threads is needed.
+    /// Returns whether the current thread handles a notification. A thread finds its own identity only if it was the
+    /// last writer, so no ordering between threads is required.
     fn is_telling(&self) -> bool {
         self.telling.load(Ordering::Relaxed) == this_thread()
     }
@@ -308,7 +308,7 @@ impl<M: Machine> Link for Shared<M> {
 }
 
 impl Shared<Client> {
-    /// Waits for the answer to `initialize`.
+    /// Polls for the response to `initialize`.
     pub(super) fn poll_initialized(
         &self,
         task: &Task<'_>,

@@ -1,11 +1,11 @@
-//! A side of a connection, in either version: its trait, and how it is connected.
+//! A side of a connection in either version: its trait, and the functions that connect it.
 use alloc::format;
 use alloc::string::ToString;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::Serialize;
 
-/// A side: its trait, once for any thread and once for one, and the functions that connect it.
+/// Declares a side: its trait, with and without `Send`, and the functions that connect it.
 macro_rules! side {
     (
         $kind:tt;
@@ -69,7 +69,7 @@ macro_rules! side {
             $(
                 $(#[$oattr])*
                 ///
-                /// Answers that the method is unknown, unless implemented.
+                /// Responds with "method not found" by default.
                 async fn $ofn(&self, request: $ORequest, context: Context) -> Result<$OResponse, ErrorObject> {
                     let _ = (request, context);
                     Err($crate::connection::side::method_not_found(<$ORequest as RequestParams>::METHOD))
@@ -78,27 +78,27 @@ macro_rules! side {
             $(
                 $(#[$nattr])*
                 ///
-                /// Ignored, unless implemented.
+                /// Does nothing by default.
                 async fn $nfn(&self, notification: $Notification, peer: Peer) {
                     let _ = (notification, peer);
                 }
             )*
-            /// Answers a request of a method that the version does not have: an extension, or something newer.
+            /// Handles a request of a method that the version does not define.
             ///
-            /// Answers that the method is unknown, unless implemented.
+            /// Responds with "method not found" by default.
             async fn extension(&self, request: Extension, context: Context) -> Result<Raw, ErrorObject> {
                 let _ = context;
                 Err($crate::connection::side::method_not_found(request.method()))
             }
 
-            /// Takes a notification of a method that the version does not have. Those behind it wait until it is handled.
+            /// Handles a notification of a method that the version does not define. Later notifications wait.
             ///
-            /// Ignored, unless implemented.
+            /// Does nothing by default.
             async fn extension_notification(&self, notification: Extension, peer: Peer) {
                 let _ = (notification, peer);
             }
 
-            /// Takes what was tolerated or dropped; for logs.
+            /// Receives tolerated deviations and dropped messages; for logs.
             fn problem(&self, problem: &Diagnostic) {
                 let _ = problem;
             }
@@ -107,7 +107,7 @@ macro_rules! side {
         side! { @connect $connected
             [$(#[$cattr])*] $connect $Trait $Machine, [$($sends)*];
             side, stream, sink, options, machine => {
-                /// The side as the driver takes it.
+                /// The side in the form of the driver.
                 struct Handles<S>($Pointer<S>);
 
                 impl<S: $Trait> Serve<$Machine> for Handles<S> {
@@ -145,7 +145,7 @@ macro_rules! side {
                             match notification {
                                 $( Events::$TNotification(params) => side.$tfn(params, peer).await, )*
                                 $( Events::$Notification(params) => side.$nfn(params, peer).await, )*
-                                // One that names no open request.
+                                // It refers to no open request.
                                 Events::CancelRequestNotification(_) => {}
                                 Events::Other { method, params } => {
                                     side.extension_notification(Extension { method, params }, peer).await;
@@ -211,12 +211,12 @@ macro_rules! side {
 
 pub(super) use side;
 
-/// The answer to a request of a method that is not served.
+/// Returns the error for an unsupported method.
 pub(super) fn method_not_found(method: &str) -> ErrorObject {
-    ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, format!("no method {method:?} here"))
+    ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, format!("the method {method:?} is not supported"))
 }
 
-/// Writes a result.
+/// Encodes a result.
 pub(super) fn answer<T: Serialize>(result: &T) -> Result<Raw, ErrorObject> {
     Raw::from_value(result)
         .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))

@@ -1,4 +1,4 @@
-//! A machine between its driver and the tasks that wait for it.
+//! A machine between its driver and waiting tasks.
 use super::cancel::{Cancel, wait};
 use super::machine::{Done, Machine};
 use super::{Options, RequestError};
@@ -14,15 +14,15 @@ use core::task::{Context as Task, Poll, Waker};
 pub(super) struct State<M> {
     pub(super) machine: M,
     pub(super) options: Options,
-    /// Ends of calls, until they are taken.
+    /// Ends of calls that were not taken.
     pub(super) slots: BTreeMap<u64, Slot>,
-    /// Calls that the handling of a notification made.
+    /// Calls made by the handler of a notification.
     pub(super) nested: BTreeSet<u64>,
     pub(super) cancels: BTreeMap<RequestKey, Arc<Cancel>>,
     pub(super) received: u64,
     pub(super) handled: u64,
     pub(super) driver: Option<Waker>,
-    /// Tasks that wait for room to send.
+    /// Tasks that wait to send.
     pub(super) room: Vec<Waker>,
     /// Tasks that wait for notifications to be handled, or for `initialize`.
     pub(super) behind: Vec<Waker>,
@@ -31,7 +31,7 @@ pub(super) struct State<M> {
     pub(super) is_closed: bool,
 }
 
-/// The room for the end of a call.
+/// The slot for the end of a call.
 #[derive(Debug)]
 pub(super) enum Slot {
     Awaited(Option<Waker>),
@@ -57,7 +57,7 @@ impl<M: Machine> State<M> {
         }
     }
 
-    /// Makes room for the end of a call.
+    /// Adds a slot for the end of a call.
     pub(super) fn await_end(&mut self, call: u64) {
         self.slots.insert(call, Slot::Awaited(None));
     }
@@ -77,7 +77,7 @@ impl<M: Machine> State<M> {
         }
     }
 
-    /// Takes the end of a call, with which its room goes.
+    /// Takes the end of a call, and removes its slot.
     pub(super) fn take_end(&mut self, call: u64) -> Option<Result<Done, RequestError>> {
         match self.slots.remove(&call)? {
             Slot::Done(outcome) => Some(outcome),
@@ -88,12 +88,12 @@ impl<M: Machine> State<M> {
         }
     }
 
-    /// Gives the room for the end of a call up; whether the end had not come.
+    /// Removes the slot of a call, and returns whether its end was pending.
     pub(super) fn give_up(&mut self, call: u64) -> bool {
         matches!(self.slots.remove(&call), Some(Slot::Awaited(_)))
     }
 
-    /// Whether a message may be queued now.
+    /// Polls for room to queue a message.
     pub(super) fn poll_room(
         &mut self,
         is_telling: bool,

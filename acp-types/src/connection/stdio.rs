@@ -1,16 +1,16 @@
-//! Standard input and output as the two ends of a connection (feature `tokio`).
+//! Standard input and output as a connection (feature `tokio`).
 use jsonrpc_core::codec::Codec;
 use jsonrpc_core::framing::Lines;
 use tokio::io::{Stdin, Stdout};
 use tokio_util::codec::{FramedRead, FramedWrite};
 
-/// Room for one read, in bytes.
+/// Size of one read, in bytes.
 const ROOM: usize = 64 * 1024;
 
-/// Standard input and output, for `connect_agent` of an agent that an editor starts.
+/// Returns standard input and output for `connect_agent`, for an agent that an editor starts.
 ///
-/// A read from standard input cannot be cancelled: a program that ends before its input does should leave with
-/// [`exit`](std::process::exit), or shut its runtime down in the background.
+/// A read from standard input cannot be cancelled. A program that ends before its input does has to call
+/// [`exit`](std::process::exit), or shut down its runtime in the background.
 ///
 /// ```no_run
 /// # use acp_types::connection::{Options, stdio, v1};

@@ -1,4 +1,4 @@
-//! Agents and clients in version 1 of the protocol.
+//! Agents and clients of protocol version 1.
 use super::driver::{Driver, Serve};
 use super::machine;
 use super::shared::Shared;
@@ -62,7 +62,7 @@ use jsonrpc_core::wire::Raw;
 /// The version of this module.
 const VERSION: ProtocolVersion = ProtocolVersion::V1;
 
-/// What a client of this version offers.
+/// Returns the offer of a client of this version.
 fn offer(initialize: InitializeRequest) -> client::Options {
     client::Options::v1(initialize)
 }
@@ -73,24 +73,24 @@ side! {
         agent::ClientRequest, dispatch::ClientRequest,
         agent::ClientNotification, dispatch::ClientNotification
     };
-    /// An agent in version 1: what it does with the requests and notifications of a client.
+    /// An agent of version 1: handlers for the requests and notifications of a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     Agent by
-    /// Connects an agent with a client: the future runs the connection until it ends, the [`Peer`] is the client.
+    /// Connects an agent with a client. Returns the future that runs the connection, and the client as a [`Peer`].
     connect_agent,
-    /// An [`Agent`] that stays on one thread: it may hold what is not `Send`, also while it waits.
+    /// An [`Agent`] on one thread: it and its futures need not be `Send`.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     LocalAgent by
-    /// Connects an agent that stays on one thread with a client; see [`connect_agent`].
+    /// Connects an agent on one thread with a client; see [`connect_agent`].
     connect_local_agent;
     required {
-        /// Agrees on the version and on what either side can do. See [`InitializeRequest`].
+        /// Negotiates version and capabilities. See [`InitializeRequest`].
         initialize(InitializeRequest) -> InitializeResponse;
-        /// Begins a session. See [`NewSessionRequest`].
+        /// Opens a new session. See [`NewSessionRequest`].
         new_session(NewSessionRequest) -> NewSessionResponse;
-        /// Works on what the user said; the answer ends the turn. See [`PromptRequest`].
+        /// Processes a prompt. The response ends the turn. See [`PromptRequest`].
         prompt(PromptRequest) -> PromptResponse;
     }
     optional {
@@ -98,45 +98,46 @@ side! {
         authenticate(AuthenticateRequest) -> AuthenticateResponse;
         /// Logs the user out. See [`LogoutRequest`].
         logout(LogoutRequest) -> LogoutResponse;
-        /// Comes back to a session and tells it again before answering. See [`LoadSessionRequest`].
+        /// Loads a session, and replays its history before the response. See [`LoadSessionRequest`].
         load_session(LoadSessionRequest) -> LoadSessionResponse;
-        /// Comes back to a session without telling it again. See [`ResumeSessionRequest`].
+        /// Resumes a session without a replay. See [`ResumeSessionRequest`].
         resume_session(ResumeSessionRequest) -> ResumeSessionResponse;
-        /// Ends a session that may be come back to. See [`CloseSessionRequest`].
+        /// Closes a session, which may be resumed later. See [`CloseSessionRequest`].
         close_session(CloseSessionRequest) -> CloseSessionResponse;
         /// Lists sessions. See [`ListSessionsRequest`].
         list_sessions(ListSessionsRequest) -> ListSessionsResponse;
         /// Deletes a session. See [`DeleteSessionRequest`].
         delete_session(DeleteSessionRequest) -> DeleteSessionResponse;
-        /// Switches the mode of a session. See [`SetSessionModeRequest`].
+        /// Sets the mode of a session. See [`SetSessionModeRequest`].
         set_session_mode(SetSessionModeRequest) -> SetSessionModeResponse;
         /// Sets an option of a session. See [`SetSessionConfigOptionRequest`].
         set_session_config_option(SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse;
         /// **Unstable.** Returns the state of the login. See [`AuthStatusRequest`].
         auth_status(AuthStatusRequest) -> AuthStatusResponse;
-        /// **Unstable.** Lists providers of models. See [`ListProvidersRequest`].
+        /// **Unstable.** Lists model providers. See [`ListProvidersRequest`].
         list_providers(ListProvidersRequest) -> ListProvidersResponse;
-        /// **Unstable.** Sets a provider up. See [`SetProviderRequest`].
+        /// **Unstable.** Configures a provider. See [`SetProviderRequest`].
         set_provider(SetProviderRequest) -> SetProviderResponse;
         /// **Unstable.** Disables a provider. See [`DisableProviderRequest`].
         disable_provider(DisableProviderRequest) -> DisableProviderResponse;
-        /// **Unstable.** Begins a session with what another has. See [`ForkSessionRequest`].
+        /// **Unstable.** Opens a new session with the history of another. See [`ForkSessionRequest`].
         fork_session(ForkSessionRequest) -> ForkSessionResponse;
         /// **Unstable.** Archives a session. See [`ArchiveSessionRequest`].
         archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
-        /// **Unstable.** Takes a session out of the archive. See [`UnarchiveSessionRequest`].
+        /// **Unstable.** Restores a session from the archive. See [`UnarchiveSessionRequest`].
         unarchive_session(UnarchiveSessionRequest) -> UnarchiveSessionResponse;
-        /// **Unstable.** Says whether a session is open. See [`SessionStatusRequest`].
+        /// **Unstable.** Returns whether a session is open. See [`SessionStatusRequest`].
         session_status(SessionStatusRequest) -> SessionStatusResponse;
-        /// **Unstable.** Gives a session a title. See [`SetSessionTitleRequest`].
+        /// **Unstable.** Sets the title of a session. See [`SetSessionTitleRequest`].
         set_session_title(SetSessionTitleRequest) -> SetSessionTitleResponse;
     }
     taken {
     }
     may_be_taken {
-        /// Takes that the turn of a session is cancelled; its prompt is still to be answered, with `cancelled`. See [`CancelNotification`].
+        /// Handles the cancellation of a turn. The prompt has still to be answered, with `cancelled`. See
+        /// [`CancelNotification`].
         cancel(CancelNotification);
-        /// **Unstable.** Takes a notification of an MCP server on the client's side. See [`MessageMcpNotification`].
+        /// **Unstable.** Handles a notification of a client's MCP server. See [`MessageMcpNotification`].
         message_mcp(MessageMcpNotification);
     }
 }
@@ -147,20 +148,20 @@ side! {
         client::AgentRequest, dispatch::AgentRequest,
         client::AgentNotification, dispatch::AgentNotification
     };
-    /// A client in version 1: what it does with the requests and notifications of an agent.
+    /// A client of version 1: handlers for the requests and notifications of an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     Client by
-    /// Connects a client with an agent: the future runs the connection until it ends, [`Sessions`] speak to the agent.
+    /// Connects a client with an agent. Returns the future that runs the connection, and the agent as [`Sessions`].
     connect_client,
-    /// A [`Client`] that stays on one thread: it may hold what is not `Send`, also while it waits.
+    /// A [`Client`] on one thread: it and its futures need not be `Send`.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     LocalClient by
-    /// Connects a client that stays on one thread with an agent; see [`connect_client`].
+    /// Connects a client on one thread with an agent; see [`connect_client`].
     connect_local_client;
     required {
-        /// Asks the user for permission. See [`RequestPermissionRequest`].
+        /// Requests the user's permission. See [`RequestPermissionRequest`].
         request_permission(RequestPermissionRequest) -> RequestPermissionResponse;
     }
     optional {
@@ -170,27 +171,27 @@ side! {
         write_text_file(WriteTextFileRequest) -> WriteTextFileResponse;
         /// Runs a command in a terminal. See [`CreateTerminalRequest`].
         create_terminal(CreateTerminalRequest) -> CreateTerminalResponse;
-        /// Gives what a terminal has shown. See [`TerminalOutputRequest`].
+        /// Returns the output of a terminal. See [`TerminalOutputRequest`].
         terminal_output(TerminalOutputRequest) -> TerminalOutputResponse;
-        /// Waits for the command of a terminal to end. See [`WaitForTerminalExitRequest`].
+        /// Waits for the end of a terminal's command. See [`WaitForTerminalExitRequest`].
         wait_for_terminal_exit(WaitForTerminalExitRequest) -> WaitForTerminalExitResponse;
-        /// Ends the command of a terminal. See [`KillTerminalRequest`].
+        /// Kills the command of a terminal. See [`KillTerminalRequest`].
         kill_terminal(KillTerminalRequest) -> KillTerminalResponse;
-        /// Lets a terminal go, and ends its command. See [`ReleaseTerminalRequest`].
+        /// Releases a terminal, and kills its command. See [`ReleaseTerminalRequest`].
         release_terminal(ReleaseTerminalRequest) -> ReleaseTerminalResponse;
-        /// Asks the user for data. See [`CreateElicitationRequest`].
+        /// Requests input of the user. See [`CreateElicitationRequest`].
         create_elicitation(CreateElicitationRequest) -> CreateElicitationResponse;
-        /// **Unstable.** Asks an MCP server on the client's side. See [`MessageMcpRequest`].
+        /// **Unstable.** Forwards a request to a client's MCP server. See [`MessageMcpRequest`].
         message_mcp(MessageMcpRequest) -> MessageMcpResponse;
     }
     taken {
-        /// Takes an update of a session. See [`SessionNotification`].
+        /// Handles an update of a session. See [`SessionNotification`].
         session_update(SessionNotification);
     }
     may_be_taken {
-        /// Takes that an elicitation behind a URL is done. See [`CompleteElicitationNotification`].
+        /// Handles the completion of an elicitation by URL. See [`CompleteElicitationNotification`].
         complete_elicitation(CompleteElicitationNotification);
-        /// **Unstable.** Takes the state of the login. See [`AuthStatusUpdateNotification`].
+        /// **Unstable.** Handles a change of the authentication state. See [`AuthStatusUpdateNotification`].
         auth_status_update(AuthStatusUpdateNotification);
     }
 }

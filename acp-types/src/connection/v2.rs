@@ -1,4 +1,4 @@
-//! Agents and clients in version 2 of the protocol.
+//! Agents and clients of protocol version 2.
 //!
 //! Version 2 is a draft: it may change in any release.
 use super::driver::{Driver, Serve};
@@ -57,7 +57,7 @@ use jsonrpc_core::wire::Raw;
 /// The version of this module.
 const VERSION: ProtocolVersion = ProtocolVersion::V2;
 
-/// What a client of this version offers.
+/// Returns the offer of a client of this version.
 fn offer(initialize: InitializeRequest) -> client::Options {
     client::Options::v2(initialize)
 }
@@ -68,24 +68,24 @@ side! {
         agent::ClientRequest, dispatch::ClientRequest,
         agent::ClientNotification, dispatch::ClientNotification
     };
-    /// An agent in version 2: what it does with the requests and notifications of a client.
+    /// An agent of version 2: handlers for the requests and notifications of a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     Agent by
-    /// Connects an agent with a client: the future runs the connection until it ends, the [`Peer`] is the client.
+    /// Connects an agent with a client. Returns the future that runs the connection, and the client as a [`Peer`].
     connect_agent,
-    /// An [`Agent`] that stays on one thread: it may hold what is not `Send`, also while it waits.
+    /// An [`Agent`] on one thread: it and its futures need not be `Send`.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     LocalAgent by
-    /// Connects an agent that stays on one thread with a client; see [`connect_agent`].
+    /// Connects an agent on one thread with a client; see [`connect_agent`].
     connect_local_agent;
     required {
-        /// Agrees on the version and on what either side can do. See [`InitializeRequest`].
+        /// Negotiates version and capabilities. See [`InitializeRequest`].
         initialize(InitializeRequest) -> InitializeResponse;
-        /// Begins a session. See [`NewSessionRequest`].
+        /// Opens a new session. See [`NewSessionRequest`].
         new_session(NewSessionRequest) -> NewSessionResponse;
-        /// Takes in a prompt; updates report what becomes of it. See [`PromptRequest`].
+        /// Accepts a prompt. Updates report its progress. See [`PromptRequest`].
         prompt(PromptRequest) -> PromptResponse;
     }
     optional {
@@ -93,9 +93,9 @@ side! {
         login_auth(LoginAuthRequest) -> LoginAuthResponse;
         /// Logs the user out. See [`LogoutAuthRequest`].
         logout_auth(LogoutAuthRequest) -> LogoutAuthResponse;
-        /// Comes back to a session. See [`ResumeSessionRequest`].
+        /// Resumes a session. See [`ResumeSessionRequest`].
         resume_session(ResumeSessionRequest) -> ResumeSessionResponse;
-        /// Ends a session that may be come back to. See [`CloseSessionRequest`].
+        /// Closes a session, which may be resumed later. See [`CloseSessionRequest`].
         close_session(CloseSessionRequest) -> CloseSessionResponse;
         /// Lists sessions. See [`ListSessionsRequest`].
         list_sessions(ListSessionsRequest) -> ListSessionsResponse;
@@ -105,33 +105,34 @@ side! {
         set_session_config_option(SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse;
         /// Cancels a tool call. See [`CancelToolCallRequest`].
         cancel_tool_call(CancelToolCallRequest) -> CancelToolCallResponse;
-        /// Ends the command of a terminal. See [`CancelTerminalRequest`].
+        /// Cancels the command of a terminal. See [`CancelTerminalRequest`].
         cancel_terminal(CancelTerminalRequest) -> CancelTerminalResponse;
         /// **Unstable.** Returns the state of the login. See [`AuthStatusRequest`].
         auth_status(AuthStatusRequest) -> AuthStatusResponse;
-        /// **Unstable.** Lists providers of models. See [`ListProvidersRequest`].
+        /// **Unstable.** Lists model providers. See [`ListProvidersRequest`].
         list_providers(ListProvidersRequest) -> ListProvidersResponse;
-        /// **Unstable.** Sets a provider up. See [`SetProviderRequest`].
+        /// **Unstable.** Configures a provider. See [`SetProviderRequest`].
         set_provider(SetProviderRequest) -> SetProviderResponse;
         /// **Unstable.** Disables a provider. See [`DisableProviderRequest`].
         disable_provider(DisableProviderRequest) -> DisableProviderResponse;
-        /// **Unstable.** Begins a session with what another has. See [`ForkSessionRequest`].
+        /// **Unstable.** Opens a new session with the history of another. See [`ForkSessionRequest`].
         fork_session(ForkSessionRequest) -> ForkSessionResponse;
         /// **Unstable.** Archives a session. See [`ArchiveSessionRequest`].
         archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
-        /// **Unstable.** Takes a session out of the archive. See [`UnarchiveSessionRequest`].
+        /// **Unstable.** Restores a session from the archive. See [`UnarchiveSessionRequest`].
         unarchive_session(UnarchiveSessionRequest) -> UnarchiveSessionResponse;
-        /// **Unstable.** Says whether a session is open. See [`SessionStatusRequest`].
+        /// **Unstable.** Returns whether a session is open. See [`SessionStatusRequest`].
         session_status(SessionStatusRequest) -> SessionStatusResponse;
-        /// **Unstable.** Gives a session a title. See [`SetSessionTitleRequest`].
+        /// **Unstable.** Sets the title of a session. See [`SetSessionTitleRequest`].
         set_session_title(SetSessionTitleRequest) -> SetSessionTitleResponse;
     }
     taken {
     }
     may_be_taken {
-        /// Takes that the work of a session is cancelled; an idle `state_update` is to follow. See [`CancelSessionNotification`].
+        /// Handles the cancellation of a session's work. An idle `state_update` has to follow. See
+        /// [`CancelSessionNotification`].
         cancel_session(CancelSessionNotification);
-        /// **Unstable.** Takes a notification of an MCP server on the client's side. See [`MessageMcpNotification`].
+        /// **Unstable.** Handles a notification of a client's MCP server. See [`MessageMcpNotification`].
         message_mcp(MessageMcpNotification);
     }
 }
@@ -142,36 +143,36 @@ side! {
         client::AgentRequest, dispatch::AgentRequest,
         client::AgentNotification, dispatch::AgentNotification
     };
-    /// A client in version 2: what it does with the requests and notifications of an agent.
+    /// A client of version 2: handlers for the requests and notifications of an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     Client by
-    /// Connects a client with an agent: the future runs the connection until it ends, [`Sessions`] speak to the agent.
+    /// Connects a client with an agent. Returns the future that runs the connection, and the agent as [`Sessions`].
     connect_client,
-    /// A [`Client`] that stays on one thread: it may hold what is not `Send`, also while it waits.
+    /// A [`Client`] on one thread: it and its futures need not be `Send`.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     LocalClient by
-    /// Connects a client that stays on one thread with an agent; see [`connect_client`].
+    /// Connects a client on one thread with an agent; see [`connect_client`].
     connect_local_client;
     required {
-        /// Asks the user for permission. See [`RequestPermissionRequest`].
+        /// Requests the user's permission. See [`RequestPermissionRequest`].
         request_permission(RequestPermissionRequest) -> RequestPermissionResponse;
     }
     optional {
-        /// Asks the user for data. See [`CreateElicitationRequest`].
+        /// Requests input of the user. See [`CreateElicitationRequest`].
         create_elicitation(CreateElicitationRequest) -> CreateElicitationResponse;
-        /// **Unstable.** Asks an MCP server on the client's side. See [`MessageMcpRequest`].
+        /// **Unstable.** Forwards a request to a client's MCP server. See [`MessageMcpRequest`].
         message_mcp(MessageMcpRequest) -> MessageMcpResponse;
     }
     taken {
-        /// Takes an update of a session. See [`UpdateSessionNotification`].
+        /// Handles an update of a session. See [`UpdateSessionNotification`].
         update_session(UpdateSessionNotification);
     }
     may_be_taken {
-        /// Takes that an elicitation behind a URL is done. See [`CompleteElicitationNotification`].
+        /// Handles the completion of an elicitation by URL. See [`CompleteElicitationNotification`].
         complete_elicitation(CompleteElicitationNotification);
-        /// **Unstable.** Takes the state of the login. See [`AuthStatusUpdateNotification`].
+        /// **Unstable.** Handles a change of the authentication state. See [`AuthStatusUpdateNotification`].
         auth_status_update(AuthStatusUpdateNotification);
     }
 }

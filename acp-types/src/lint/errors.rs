@@ -1,4 +1,4 @@
-//! Answers that are errors.
+//! Checks of error responses.
 use super::report::Report;
 use super::rule;
 use crate::v2::error::{
@@ -7,7 +7,7 @@ use crate::v2::error::{
 use alloc::format;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
-/// Looks at the error that a request is answered with.
+/// Checks the error response of a request.
 pub(super) fn look_at(method: &str, error: &ErrorObject, report: &mut Report) {
     let (code, pointer) = (error.code, "/error/code");
     if i32::try_from(code.0).is_err() {
@@ -37,7 +37,7 @@ pub(super) fn look_at(method: &str, error: &ErrorObject, report: &mut Report) {
     }
 }
 
-/// Looks at whether an error says that its request was cancelled, and whether it should.
+/// Checks error responses of cancelled requests, and cancellation errors.
 pub(super) fn cancelled(
     error: &ErrorObject,
     is_taken_back: bool,
@@ -54,5 +54,5 @@ pub(super) fn cancelled(
     }
 }
 
-/// The codes that JSON-RPC keeps for itself, without those that it leaves to servers.
+/// The codes that JSON-RPC reserves, without those for server errors.
 const RESERVED: core::ops::RangeInclusive<i64> = -32768..=-32100;

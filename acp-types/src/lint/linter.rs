@@ -1,4 +1,4 @@
-//! The linter: its parts, its findings.
+//! The linter: composition and findings.
 use super::connection::Connection;
 use super::pending::Pending;
 use super::report::{Finding, Limits, Report};
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::transcript::Direction;
 
-/// Checks the lines of a connection; see the [module](super).
+/// Checks the lines of a connection; see the [module documentation](super).
 #[derive(Clone, Debug)]
 pub struct Linter {
     pub(super) limits: Limits,
@@ -38,8 +38,8 @@ impl Linter {
         }
     }
 
-    /// Creates a linter with the same rules and limits, before the first line. It shares the schemas, which take longer to
-    /// make than a conversation to check.
+    /// Creates a linter with the same rules and limits, before the first line. It shares the schemas, which are
+    /// expensive to create.
     #[must_use]
     pub fn fresh(&self) -> Self {
         let mut fresh = Self::new(self.limits);
@@ -48,19 +48,19 @@ impl Linter {
         fresh
     }
 
-    /// Turns a rule off.
+    /// Disables a rule.
     #[must_use]
     pub fn without(mut self, rule: &'static Rule) -> Self {
         self.report.off.insert(rule.code);
         self
     }
 
-    /// Counts a line that cannot be given, because it is too long or lost.
+    /// Counts a line that is not available, because it is too long or lost.
     pub fn skip_line(&mut self) {
         self.report.line += 1;
     }
 
-    /// Ends the connection: requests that are open now are unanswered.
+    /// Ends the connection: open requests are unanswered.
     pub fn finish(&mut self) {
         self.report.in_line.clear();
         for (direction, open) in [

@@ -1,16 +1,16 @@
-//! Absolute paths, and those in a patch in the text format of Git.
+//! Absolute paths, including those in patches in Git's format.
 use super::report::Report;
 use super::rule;
 use super::value::shown;
 use alloc::borrow::ToOwned;
 use alloc::format;
 
-/// What stands before a path in the head of a section.
+/// Line prefixes before a path in the header of a section.
 const HEADS: &[&str] = &["--- ", "+++ ", "rename from ", "rename to ", "copy from ", "copy to "];
 
-/// Looks at the text of a patch, which is at `pointer`.
+/// Checks the text of a patch, which is at `pointer`.
 pub(super) fn look_at(text: &str, pointer: &str, report: &mut Report) {
-    // A section has its head up to the first piece of text; what changed may look like one.
+    // The header of a section ends at the first hunk; changed lines may look like header lines.
     let mut is_head = true;
     for line in text.lines() {
         if line.starts_with("diff --git ") {
@@ -28,7 +28,7 @@ pub(super) fn look_at(text: &str, pointer: &str, report: &mut Report) {
     }
 }
 
-/// Whether a path is absolute on any system: `/…`, `\…`, `C:\…`, `C:/…`.
+/// Returns whether a path is absolute on any system: `/…`, `\…`, `C:\…`, `C:/…`.
 pub(super) fn is_absolute(path: &str) -> bool {
     let drive = |path: &str| {
         let mut characters = path.chars();
@@ -38,7 +38,7 @@ pub(super) fn is_absolute(path: &str) -> bool {
     path.starts_with(['/', '\\']) || drive(path)
 }
 
-/// Whether a path is absolute. Git quotes a path that has unusual characters.
+/// Returns whether a path is absolute. Git quotes a path with unusual characters.
 fn is_quoted_absolute(path: &str) -> bool {
     is_absolute(path.strip_prefix('"').unwrap_or(path))
 }

@@ -1,23 +1,23 @@
-//! Findings, and the bounds of a linter.
+//! Findings, and the limits of a linter.
 use super::rule::Rule;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
 use core::fmt;
 use jsonrpc_core::transcript::Direction;
 
-/// Bounds of what a [`Linter`](super::Linter) keeps. Anything beyond them is not checked.
+/// Memory limits of a [`Linter`](super::Linter). Anything beyond them is not checked.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
     /// Sessions.
     pub sessions: usize,
-    /// Requests that are open, of each side.
+    /// Open requests, of each side.
     pub requests: usize,
-    /// Tool calls, terminals and other named things of each session, of each kind.
+    /// Tool calls, terminals and other named items of a session, of each kind.
     pub names: usize,
-    /// Findings that wait to be taken; the rest is counted, see [`missed`](super::Linter::missed).
+    /// Unpolled findings. Further ones are counted, see [`missed`](super::Linter::missed).
     pub findings: usize,
-    /// Findings of one rule in one line; the rest is counted, see [`missed`](super::Linter::missed).
+    /// Findings of one rule in one line. Further ones are counted, see [`missed`](super::Linter::missed).
     pub findings_per_rule: usize,
 }
 
@@ -39,13 +39,14 @@ impl Default for Limits {
 pub struct Finding {
     /// The rule that is broken.
     pub rule: &'static Rule,
-    /// The line, counted from 1. An unanswered request is found in its own line.
+    /// The line, counted from 1. An unanswered request is reported for its own line.
     pub line: u64,
-    /// Direction of the line, as the client sees it.
+    /// Direction of the line, from the client's point of view.
     pub direction: Direction,
-    /// Place in the line as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for all of it.
+    /// Place in the line as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole
+    /// line.
     pub pointer: String,
-    /// Description of the problem. It repeats received names, ids and methods, and no text.
+    /// Description of the problem. It contains received names, ids and methods, but no text.
     pub message: String,
 }
 
@@ -64,7 +65,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings, and the line that is checked.
+/// The findings, and the current line.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     limits: Limits,
@@ -73,7 +74,7 @@ pub(super) struct Report {
     pub(super) missed: u64,
     pub(super) line: u64,
     pub(super) direction: Direction,
-    /// How often each rule was broken in this line.
+    /// Number of violations of each rule in the current line.
     pub(super) in_line: BTreeMap<&'static str, usize>,
 }
 
@@ -90,7 +91,7 @@ impl Report {
         }
     }
 
-    /// Adds a finding in the line that is checked.
+    /// Adds a finding in the current line.
     pub(super) fn add(
         &mut self,
         rule: &'static Rule,

@@ -1,29 +1,30 @@
 //! The rules, as data.
 use core::fmt;
 
-/// Something that a transcript may be found at fault with.
+/// A rule of the linter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// Its name, which stays.
+    /// Stable name of the rule.
     pub code: &'static str,
-    /// How bad it is.
+    /// Severity of a violation.
     pub severity: Severity,
-    /// Where the rule comes from.
+    /// Origin of the rule.
     pub group: Group,
-    /// What is at fault, in few words.
+    /// Short description of a violation.
     pub about: &'static str,
-    /// The page of the specification that says so, for the version of the connection; see [`spec`](Self::spec).
+    /// The page of the specification that defines the rule, for the version of the connection; see
+    /// [`spec`](Self::spec).
     page: &'static str,
 }
 
 impl Rule {
-    /// The rule of this code.
+    /// Returns the rule with this code.
     pub fn find(code: &str) -> Option<&'static Self> {
         RULES.iter().find(|rule| rule.code == code)
     }
 
-    /// The page of the specification that says so, as it is in `version` of the protocol.
+    /// Returns the page of the specification that defines the rule, in `version` of the protocol.
     pub fn spec(&self, version: u16) -> alloc::string::String {
         if self.page.contains("://") {
             return self.page.into();
@@ -31,7 +32,7 @@ impl Rule {
         if version != 2 {
             return alloc::format!("https://agentclientprotocol.com/protocol/v1/{}", self.page);
         }
-        // What has a page in version 1 and is a part of another in version 2.
+        // Pages of version 1 that are part of another page in version 2.
         let page = match self.page {
             "prompt-turn" => "prompt-lifecycle",
             "terminals" => "tool-calls#terminals",
@@ -41,19 +42,19 @@ impl Rule {
     }
 }
 
-/// How bad something is.
+/// The severity of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// It is allowed, and somebody may wonder.
+    /// Permitted, but possibly surprising.
     Info,
-    /// The specification says that it should not be, or a race may excuse it.
+    /// Discouraged by the specification, or excusable by a race.
     Warning,
-    /// The specification forbids it.
+    /// Forbidden by the specification.
     Error,
 }
 
 impl Severity {
-    /// Its name.
+    /// Returns the name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -69,14 +70,14 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Where a rule comes from.
+/// The origin of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
-    /// The schema says so, or JSON-RPC 2.0.
+    /// The schema, or JSON-RPC 2.0.
     Schema,
-    /// The text of the specification says so about a single message.
+    /// The text of the specification, about a single message.
     Prose,
-    /// The text of the specification says so about the order of messages.
+    /// The text of the specification, about the order of messages.
     Sequence,
 }
 
@@ -101,90 +102,90 @@ rules! {
         JSON_SYNTAX = "json-syntax" Error "a line that is not JSON" at "transports";
         JSON_RPC = "json-rpc" Error "JSON that is not a JSON-RPC 2.0 message" at "https://www.jsonrpc.org/specification";
         BATCH = "batch" Error "a batch, which the protocol does not use" at "transports";
-        NULL_ID = "null-id" Warning "a request whose id is `null`: version 2 has none, and errors use it" at "schema";
-        UNKNOWN_METHOD = "unknown-method" Error "a method that the version does not have, and whose name does not begin with `_`" at "extensibility";
-        WRONG_DIRECTION = "wrong-direction" Error "a method that only the other side may send, or a request that is a notification, or the other way round" at "schema";
-        INVALID_PARAMS = "invalid-params" Error "parameters that are not those of their method" at "schema";
-        INVALID_RESULT = "invalid-result" Error "a result that is not that of its method" at "schema";
-        UNKNOWN_MEMBER = "unknown-member" Warning "a member that its type does not have: what is not in the schema belongs into `_meta`" at "extensibility";
-        UNKNOWN_NAME = "unknown-name" Warning "a name that is not in its list; in version 2 one may begin with `_`" at "extensibility";
-        UNKNOWN_VARIANT = "unknown-variant" Warning "a kind of object that the schema does not have; in version 2 one may begin with `_`" at "extensibility";
-        META_OBJECT = "meta-object" Warning "a `_meta` that is not an object, which counts as absent" at "extensibility";
-        UNSTABLE_METHOD = "unstable-method" Info "a method that does not belong to its version yet" at "draft/schema";
+        NULL_ID = "null-id" Warning "a request with the id `null`, which version 2 forbids and which errors use" at "schema";
+        UNKNOWN_METHOD = "unknown-method" Error "a method that the version does not define, without the prefix `_`" at "extensibility";
+        WRONG_DIRECTION = "wrong-direction" Error "a method sent by the wrong side, a request sent as a notification, or a notification sent as a request" at "schema";
+        INVALID_PARAMS = "invalid-params" Error "parameters that do not match the method" at "schema";
+        INVALID_RESULT = "invalid-result" Error "a result that does not match the method" at "schema";
+        UNKNOWN_MEMBER = "unknown-member" Warning "a member that the schema does not define; extensions belong in `_meta`" at "extensibility";
+        UNKNOWN_NAME = "unknown-name" Warning "a name that the schema does not define; version 2 reserves the prefix `_` for extensions" at "extensibility";
+        UNKNOWN_VARIANT = "unknown-variant" Warning "a variant that the schema does not define; version 2 reserves the prefix `_` for extensions" at "extensibility";
+        META_OBJECT = "meta-object" Warning "a `_meta` that is not an object; it counts as absent" at "extensibility";
+        UNSTABLE_METHOD = "unstable-method" Info "a method that is not part of the stable version" at "draft/schema";
     }
     Prose {
         RELATIVE_PATH = "relative-path" Error "a path that is not absolute" at "overview";
-        LINE_ZERO = "line-zero" Error "line 0: lines count from 1" at "overview";
-        BASE64 = "base64" Error "data that is not base64" at "content";
-        DATE_TIME = "date-time" Warning "a time that is not ISO 8601, in version 2 RFC 3339" at "schema";
-        PRIORITY = "priority" Warning "a priority that is not from 0 to 1" at "content";
-        CURRENCY = "currency" Warning "a currency that is not three capital letters (ISO 4217)" at "schema";
-        DUPLICATE_ID = "duplicate-id" Error "two things in one list with the same id or name" at "schema";
-        COMMAND_NAME = "command-name" Error "a command whose name is empty, or in version 2 has white space" at "slash-commands";
-        CURRENT_VALUE = "current-value" Error "a current value or mode that is not among those to choose from" at "session-config-options";
-        EMPTY_OPTIONS = "empty-options" Error "a question for permission with nothing to choose from" at "tool-calls";
-        EMPTY_CHOICES = "empty-choices" Error "a list of choices that has nothing in it" at "schema";
+        LINE_ZERO = "line-zero" Error "line 0; line numbers start at 1" at "overview";
+        BASE64 = "base64" Error "data that is not valid base64" at "content";
+        DATE_TIME = "date-time" Warning "a timestamp that is not ISO 8601, or in version 2 not RFC 3339" at "schema";
+        PRIORITY = "priority" Warning "a priority outside the range from 0 to 1" at "content";
+        CURRENCY = "currency" Warning "a currency that is not an ISO 4217 code of three capital letters" at "schema";
+        DUPLICATE_ID = "duplicate-id" Error "a list with a repeated id or name" at "schema";
+        COMMAND_NAME = "command-name" Error "a command name that is empty, or in version 2 contains white space" at "slash-commands";
+        CURRENT_VALUE = "current-value" Error "a current value or mode that is not in the list of choices" at "session-config-options";
+        EMPTY_OPTIONS = "empty-options" Error "a permission request without options" at "tool-calls";
+        EMPTY_CHOICES = "empty-choices" Error "an empty list of choices" at "schema";
         EMPTY_PROMPT = "empty-prompt" Warning "a prompt without content" at "schema";
         EMPTY_TITLE = "empty-title" Error "a notice without a title" at "schema";
-        FORM_REQUIRED = "form-required" Error "a form that requires what it does not have" at "elicitation";
-        FORM_SECRET = "form-secret" Warning "a form that asks for a secret: that belongs where only the user and who asks can see it, into mode `url`" at "elicitation";
-        ICON_SOURCE = "icon-source" Error "an icon that is neither `https:` nor `data:`" at "schema";
-        ICON_SIZE = "icon-size" Warning "a size of an icon that is neither like `48x48` nor `any`" at "schema";
-        ENV_NAME = "env-name" Warning "an environment variable whose name is empty, or has `=` or a null character, which no system takes" at "session-setup";
+        FORM_REQUIRED = "form-required" Error "a form with a required field that it does not define" at "elicitation";
+        FORM_SECRET = "form-secret" Warning "a form that requests a secret; secrets require mode `url`" at "elicitation";
+        ICON_SOURCE = "icon-source" Error "an icon with a source other than `https:` or `data:`" at "schema";
+        ICON_SIZE = "icon-size" Warning "an icon size that is neither `any` nor of the form `48x48`" at "schema";
+        ENV_NAME = "env-name" Warning "an environment variable with an invalid name: empty, or containing `=` or a null character" at "session-setup";
         PATCH_PATH = "patch-path" Error "a path in a patch that is not absolute, or has a prefix such as `a/`" at "tool-calls#diffs";
-        SYSTEM_PROMPT = "system-prompt" Error "a system prompt that is empty, or has content that is not text" at "draft/schema#systemprompt";
-        MCP_OUTCOME = "mcp-outcome" Error "an answer to `mcp/message` with both a result and an error" at "draft/schema#messagemcpresponse";
-        CAPABILITY_PAIR = "capability-pair" Error "a capability without another that it needs" at "initialization";
-        ERROR_CODE = "error-code" Error "an error code that is not a 32-bit integer, or that its request may not be answered with" at "schema#errorcode";
-        ERROR_CODE_RESERVED = "error-code-reserved" Warning "an undefined error code that JSON-RPC reserves" at "https://www.jsonrpc.org/specification#error_object";
-        ERROR_DATA = "error-data" Warning "an error without the data that its code calls for" at "schema#errorcode";
+        SYSTEM_PROMPT = "system-prompt" Error "a system prompt that is empty or contains other content than text" at "draft/schema#systemprompt";
+        MCP_OUTCOME = "mcp-outcome" Error "a response to `mcp/message` with both a result and an error" at "draft/schema#messagemcpresponse";
+        CAPABILITY_PAIR = "capability-pair" Error "a capability without another that it requires" at "initialization";
+        ERROR_CODE = "error-code" Error "an error code that is not a 32-bit integer, or is not permitted for the request" at "schema#errorcode";
+        ERROR_CODE_RESERVED = "error-code-reserved" Warning "an undefined error code in the range that JSON-RPC reserves" at "https://www.jsonrpc.org/specification#error_object";
+        ERROR_DATA = "error-data" Warning "an error without the data that its code requires" at "schema#errorcode";
     }
     Sequence {
-        NOT_INITIALIZED = "not-initialized" Error "something before `initialize` was answered" at "initialization";
+        NOT_INITIALIZED = "not-initialized" Error "a message before the response to `initialize`" at "initialization";
         INITIALIZE_AGAIN = "initialize-again" Error "a second `initialize`" at "initialization";
-        VERSION_ANSWER = "version-answer" Error "an agent that answers with version 2 or later where an earlier one was asked for" at "initialization";
-        VERSION_SHAPE = "version-shape" Error "an agent that answers with one version and speaks another" at "initialization";
-        NOT_ANNOUNCED = "not-announced" Error "something that the other side has not said it can do" at "initialization";
-        AUTH_METHOD_UNKNOWN = "auth-method-unknown" Error "a login by a method that the agent does not offer" at "authentication";
-        AUTH_METHOD_TERMINAL = "auth-method-terminal" Error "a login by a method that is for a terminal" at "authentication";
-        PROVIDER_REQUIRED = "provider-required" Error "a provider that is disabled, and is required" at "draft/schema#disableproviderrequest";
-        ARCHIVED_MISSING = "archived-missing" Error "a session in a list that does not say whether it is archived, of an agent that archives" at "draft/schema#sessioninfo";
-        ID_REUSED = "id-reused" Error "a request with the id of one that is still open" at "https://www.jsonrpc.org/specification#request_object";
-        UNMATCHED_RESPONSE = "unmatched-response" Error "a response to no open request" at "https://www.jsonrpc.org/specification#response_object";
-        UNANSWERED_REQUEST = "unanswered-request" Warning "a request without a response when the transcript ends" at "https://www.jsonrpc.org/specification#response_object";
+        VERSION_ANSWER = "version-answer" Error "a response with version 2 or later to a request for an earlier version" at "initialization";
+        VERSION_SHAPE = "version-shape" Error "an agent that negotiates one version and uses another" at "initialization";
+        NOT_ANNOUNCED = "not-announced" Error "a message that requires a capability the other side has not announced" at "initialization";
+        AUTH_METHOD_UNKNOWN = "auth-method-unknown" Error "a login with a method that the agent does not offer" at "authentication";
+        AUTH_METHOD_TERMINAL = "auth-method-terminal" Error "a login with a method that requires a terminal" at "authentication";
+        PROVIDER_REQUIRED = "provider-required" Error "disabling a required provider" at "draft/schema#disableproviderrequest";
+        ARCHIVED_MISSING = "archived-missing" Error "a listed session without `archived`, from an agent that archives sessions" at "draft/schema#sessioninfo";
+        ID_REUSED = "id-reused" Error "a request with the id of an open request" at "https://www.jsonrpc.org/specification#request_object";
+        UNMATCHED_RESPONSE = "unmatched-response" Error "a response without an open request" at "https://www.jsonrpc.org/specification#response_object";
+        UNANSWERED_REQUEST = "unanswered-request" Warning "a request without a response at the end of the transcript" at "https://www.jsonrpc.org/specification#response_object";
         CANCEL_UNKNOWN = "cancel-unknown" Info "`$/cancel_request` for a request that is not open" at "cancellation";
-        CANCEL_ANSWER = "cancel-answer" Warning "a request that was taken back with `$/cancel_request`, and answered with an error other than -32800" at "cancellation";
-        CANCEL_UNASKED = "cancel-unasked" Info "an error -32800 for a request that was not cancelled, in a session that was not stopped; it may also mean a lack of resources" at "cancellation";
-        PROXY_UNASKED = "proxy-unasked" Error "`proxy/successor` on a connection that `proxy/initialize` did not begin" at "https://agentclientprotocol.com/rfds/proxy-chains";
-        PROXY_MESSAGE = "proxy-message" Error "a wrapped message that may not go to that side, or whose parameters are neither an object nor an array" at "https://agentclientprotocol.com/rfds/proxy-chains";
-        PROXY_FORWARD = "proxy-forward" Error "a proxy that answers `proxy/initialize` without an answer of its successor to `initialize`" at "https://agentclientprotocol.com/rfds/proxy-chains";
-        PROXY_VERSION = "proxy-version" Error "a proxy that answers `proxy/initialize` with another version than its successor" at "https://agentclientprotocol.com/rfds/proxy-chains";
-        PROXY_CANCEL = "proxy-cancel" Error "a cancellation that is passed on to another program: each cancels its own requests" at "https://agentclientprotocol.com/rfds/proxy-chains";
-        SESSION_UNKNOWN = "session-unknown" Error "a message of a session that no response has named" at "session-setup";
-        UPDATE_EARLY = "update-early" Warning "something of a session before the answer that names it" at "session-setup";
-        SESSION_CLOSED = "session-closed" Error "something of a session after it was closed or deleted" at "session-setup";
-        TURN_BUSY = "turn-busy" Warning "a prompt while another of its session is open" at "prompt-turn";
-        UPDATE_LATE = "update-late" Warning "a message, a plan or a tool call while no prompt is open" at "prompt-turn";
-        CANCEL_IGNORED = "cancel-ignored" Warning "a prompt that was cancelled, and not answered so" at "prompt-turn";
-        PERMISSION_AFTER_CANCEL = "permission-after-cancel" Warning "a question for permission after the turn was cancelled" at "prompt-turn";
-        PERMISSION_NOT_CANCELLED = "permission-not-cancelled" Error "an open question for permission, answered otherwise than `cancelled` after the turn was cancelled" at "prompt-turn";
-        OPTION_UNKNOWN = "option-unknown" Error "an answer that was not among those to choose from" at "tool-calls";
-        TOOL_CALL_UNKNOWN = "tool-call-unknown" Warning "a change of a tool call that was not announced" at "tool-calls";
+        CANCEL_ANSWER = "cancel-answer" Warning "a request cancelled with `$/cancel_request` and answered with an error other than -32800" at "cancellation";
+        CANCEL_UNASKED = "cancel-unasked" Info "an error -32800 for a request that was not cancelled; it may also report a lack of resources" at "cancellation";
+        PROXY_UNASKED = "proxy-unasked" Error "`proxy/successor` on a connection without `proxy/initialize`" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        PROXY_MESSAGE = "proxy-message" Error "a wrapped message that may not be sent to that side, or with parameters that are neither an object nor an array" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        PROXY_FORWARD = "proxy-forward" Error "a response to `proxy/initialize` before the successor's response to `initialize`" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        PROXY_VERSION = "proxy-version" Error "a response to `proxy/initialize` with another version than the successor's" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        PROXY_CANCEL = "proxy-cancel" Error "a forwarded cancellation; each program cancels its own requests" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        SESSION_UNKNOWN = "session-unknown" Error "a message of a session that no response has created" at "session-setup";
+        UPDATE_EARLY = "update-early" Warning "a message of a session before the response that creates it" at "session-setup";
+        SESSION_CLOSED = "session-closed" Error "a message of a session after it was closed or deleted" at "session-setup";
+        TURN_BUSY = "turn-busy" Warning "a prompt while another prompt of the session is open" at "prompt-turn";
+        UPDATE_LATE = "update-late" Warning "a message, plan or tool call without an open prompt" at "prompt-turn";
+        CANCEL_IGNORED = "cancel-ignored" Warning "a cancelled prompt with a stop reason other than `cancelled`" at "prompt-turn";
+        PERMISSION_AFTER_CANCEL = "permission-after-cancel" Warning "a permission request after the turn was cancelled" at "prompt-turn";
+        PERMISSION_NOT_CANCELLED = "permission-not-cancelled" Error "a response other than `cancelled` to an open permission request of a cancelled turn" at "prompt-turn";
+        OPTION_UNKNOWN = "option-unknown" Error "a selected option that the request does not offer" at "tool-calls";
+        TOOL_CALL_UNKNOWN = "tool-call-unknown" Warning "an update of a tool call that was not announced" at "tool-calls";
         TOOL_CALL_AGAIN = "tool-call-again" Warning "a tool call that is announced twice" at "tool-calls";
-        TOOL_CALL_REOPENED = "tool-call-reopened" Warning "a tool call that goes on after it ended" at "tool-calls";
-        TOOL_CALL_OPEN = "tool-call-open" Warning "a tool call without a final status when its turn ends" at "tool-calls";
-        TERMINAL_UNKNOWN = "terminal-unknown" Error "a terminal that was not created, or is released" at "terminals";
-        TERMINAL_OPEN = "terminal-open" Warning "a terminal that is not released when its turn ends" at "terminals";
+        TOOL_CALL_REOPENED = "tool-call-reopened" Warning "a tool call that continues after its final status" at "tool-calls";
+        TOOL_CALL_OPEN = "tool-call-open" Warning "a tool call without a final status at the end of its turn" at "tool-calls";
+        TERMINAL_UNKNOWN = "terminal-unknown" Error "a terminal that was not created or is already released" at "terminals";
+        TERMINAL_OPEN = "terminal-open" Warning "a terminal that is not released at the end of its turn" at "terminals";
         MODE_UNKNOWN = "mode-unknown" Error "a mode that the session does not have" at "session-modes";
         OPTION_ID_UNKNOWN = "config-unknown" Error "an option that the session does not have" at "session-config-options";
         CONFIG_VALUE = "config-value" Error "a value that the option does not have" at "session-config-options";
-        ELICITATION_UNKNOWN = "elicitation-unknown" Warning "an elicitation that is complete and was not asked for" at "elicitation";
-        FORM_ANSWER = "form-answer" Error "an answer to a form that lacks what it requires, or has what it does not ask for" at "elicitation";
-        REPLAY_WITHOUT_STATE = "replay-without-state" Error "a session that the client comes back to, and that is not told what it is at before the answer" at "session-setup";
-        IDLE_WITHOUT_REASON = "idle-without-reason" Info "a session that stops working and does not say why" at "prompt-lifecycle";
-        CLOSED_RUNNING = "closed-running" Error "a session that is closed while it works, and not said to be idle before the answer" at "session-setup";
-        CANCEL_NOT_OFFERED = "cancel-not-offered" Error "a tool call or a terminal that is cancelled, and does not offer that" at "tool-calls";
-        BACKGROUND_UNKNOWN = "background-unknown" Error "work in the background that was not announced" at "prompt-lifecycle#background-work";
-        BACKGROUND_MISSING = "background-missing" Error "a state without `background`, of an agent that reports such work" at "prompt-lifecycle#background-work";
+        ELICITATION_UNKNOWN = "elicitation-unknown" Warning "a completed elicitation that was not requested" at "elicitation";
+        FORM_ANSWER = "form-answer" Error "a form response without a required field, or with an undefined one" at "elicitation";
+        REPLAY_WITHOUT_STATE = "replay-without-state" Error "a resumed session without a `state_update` before the response" at "session-setup";
+        IDLE_WITHOUT_REASON = "idle-without-reason" Info "a session that becomes idle without a reason" at "prompt-lifecycle";
+        CLOSED_RUNNING = "closed-running" Error "a running session that is closed and not reported idle before the response" at "session-setup";
+        CANCEL_NOT_OFFERED = "cancel-not-offered" Error "the cancellation of a tool call or terminal that does not offer it" at "tool-calls";
+        BACKGROUND_UNKNOWN = "background-unknown" Error "background work that was not announced" at "prompt-lifecycle#background-work";
+        BACKGROUND_MISSING = "background-missing" Error "a state without `background`, from an agent that reports background work" at "prompt-lifecycle#background-work";
     }
 }

@@ -30,7 +30,7 @@ use crate::v1::terminals::{
 };
 use crate::v1::tool_calls::RequestPermissionRequest;
 
-/// The methods of version 1, unstable ones among them.
+/// The methods of version 1, including unstable ones.
 ///
 /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
 pub const V1: &[Method] = &[

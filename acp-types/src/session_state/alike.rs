@@ -1,7 +1,7 @@
-//! What is the same in both versions, or differs in names only.
+//! Conversions between types that are equal in both versions, or differ only in names.
 //!
-//! Types that are alike on the wire are taken over by way of their text, so that what neither of them knows stays. Text,
-//! which there is most of, goes directly.
+//! Types that are equal on the wire are converted by way of their JSON text, so that unknown members are kept. Text
+//! content, which is most frequent, is converted directly.
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -10,12 +10,12 @@ use jsonrpc_core::wire::Wire;
 use jsonrpc_core::wire::{self, Presence};
 use serde::Serialize;
 
-/// The same value as a type of the other version; nothing if that cannot hold it.
+/// Returns the value as a type of the other version, or `None` if that has no equivalent.
 pub(super) fn alike<A: Serialize, B: Wire>(value: &A) -> Option<B> {
     wire::decode(&serde_json::to_string(value).ok()?).ok()
 }
 
-/// Each that the other version can hold, and how many it cannot.
+/// Returns the values that the other version supports, and the number of the others.
 pub(super) fn all_alike<A: Serialize, B: Wire>(values: &[A]) -> (Vec<B>, usize) {
     let alike: Vec<B> = values.iter().filter_map(alike).collect();
     let lost = values.len() - alike.len();
@@ -24,7 +24,7 @@ pub(super) fn all_alike<A: Serialize, B: Wire>(values: &[A]) -> (Vec<B>, usize) 
 
 macro_rules! content {
     ($name:ident, $from:ident, $to:ident) => {
-        /// Content of a message.
+        /// Converts content of a message.
         pub(super) fn $name(
             block: &$from::content::ContentBlock,
         ) -> Option<$to::content::ContentBlock> {
@@ -45,7 +45,7 @@ macro_rules! content {
 content!(content_to_v2, v1, v2);
 content!(content_to_v1, v2, v1);
 
-/// A command of version 1 in version 2.
+/// Converts a command of version 1 to version 2.
 pub(super) fn command_to_v2(
     command: &v1::slash_commands::AvailableCommand,
 ) -> v2::slash_commands::AvailableCommand {
@@ -65,7 +65,7 @@ pub(super) fn command_to_v2(
     v2::slash_commands::AvailableCommand::Command(same)
 }
 
-/// A command of version 2 in version 1; nothing for another kind of command.
+/// Converts a command of version 2 to version 1; `None` for other kinds of commands.
 pub(super) fn command_to_v1(
     command: &v2::slash_commands::AvailableCommand,
 ) -> Option<v1::slash_commands::AvailableCommand> {
@@ -86,7 +86,7 @@ pub(super) fn command_to_v1(
 
 macro_rules! config_option {
     ($name:ident, $from:ident { $id:ident, $group:ident }, $to:ident) => {
-        /// An option of a session.
+        /// Converts an option of a session.
         pub(super) fn $name(
             option: &$from::session_config_options::SessionConfigOption,
         ) -> Option<$to::session_config_options::SessionConfigOption> {
@@ -131,7 +131,7 @@ macro_rules! config_option {
 config_option!(option_to_v2, v1 { id, group }, v2);
 config_option!(option_to_v1, v2 { config_id, group_id }, v1);
 
-/// A change of a tool call; without its content. `null` of version 1 leaves what was.
+/// Converts a change of a tool call, without its content. `null` of version 1 keeps the value.
 pub(super) fn call_to_v2(
     update: &v1::tool_calls::ToolCallUpdate,
 ) -> v2::tool_calls::ToolCallUpdate {
@@ -151,7 +151,7 @@ pub(super) fn call_to_v2(
     same
 }
 
-/// An announcement of a tool call, as a change.
+/// Converts an announcement of a tool call to a change.
 pub(super) fn announced(call: &v1::tool_calls::ToolCall) -> v1::tool_calls::ToolCallUpdate {
     fn set<T: Clone>(value: &Option<T>) -> Presence<T> {
         value.clone().map_or(Presence::Absent, Presence::Value)
@@ -170,7 +170,7 @@ pub(super) fn announced(call: &v1::tool_calls::ToolCall) -> v1::tool_calls::Tool
     update
 }
 
-/// Why a turn of version 1 ended, as the state that follows.
+/// Returns the state that follows the end of a version 1 turn.
 pub(super) fn idle(
     reason: v2::session_states::StopReason,
     usage: Option<&v1::prompt_turn::Usage>,
@@ -180,7 +180,7 @@ pub(super) fn idle(
     v2::session_states::StateUpdate::Idle(Box::new(idle))
 }
 
-/// A reason of version 1 in version 2.
+/// Converts a stop reason of version 1 to version 2.
 pub(super) fn reason_to_v2(
     reason: &v1::prompt_turn::StopReason,
 ) -> Option<v2::session_states::StopReason> {

@@ -1,10 +1,10 @@
-//! Terminal output as it is on the wire: base64, RFC 4648 section 4.
+//! Base64 encoding of terminal output (RFC 4648, section 4).
 use alloc::string::String;
 use alloc::vec::Vec;
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes; nothing if the text is not base64.
+/// Decodes base64 text; `None` if it is invalid.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').as_bytes();
     if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
@@ -24,7 +24,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The text.
+/// Encodes bytes.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let digit = |value: u32| {
         let index = usize::try_from(value & 63).unwrap_or_default();

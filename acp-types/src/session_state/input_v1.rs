@@ -1,4 +1,4 @@
-//! What version 1 says of a session: the same as version 2, in other words.
+//! Inputs of version 1.
 use super::alike::{
     alike, all_alike, announced, call_to_v2, command_to_v2, content_to_v2, idle, option_to_v2,
     reason_to_v2,
@@ -48,7 +48,7 @@ impl Input for &SessionUpdate {
                 let plan = alike::<_, v2::agent_plan::PlanUpdateContent>(&it.plan);
                 match plan.and_then(|plan| Some((plan.plan_id()?, plan))) {
                     Some((id, plan)) => state.plan(Some(id), plan),
-                    None => state.lost("/plans", "a plan that version 2 cannot hold"),
+                    None => state.lost("/plans", "a plan without an equivalent in version 2"),
                 }
             }
             SessionUpdate::PlanRemoved(it) => state.remove_plan(&it.plan_id.as_str().into()),
@@ -68,11 +68,11 @@ impl Input for &SessionUpdate {
             SessionUpdate::Unknown(it) => {
                 state.lost("/update", format!("unknown update `{}`", it.tag()));
             }
-            // The others are the same in version 2.
+            // Other updates are equal in version 2.
             other => match alike::<_, v2::prompt_lifecycle::SessionUpdate>(other) {
                 Some(update) => (&update).apply(state),
                 None => {
-                    let problem = format!("`{}` that version 2 cannot hold", other.tag());
+                    let problem = format!("`{}` without an equivalent in version 2", other.tag());
                     state.lost("/update", problem);
                 }
             },
@@ -82,7 +82,7 @@ impl Input for &SessionUpdate {
 
 fn note(state: &mut SessionState, lost: usize, pointer: &str) {
     if lost > 0 {
-        state.lost(pointer, format!("{lost} that version 2 cannot hold"));
+        state.lost(pointer, format!("{lost} without an equivalent in version 2"));
     }
 }
 
@@ -93,11 +93,11 @@ fn id_of(chunk: &ContentChunk) -> Option<MessageId> {
 fn chunk(kind: MessageKind, chunk: &ContentChunk, state: &mut SessionState) {
     match content_to_v2(&chunk.content) {
         Some(block) => state.chunk(kind, id_of(chunk).as_ref(), block),
-        None => state.lost("/update/content", "content that version 2 cannot hold"),
+        None => state.lost("/update/content", "content without an equivalent in version 2"),
     }
 }
 
-/// A piece of what the user said. The first one behind a prompt is the prompt, told again.
+/// Handles a user message chunk. The first one after a prompt repeats the prompt.
 fn user_chunk(it: &ContentChunk, state: &mut SessionState) {
     if let Some(number) = state.prompt_entry.take()
         && state.prompts > 0
@@ -133,7 +133,7 @@ fn change_call(update: &ToolCallUpdate, state: &mut SessionState) {
     state.change_call(&call_to_v2(update), content);
 }
 
-/// How far a call is with this status.
+/// Returns the rank of a status.
 fn rank(status: &ToolCallStatus) -> u8 {
     match status {
         ToolCallStatus::Pending => 0,
@@ -142,7 +142,7 @@ fn rank(status: &ToolCallStatus) -> u8 {
     }
 }
 
-/// An announcement, which may come late.
+/// Handles an announcement, which may be late.
 fn announce(update: &ToolCallUpdate, state: &mut SessionState) {
     let mut update = update.clone();
     if let Some(call) = state.tool_call(update.tool_call_id.as_str())

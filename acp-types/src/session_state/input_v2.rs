@@ -1,4 +1,4 @@
-//! What version 2 says of a session.
+//! Inputs of version 2.
 use super::sealed::Input;
 use super::{Change, MessageKind, Produced, SessionState};
 use crate::v2::permissions::{RequestPermissionRequest, RequestPermissionSubject};
@@ -61,7 +61,7 @@ impl Input for &SessionUpdate {
     }
 }
 
-/// What is shown beside the conversation.
+/// Handles updates outside of the conversation.
 fn beside(update: &SessionUpdate, state: &mut SessionState) {
     match update {
         SessionUpdate::AvailableCommandsUpdate(it) => {

@@ -1,4 +1,4 @@
-//! What is put together out of changes: the state of something is the one change that would make it.
+//! Accumulation of changes: the state of an item is the single change that would create it.
 use crate::v2::compaction::CompactionUpdate;
 use crate::v2::session_list::SessionInfoUpdate;
 use crate::v2::subagents::{SessionMessage, SubagentUpdate};
@@ -6,7 +6,7 @@ use crate::v2::terminals::TerminalUpdate;
 use crate::v2::tool_calls::ToolCallUpdate;
 use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
 
-/// Absent leaves what was, `null` clears it, a value replaces it.
+/// Absence keeps the value, `null` clears it, and a value replaces it.
 pub(super) fn patch<T: Clone>(current: &mut Presence<T>, change: &Presence<T>) {
     match change {
         Presence::Absent => {}
@@ -15,7 +15,7 @@ pub(super) fn patch<T: Clone>(current: &mut Presence<T>, change: &Presence<T>) {
     }
 }
 
-/// A patch by key: a key that is `null` goes away. What is no object counts as absent.
+/// A patch by key, in which `null` removes a key. A value that is not an object counts as absent.
 pub(super) fn patch_meta(current: &mut Presence<Meta>, change: &Presence<Meta>) {
     let members = |meta: &Meta| Raw::from(AsRef::as_ref(meta)).decode::<Extra>().ok();
     match change {
@@ -39,12 +39,12 @@ pub(super) fn patch_meta(current: &mut Presence<Meta>, change: &Presence<Meta>) 
     }
 }
 
-/// Members that a type does not know are replaced one by one.
+/// Unknown members are replaced individually.
 fn patch_extra(current: &mut Extra, change: &Extra) {
     change.iter().for_each(|(name, value)| current.insert(name, value.clone()));
 }
 
-/// Applies a change to what is put together out of changes of its kind.
+/// Applies a change to an accumulated change of the same kind.
 pub(super) trait Patch {
     fn patch(&mut self, change: &Self);
 }

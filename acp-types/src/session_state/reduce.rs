@@ -1,4 +1,4 @@
-//! What becomes of a state.
+//! Changes of the state.
 use super::base64;
 use super::patch::{Patch, patch_meta};
 use super::{Change, Entry, Message, MessageKind, Produced, SessionState, Terminal, ToolCall};
@@ -14,14 +14,14 @@ use alloc::format;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
 
-/// What a thing takes beside its text, about.
+/// Approximate size of an entry besides its text, in bytes.
 const OVERHEAD: usize = 64;
 
 fn weight_of_extra(extra: &Extra) -> usize {
     extra.iter().map(|(name, value)| name.len() + value.as_str().len()).sum()
 }
 
-/// About how many bytes a block of content takes.
+/// Returns the approximate size of a content block, in bytes.
 fn weight(block: &ContentBlock) -> usize {
     OVERHEAD
         + match block {
@@ -66,7 +66,7 @@ fn weight_of_blocks(blocks: &Presence<Vec<ContentBlock>>) -> usize {
     OVERHEAD + blocks.value().map_or(0, |blocks| blocks.iter().map(weight).sum())
 }
 
-/// Whether text can be added to it.
+/// Returns whether text can be appended.
 fn is_plain(text: &TextContent) -> bool {
     text.annotations.is_none() && text.meta.is_none() && text.extra.is_empty()
 }
@@ -83,14 +83,14 @@ impl SessionState {
         }
     }
 
-    /// Adds an entry and gives its number.
+    /// Adds an entry, and returns its number.
     fn push(&mut self, entry: Entry) -> u64 {
         self.held += self.weight_of_entry(&entry);
         self.entries.push_back(entry);
         self.first + u64::try_from(self.entries.len()).unwrap_or(u64::MAX) - 1
     }
 
-    /// Forgets the oldest entries, until what is left fits.
+    /// Removes the oldest entries until the limits are met.
     fn fit(&mut self) {
         while self.entries.len() > 1
             && (self.entries.len() > self.limits.entries || self.held > self.limits.bytes)
@@ -107,7 +107,7 @@ impl SessionState {
         }
     }
 
-    /// Whether so much more can be held in one entry.
+    /// Returns whether an entry may grow by this size.
     fn has_room(&self, weight: usize) -> bool {
         self.entries.len() > 1 || self.held + weight <= self.limits.bytes
     }
@@ -124,7 +124,7 @@ impl SessionState {
         }
     }
 
-    /// The message of an id, or without one, the one right before.
+    /// Returns the message with an id, or without an id the directly preceding one.
     fn find_message(&self, kind: MessageKind, id: Option<&MessageId>) -> Option<u64> {
         let is_it = |entry: &Entry| match entry {
             Entry::Message(message) => message.kind == kind && message.message_id.as_ref() == id,
@@ -142,7 +142,7 @@ impl SessionState {
         self.push(Entry::Message(message))
     }
 
-    /// A piece of a message.
+    /// Appends a chunk to a message.
     pub(super) fn chunk(&mut self, kind: MessageKind, id: Option<&MessageId>, block: ContentBlock) {
         let found = self.find_message(kind, id);
         let number = found.unwrap_or_else(|| self.begin_message(kind, id));
@@ -172,7 +172,7 @@ impl SessionState {
         self.fit();
     }
 
-    /// A message, whole or changed.
+    /// Handles a complete or changed message.
     pub(super) fn message(
         &mut self,
         kind: MessageKind,
@@ -210,7 +210,7 @@ impl SessionState {
         number
     }
 
-    /// Takes back the content of a message that is told again.
+    /// Clears the content of a message that a replay repeats.
     pub(super) fn clear_message(&mut self, number: u64, id: Option<&MessageId>) {
         if let Some(message) = self.message_mut(number) {
             let before: usize = message.content.iter().map(weight).sum();
@@ -232,7 +232,7 @@ impl SessionState {
         })
     }
 
-    /// A tool call begins or changes; `update` without its content, which is `content`.
+    /// Adds or changes a tool call; `update` has no content, which is `content`.
     pub(super) fn change_call(
         &mut self,
         update: &ToolCallUpdate,
@@ -262,7 +262,7 @@ impl SessionState {
         self.fit();
     }
 
-    /// A piece of what a tool call produces.
+    /// Appends content to a tool call.
     pub(super) fn produce(&mut self, id: &ToolCallId, content: Produced) {
         let added = weight_of_produced(&content);
         let (blocks, has_room) = (self.limits.blocks, self.has_room(added));
@@ -290,7 +290,7 @@ impl SessionState {
         self.terminals.get_mut(id)
     }
 
-    /// A terminal begins or changes.
+    /// Adds or changes a terminal.
     pub(super) fn change_terminal(&mut self, update: &TerminalUpdate) {
         let id = &update.terminal_id;
         let Some(terminal) = self.terminal_mut(id) else { return };
@@ -305,7 +305,7 @@ impl SessionState {
         }
     }
 
-    /// All output of a terminal, instead of what was.
+    /// Replaces the output of a terminal.
     pub(super) fn set_output(&mut self, id: &TerminalId, bytes: Vec<u8>, is_truncated: bool) {
         if let Some(terminal) = self.terminal_mut(id) {
             (terminal.output, terminal.is_truncated) = (Vec::new(), is_truncated);
@@ -313,7 +313,7 @@ impl SessionState {
         self.output(id, &bytes);
     }
 
-    /// A piece of a terminal's output.
+    /// Appends output to a terminal.
     pub(super) fn output_chunk(&mut self, id: &TerminalId, data: &str) {
         match base64::decode(data) {
             Some(bytes) => self.output(id, &bytes),
@@ -332,7 +332,7 @@ impl SessionState {
         }
     }
 
-    /// A plan as it is now.
+    /// Sets a plan.
     pub(super) fn plan(&mut self, id: Option<PlanId>, plan: PlanUpdateContent) {
         if self.plans.len() >= self.limits.names && !self.plans.contains_key(&id) {
             return self.lost("/plans", "too many plans");
@@ -341,7 +341,7 @@ impl SessionState {
         self.change(Change::Plan(id));
     }
 
-    /// A plan is gone.
+    /// Removes a plan.
     pub(super) fn remove_plan(&mut self, id: &PlanId) {
         let id = Some(id.clone());
         if self.plans.remove(&id).is_some() {
@@ -349,7 +349,7 @@ impl SessionState {
         }
     }
 
-    /// A list as it is now; what is too much is lost.
+    /// Sets a list. Items beyond the limit are lost.
     pub(super) fn list<T>(&mut self, mut items: Vec<T>, name: &str, change: Change) -> Vec<T> {
         if items.len() > self.limits.names {
             items.truncate(self.limits.names);
@@ -359,7 +359,7 @@ impl SessionState {
         items
     }
 
-    /// Something that the user may want to know now.
+    /// Adds a notice.
     pub(super) fn notice(&mut self, notice: Notice) {
         if self.notices.len() >= self.limits.names {
             self.notices.pop_front();
@@ -381,7 +381,7 @@ impl SessionState {
             .or_insert_with(|| CompactionUpdate::new(id.clone(), status))
     }
 
-    /// A compaction begins or changes.
+    /// Adds or changes a compaction.
     pub(super) fn change_compaction(&mut self, update: &CompactionUpdate) {
         let compaction = self.compaction_mut(update);
         let before = weight_of_blocks(&compaction.summary);
@@ -393,7 +393,7 @@ impl SessionState {
         self.fit();
     }
 
-    /// A piece of a compaction's summary.
+    /// Appends to the summary of a compaction.
     pub(super) fn summarize(&mut self, id: &CompactionId, block: ContentBlock) {
         use crate::v2::compaction::CompactionStatus;
         let (added, blocks) = (weight(&block), self.limits.blocks);
@@ -408,7 +408,7 @@ impl SessionState {
         self.fit();
     }
 
-    /// A session that this one owns comes or changes.
+    /// Adds or changes an owned session.
     pub(super) fn subagent(&mut self, update: &SubagentUpdate) {
         let id = &update.session_id;
         if self.subagents.len() >= self.limits.names && !self.subagents.contains_key(id) {
@@ -435,7 +435,7 @@ impl SessionState {
         }
     }
 
-    /// A message between sessions comes or changes.
+    /// Adds or changes a message between sessions.
     pub(super) fn change_session_message(&mut self, update: &SessionMessage) {
         let (entry, Some(message)) = self.session_message(&update.message_id) else { return };
         let before = weight_of_blocks(&message.content);
@@ -446,7 +446,7 @@ impl SessionState {
         self.fit();
     }
 
-    /// A piece of a message between sessions.
+    /// Appends to a message between sessions.
     pub(super) fn session_message_chunk(&mut self, id: &MessageId, block: ContentBlock) {
         let (added, blocks) = (weight(&block), self.limits.blocks);
         let has_room = self.has_room(added);
@@ -460,7 +460,7 @@ impl SessionState {
     }
 }
 
-/// Adds a block at the end, text to text; whether there was room.
+/// Appends a block, joining text, and returns whether it fits.
 fn add(
     content: &mut Presence<Vec<ContentBlock>>,
     block: ContentBlock,

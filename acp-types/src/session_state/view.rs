@@ -1,15 +1,15 @@
-//! A session as one version tells it.
+//! Views of a session in one version of the protocol.
 use crate::{v1, v2};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Something that is not as it was.
+/// A loss of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// What of the session, as a path: `/toolCalls/call-1/status`.
+    /// The affected part of the session, as a path: `/toolCalls/call-1/status`.
     pub pointer: String,
-    /// What became of it.
+    /// Description of the loss.
     pub problem: String,
 }
 
@@ -19,27 +19,27 @@ impl fmt::Display for Loss {
     }
 }
 
-/// A session as an agent of version 1 tells it to a client that comes back with `session/load`.
+/// A session as an agent of version 1 sends it in response to `session/load`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ViewV1 {
-    /// What it tells before it answers.
+    /// Updates before the response.
     pub updates: Vec<v1::prompt_turn::SessionUpdate>,
-    /// What it answers.
+    /// The response.
     pub response: v1::session_setup::LoadSessionResponse,
-    /// What version 1 cannot say.
+    /// Parts that version 1 cannot express.
     pub losses: Vec<Loss>,
 }
 
-/// A session as an agent of version 2 tells it to a client that comes back with `session/resume`, from the start.
+/// A session as an agent of version 2 sends it in response to `session/resume`, from the start.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ViewV2 {
-    /// What it tells before it answers; the last says what the session is at, if that is known.
+    /// Updates before the response. The last one has the state of the session, if known.
     pub updates: Vec<v2::prompt_lifecycle::SessionUpdate>,
-    /// What it answers.
+    /// The response.
     pub response: v2::session_setup::ResumeSessionResponse,
-    /// What version 2 cannot say, or what had to be made up.
+    /// Parts that version 2 cannot express, and values that had to be invented.
     pub losses: Vec<Loss>,
 }
 

@@ -1,4 +1,4 @@
-//! A session as version 1 tells it.
+//! The view of version 1.
 use super::alike::{alike, command_to_v1, content_to_v1, option_to_v1};
 use super::view::Losses;
 use super::{Entry, Message, MessageKind, Produced, SessionState, ToolCall, ViewV1};
@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::Wire;
 use serde::Serialize;
 
-/// What version 1 cannot hold, is lost.
+/// Converts values to version 1, and reports those without an equivalent.
 fn same<A: Serialize, B: Wire>(
     value: &A,
     pointer: impl FnOnce() -> String,
@@ -27,13 +27,13 @@ fn same<A: Serialize, B: Wire>(
 ) -> Option<B> {
     let same = alike(value);
     if same.is_none() {
-        losses.add(pointer(), "version 1 cannot hold it");
+        losses.add(pointer(), "version 1 has no equivalent");
     }
     same
 }
 
 impl SessionState {
-    /// The session as an agent of version 1 would tell it.
+    /// Returns the session as an agent of version 1 would send it.
     pub fn view_v1(&self) -> ViewV1 {
         let mut losses = Losses(Vec::new());
         let mut updates = Vec::new();
@@ -41,7 +41,7 @@ impl SessionState {
         for (number, entry) in self.entries() {
             match entry {
                 Entry::Message(message) => {
-                    // Without ids two messages in a row would be one.
+                    // Without ids, two adjacent messages would be joined.
                     let is_same = before == Some((message.kind, None));
                     let needs_id = is_same && message.message_id.is_none();
                     say(number, message, needs_id, &mut updates, &mut losses);
@@ -75,7 +75,7 @@ impl SessionState {
             let same = option_to_v1(option);
             if same.is_none() {
                 let pointer = format!("/configOptions/{}", option.config_id);
-                losses.add(pointer, "version 1 cannot hold it");
+                losses.add(pointer, "version 1 has no equivalent");
             }
             same
         });
@@ -110,15 +110,15 @@ impl SessionState {
         updates.extend(self.usage.as_ref().and_then(alike).map(SessionUpdate::UsageUpdate));
         let commands: Vec<_> = self.commands.iter().filter_map(command_to_v1).collect();
         if commands.len() < self.commands.len() {
-            losses.add("/commands", "version 1 cannot hold all of them");
+            losses.add("/commands", "version 1 has no equivalent for all of them");
         }
         let commands = AvailableCommandsUpdate::new(commands);
         updates.push(SessionUpdate::AvailableCommandsUpdate(commands));
         for id in self.terminals.keys() {
-            losses.add(format!("/terminals/{id}"), "in version 1 terminals are the client's");
+            losses.add(format!("/terminals/{id}"), "in version 1 terminals belong to the client");
         }
         if self.state.is_some() {
-            losses.add("/state", "in version 1 the answer to a prompt says it");
+            losses.add("/state", "in version 1 the response to a prompt has the state");
         }
     }
 }
@@ -135,14 +135,14 @@ fn say(
         losses.add(pointer("content"), "version 1 has no empty messages");
     }
     if message.meta.is_some() {
-        losses.add(pointer("meta"), "version 1 has none for messages");
+        losses.add(pointer("meta"), "version 1 does not define it for messages");
     }
     if needs_id {
-        losses.add(pointer("messageId"), "it is made up");
+        losses.add(pointer("messageId"), "it is invented");
     }
     for block in &message.content {
         let Some(block) = content_to_v1(block) else {
-            losses.add(pointer("content"), "version 1 cannot hold it");
+            losses.add(pointer("content"), "version 1 has no equivalent");
             continue;
         };
         let mut chunk = ContentChunk::new(block);
@@ -162,7 +162,7 @@ fn called(call: &ToolCall, losses: &mut Losses) -> ToolCallV1 {
     let (update, id) = (&call.update, &call.update.tool_call_id);
     let pointer = |name: &str| format!("/toolCalls/{id}/{name}");
     let title = update.title.value().cloned().unwrap_or_else(|| {
-        losses.add(pointer("title"), "version 1 needs one: it is empty");
+        losses.add(pointer("title"), "version 1 requires it: it is empty");
         String::new()
     });
     let mut same = ToolCallV1::new(id.as_str(), title);
@@ -185,7 +185,7 @@ fn called(call: &ToolCall, losses: &mut Losses) -> ToolCallV1 {
     same.meta = update.meta.value().cloned();
     same.extra = update.extra.clone();
     if update.capabilities.value().is_some() {
-        losses.add(pointer("capabilities"), "version 1 has none for tool calls");
+        losses.add(pointer("capabilities"), "version 1 does not define them for tool calls");
     }
     let content: Vec<_> =
         call.content.iter().filter_map(|it| produced(it, &pointer, losses)).collect();
@@ -211,7 +211,7 @@ fn produced(
             Some(ToolCallContentV1::Content(Content::new(patch.text.as_str())))
         }
         None => {
-            losses.add(pointer("content"), "version 1 needs the texts of a changed file");
+            losses.add(pointer("content"), "version 1 requires the texts of a changed file");
             None
         }
     }

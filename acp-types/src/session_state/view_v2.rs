@@ -1,4 +1,4 @@
-//! A session as version 2 tells it.
+//! The view of version 2.
 use super::base64;
 use super::view::Losses;
 use super::{Entry, Message, MessageKind, Produced, SessionState, ToolCall, ViewV2};
@@ -25,7 +25,7 @@ use core::fmt::Write;
 use jsonrpc_core::wire::Presence;
 
 impl SessionState {
-    /// The session as an agent of version 2 would tell it.
+    /// Returns the session as an agent of version 2 would send it.
     pub fn view_v2(&self) -> ViewV2 {
         let mut losses = Losses(Vec::new());
         let mut updates = Vec::new();
@@ -35,7 +35,7 @@ impl SessionState {
                 update.output = TerminalOutput::new(base64::encode(&terminal.output)).into();
             }
             if terminal.is_truncated {
-                losses.add(format!("/terminals/{id}/output"), "its beginning is gone");
+                losses.add(format!("/terminals/{id}/output"), "its beginning is missing");
             }
             updates.push(SessionUpdate::TerminalUpdate(Box::new(update)));
         }
@@ -59,7 +59,7 @@ impl SessionState {
         for (id, plan) in self.plans() {
             let mut plan = plan.clone();
             if let (None, PlanUpdateContent::Items(items)) = (id, &mut plan) {
-                losses.add("/plans", "its id `plan` is made up");
+                losses.add("/plans", "its id `plan` is invented");
                 items.plan_id = "plan".into();
             }
             updates.push(SessionUpdate::PlanUpdate(Box::new(PlanUpdate::new(plan))));
@@ -77,7 +77,7 @@ impl SessionState {
         ViewV2 { updates, response, losses: losses.0 }
     }
 
-    /// Modes, which version 2 does not have, as an option; unless there is one for them.
+    /// Returns the modes, which version 2 does not define, as an option, unless the session has one for them.
     fn mode_as_option(&self, losses: &mut Losses) -> Option<SessionConfigOption> {
         let modes = self.modes.as_ref()?;
         let mode = Some(SessionConfigOptionCategory::Mode);
@@ -101,7 +101,7 @@ impl SessionState {
 
 fn said(number: u64, message: &Message, losses: &mut Losses) -> SessionUpdate {
     let id = message.message_id.clone().unwrap_or_else(|| {
-        losses.add(format!("/entries/{number}/messageId"), "it is made up");
+        losses.add(format!("/entries/{number}/messageId"), "it is invented");
         MessageId::from(format!("message-{number}"))
     });
     let content = Presence::Value(message.content.clone());
@@ -138,7 +138,7 @@ fn called(call: &ToolCall) -> ToolCallUpdate {
     update
 }
 
-/// A change to a file of which both texts are known: all of the old one goes, all of the new one comes.
+/// Returns a change to a file with both texts: the old one is removed, the new one added.
 fn of_texts(texts: &v1::tool_calls::Diff) -> Diff {
     let path = DiffPathChange::new(texts.path.as_str());
     let operation = match texts.old_text {
@@ -152,7 +152,7 @@ fn of_texts(texts: &v1::tool_calls::Diff) -> Diff {
     diff
 }
 
-/// The patch that turns one text into the other, in the format of git, with absolute paths as version 2 wants them.
+/// Returns the patch between both texts in Git's format, with absolute paths as version 2 requires.
 fn patch(texts: &v1::tool_calls::Diff) -> String {
     let (path, old) = (&texts.path, texts.old_text.as_deref().unwrap_or_default());
     let mut patch = format!("diff --git {path} {path}\n");
@@ -165,7 +165,7 @@ fn patch(texts: &v1::tool_calls::Diff) -> String {
     let count = |text: &str| text.lines().count();
     let range = |count: usize| if count == 0 { "0,0".into() } else { format!("1,{count}") };
     let (before, after) = (range(count(old)), range(count(&texts.new_text)));
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(patch, "--- {from}\n+++ {path}\n@@ -{before} +{after} @@");
     for (sign, text) in [('-', old), ('+', &*texts.new_text)] {
         for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! Logging in to the agent, and out again.
+//! Authentication: login and logout.
 //!
 //! Spec: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication), [version 2](https://agentclientprotocol.com/protocol/v2/authentication)
 use alloc::string::String;
@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_enum, string_id};
 
 string_id! {
-    /// Names a way to log in.
+    /// Identifies an authentication method.
     ///
     /// Spec: [`AuthMethodId`](https://agentclientprotocol.com/protocol/v1/schema#authmethodid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#authmethodid)
     pub struct AuthMethodId;
 }
 
 object! {
-    /// **Unstable.** The client asks whether the user has to log in.
+    /// **Unstable.** A request for the authentication state.
     ///
     /// Method `auth/status`. Spec: [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusrequest)
     #[doc(alias = "auth/status")]
@@ -22,75 +22,75 @@ object! {
 }
 
 object! {
-    /// **Unstable.** Whether the user has to log in.
+    /// **Unstable.** The authentication state.
     ///
     /// Method `auth/status`. Spec: [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusresponse)
     pub struct AuthStatusResponse {
-        /// Whether a session can begin as things are.
+        /// Whether a session can begin at present.
         state: AuthState = "state",
     }
     optional {
-        /// The accounts that the agent has, to show; absent means none.
+        /// Accounts of the agent, for display; absent means none.
         accounts: Vec<AuthAccount> = "accounts" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** Whether the user has to log in has changed.
+    /// **Unstable.** A change of the authentication state.
     ///
     /// Method `auth/status_update`. Spec: [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusupdatenotification)
     #[doc(alias = "auth/status_update")]
     pub struct AuthStatusUpdateNotification {
-        /// Whether a session can begin as things are.
+        /// Whether a session can begin at present.
         state: AuthState = "state",
     }
     optional {
-        /// The accounts that the agent has, to show; absent means none.
+        /// Accounts of the agent, for display; absent means none.
         accounts: Vec<AuthAccount> = "accounts" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 open_enum! {
-    /// **Unstable.** Whether a session can begin as things are. One that is not known means `unknown`.
+    /// **Unstable.** Whether a session can begin at present. An unknown name means `unknown`.
     ///
     /// Spec: [`AuthState`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstate), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstate)
     pub enum AuthState {
-        /// It can: the user is logged in.
+        /// A session can begin: the user is logged in.
         Authenticated = "authenticated",
-        /// It cannot: the user has to log in.
+        /// The user has to log in first.
         Unauthenticated = "unauthenticated",
-        /// It can: nobody has to log in.
+        /// A session can begin; no login is required.
         NotRequired = "not_required",
-        /// The agent does not know.
+        /// The agent does not know the state.
         UnknownState = "unknown",
     }
 }
 
 impl AuthState {
-    /// The state to act on: one that is not known is `unknown`.
+    /// Returns the state, with `unknown` for an unknown name.
     pub fn or_unknown(&self) -> &Self {
         if self.is_known() { self } else { &Self::UnknownState }
     }
 }
 
 object! {
-    /// **Unstable.** An account that an agent has.
+    /// **Unstable.** An account of an agent.
     ///
     /// Spec: [`AuthAccount`](https://agentclientprotocol.com/protocol/v1/draft/schema#authaccount), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authaccount)
     pub struct AuthAccount {
-        /// What to call it before the user.
+        /// Human-readable name.
         label: String = "label",
     }
     optional {
-        /// Whether it is in use.
+        /// Whether the account is in use.
         active: bool = "active" [default_on_error],
         /// The user's name.
         name: String = "name" [default_on_error],
         /// The user's e-mail address.
         email: String = "email" [default_on_error],
-        /// The organization that it belongs to.
+        /// The organization of the account.
         organization: String = "organization" [default_on_error],
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! What people, models and tools say: text, images, audio, resources.
+//! Content blocks: text, images, audio and resources.
 //!
 //! Spec: [Content](https://agentclientprotocol.com/protocol/v1/content), [version 2](https://agentclientprotocol.com/protocol/v2/content)
 use alloc::boxed::Box;
@@ -15,36 +15,36 @@ object! {
         text: String = "text",
     }
     optional {
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// How to use and show a block of content.
+    /// Hints for the use and display of content.
     ///
     /// Spec: [`Annotations`](https://agentclientprotocol.com/protocol/v1/schema#annotations), [version 2](https://agentclientprotocol.com/protocol/v2/schema#annotations)
     pub struct Annotations {}
     optional {
-        /// Whom it is for.
+        /// Intended audience.
         audience: Vec<Role> = "audience" [default_on_error, skip_invalid_items],
-        /// When it last changed, an ISO 8601 timestamp.
+        /// Time of the last modification, an ISO 8601 timestamp.
         last_modified: String = "lastModified" [default_on_error],
-        /// How much it matters, from 0 to 1.
+        /// Importance, from 0 to 1.
         priority: f64 = "priority" [default_on_error],
     }
     and "_meta"
 }
 
 open_enum! {
-    /// Who speaks, or is spoken to.
+    /// The speaker or the audience of a message.
     ///
     /// Spec: [`Role`](https://agentclientprotocol.com/protocol/v1/schema#role), [version 2](https://agentclientprotocol.com/protocol/v2/schema#role)
     pub enum Role {
-        /// The model.
+        /// The assistant.
         Assistant = "assistant",
-        /// The person.
+        /// The user.
         User = "user",
     }
 }

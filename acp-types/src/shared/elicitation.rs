@@ -1,4 +1,4 @@
-//! Questions to the user: forms, and pages to go to.
+//! Elicitation: forms and URLs for the user.
 //!
 //! Spec: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation), [version 2](https://agentclientprotocol.com/protocol/v2/elicitation)
 use super::session_setup::SessionId;
@@ -13,79 +13,79 @@ use jsonrpc_core::{
 };
 
 string_id! {
-    /// Names a question that sends the user to a page.
+    /// Identifies an elicitation by URL.
     ///
     /// Spec: [`ElicitationId`](https://agentclientprotocol.com/protocol/v1/schema#elicitationid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationid)
     pub struct ElicitationId;
 }
 
 object! {
-    /// The user is sent to a page.
+    /// An elicitation by URL.
     ///
     /// Spec: [`ElicitationUrlMode`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlmode), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlmode)
     pub struct ElicitationUrlMode {
-        /// Names the question, for `elicitation/complete`.
+        /// Identifier of the elicitation, for `elicitation/complete`.
         elicitation_id: ElicitationId = "elicitationId",
-        /// The page.
+        /// The URL to visit.
         url: String = "url",
     }
     rest {
-        /// What the question belongs to.
+        /// The session or request that the elicitation belongs to.
         scope: ElicitationScope,
     }
 }
 
 member_union! {
-    /// What a question belongs to.
+    /// The session or request that an elicitation belongs to.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#createelicitationrequest), [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
     pub enum ElicitationScope {
         /// A session.
         Session(ElicitationSessionScope) has "sessionId",
-        /// A request of the client that is not of a session.
+        /// A request of the client outside of sessions.
         Request(ElicitationRequestScope) has "requestId",
     }
 }
 
 object! {
-    /// A question belongs to a session.
+    /// The session that an elicitation belongs to.
     ///
     /// Spec: [`ElicitationSessionScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationsessionscope), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationsessionscope)
     pub struct ElicitationSessionScope {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     optional {
-        /// Which of its tool calls asks.
+        /// Identifier of the tool call that caused the elicitation.
         tool_call_id: ToolCallId = "toolCallId" [default_on_error],
     }
 }
 
 object! {
-    /// A question belongs to a request of the client.
+    /// The client's request that an elicitation belongs to.
     ///
     /// Spec: [`ElicitationRequestScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationrequestscope), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationrequestscope)
     pub struct ElicitationRequestScope {
-        /// Which one.
+        /// Identifier of the request.
         request_id: RequestId = "requestId",
     }
 }
 
 open_enum! {
-    /// What a form gives.
+    /// The type of a form's content.
     ///
     /// Spec: [`ElicitationSchemaType`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschematype), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationschematype)
     pub enum ElicitationSchemaType {
-        /// An object with a member for each field.
+        /// An object, with a member for each field.
         Object = "object",
     }
 }
 
-/// The fields of a form by name, in the order in which the agent wrote them.
+/// The fields of a form by name, in the agent's order.
 ///
 /// Spec: [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
 ///
-/// JSON gives the order of members no meaning, and people do: it is the order to show the fields in.
+/// The order of members is not significant in JSON, but it is the display order of the fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ElicitationProperties(
     /// Names and fields.
@@ -93,7 +93,7 @@ pub struct ElicitationProperties(
 );
 
 impl ElicitationProperties {
-    /// The field of this name.
+    /// Returns the field with this name.
     pub fn get(&self, name: &str) -> Option<&ElicitationPropertySchema> {
         self.0.iter().find(|(property, _)| property == name).map(|(_, schema)| schema)
     }
@@ -136,21 +136,21 @@ open_union! {
     ///
     /// Spec: [`ElicitationPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationpropertyschema)
     pub enum ElicitationPropertySchema by "type" {
-        /// Text, or one out of several.
+        /// A string, or a selection from several values.
         String(Box<StringPropertySchema>) = "string",
         /// A number.
         Number(Box<NumberPropertySchema>) = "number",
-        /// A whole number.
+        /// An integer.
         Integer(Box<IntegerPropertySchema>) = "integer",
-        /// Yes or no.
+        /// A boolean.
         Boolean(Box<BooleanPropertySchema>) = "boolean",
-        /// Several out of several.
+        /// Selections from several values.
         Array(Box<MultiSelectPropertySchema>) = "array",
     }
 }
 
 open_enum! {
-    /// What a text must look like. An unknown one is no rule, only a remark.
+    /// The format of a string. An unknown format imposes no constraint.
     ///
     /// Spec: [`StringFormat`](https://agentclientprotocol.com/protocol/v1/schema#stringformat), [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringformat)
     pub enum StringFormat {
@@ -166,145 +166,145 @@ open_enum! {
 }
 
 object! {
-    /// A field for text, or one out of several.
+    /// A string field, or a selection from several values.
     ///
     /// Spec: [`StringPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#stringpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringpropertyschema)
     pub struct StringPropertySchema {}
     optional {
         /// The field's label.
         title: String = "title" [default_on_error],
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// How many characters at least.
+        /// Smallest number of characters.
         min_length: u32 = "minLength",
-        /// How many characters at most.
+        /// Largest number of characters.
         max_length: u32 = "maxLength",
-        /// A regular expression that the text must match.
+        /// A regular expression that the string has to match.
         pattern: String = "pattern",
-        /// What the text must look like.
+        /// Format of the string.
         format: StringFormat = "format",
-        /// What to begin with.
+        /// Initial value.
         default: String = "default" [default_on_error],
-        /// The values to choose from.
+        /// The permitted values.
         r#enum: Vec<String> = "enum",
-        /// The values to choose from, with what to call them.
+        /// The permitted values, with titles.
         one_of: Vec<EnumOption> = "oneOf",
     }
     and "_meta"
 }
 
 object! {
-    /// A value to choose, with what to call it.
+    /// A permitted value, with a title.
     ///
     /// Spec: [`EnumOption`](https://agentclientprotocol.com/protocol/v1/schema#enumoption), [version 2](https://agentclientprotocol.com/protocol/v2/schema#enumoption)
     pub struct EnumOption {
         /// The value.
         r#const: String = "const",
-        /// What to call it before the user.
+        /// Human-readable name.
         title: String = "title",
     }
     optional {
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A field for a number.
+    /// A number field.
     ///
     /// Spec: [`NumberPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#numberpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#numberpropertyschema)
     pub struct NumberPropertySchema {}
     optional {
         /// The field's label.
         title: String = "title" [default_on_error],
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// The least.
+        /// The smallest permitted value.
         minimum: f64 = "minimum",
-        /// The most.
+        /// The largest permitted value.
         maximum: f64 = "maximum",
-        /// What to begin with.
+        /// Initial value.
         default: f64 = "default" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A field for a whole number.
+    /// An integer field.
     ///
     /// Spec: [`IntegerPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#integerpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#integerpropertyschema)
     pub struct IntegerPropertySchema {}
     optional {
         /// The field's label.
         title: String = "title" [default_on_error],
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// The least.
+        /// The smallest permitted value.
         minimum: i64 = "minimum",
-        /// The most.
+        /// The largest permitted value.
         maximum: i64 = "maximum",
-        /// What to begin with.
+        /// Initial value.
         default: i64 = "default" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A field for yes or no.
+    /// A boolean field.
     ///
     /// Spec: [`BooleanPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#booleanpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#booleanpropertyschema)
     pub struct BooleanPropertySchema {}
     optional {
         /// The field's label.
         title: String = "title" [default_on_error],
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// What to begin with.
+        /// Initial value.
         default: bool = "default" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A field for several out of several.
+    /// A field for several selections.
     ///
     /// Spec: [`MultiSelectPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#multiselectpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#multiselectpropertyschema)
     pub struct MultiSelectPropertySchema {
-        /// The values to choose from.
+        /// The permitted values.
         items: MultiSelectItems = "items",
     }
     optional {
         /// The field's label.
         title: String = "title" [default_on_error],
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// How many at least.
+        /// Smallest number of selections.
         min_items: u64 = "minItems",
-        /// How many at most.
+        /// Largest number of selections.
         max_items: u64 = "maxItems",
-        /// What to begin with.
+        /// Initial value.
         default: Vec<String> = "default" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 open_union! {
-    /// The values of a field for several.
+    /// The permitted values of a multi-select field.
     ///
     /// Spec: [`MultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#multiselectitems), [version 2](https://agentclientprotocol.com/protocol/v2/schema#multiselectitems)
     pub enum MultiSelectItems by "type" {
-        /// As they are.
+        /// Values without titles.
         String(StringMultiSelectItems) = "string",
     }
     untagged {
-        /// With what to call them; meant when there is no tag.
+        /// Values with titles; the variant without a tag.
         Titled(TitledMultiSelectItems),
     }
 }
 
 object! {
-    /// Values as they are.
+    /// Permitted values without titles.
     ///
     /// Spec: [`StringMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#stringmultiselectitems), [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringmultiselectitems)
     pub struct StringMultiSelectItems {
@@ -315,7 +315,7 @@ object! {
 }
 
 object! {
-    /// Values with what to call them.
+    /// Permitted values with titles.
     ///
     /// Spec: [`TitledMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#titledmultiselectitems), [version 2](https://agentclientprotocol.com/protocol/v2/schema#titledmultiselectitems)
     pub struct TitledMultiSelectItems {
@@ -326,66 +326,66 @@ object! {
 }
 
 object! {
-    /// What came of a question.
+    /// The result of an elicitation.
     ///
     /// Method `elicitation/create`. Spec: [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse), [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
     pub struct CreateElicitationResponse {}
     rest {
-        /// What the user did.
+        /// The user's action.
         action: ElicitationAction,
     }
     and "_meta"
 }
 
 open_union! {
-    /// What the user did about a question. An agent reads one that it does not know as `cancel`.
+    /// The user's action on an elicitation. An unknown action counts as `cancel`.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse), [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
     pub enum ElicitationAction by "action" {
-        /// Answered it.
+        /// The user answered.
         Accept(ElicitationAcceptAction) = "accept",
-        /// Said no.
+        /// The user declined.
         Decline(Extra) = "decline",
-        /// Turned away without an answer.
+        /// The user dismissed it without an answer.
         Cancel(Extra) = "cancel",
     }
 }
 
 impl ElicitationAction {
-    /// Whether the user turned away without an answer. An action that is unknown counts as that.
+    /// Returns whether the user dismissed the elicitation. An unknown action counts as such.
     pub fn is_cancel(&self) -> bool {
         matches!(self, Self::Cancel(_) | Self::Unknown(_))
     }
 }
 
 object! {
-    /// The user answered.
+    /// The user answered the elicitation.
     ///
     /// Spec: [`ElicitationAcceptAction`](https://agentclientprotocol.com/protocol/v1/schema#elicitationacceptaction), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationacceptaction)
     pub struct ElicitationAcceptAction {}
     optional {
-        /// What the form was filled in with; absent where a page asked.
+        /// Content of the form; absent for an elicitation by URL.
         content: BTreeMap<String, ElicitationContentValue> = "content",
     }
 }
 
-/// What a field was filled in with.
+/// The value of a form field.
 ///
 /// Spec: [`ElicitationContentValue`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcontentvalue), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcontentvalue)
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitationContentValue {
-    /// Text, or one out of several.
+    /// A string, or a selection from several values.
     String(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number with a fraction or an exponent.
     Number(f64),
-    /// Yes or no.
+    /// A boolean.
     Boolean(bool),
-    /// Several out of several.
+    /// Selections from several values.
     StringArray(Vec<String>),
-    /// Any other JSON value, kept as it came.
+    /// Any other JSON value, kept verbatim.
     Unknown(Raw),
 }
 
@@ -438,12 +438,12 @@ __json_schema! { ElicitationContentValue, generator => jsonrpc_core::wire::schem
 ] }) }
 
 object! {
-    /// A question on a page is done with.
+    /// An elicitation by URL is complete.
     ///
     /// Method `elicitation/complete`. Spec: [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v1/schema#completeelicitationnotification), [version 2](https://agentclientprotocol.com/protocol/v2/schema#completeelicitationnotification)
     #[doc(alias = "elicitation/complete")]
     pub struct CompleteElicitationNotification {
-        /// Which one.
+        /// Identifier of the elicitation.
         elicitation_id: ElicitationId = "elicitationId",
     }
     and "_meta"

@@ -1,10 +1,10 @@
-//! What the two sides can do, and the version they speak.
+//! Initialization: versions and capabilities.
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization), [version 2](https://agentclientprotocol.com/protocol/v2/initialization)
 use alloc::string::String;
 use jsonrpc_core::{__json_schema, object, transparent};
 
-/// A version of the protocol: one number, raised only when old and new cannot speak.
+/// A protocol version: a single number, raised only for incompatible changes.
 ///
 /// Spec: [`ProtocolVersion`](https://agentclientprotocol.com/protocol/v1/schema#protocolversion), [version 2](https://agentclientprotocol.com/protocol/v2/schema#protocolversion)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,38 +26,38 @@ impl ProtocolVersion {
 }
 
 object! {
-    /// Which program a peer is.
+    /// Name and version of a peer's program.
     ///
     /// Spec: [`Implementation`](https://agentclientprotocol.com/protocol/v1/schema#implementation), [version 2](https://agentclientprotocol.com/protocol/v2/schema#implementation)
     pub struct Implementation {
-        /// Its name, for programs.
+        /// Programmatic name.
         name: String = "name",
-        /// Its version, in no fixed format.
+        /// Version of the program, in any format.
         version: String = "version",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Which ways of asking the user a client supports.
+    /// The elicitation modes that a client supports.
     ///
     /// Spec: [`ElicitationCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcapabilities)
     pub struct ElicitationCapabilities {}
     optional {
-        /// Present when it shows forms.
+        /// Present if the client supports forms.
         form: ElicitationFormCapabilities = "form" [default_on_error],
-        /// Present when it sends the user to a page.
+        /// Present if the client supports URLs.
         url: ElicitationUrlCapabilities = "url" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A client asks the user with forms.
+    /// The client supports elicitation by form.
     ///
     /// Spec: [`ElicitationFormCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationformcapabilities)
     pub struct ElicitationFormCapabilities {}
@@ -65,7 +65,7 @@ object! {
 }
 
 object! {
-    /// A client sends the user to a page.
+    /// The client supports elicitation by URL.
     ///
     /// Spec: [`ElicitationUrlCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlcapabilities)
     pub struct ElicitationUrlCapabilities {}
@@ -73,7 +73,7 @@ object! {
 }
 
 object! {
-    /// An agent serves `session/delete`.
+    /// The agent supports `session/delete`.
     ///
     /// Spec: [`SessionDeleteCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessiondeletecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessiondeletecapabilities)
     pub struct SessionDeleteCapabilities {}
@@ -81,7 +81,7 @@ object! {
 }
 
 object! {
-    /// An agent takes `additionalDirectories` where a session begins.
+    /// The agent supports `additionalDirectories` for new sessions.
     ///
     /// Spec: [`SessionAdditionalDirectoriesCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionadditionaldirectoriescapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionadditionaldirectoriescapabilities)
     pub struct SessionAdditionalDirectoriesCapabilities {}
@@ -89,7 +89,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An agent serves `providers/*`.
+    /// **Unstable.** The agent supports `providers/*`.
     ///
     /// Spec: [`ProvidersCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerscapabilities)
     pub struct ProvidersCapabilities {}
@@ -97,7 +97,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An agent serves `auth/status`, and reports changes.
+    /// **Unstable.** The agent supports `auth/status`, and reports changes.
     ///
     /// Spec: [`AuthStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatuscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatuscapabilities)
     pub struct AuthStatusCapabilities {}
@@ -105,7 +105,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An agent serves `session/fork`.
+    /// **Unstable.** The agent supports `session/fork`.
     ///
     /// Spec: [`SessionForkCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionforkcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionforkcapabilities)
     pub struct SessionForkCapabilities {}
@@ -113,7 +113,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An agent serves `session/archive` and `session/unarchive`.
+    /// **Unstable.** The agent supports `session/archive` and `session/unarchive`.
     ///
     /// Spec: [`SessionArchiveCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivecapabilities)
     pub struct SessionArchiveCapabilities {}
@@ -121,7 +121,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An agent serves `session/status`.
+    /// **Unstable.** The agent supports `session/status`.
     ///
     /// Spec: [`SessionStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatuscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatuscapabilities)
     pub struct SessionStatusCapabilities {}
@@ -129,7 +129,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An agent serves `session/set_title`.
+    /// **Unstable.** The agent supports `session/set_title`.
     ///
     /// Spec: [`SessionTitleCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessiontitlecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessiontitlecapabilities)
     pub struct SessionTitleCapabilities {}

@@ -1,4 +1,4 @@
-//! **Unstable.** MCP servers that live in the client, reached over the connection itself.
+//! **Unstable.** MCP servers of the client, reached over the ACP connection.
 //!
 //! Spec: [MCP over ACP](https://agentclientprotocol.com/rfds/mcp-over-acp)
 use alloc::string::String;
@@ -6,65 +6,65 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{member_union, object, string_id};
 
 string_id! {
-    /// **Unstable.** Names an MCP server that is reached over the connection.
+    /// **Unstable.** Identifies an MCP server that is reached over the ACP connection.
     ///
     /// Spec: [`McpServerAcpId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracpid), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracpid)
     pub struct McpServerAcpId;
 }
 
 string_id! {
-    /// **Unstable.** Names a request within `mcp/message`, as its sender chose.
+    /// **Unstable.** Identifies a request within `mcp/message`, chosen by its sender.
     ///
     /// Spec: [`McpRequestId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcprequestid), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcprequestid)
     pub struct McpRequestId;
 }
 
 object! {
-    /// **Unstable.** The agent sends a request to an MCP server of the client.
+    /// **Unstable.** A request of the agent to an MCP server of the client.
     ///
     /// Method `mcp/message`. Spec: [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest)
     #[doc(alias = "mcp/message")]
     pub struct MessageMcpRequest {
-        /// Which server.
+        /// Identifier of the server.
         server_id: McpServerAcpId = "serverId",
-        /// Names the inner request.
+        /// Identifier of the inner request.
         request_id: McpRequestId = "requestId",
         /// The inner method.
         method: String = "method",
     }
     optional {
-        /// The inner parameters, an object.
+        /// Parameters of the inner request, an object.
         params: Raw = "params",
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** The client sends a notification of an MCP server, in the course of a request.
+    /// **Unstable.** A notification from an MCP server of the client, related to a request.
     ///
     /// Method `mcp/message`. Spec: [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification)
     #[doc(alias = "mcp/message")]
     pub struct MessageMcpNotification {
-        /// Which server.
+        /// Identifier of the server.
         server_id: McpServerAcpId = "serverId",
-        /// Which inner request it belongs to.
+        /// Identifier of the inner request that it belongs to.
         request_id: McpRequestId = "requestId",
         /// The inner method.
         method: String = "method",
     }
     optional {
-        /// The inner parameters, an object.
+        /// Parameters of the inner request, an object.
         params: Raw = "params",
     }
     and "_meta"
 }
 
 member_union! {
-    /// **Unstable.** What the MCP server answered: the outer answer is a success even where the inner one is an error.
+    /// **Unstable.** The response of the MCP server. An error of the MCP server is a successful response of ACP.
     ///
     /// Method `mcp/message`. Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     ///
-    /// Where both are there, the result is meant, and `null` is one:
+    /// If both members are present, the result counts. It may be `null`:
     ///
     /// ```
     /// use acp_types::v1::mcp_over_acp::MessageMcpResponse;
@@ -82,18 +82,18 @@ member_union! {
 }
 
 object! {
-    /// **Unstable.** The MCP server answered with a result.
+    /// **Unstable.** A result of the MCP server.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     pub struct MessageMcpResult {
-        /// The result, any JSON.
+        /// The result, any JSON value.
         result: Raw = "result",
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** The MCP server answered with an error.
+    /// **Unstable.** An error response of the MCP server.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     pub struct MessageMcpError {
@@ -108,13 +108,13 @@ object! {
     ///
     /// Spec: [`McpError`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcperror), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcperror)
     pub struct McpError {
-        /// Its code.
+        /// Error code.
         code: i32 = "code",
-        /// What it is, in a line.
+        /// Error message, one line.
         message: String = "message",
     }
     optional {
-        /// More about it.
+        /// Additional data.
         data: Raw = "data",
     }
 }

@@ -1,36 +1,36 @@
-//! Things that the user may want to know now.
+//! Notices for the user.
 //!
 //! Spec: [Notices](https://agentclientprotocol.com/protocol/v1/schema#notice), [version 2](https://agentclientprotocol.com/protocol/v2/schema#notice)
 use alloc::string::String;
 use jsonrpc_core::{object, open_enum};
 
 object! {
-    /// Something that the user may want to know now. It is no part of the session's history.
+    /// A notice for the user. It is not part of the session's history.
     ///
     /// Spec: [`Notice`](https://agentclientprotocol.com/protocol/v1/schema#notice), [version 2](https://agentclientprotocol.com/protocol/v2/schema#notice)
     pub struct Notice {
-        /// How bad it is.
+        /// Severity of the notice.
         severity: NoticeSeverity = "severity",
-        /// What it is, in a line; not empty.
+        /// One line of text, not empty.
         title: String = "title",
     }
     optional {
-        /// More about it.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
     }
     and "_meta"
 }
 
 open_enum! {
-    /// How bad it is.
+    /// Severity of a notice.
     ///
     /// Spec: [`NoticeSeverity`](https://agentclientprotocol.com/protocol/v1/schema#noticeseverity), [version 2](https://agentclientprotocol.com/protocol/v2/schema#noticeseverity)
     pub enum NoticeSeverity {
-        /// Good to know.
+        /// Informational.
         Info = "info",
-        /// Something may be wrong.
+        /// A possible problem.
         Warning = "warning",
-        /// Something is wrong.
+        /// A problem.
         Error = "error",
     }
 }

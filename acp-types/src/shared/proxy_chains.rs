@@ -1,4 +1,4 @@
-//! **Unstable.** Programs between client and agent, and the conductor that links them.
+//! **Unstable.** Proxies between client and agent, and the conductor that links them.
 //!
 //! Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
 use alloc::string::String;
@@ -15,7 +15,7 @@ object! {
         method: String = "method",
     }
     optional {
-        /// The inner parameters.
+        /// Parameters of the inner message.
         params: Raw = "params",
     }
     and "_meta"
@@ -31,13 +31,13 @@ object! {
         method: String = "method",
     }
     optional {
-        /// The inner parameters.
+        /// Parameters of the inner message.
         params: Raw = "params",
     }
     and "_meta"
 }
 
-/// **Unstable.** The result of the wrapped request as it came, any JSON.
+/// **Unstable.** The result of the wrapped request, kept verbatim; any JSON value.
 ///
 /// Method `proxy/successor`. Spec: [`ProxySuccessorResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessorresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessorresponse)
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Beginning a session, and coming back to one.
+//! Session setup: new, loaded, resumed and forked sessions.
 //!
 //! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup), [version 2](https://agentclientprotocol.com/protocol/v2/session-setup)
 use super::mcp_over_acp::McpServerAcpId;
@@ -6,19 +6,19 @@ use alloc::string::String;
 use jsonrpc_core::{object, string_id};
 
 string_id! {
-    /// Names a session.
+    /// Identifies a session.
     ///
     /// Spec: [`SessionId`](https://agentclientprotocol.com/protocol/v1/schema#sessionid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionid)
     pub struct SessionId;
 }
 
 object! {
-    /// The client has no more use for a session; what runs in it is cancelled.
+    /// A request to close a session. Its running work is cancelled.
     ///
     /// Method `session/close`. Spec: [`CloseSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#closesessionrequest), [version 2](https://agentclientprotocol.com/protocol/v2/schema#closesessionrequest)
     #[doc(alias = "session/close")]
     pub struct CloseSessionRequest {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     and "_meta"
@@ -37,9 +37,9 @@ object! {
     ///
     /// Spec: [`McpServerAcp`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracp), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracp)
     pub struct McpServerAcp {
-        /// What to call it.
+        /// Human-readable name.
         name: String = "name",
-        /// Names it in `mcp/message`.
+        /// Identifier of the server in `mcp/message`.
         server_id: McpServerAcpId = "serverId",
     }
     and "_meta"
@@ -50,9 +50,9 @@ object! {
     ///
     /// Spec: [`HttpHeader`](https://agentclientprotocol.com/protocol/v1/schema#httpheader), [version 2](https://agentclientprotocol.com/protocol/v2/schema#httpheader)
     pub struct HttpHeader {
-        /// Its name.
+        /// Name.
         name: String = "name",
-        /// Its value.
+        /// Value.
         value: String = "value",
     }
     and "_meta"
@@ -63,9 +63,9 @@ object! {
     ///
     /// Spec: [`EnvVariable`](https://agentclientprotocol.com/protocol/v1/schema#envvariable), [version 2](https://agentclientprotocol.com/protocol/v2/schema#envvariable)
     pub struct EnvVariable {
-        /// Its name.
+        /// Name.
         name: String = "name",
-        /// Its value.
+        /// Value.
         value: String = "value",
     }
     and "_meta"

@@ -4,19 +4,19 @@
 use jsonrpc_core::open_enum;
 
 open_enum! {
-    /// **Unstable.** Whether a session is in memory. One that is not known means `saved`.
+    /// **Unstable.** Whether a session is in memory. An unknown name means `saved`.
     ///
     /// Spec: [`SessionStatus`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatus), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatus)
     pub enum SessionStatus {
-        /// It is.
+        /// The session is in memory.
         Open = "open",
-        /// It is not, and can be resumed.
+        /// The session is not in memory, and can be resumed.
         Saved = "saved",
     }
 }
 
 impl SessionStatus {
-    /// The status to act on: one that is not known is `saved`.
+    /// Returns the status, with `saved` for an unknown name.
     pub fn or_saved(&self) -> &Self {
         if self.is_known() { self } else { &Self::Saved }
     }

@@ -4,7 +4,7 @@
 use jsonrpc_core::string_id;
 
 string_id! {
-    /// Names a terminal within its session.
+    /// Identifies a terminal within its session.
     ///
     /// Spec: [`TerminalId`](https://agentclientprotocol.com/protocol/v1/schema#terminalid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#terminalid)
     pub struct TerminalId;

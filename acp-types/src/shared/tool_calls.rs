@@ -5,14 +5,14 @@ use super::terminals::TerminalId;
 use jsonrpc_core::{object, open_enum, string_id};
 
 string_id! {
-    /// Names a tool call within its session.
+    /// Identifies a tool call within its session.
     ///
     /// Spec: [`ToolCallId`](https://agentclientprotocol.com/protocol/v1/schema#toolcallid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#toolcallid)
     pub struct ToolCallId;
 }
 
 open_enum! {
-    /// What kind of tool it is; for icons and the like.
+    /// The kind of a tool, for example for icons.
     ///
     /// Spec: [`ToolKind`](https://agentclientprotocol.com/protocol/v1/schema#toolkind), [version 2](https://agentclientprotocol.com/protocol/v2/schema#toolkind)
     pub enum ToolKind {
@@ -30,7 +30,7 @@ open_enum! {
         Execute = "execute",
         /// Reasons or plans.
         Think = "think",
-        /// Gets data from elsewhere.
+        /// Fetches external data.
         Fetch = "fetch",
         /// Switches the session's mode.
         SwitchMode = "switch_mode",
@@ -40,18 +40,18 @@ open_enum! {
 }
 
 impl ToolKind {
-    /// The kind to show: one that is unknown is `other`.
+    /// Returns the kind, with `other` for an unknown name.
     pub fn or_other(&self) -> &Self {
         if self.is_known() { self } else { &Self::Other }
     }
 }
 
 object! {
-    /// A terminal whose output is shown. In version 1 the client runs it, in version 2 the agent.
+    /// A terminal with its output for display. In version 1 the client runs it, in version 2 the agent.
     ///
     /// Spec: [`Terminal`](https://agentclientprotocol.com/protocol/v1/schema#terminal), [version 2](https://agentclientprotocol.com/protocol/v2/schema#terminal)
     pub struct Terminal {
-        /// Which one: from `terminal/create`, in version 2 from `terminal_update`.
+        /// Identifier of the terminal, from `terminal/create` or (version 2) `terminal_update`.
         terminal_id: TerminalId = "terminalId",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Logging in to the agent, and out again.
+//! Authentication: login and logout.
 //!
 //! Spec: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication)
 pub use crate::shared::authentication::{
@@ -11,71 +11,71 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union};
 
 open_union! {
-    /// A way to log in that an agent offers.
+    /// An authentication method of an agent.
     ///
     /// Spec: [`AuthMethod`](https://agentclientprotocol.com/protocol/v1/schema#authmethod)
     pub enum AuthMethod by "type" {
-        /// The client runs the agent's program in a terminal, where the user logs in.
+        /// A login in a terminal, in which the client runs the agent's program.
         Terminal(AuthMethodTerminal) = "terminal",
     }
     untagged {
-        /// The agent sees to it, when `authenticate` asks it to; meant when there is no tag.
+        /// A login by the agent itself, on `authenticate`; the variant without a tag.
         Agent(AuthMethodAgent) = "agent",
     }
 }
 
 object! {
-    /// The client runs the agent's program in a terminal, where the user logs in.
+    /// A login in a terminal, in which the client runs the agent's program.
     ///
     /// Spec: [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v1/schema#authmethodterminal)
     pub struct AuthMethodTerminal {
-        /// Names it; not for `authenticate`.
+        /// Identifier of the method; not valid in `authenticate`.
         id: AuthMethodId = "id",
-        /// What to call it before the user.
+        /// Human-readable name.
         name: String = "name",
     }
     optional {
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// Arguments to add to the agent's command.
+        /// Additional arguments of the agent's command.
         args: Vec<String> = "args" [default_on_null],
-        /// Variables to set over the agent's environment.
+        /// Additional variables of the agent's environment.
         env: BTreeMap<String, String> = "env" [default_on_null],
     }
     and "_meta"
 }
 
 object! {
-    /// The agent sees to the login itself.
+    /// A login by the agent itself.
     ///
     /// Spec: [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v1/schema#authmethodagent)
     pub struct AuthMethodAgent {
-        /// Names it in `authenticate`.
+        /// Identifier of the method, for `authenticate`.
         id: AuthMethodId = "id",
-        /// What to call it before the user.
+        /// Human-readable name.
         name: String = "name",
     }
     optional {
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// The client asks the agent to log in.
+    /// A request to log in.
     ///
     /// Method `authenticate`. Spec: [`AuthenticateRequest`](https://agentclientprotocol.com/protocol/v1/schema#authenticaterequest)
     #[doc(alias = "authenticate")]
     pub struct AuthenticateRequest {
-        /// One of the ways that the agent offered.
+        /// One of the agent's authentication methods.
         method_id: AuthMethodId = "methodId",
     }
     and "_meta"
 }
 
 object! {
-    /// The agent is logged in.
+    /// The login succeeded.
     ///
     /// Method `authenticate`. Spec: [`AuthenticateResponse`](https://agentclientprotocol.com/protocol/v1/schema#authenticateresponse)
     pub struct AuthenticateResponse {}
@@ -83,7 +83,7 @@ object! {
 }
 
 object! {
-    /// The client asks the agent to log out.
+    /// A request to log out.
     ///
     /// Method `logout`. Spec: [`LogoutRequest`](https://agentclientprotocol.com/protocol/v1/schema#logoutrequest)
     #[doc(alias = "logout")]
@@ -92,7 +92,7 @@ object! {
 }
 
 object! {
-    /// The agent is logged out.
+    /// The logout succeeded.
     ///
     /// Method `logout`. Spec: [`LogoutResponse`](https://agentclientprotocol.com/protocol/v1/schema#logoutresponse)
     pub struct LogoutResponse {}

@@ -1,4 +1,4 @@
-//! Making room in the context.
+//! Compaction of the context.
 //!
 //! Spec: [Compaction](https://agentclientprotocol.com/protocol/v1/schema#compactionupdate)
 use super::content::ContentBlock;
@@ -9,33 +9,34 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
 
 object! {
-    /// A compaction begins or changes. Of the patched members, absent stays, `null` clears, a value replaces.
+    /// A compaction begins or changes. In a patched member, absence keeps the value, `null` clears it, and a value
+    /// replaces it.
     ///
     /// Spec: [`CompactionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#compactionupdate)
     pub struct CompactionUpdate {
-        /// Which one; the first update of an id begins it.
+        /// Identifier of the compaction. The first update with an id begins it.
         compaction_id: CompactionId = "compactionId",
-        /// How it stands.
+        /// Current status.
         status: CompactionStatus = "status",
     }
     patch {
-        /// What was kept, for people to read, whole.
+        /// The complete human-readable summary.
         summary: Vec<ContentBlock> = "summary" [default_on_error, skip_invalid_items],
-        /// What went wrong.
+        /// The error.
         error: String = "error" [default_on_error],
-        /// `_meta`: what peers agreed on outside the protocol.
+        /// `_meta`: extension metadata.
         meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// A piece of a compaction's summary, to be added at the end.
+    /// Content to append to a compaction's summary.
     ///
     /// Spec: [`CompactionSummaryChunk`](https://agentclientprotocol.com/protocol/v1/schema#compactionsummarychunk)
     pub struct CompactionSummaryChunk {
-        /// Which one; a new id begins a compaction that runs.
+        /// Identifier of the compaction. A new id begins a running compaction.
         compaction_id: CompactionId = "compactionId",
-        /// The piece.
+        /// The appended content.
         content: ContentBlock = "content",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! What people, models and tools say: text, images, audio, resources.
+//! Content blocks: text, images, audio and resources.
 //!
 //! Spec: [Content](https://agentclientprotocol.com/protocol/v1/content)
 pub use crate::shared::content::{Annotations, Role, TextContent};
@@ -29,9 +29,9 @@ open_union! {
         Image(Box<ImageContent>) = "image",
         /// Audio.
         Audio(Box<AudioContent>) = "audio",
-        /// Where a resource is.
+        /// A link to a resource.
         ResourceLink(Box<ResourceLink>) = "resource_link",
-        /// A resource itself.
+        /// An embedded resource.
         Resource(Box<EmbeddedResource>) = "resource",
     }
 }
@@ -53,15 +53,15 @@ object! {
     ///
     /// Spec: [`ImageContent`](https://agentclientprotocol.com/protocol/v1/schema#imagecontent)
     pub struct ImageContent {
-        /// Its bytes in base64.
+        /// The bytes, in base64.
         data: String = "data",
-        /// Its media type.
+        /// Media type.
         mime_type: String = "mimeType",
     }
     optional {
-        /// Where it is from.
+        /// URI of the source.
         uri: String = "uri" [default_on_error],
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
@@ -72,53 +72,53 @@ object! {
     ///
     /// Spec: [`AudioContent`](https://agentclientprotocol.com/protocol/v1/schema#audiocontent)
     pub struct AudioContent {
-        /// Its bytes in base64.
+        /// The bytes, in base64.
         data: String = "data",
-        /// Its media type.
+        /// Media type.
         mime_type: String = "mimeType",
     }
     optional {
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Where a resource is that the agent can read.
+    /// A link to a resource that the agent can read.
     ///
     /// Spec: [`ResourceLink`](https://agentclientprotocol.com/protocol/v1/schema#resourcelink)
     pub struct ResourceLink {
-        /// Its name, for programs.
+        /// Programmatic name.
         name: String = "name",
-        /// Where it is.
+        /// URI of the resource.
         uri: String = "uri",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title" [default_on_error],
-        /// What it is.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// Its media type.
+        /// Media type.
         mime_type: String = "mimeType" [default_on_error],
-        /// Its size in bytes.
+        /// Size in bytes.
         size: i64 = "size" [default_on_error],
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A resource itself.
+    /// An embedded resource.
     ///
     /// Spec: [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresource)
     pub struct EmbeddedResource {
-        /// Its contents.
+        /// The contents.
         resource: EmbeddedResourceResource = "resource",
     }
     optional {
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
@@ -141,13 +141,13 @@ object! {
     ///
     /// Spec: [`TextResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#textresourcecontents)
     pub struct TextResourceContents {
-        /// Where the resource is.
+        /// URI of the resource.
         uri: String = "uri",
         /// The text.
         text: String = "text",
     }
     optional {
-        /// Its media type.
+        /// Media type.
         mime_type: String = "mimeType" [default_on_error],
     }
     and "_meta"
@@ -158,13 +158,13 @@ object! {
     ///
     /// Spec: [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#blobresourcecontents)
     pub struct BlobResourceContents {
-        /// Where the resource is.
+        /// URI of the resource.
         uri: String = "uri",
         /// The bytes in base64.
         blob: String = "blob",
     }
     optional {
-        /// Its media type.
+        /// Media type.
         mime_type: String = "mimeType" [default_on_error],
     }
     and "_meta"

@@ -1,9 +1,9 @@
-//! Reading parameters and results by their method.
+//! Decoding of parameters and results by method.
 //!
 //! Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
 //!
-//! Names are the schema's: a client request is one that a client sends and an agent receives. What is unstable is read
-//! as well; the [table](crate::methods) says what is.
+//! Names are those of the schema: a client request is sent by a client and received by an agent. Unstable methods are
+//! included; the [table](crate::methods) marks them.
 //!
 //! ```
 //! use acp_types::v1::dispatch::ClientRequest;
@@ -73,12 +73,12 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 requests! {
-    /// A request that a client sends and an agent receives.
+    /// A request from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     pub enum ClientRequest;
 
-    /// A result that an agent sends and a client receives.
+    /// A result from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     pub enum AgentResponse;
@@ -107,12 +107,12 @@ requests! {
 }
 
 requests! {
-    /// A request that an agent sends and a client receives.
+    /// A request from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     pub enum AgentRequest;
 
-    /// A result that a client sends and an agent receives.
+    /// A result from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     pub enum ClientResponse;
@@ -147,7 +147,7 @@ requests! {
 }
 
 notifications! {
-    /// A notification that a client sends and an agent receives.
+    /// A notification from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     pub enum ClientNotification;
@@ -158,7 +158,7 @@ notifications! {
 }
 
 notifications! {
-    /// A notification that an agent sends and a client receives.
+    /// A notification from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     pub enum AgentNotification;
@@ -179,7 +179,7 @@ notifications! {
     ProxySuccessorNotification,
 }
 
-/// The schemas of what is read by method.
+/// Returns the schemas of all parameters and results.
 #[cfg(feature = "schemars")]
 pub(crate) fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema> {
     [

@@ -1,4 +1,4 @@
-//! Files as the client sees them, unsaved changes and all.
+//! Files of the client, including unsaved changes.
 //!
 //! Spec: [File System](https://agentclientprotocol.com/protocol/v1/file-system)
 use crate::shared::session_setup::SessionId;
@@ -6,7 +6,7 @@ use alloc::string::String;
 use jsonrpc_core::object;
 
 object! {
-    /// The agent asks for the text of a file.
+    /// A request for the text of a file.
     ///
     /// Method `fs/read_text_file`. Spec: [`ReadTextFileRequest`](https://agentclientprotocol.com/protocol/v1/schema#readtextfilerequest)
     ///
@@ -23,15 +23,15 @@ object! {
     /// ```
     #[doc(alias = "fs/read_text_file")]
     pub struct ReadTextFileRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
         /// Absolute path of the file.
         path: String = "path",
     }
     optional {
-        /// The line to begin at, counted from 1.
+        /// The first line, counted from 1.
         line: u32 = "line",
-        /// How many lines at most.
+        /// Largest number of lines.
         limit: u32 = "limit",
     }
     and "_meta"
@@ -49,7 +49,7 @@ object! {
 }
 
 object! {
-    /// The agent gives a file a new text.
+    /// A request to replace the text of a file.
     ///
     /// Method `fs/write_text_file`. Spec: [`WriteTextFileRequest`](https://agentclientprotocol.com/protocol/v1/schema#writetextfilerequest)
     ///
@@ -63,9 +63,9 @@ object! {
     /// ```
     #[doc(alias = "fs/write_text_file")]
     pub struct WriteTextFileRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Absolute path of the file; it is made if it does not exist.
+        /// Absolute path of the file, which is created if it does not exist.
         path: String = "path",
         /// The text.
         content: String = "content",

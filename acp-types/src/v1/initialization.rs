@@ -1,4 +1,4 @@
-//! What the two sides can do, and the version they speak.
+//! Initialization: versions and capabilities.
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 use super::authentication::AuthMethod;
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::object;
 
 object! {
-    /// The client opens the connection and says what it can do.
+    /// The first request of a connection, with the client's capabilities.
     ///
     /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
     ///
@@ -30,20 +30,20 @@ object! {
     /// ```
     #[doc(alias = "initialize")]
     pub struct InitializeRequest {
-        /// The newest version that the client speaks.
+        /// The newest version that the client supports.
         protocol_version: ProtocolVersion = "protocolVersion",
     }
     optional {
-        /// What the client can do; absent means nothing beyond the baseline.
+        /// Capabilities of the client; absent means only the baseline.
         client_capabilities: ClientCapabilities = "clientCapabilities" [default_on_error],
-        /// Which program the client is.
+        /// Name and version of the client.
         client_info: Implementation = "clientInfo" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// The agent answers with the version that both speak, and what it can do.
+    /// The response to `initialize`, with the common version and the agent's capabilities.
     ///
     /// Method `initialize`. Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
     ///
@@ -61,22 +61,22 @@ object! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct InitializeResponse {
-        /// The version of this connection; the client leaves if it does not speak it.
+        /// The version of this connection. The client disconnects if it does not support it.
         protocol_version: ProtocolVersion = "protocolVersion",
     }
     optional {
-        /// What the agent can do; absent means nothing beyond the baseline.
+        /// Capabilities of the agent; absent means only the baseline.
         agent_capabilities: AgentCapabilities = "agentCapabilities" [default_on_error],
-        /// Ways to log in; absent means that there is none.
+        /// Authentication methods; absent means that no login is required.
         auth_methods: Vec<AuthMethod> = "authMethods" [default_on_error, skip_invalid_items],
-        /// Which program the agent is.
+        /// Name and version of the agent.
         agent_info: Implementation = "agentInfo" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// What a client can do.
+    /// Capabilities of a client.
     ///
     /// Spec: [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientcapabilities)
     ///
@@ -96,82 +96,82 @@ object! {
     /// ```
     pub struct ClientCapabilities {}
     optional {
-        /// Whether it reads and writes files for the agent.
+        /// Support for reading and writing files.
         fs: FileSystemCapabilities = "fs" [default_on_error],
-        /// Whether it runs commands: all five `terminal/*` methods. Absent means no.
+        /// Whether the client supports all five `terminal/*` methods. Absent means no.
         terminal: bool = "terminal" [default_on_error],
-        /// What it can show of a session beyond the baseline.
+        /// Display of sessions beyond the baseline.
         session: ClientSessionCapabilities = "session" [default_on_error],
-        /// Which kinds of login it supports.
+        /// Supported kinds of login.
         auth: AuthCapabilities = "auth" [default_on_error],
-        /// Which ways of asking the user it supports.
+        /// Supported elicitation modes.
         elicitation: ElicitationCapabilities = "elicitation" [default_on_error],
-        /// **Unstable.** Present when it takes sessions that a session owns.
+        /// **Unstable.** Present if the client supports subagents.
         subagents: SubagentCapabilities = "subagents" [default_on_error],
-        /// **Unstable.** Present when it takes `plan_update` and `plan_removed`.
+        /// **Unstable.** Present if the client supports `plan_update` and `plan_removed`.
         plan: PlanCapabilities = "plan" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Which file requests a client serves.
+    /// The file methods that a client supports.
     ///
     /// Spec: [`FileSystemCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#filesystemcapabilities)
     pub struct FileSystemCapabilities {}
     optional {
-        /// Whether it serves `fs/read_text_file`. Absent means no.
+        /// Whether `fs/read_text_file` is supported. Absent means no.
         read_text_file: bool = "readTextFile" [default_on_error],
-        /// Whether it serves `fs/write_text_file`. Absent means no.
+        /// Whether `fs/write_text_file` is supported. Absent means no.
         write_text_file: bool = "writeTextFile" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// What a client can show of a session beyond the baseline.
+    /// A client's display of sessions beyond the baseline.
     ///
     /// Spec: [`ClientSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientsessioncapabilities)
     pub struct ClientSessionCapabilities {}
     optional {
-        /// Present when it takes compaction updates.
+        /// Present if the client supports compaction updates.
         compaction: CompactionCapabilities = "compaction" [default_on_error],
-        /// Which kinds of config options it can show.
+        /// Supported kinds of configuration options.
         config_options: SessionConfigOptionsCapabilities = "configOptions" [default_on_error],
-        /// Present when it takes notices.
+        /// Present if the client supports notices.
         notices: NoticeCapabilities = "notices" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A client takes compaction updates.
+    /// The client supports compaction updates.
     ///
     /// Spec: [`CompactionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#compactioncapabilities)
     pub struct CompactionCapabilities {}
 }
 
 object! {
-    /// A client takes notices.
+    /// The client supports notices.
     ///
     /// Spec: [`NoticeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#noticecapabilities)
     pub struct NoticeCapabilities {}
 }
 
 object! {
-    /// Which kinds of config options a client can show.
+    /// The kinds of configuration options that a client supports.
     ///
     /// Spec: [`SessionConfigOptionsCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptionscapabilities)
     pub struct SessionConfigOptionsCapabilities {}
     optional {
-        /// Present when it can show switches.
+        /// Present if boolean options are supported.
         boolean: BooleanConfigOptionCapabilities = "boolean" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A client can show config options that are switches.
+    /// The client supports boolean configuration options.
     ///
     /// Spec: [`BooleanConfigOptionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#booleanconfigoptioncapabilities)
     pub struct BooleanConfigOptionCapabilities {}
@@ -179,19 +179,19 @@ object! {
 }
 
 object! {
-    /// Which kinds of login a client supports.
+    /// The kinds of login that a client supports.
     ///
     /// Spec: [`AuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#authcapabilities)
     pub struct AuthCapabilities {}
     optional {
-        /// Whether it can run the agent in a terminal to log in. Absent means no.
+        /// Whether the client can run the agent in a terminal to log in. Absent means no.
         terminal: bool = "terminal" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// What an agent can do.
+    /// Capabilities of an agent.
     ///
     /// Spec: [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentcapabilities)
     ///
@@ -206,86 +206,86 @@ object! {
     /// ```
     pub struct AgentCapabilities {}
     optional {
-        /// Whether it serves `session/load`. Absent means no.
+        /// Whether `session/load` is supported. Absent means no.
         load_session: bool = "loadSession" [default_on_error],
-        /// Which content it takes in a prompt beyond text and resource links.
+        /// Prompt content that is supported beyond text and resource links.
         prompt_capabilities: PromptCapabilities = "promptCapabilities" [default_on_error],
-        /// Which MCP transports it has beyond stdio.
+        /// MCP transports that are supported beyond stdio.
         mcp_capabilities: McpCapabilities = "mcpCapabilities" [default_on_error],
-        /// Which session methods it has beyond the baseline.
+        /// Session methods that are supported beyond the baseline.
         session_capabilities: SessionCapabilities = "sessionCapabilities" [default_on_error],
-        /// What it offers around logging in.
+        /// Authentication methods of the protocol that are supported.
         auth: AgentAuthCapabilities = "auth" [default_on_error],
-        /// **Unstable.** Present when it serves `providers/*`.
+        /// **Unstable.** Present if `providers/*` is supported.
         providers: ProvidersCapabilities = "providers" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Which content an agent takes in a prompt beyond text and resource links.
+    /// Prompt content that an agent supports beyond text and resource links.
     ///
     /// Spec: [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#promptcapabilities)
     pub struct PromptCapabilities {}
     optional {
-        /// Whether it takes images. Absent means no.
+        /// Whether images are supported. Absent means no.
         image: bool = "image" [default_on_error],
-        /// Whether it takes audio. Absent means no.
+        /// Whether audio is supported. Absent means no.
         audio: bool = "audio" [default_on_error],
-        /// Whether it takes embedded resources. Absent means no.
+        /// Whether embedded resources are supported. Absent means no.
         embedded_context: bool = "embeddedContext" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Which MCP transports an agent has beyond stdio.
+    /// MCP transports that an agent supports beyond stdio.
     ///
     /// Spec: [`McpCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#mcpcapabilities)
     pub struct McpCapabilities {}
     optional {
-        /// Whether it connects over HTTP. Absent means no.
+        /// Whether HTTP is supported. Absent means no.
         http: bool = "http" [default_on_error],
-        /// Whether it connects over server-sent events. Absent means no.
+        /// Whether server-sent events are supported. Absent means no.
         sse: bool = "sse" [default_on_error],
-        /// **Unstable.** Whether it reaches servers of the client over the connection itself. Absent means no.
+        /// **Unstable.** Whether servers of the client over the ACP connection are supported. Absent means no.
         acp: bool = "acp" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Which session methods an agent has beyond the baseline.
+    /// Session methods that an agent supports beyond the baseline.
     ///
     /// Spec: [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessioncapabilities)
     pub struct SessionCapabilities {}
     optional {
-        /// Present when it serves `session/list`.
+        /// Present if `session/list` is supported.
         list: SessionListCapabilities = "list" [default_on_error],
-        /// Present when it serves `session/delete`.
+        /// Present if `session/delete` is supported.
         delete: SessionDeleteCapabilities = "delete" [default_on_error],
-        /// Present when it takes `additionalDirectories`.
+        /// Present if `additionalDirectories` is supported.
         additional_directories: SessionAdditionalDirectoriesCapabilities = "additionalDirectories" [default_on_error],
-        /// Present when it serves `session/resume`.
+        /// Present if `session/resume` is supported.
         resume: SessionResumeCapabilities = "resume" [default_on_error],
-        /// Present when it serves `session/close`.
+        /// Present if `session/close` is supported.
         close: SessionCloseCapabilities = "close" [default_on_error],
-        /// **Unstable.** Present when it takes a `systemPrompt`.
+        /// **Unstable.** Present if `systemPrompt` is supported.
         system_prompt: SessionSystemPromptCapabilities = "systemPrompt" [default_on_error],
-        /// **Unstable.** Present when it serves `session/fork`.
+        /// **Unstable.** Present if `session/fork` is supported.
         fork: SessionForkCapabilities = "fork" [default_on_error],
-        /// **Unstable.** Present when it serves `session/archive` and `session/unarchive`.
+        /// **Unstable.** Present if `session/archive` and `session/unarchive` are supported.
         archive: SessionArchiveCapabilities = "archive" [default_on_error],
-        /// **Unstable.** Present when it serves `session/status`.
+        /// **Unstable.** Present if `session/status` is supported.
         status: SessionStatusCapabilities = "status" [default_on_error],
-        /// **Unstable.** Present when it serves `session/set_title`.
+        /// **Unstable.** Present if `session/set_title` is supported.
         title: SessionTitleCapabilities = "title" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// An agent serves `session/list`.
+    /// The agent supports `session/list`.
     ///
     /// Spec: [`SessionListCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionlistcapabilities)
     pub struct SessionListCapabilities {}
@@ -293,7 +293,7 @@ object! {
 }
 
 object! {
-    /// An agent serves `session/resume`.
+    /// The agent supports `session/resume`.
     ///
     /// Spec: [`SessionResumeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionresumecapabilities)
     pub struct SessionResumeCapabilities {}
@@ -301,7 +301,7 @@ object! {
 }
 
 object! {
-    /// An agent serves `session/close`.
+    /// The agent supports `session/close`.
     ///
     /// Spec: [`SessionCloseCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionclosecapabilities)
     pub struct SessionCloseCapabilities {}
@@ -309,21 +309,21 @@ object! {
 }
 
 object! {
-    /// What an agent offers around logging in.
+    /// Authentication methods of the protocol that an agent supports.
     ///
     /// Spec: [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentauthcapabilities)
     pub struct AgentAuthCapabilities {}
     optional {
-        /// Present when it serves `logout`.
+        /// Present if `logout` is supported.
         logout: LogoutCapabilities = "logout" [default_on_error],
-        /// **Unstable.** Present when it serves `auth/status`, and reports changes.
+        /// **Unstable.** Present if `auth/status` is supported, with reports of changes.
         status: AuthStatusCapabilities = "status" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// An agent serves `logout`.
+    /// The agent supports `logout`.
     ///
     /// Spec: [`LogoutCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#logoutcapabilities)
     pub struct LogoutCapabilities {}
@@ -331,31 +331,31 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An agent takes a `systemPrompt` where a session begins.
+    /// **Unstable.** The agent supports a `systemPrompt` for new sessions.
     ///
     /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities)
     pub struct SessionSystemPromptCapabilities {}
     optional {
-        /// Which modes it has beyond `append`.
+        /// Modes that are supported beyond `append`.
         mode: SessionSystemPromptModeCapabilities = "mode" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** Which modes of a `systemPrompt` an agent has beyond `append`.
+    /// **Unstable.** Modes of a `systemPrompt` that an agent supports beyond `append`.
     ///
     /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities)
     pub struct SessionSystemPromptModeCapabilities {}
     optional {
-        /// Present when it has `override`.
+        /// Present if `override` is supported.
         r#override: SessionSystemPromptOverrideCapabilities = "override" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** An agent has the mode `override` of a `systemPrompt`.
+    /// **Unstable.** The agent supports the mode `override` of a `systemPrompt`.
     ///
     /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities)
     pub struct SessionSystemPromptOverrideCapabilities {}
@@ -363,7 +363,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** A client takes sessions that a session owns.
+    /// **Unstable.** The client supports subagents.
     ///
     /// Spec: [`SubagentCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentcapabilities)
     pub struct SubagentCapabilities {}
@@ -371,7 +371,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** A client takes `plan_update` and `plan_removed`.
+    /// **Unstable.** The client supports `plan_update` and `plan_removed`.
     ///
     /// Spec: [`PlanCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#plancapabilities)
     pub struct PlanCapabilities {}

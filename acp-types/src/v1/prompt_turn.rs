@@ -1,4 +1,4 @@
-//! A turn: what the user said, what the agent reports while it works, and why it ended.
+//! Prompt turns: prompts, updates, and stop reasons.
 //!
 //! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 use super::agent_plan::{Plan, PlanUpdate};
@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
-    /// The user said something; the answer comes when the turn is over.
+    /// A prompt of the user. The response ends the turn.
     ///
     /// Method `session/prompt`. Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v1/schema#promptrequest)
     ///
@@ -35,16 +35,17 @@ object! {
     /// ```
     #[doc(alias = "session/prompt")]
     pub struct PromptRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// What was said. Text and resource links always; the rest where `promptCapabilities` says so.
+        /// Content of the prompt. Text and resource links are always valid; other content depends on
+        /// `promptCapabilities`.
         prompt: Vec<ContentBlock> = "prompt",
     }
     and "_meta"
 }
 
 object! {
-    /// The turn is over.
+    /// The end of a turn.
     ///
     /// Method `session/prompt`. Spec: [`PromptResponse`](https://agentclientprotocol.com/protocol/v1/schema#promptresponse)
     ///
@@ -56,11 +57,11 @@ object! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct PromptResponse {
-        /// Why it ended.
+        /// The reason for the end.
         stop_reason: StopReason = "stopReason",
     }
     optional {
-        /// **Unstable.** The tokens that this turn took.
+        /// **Unstable.** Token usage of the turn.
         usage: Usage = "usage" [default_on_error],
     }
     and "_meta"
@@ -79,13 +80,13 @@ open_enum! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub enum StopReason {
-        /// The model finished without asking for another tool.
+        /// The model finished its turn and requested no further tools.
         EndTurn = "end_turn",
-        /// The token limit was reached.
+        /// The maximum number of tokens was reached.
         MaxTokens = "max_tokens",
-        /// The agent asked the model as often as it may within a turn.
+        /// The maximum number of model requests within a turn was reached.
         MaxTurnRequests = "max_turn_requests",
-        /// The agent refuses to go on.
+        /// The agent refused to continue.
         Refusal = "refusal",
         /// The client cancelled the turn.
         Cancelled = "cancelled",
@@ -93,19 +94,19 @@ open_enum! {
 }
 
 object! {
-    /// The client cancels the turn of a session; the prompt is still answered, with `cancelled`.
+    /// Cancels the turn of a session. The prompt is still answered, with `cancelled`.
     ///
     /// Method `session/cancel`. Spec: [`CancelNotification`](https://agentclientprotocol.com/protocol/v1/schema#cancelnotification)
     #[doc(alias = "session/cancel")]
     pub struct CancelNotification {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     and "_meta"
 }
 
 object! {
-    /// The agent reports something of a session.
+    /// An update of a session.
     ///
     /// Method `session/update`. Spec: [`SessionNotification`](https://agentclientprotocol.com/protocol/v1/schema#sessionnotification)
     ///
@@ -123,16 +124,16 @@ object! {
     /// ```
     #[doc(alias = "session/update")]
     pub struct SessionNotification {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// What it reports.
+        /// The update.
         update: SessionUpdate = "update",
     }
     and "_meta"
 }
 
 open_union! {
-    /// What an agent reports of a session.
+    /// An update of a session, by kind.
     ///
     /// Spec: [`SessionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessionupdate)
     ///
@@ -147,57 +148,57 @@ open_union! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub enum SessionUpdate by "sessionUpdate" {
-        /// A piece of what the user said, when a session is told again.
+        /// A chunk of a user message, during a replay.
         UserMessageChunk(ContentChunk) = "user_message_chunk" [shared],
-        /// A piece of what the agent says.
+        /// A chunk of an agent message.
         AgentMessageChunk(ContentChunk) = "agent_message_chunk" [shared],
-        /// A piece of what the agent thinks.
+        /// A chunk of the agent's reasoning.
         AgentThoughtChunk(ContentChunk) = "agent_thought_chunk" [shared],
-        /// The model asked for a tool.
+        /// A new tool call.
         ToolCall(Box<ToolCall>) = "tool_call",
-        /// A tool call has changed.
+        /// A change of a tool call.
         ToolCallUpdate(Box<ToolCallUpdate>) = "tool_call_update",
-        /// The plan as it is now, whole.
+        /// The complete current plan.
         Plan(Plan) = "plan",
-        /// The commands as they are now, all of them.
+        /// All current commands.
         AvailableCommandsUpdate(AvailableCommandsUpdate) = "available_commands_update",
-        /// The agent switched the session to a mode.
+        /// The agent changed the mode of the session.
         CurrentModeUpdate(CurrentModeUpdate) = "current_mode_update",
-        /// Options of the session have changed.
+        /// Configuration options of the session have changed.
         ConfigOptionUpdate(ConfigOptionUpdate) = "config_option_update",
-        /// What a list of sessions shows of this one has changed.
+        /// A change of the session's entry in session lists.
         SessionInfoUpdate(Box<SessionInfoUpdate>) = "session_info_update",
-        /// How full the context is, and what the session has cost.
+        /// Context usage, and the cost of the session.
         UsageUpdate(UsageUpdate) = "usage_update",
-        /// Something that the user may want to know now.
+        /// A notice for the user.
         Notice(Notice) = "notice",
         /// A compaction of the context begins or changes.
         CompactionUpdate(Box<CompactionUpdate>) = "compaction_update",
-        /// A piece of a compaction's summary.
+        /// Content to append to a compaction's summary.
         CompactionSummaryChunk(Box<CompactionSummaryChunk>) = "compaction_summary_chunk",
-        /// **Unstable.** A plan of several as it is now, whole.
+        /// **Unstable.** The complete current state of one of several plans.
         PlanUpdate(Box<PlanUpdate>) = "plan_update",
-        /// **Unstable.** A plan of several is gone.
+        /// **Unstable.** One of several plans was removed.
         PlanRemoved(PlanRemoved) = "plan_removed",
-        /// **Unstable.** The session owns another, or that one has changed.
+        /// **Unstable.** A subagent begins or changes.
         SubagentUpdate(Box<SubagentUpdate>) = "subagent_update",
-        /// **Unstable.** A message from one session to another, whole or changed.
+        /// **Unstable.** A message from one session to another, complete or changed.
         SessionMessage(Box<SessionMessage>) = "session_message",
-        /// **Unstable.** A piece of a message from one session to another.
+        /// **Unstable.** A chunk of a message from one session to another.
         SessionMessageChunk(Box<SessionMessageChunk>) = "session_message_chunk",
     }
 }
 
 object! {
-    /// A piece of a message.
+    /// A chunk of a message.
     ///
     /// Spec: [`ContentChunk`](https://agentclientprotocol.com/protocol/v1/schema#contentchunk)
     pub struct ContentChunk {
-        /// The piece.
+        /// The appended content.
         content: ContentBlock = "content",
     }
     optional {
-        /// Which message it belongs to; another one begins another message.
+        /// Identifier of the message. A different id begins another message.
         message_id: MessageId = "messageId" [default_on_error],
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! What a user chooses for a session: its model, its mode, and whatever the agent offers.
+//! Configuration options of a session: model, mode, and others of the agent.
 //!
 //! Spec: [Session Config Options](https://agentclientprotocol.com/protocol/v1/session-config-options)
 pub use crate::shared::session_config_options::{
@@ -13,7 +13,7 @@ use jsonrpc_core::wire::{Fault, ValueReader, View, Wire};
 use jsonrpc_core::{__json_schema, object, open_union};
 
 object! {
-    /// An option of a session, and what it stands at.
+    /// A configuration option of a session, with its current value.
     ///
     /// Spec: [`SessionConfigOption`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoption)
     ///
@@ -29,57 +29,57 @@ object! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct SessionConfigOption {
-        /// Names it.
+        /// Identifier.
         id: SessionConfigId = "id",
-        /// What to call it before the user.
+        /// Human-readable name.
         name: String = "name",
     }
     optional {
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// What it is for; only a hint for how to show it.
+        /// Category of the option, a hint for display.
         category: SessionConfigOptionCategory = "category" [default_on_error],
     }
     rest {
-        /// What kind of choice it is.
+        /// Kind of the option.
         kind: SessionConfigKind,
     }
     and "_meta"
 }
 
 open_union! {
-    /// What kind of choice an option is.
+    /// The kind of a configuration option.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoption)
     pub enum SessionConfigKind by "type" {
-        /// One value out of several.
+        /// A selection from several values.
         Select(SessionConfigSelect) = "select",
-        /// On or off.
+        /// A boolean.
         Boolean(SessionConfigBoolean) = "boolean",
     }
 }
 
 object! {
-    /// One value out of several.
+    /// A selection from several values.
     ///
     /// Spec: [`SessionConfigSelect`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselect)
     pub struct SessionConfigSelect {
-        /// The value it stands at.
+        /// Current value.
         current_value: SessionConfigValueId = "currentValue",
-        /// The values there are.
+        /// The available values.
         options: SessionConfigSelectOptions = "options",
     }
 }
 
-/// The values of an option, in groups or not.
+/// The values of an option, grouped or ungrouped.
 ///
 /// Spec: [`SessionConfigSelectOptions`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectoptions)
 ///
-/// Which it is, the first entry says: an option has `value`, a group has `group`. A list that mixes both is an error.
+/// The first entry decides: an option has `value`, a group has `group`. A list that mixes both is an error.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SessionConfigSelectOptions {
-    /// Values one after the other; an empty list is one of these.
+    /// A plain list of values. An empty list is ungrouped.
     Ungrouped(Vec<SessionConfigSelectOption>),
     /// Values in groups.
     Grouped(Vec<SessionConfigSelectGroup>),
@@ -119,22 +119,22 @@ __json_schema! { SessionConfigSelectOptions, generator => jsonrpc_core::wire::sc
 ] }) }
 
 object! {
-    /// Values that belong together.
+    /// A group of values.
     ///
     /// Spec: [`SessionConfigSelectGroup`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectgroup)
     pub struct SessionConfigSelectGroup {
-        /// Names the group.
+        /// Identifier of the group.
         group: SessionConfigGroupId = "group",
-        /// What to call it before the user.
+        /// Human-readable name.
         name: String = "name",
-        /// Its values.
+        /// Values of the group.
         options: Vec<SessionConfigSelectOption> = "options" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
 
 object! {
-    /// The client chooses a value for an option.
+    /// A request to set a configuration option.
     ///
     /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
     ///
@@ -153,49 +153,49 @@ object! {
     /// ```
     #[doc(alias = "session/set_config_option")]
     pub struct SetSessionConfigOptionRequest {
-        /// Which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Which option.
+        /// Identifier of the option.
         config_id: SessionConfigId = "configId",
     }
     rest {
-        /// What it shall stand at.
+        /// The value to set.
         value: SessionConfigOptionValue,
     }
     and "_meta"
 }
 
 open_union! {
-    /// What an option shall stand at.
+    /// The new value of an option.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
     pub enum SessionConfigOptionValue by "type" {
-        /// On or off.
+        /// A boolean.
         Boolean(SessionConfigOptionBoolean) = "boolean",
     }
     untagged {
-        /// One value out of several; meant when there is no tag.
+        /// One of the option's values; the variant without a tag.
         ValueId(SessionConfigOptionValueId),
     }
 }
 
 object! {
-    /// The option is set; others may have changed with it.
+    /// The option is set. Other options may have changed as well.
     ///
     /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionresponse)
     pub struct SetSessionConfigOptionResponse {
-        /// All options as they stand now.
+        /// All options with their current values.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
 
 object! {
-    /// Options of the session have changed.
+    /// Configuration options of the session have changed.
     ///
     /// Spec: [`ConfigOptionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#configoptionupdate)
     pub struct ConfigOptionUpdate {
-        /// All options as they stand now.
+        /// All options with their current values.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! The sessions that an agent knows.
+//! Lists of sessions.
 //!
 //! Spec: [Session List](https://agentclientprotocol.com/protocol/v1/session-list)
 pub use crate::shared::session_list::{
@@ -12,17 +12,17 @@ use alloc::vec::Vec;
 use jsonrpc_core::object;
 
 object! {
-    /// The client asks for the sessions that the agent knows, page by page.
+    /// A request for a page of the agent's sessions.
     ///
     /// Method `session/list`. Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsrequest)
     #[doc(alias = "session/list")]
     pub struct ListSessionsRequest {}
     optional {
-        /// Only those that work in this folder, an absolute path.
+        /// Limits the list to this working directory, an absolute path.
         cwd: String = "cwd",
-        /// Where the page begins, from the page before; opaque.
+        /// Opaque cursor from the previous page.
         cursor: String = "cursor",
-        /// **Unstable.** Which of those that were put away to list; absent means none.
+        /// **Unstable.** Filter of archived sessions; absent means that they are excluded.
         archived: SessionArchiveFilter = "archived",
     }
     and "_meta"
@@ -37,7 +37,7 @@ object! {
         sessions: Vec<SessionInfo> = "sessions" [default_on_error, skip_invalid_items] or "[]",
     }
     optional {
-        /// Where the next page begins; absent on the last.
+        /// Cursor of the next page; absent on the last page.
         next_cursor: String = "nextCursor" [default_on_error],
     }
     and "_meta"
@@ -48,19 +48,19 @@ object! {
     ///
     /// Spec: [`SessionInfo`](https://agentclientprotocol.com/protocol/v1/schema#sessioninfo)
     pub struct SessionInfo {
-        /// Names it.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Absolute path of the folder that it works in.
+        /// Absolute path of the working directory.
         cwd: String = "cwd",
     }
     optional {
-        /// Absolute paths of more folders that belong to it.
+        /// Absolute paths of additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_error, skip_invalid_items],
-        /// What it is about, for people.
+        /// Human-readable title.
         title: String = "title" [default_on_error],
-        /// When it was last active, an ISO 8601 timestamp.
+        /// Time of the last activity, an ISO 8601 timestamp.
         updated_at: String = "updatedAt" [default_on_error],
-        /// **Unstable.** Whether it was put away.
+        /// **Unstable.** Whether the session is archived.
         archived: bool = "archived" [default_on_error],
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Ways of working that a user switches an agent between.
+//! Modes of a session.
 //!
 //! Spec: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
 use crate::shared::session_setup::SessionId;
@@ -7,14 +7,14 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, string_id};
 
 string_id! {
-    /// Names a mode.
+    /// Identifies a mode.
     ///
     /// Spec: [`SessionModeId`](https://agentclientprotocol.com/protocol/v1/schema#sessionmodeid)
     pub struct SessionModeId;
 }
 
 object! {
-    /// The modes of a session, and the one it is in.
+    /// The modes of a session, and the current one.
     ///
     /// Spec: [`SessionModeState`](https://agentclientprotocol.com/protocol/v1/schema#sessionmodestate)
     ///
@@ -26,33 +26,33 @@ object! {
     /// assert!(state.available_modes.iter().any(|mode| mode.id == state.current_mode_id));
     /// ```
     pub struct SessionModeState {
-        /// The one it is in.
+        /// Identifier of the current mode.
         current_mode_id: SessionModeId = "currentModeId",
-        /// All that it has.
+        /// The available modes.
         available_modes: Vec<SessionMode> = "availableModes" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
 
 object! {
-    /// A way of working.
+    /// A mode of a session.
     ///
     /// Spec: [`SessionMode`](https://agentclientprotocol.com/protocol/v1/schema#sessionmode)
     pub struct SessionMode {
-        /// Names it.
+        /// Identifier.
         id: SessionModeId = "id",
-        /// What to call it before the user.
+        /// Human-readable name.
         name: String = "name",
     }
     optional {
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// The client switches a session to a mode.
+    /// A request to set the mode of a session.
     ///
     /// Method `session/set_mode`. Spec: [`SetSessionModeRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderequest)
     ///
@@ -65,16 +65,16 @@ object! {
     /// ```
     #[doc(alias = "session/set_mode")]
     pub struct SetSessionModeRequest {
-        /// Which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// One of its modes.
+        /// Identifier of the mode.
         mode_id: SessionModeId = "modeId",
     }
     and "_meta"
 }
 
 object! {
-    /// The session is in the mode.
+    /// The mode is set.
     ///
     /// Method `session/set_mode`. Spec: [`SetSessionModeResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderesponse)
     pub struct SetSessionModeResponse {}
@@ -82,11 +82,11 @@ object! {
 }
 
 object! {
-    /// The agent switched the session to a mode.
+    /// The agent changed the mode of the session.
     ///
     /// Spec: [`CurrentModeUpdate`](https://agentclientprotocol.com/protocol/v1/schema#currentmodeupdate)
     pub struct CurrentModeUpdate {
-        /// The one it is in now.
+        /// Identifier of the new mode.
         current_mode_id: SessionModeId = "currentModeId",
     }
     and "_meta"

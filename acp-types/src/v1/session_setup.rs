@@ -1,4 +1,4 @@
-//! Beginning a session, and coming back to one.
+//! Session setup: new, loaded, resumed and forked sessions.
 //!
 //! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup)
 use super::session_config_options::SessionConfigOption;
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union};
 
 object! {
-    /// The client begins a session.
+    /// A request for a new session.
     ///
     /// Method `session/new`. Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#newsessionrequest)
     ///
@@ -30,150 +30,150 @@ object! {
     /// ```
     #[doc(alias = "session/new")]
     pub struct NewSessionRequest {
-        /// Absolute path of the folder that the session works in.
+        /// Absolute path of the working directory.
         cwd: String = "cwd",
-        /// MCP servers that the agent shall connect to.
+        /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null] or "[]",
     }
     optional {
-        /// Absolute paths of more folders that belong to the session.
+        /// Absolute paths of additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
-        /// **Unstable.** What the client tells the model.
+        /// **Unstable.** Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
 
 object! {
-    /// The session that has begun.
+    /// The new session.
     ///
     /// Method `session/new`. Spec: [`NewSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#newsessionresponse)
     pub struct NewSessionResponse {
-        /// Names it from now on.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     optional {
-        /// Its modes, where the agent has such.
+        /// Modes, if the agent has any.
         modes: SessionModeState = "modes" [default_on_error],
-        /// Its options, where the agent has such.
+        /// Configuration options, if the agent has any.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 object! {
-    /// The client comes back to a session, and wants its history told first.
+    /// A request to load a session, with a replay of its history.
     ///
     /// Method `session/load`. Spec: [`LoadSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionrequest)
     #[doc(alias = "session/load")]
     pub struct LoadSessionRequest {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Absolute path of the folder that the session works in.
+        /// Absolute path of the working directory.
         cwd: String = "cwd",
-        /// MCP servers that the agent shall connect to.
+        /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null] or "[]",
     }
     optional {
-        /// Absolute paths of more folders that belong to the session.
+        /// Absolute paths of additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
-        /// **Unstable.** What the client tells the model.
+        /// **Unstable.** Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
 
 object! {
-    /// The session's history has been told, and it goes on.
+    /// The session is loaded, and its replay is complete.
     ///
     /// Method `session/load`. Spec: [`LoadSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionresponse)
     pub struct LoadSessionResponse {}
     optional {
-        /// Its modes, where the agent has such.
+        /// Modes, if the agent has any.
         modes: SessionModeState = "modes" [default_on_error],
-        /// Its options, where the agent has such.
+        /// Configuration options, if the agent has any.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 object! {
-    /// The client comes back to a session without its history.
+    /// A request to resume a session without a replay of its history.
     ///
     /// Method `session/resume`. Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionrequest)
     #[doc(alias = "session/resume")]
     pub struct ResumeSessionRequest {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Absolute path of the folder that the session works in.
+        /// Absolute path of the working directory.
         cwd: String = "cwd",
     }
     optional {
-        /// MCP servers that the agent shall connect to.
+        /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
-        /// Absolute paths of more folders that belong to the session.
+        /// Absolute paths of additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
-        /// **Unstable.** What the client tells the model.
+        /// **Unstable.** Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
 
 object! {
-    /// The session goes on.
+    /// The session is resumed.
     ///
     /// Method `session/resume`. Spec: [`ResumeSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionresponse)
     pub struct ResumeSessionResponse {}
     optional {
-        /// Its modes, where the agent has such.
+        /// Modes, if the agent has any.
         modes: SessionModeState = "modes" [default_on_error],
-        /// Its options, where the agent has such.
+        /// Configuration options, if the agent has any.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** The client begins a session with the history of another.
+    /// **Unstable.** A request for a new session with the history of another.
     ///
     /// Method `session/fork`. Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionrequest)
     #[doc(alias = "session/fork")]
     pub struct ForkSessionRequest {
-        /// That other one.
+        /// Identifier of the session to fork.
         session_id: SessionId = "sessionId",
-        /// Absolute path of the folder that the new session works in.
+        /// Absolute path of the new session's working directory.
         cwd: String = "cwd",
     }
     optional {
-        /// MCP servers that the agent shall connect to.
+        /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
-        /// Absolute paths of more folders that belong to the new session.
+        /// Absolute paths of the new session's additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
-        /// What the client tells the model.
+        /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** The new session that has begun.
+    /// **Unstable.** The forked session.
     ///
     /// Method `session/fork`. Spec: [`ForkSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionresponse)
     pub struct ForkSessionResponse {
-        /// Names it from now on.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     optional {
-        /// Its modes, where the agent has such.
+        /// Modes, if the agent has any.
         modes: SessionModeState = "modes" [default_on_error],
-        /// Its options, where the agent has such.
+        /// Configuration options, if the agent has any.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 open_union! {
-    /// How an agent reaches an MCP server.
+    /// An MCP server, by transport.
     ///
     /// Spec: [`McpServer`](https://agentclientprotocol.com/protocol/v1/schema#mcpserver)
     ///
@@ -192,15 +192,15 @@ open_union! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub enum McpServer by "type" {
-        /// Over HTTP, where the agent's `mcpCapabilities.http` says so.
+        /// HTTP. Requires the agent's `mcpCapabilities.http`.
         Http(McpServerHttp) = "http",
-        /// Over server-sent events, where the agent's `mcpCapabilities.sse` says so.
+        /// Server-sent events. Requires the agent's `mcpCapabilities.sse`.
         Sse(McpServerSse) = "sse",
-        /// **Unstable.** Over the connection itself, where the agent's `mcpCapabilities.acp` says so.
+        /// **Unstable.** The ACP connection. Requires the agent's `mcpCapabilities.acp`.
         Acp(McpServerAcp) = "acp",
     }
     untagged {
-        /// Over the standard streams of a program; meant when there is no tag.
+        /// Standard input and output of a program; the variant without a tag.
         Stdio(McpServerStdio) = "stdio",
     }
 }
@@ -210,11 +210,11 @@ object! {
     ///
     /// Spec: [`McpServerHttp`](https://agentclientprotocol.com/protocol/v1/schema#mcpserverhttp)
     pub struct McpServerHttp {
-        /// What to call it.
+        /// Human-readable name.
         name: String = "name",
-        /// Where it is.
+        /// URL of the server.
         url: String = "url",
-        /// Headers to send with each request.
+        /// Headers of each request.
         headers: Vec<HttpHeader> = "headers" [default_on_null] or "[]",
     }
     and "_meta"
@@ -225,28 +225,28 @@ object! {
     ///
     /// Spec: [`McpServerSse`](https://agentclientprotocol.com/protocol/v1/schema#mcpserversse)
     pub struct McpServerSse {
-        /// What to call it.
+        /// Human-readable name.
         name: String = "name",
-        /// Where it is.
+        /// URL of the server.
         url: String = "url",
-        /// Headers to send with each request.
+        /// Headers of each request.
         headers: Vec<HttpHeader> = "headers" [default_on_null] or "[]",
     }
     and "_meta"
 }
 
 object! {
-    /// An MCP server that is a program of its own.
+    /// An MCP server that runs as a program.
     ///
     /// Spec: [`McpServerStdio`](https://agentclientprotocol.com/protocol/v1/schema#mcpserverstdio)
     pub struct McpServerStdio {
-        /// What to call it.
+        /// Human-readable name.
         name: String = "name",
         /// Absolute path of the program.
         command: String = "command",
-        /// Its arguments.
+        /// Arguments of the program.
         args: Vec<String> = "args" [default_on_null] or "[]",
-        /// Variables to set in its environment.
+        /// Additional environment variables.
         env: Vec<EnvVariable> = "env" [default_on_null] or "[]",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Commands that a user may begin a prompt with.
+//! Slash commands.
 //!
 //! Spec: [Slash Commands](https://agentclientprotocol.com/protocol/v1/slash-commands)
 use alloc::string::String;
@@ -6,35 +6,35 @@ use alloc::vec::Vec;
 use jsonrpc_core::{member_union, object};
 
 object! {
-    /// The commands as they are now.
+    /// The current commands.
     ///
     /// Spec: [`AvailableCommandsUpdate`](https://agentclientprotocol.com/protocol/v1/schema#availablecommandsupdate)
     pub struct AvailableCommandsUpdate {
-        /// All of them.
+        /// The commands.
         available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
 
 object! {
-    /// A command that a user may begin a prompt with.
+    /// A command at the beginning of a prompt.
     ///
     /// Spec: [`AvailableCommand`](https://agentclientprotocol.com/protocol/v1/schema#availablecommand)
     pub struct AvailableCommand {
-        /// Its name, without the slash.
+        /// Name of the command, without the slash.
         name: String = "name",
-        /// What it does, for people to read.
+        /// Human-readable description.
         description: String = "description",
     }
     optional {
-        /// What it wants after its name; absent when nothing.
+        /// Input after the command's name; absent means no input.
         input: AvailableCommandInput = "input" [default_on_error],
     }
     and "_meta"
 }
 
 member_union! {
-    /// What a command wants after its name.
+    /// The input of a command.
     ///
     /// Spec: [`AvailableCommandInput`](https://agentclientprotocol.com/protocol/v1/schema#availablecommandinput)
     pub enum AvailableCommandInput {
@@ -44,11 +44,11 @@ member_union! {
 }
 
 object! {
-    /// All text that follows a command's name is its input.
+    /// Free text after the command's name.
     ///
     /// Spec: [`UnstructuredCommandInput`](https://agentclientprotocol.com/protocol/v1/schema#unstructuredcommandinput)
     pub struct UnstructuredCommandInput {
-        /// What to show until something is typed.
+        /// Placeholder text for an empty input.
         hint: String = "hint",
     }
     and "_meta"

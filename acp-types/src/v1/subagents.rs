@@ -1,4 +1,4 @@
-//! **Unstable.** Sessions that a session began and owns, and what they say to each other.
+//! **Unstable.** Subagents: sessions owned by a session, and messages between sessions.
 //!
 //! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
 use super::content::ContentBlock;
@@ -13,37 +13,39 @@ use jsonrpc_core::wire::{Extra, Meta};
 use jsonrpc_core::{object, open_union};
 
 object! {
-    /// **Unstable.** A session owns another, or that one has changed. Absent stays, `null` clears, a value replaces.
+    /// **Unstable.** A subagent begins or changes. In each member, absence keeps the value, `null` clears it, and a
+    /// value replaces it.
     ///
     /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
     pub struct SubagentUpdate {
-        /// The one that is owned; the first update announces it, before anything else names it.
+        /// Identifier of the owned session. The first update with it precedes all other references.
         session_id: SessionId = "sessionId",
     }
     patch {
-        /// What it is called here, for people to read.
+        /// Human-readable name.
         title: String = "title" [default_on_error],
-        /// What it is for, for people to read.
+        /// Human-readable description of the task.
         description: String = "description" [default_on_error],
-        /// What the client may do to it.
+        /// Operations that the client may perform.
         capabilities: SubagentSessionCapabilities = "capabilities" [default_on_error],
-        /// How it stands, whole; cleared means that nobody knows, not that it is idle.
+        /// Complete state. A cleared state is unknown, not idle.
         state: StateUpdate = "state" [default_on_error],
-        /// Absolute path of the folder that it works in; cleared means that of its owner.
+        /// Absolute path of the working directory; cleared means that of the owner.
         cwd: String = "cwd",
-        /// Absolute paths of more folders that belong to it; cleared means those of its owner.
+        /// Absolute paths of additional directories; cleared means those of the owner.
         additional_directories: Vec<String> = "additionalDirectories",
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// **Unstable.** A message from one session to another. Absent stays, `null` clears, a value replaces.
+    /// **Unstable.** A message from one session to another. In each member, absence keeps the value, `null` clears it,
+    /// and a value replaces it.
     ///
     /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessage)
     pub struct SessionMessage {
-        /// Names it within the session that it is reported in.
+        /// Identifier of the message in the session that reports it.
         message_id: MessageId = "messageId",
     }
     patch {
@@ -51,53 +53,53 @@ object! {
         sender_session_id: SessionId = "senderSessionId" [default_on_error],
         /// The session that receives it.
         recipient_session_id: SessionId = "recipientSessionId" [default_on_error],
-        /// What the sender calls it.
+        /// Identifier of the message in the sending session.
         sender_message_id: MessageId = "senderMessageId" [default_on_error],
-        /// What the recipient calls it.
+        /// Identifier of the message in the receiving session.
         recipient_message_id: MessageId = "recipientMessageId" [default_on_error],
-        /// What it says, whole.
+        /// The complete content.
         content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// **Unstable.** A piece of a message from one session to another, to be added at the end.
+    /// **Unstable.** Content to append to a message from one session to another.
     ///
     /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessagechunk)
     pub struct SessionMessageChunk {
-        /// Which message.
+        /// Identifier of the message.
         message_id: MessageId = "messageId",
-        /// The piece.
+        /// The appended content.
         content: ContentBlock = "content",
     }
     and "_meta"
 }
 
 open_union! {
-    /// **Unstable.** What a session is at. One that is unknown is busy, never idle.
+    /// **Unstable.** The state of a session. An unknown state counts as busy, never as idle.
     ///
     /// Spec: [`StateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#stateupdate)
     pub enum StateUpdate by "state" {
-        /// It works.
+        /// The session works.
         Running(RunningStateUpdate) = "running",
-        /// It has nothing to do in the foreground.
+        /// The session has no foreground work.
         Idle(Box<IdleStateUpdate>) = "idle",
-        /// It waits for the user.
+        /// The session waits for the user.
         RequiresAction(RequiresActionStateUpdate) = "requires_action",
-        /// **Unstable.** Nobody knows.
+        /// **Unstable.** The state is unknown.
         UnknownState(UnknownStateUpdate) = "unknown",
     }
 }
 
 impl StateUpdate {
-    /// Whether the session has nothing to do in the foreground, and says so.
+    /// Returns whether the session reports that it has no foreground work.
     pub fn is_idle(&self) -> bool {
         matches!(self, Self::Idle(_))
     }
 
-    /// Whether the session is at something: it works, it waits for the user, or it is in a state that is not known.
+    /// Returns whether the session is busy: it works, waits for the user, or has an unknown state.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Running(_) | Self::RequiresAction(_) | Self::Unknown(_))
     }
@@ -120,7 +122,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** Nobody knows what a session is at.
+    /// **Unstable.** The state of a session is unknown.
     ///
     /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#unknownstateupdate)
     pub struct UnknownStateUpdate {}
@@ -128,33 +130,33 @@ object! {
 }
 
 object! {
-    /// **Unstable.** A session has nothing to do in the foreground.
+    /// **Unstable.** A session has no foreground work.
     ///
     /// Spec: [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
     pub struct IdleStateUpdate {}
     optional {
-        /// The tokens that the work took which has ended.
+        /// Token usage of the work that ended.
         usage: Box<Usage> = "usage" [default_on_error],
     }
     rest {
-        /// Why its work ended, where the agent says so.
+        /// The reason for the end of the work, if the agent reports it.
         stop_reason: IdleStopReason,
     }
     and "_meta"
 }
 
 open_union! {
-    /// **Unstable.** Why an agent ended its work; an agent need not say so.
+    /// **Unstable.** The reason for the end of an agent's work. Agents may omit it.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
     pub enum IdleStopReason by "stopReason" [default_on_error] {
-        /// The model finished without asking for another tool.
+        /// The model finished its turn and requested no further tools.
         EndTurn(Extra) = "end_turn",
-        /// The token limit was reached.
+        /// The maximum number of tokens was reached.
         MaxTokens(Extra) = "max_tokens",
-        /// The agent asked the model as often as it may.
+        /// The maximum number of model requests was reached.
         MaxTurnRequests(Extra) = "max_turn_requests",
-        /// The agent refuses to go on.
+        /// The agent refused to continue.
         Refusal(Extra) = "refusal",
         /// The client cancelled the work.
         Cancelled(Extra) = "cancelled",
@@ -162,7 +164,7 @@ open_union! {
         Error(ErrorStopReason) = "error",
     }
     untagged {
-        /// The agent does not say.
+        /// No reason was reported.
         NotReported(Extra),
     }
 }

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::object;
 
 object! {
-    /// The agent asks for a command to be run.
+    /// A request to run a command in a terminal.
     ///
     /// Method `terminal/create`. Spec: [`CreateTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#createterminalrequest)
     ///
@@ -25,44 +25,44 @@ object! {
     /// ```
     #[doc(alias = "terminal/create")]
     pub struct CreateTerminalRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
         /// The command.
         command: String = "command",
     }
     optional {
-        /// Its arguments.
+        /// Arguments of the program.
         args: Vec<String> = "args" [default_on_null],
-        /// Variables to set in its environment.
+        /// Additional environment variables.
         env: Vec<EnvVariable> = "env" [default_on_null],
-        /// Absolute path of the folder to run it in.
+        /// Absolute path of the working directory.
         cwd: String = "cwd",
-        /// How many bytes of output to keep; the oldest go first.
+        /// Largest size of the kept output, in bytes. The oldest output is dropped first.
         output_byte_limit: u64 = "outputByteLimit",
     }
     and "_meta"
 }
 
 object! {
-    /// The command runs.
+    /// The command was started.
     ///
     /// Method `terminal/create`. Spec: [`CreateTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#createterminalresponse)
     pub struct CreateTerminalResponse {
-        /// Names its terminal.
+        /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
 }
 
 object! {
-    /// The agent asks for the output so far.
+    /// A request for the output so far.
     ///
     /// Method `terminal/output`. Spec: [`TerminalOutputRequest`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputrequest)
     #[doc(alias = "terminal/output")]
     pub struct TerminalOutputRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Of which terminal.
+        /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
@@ -89,39 +89,39 @@ object! {
     pub struct TerminalOutputResponse {
         /// The output.
         output: String = "output",
-        /// Whether its beginning is gone, because of the limit.
+        /// Whether the beginning was dropped because of the limit.
         truncated: bool = "truncated",
     }
     optional {
-        /// How the command ended; absent while it runs.
+        /// Exit status; absent while the command runs.
         exit_status: TerminalExitStatus = "exitStatus" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// How a command ended.
+    /// The exit status of a command.
     ///
     /// Spec: [`TerminalExitStatus`](https://agentclientprotocol.com/protocol/v1/schema#terminalexitstatus)
     pub struct TerminalExitStatus {}
     optional {
-        /// Its exit code; absent when a signal ended it.
+        /// Exit code; absent if a signal ended the command.
         exit_code: u32 = "exitCode" [default_on_error],
-        /// The signal that ended it.
+        /// The signal that ended the command.
         signal: String = "signal" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// The agent waits for a command to end.
+    /// A request that waits for the end of a command.
     ///
     /// Method `terminal/wait_for_exit`. Spec: [`WaitForTerminalExitRequest`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitrequest)
     #[doc(alias = "terminal/wait_for_exit")]
     pub struct WaitForTerminalExitRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Of which terminal.
+        /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
@@ -133,30 +133,30 @@ object! {
     /// Method `terminal/wait_for_exit`. Spec: [`WaitForTerminalExitResponse`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitresponse)
     pub struct WaitForTerminalExitResponse {}
     optional {
-        /// Its exit code; absent when a signal ended it.
+        /// Exit code; absent if a signal ended the command.
         exit_code: u32 = "exitCode" [default_on_error],
-        /// The signal that ended it.
+        /// The signal that ended the command.
         signal: String = "signal" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// The agent ends a command and keeps its terminal.
+    /// A request to kill a command and keep its terminal.
     ///
     /// Method `terminal/kill`. Spec: [`KillTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#killterminalrequest)
     #[doc(alias = "terminal/kill")]
     pub struct KillTerminalRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Of which terminal.
+        /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
 }
 
 object! {
-    /// The command is ended.
+    /// The command was killed.
     ///
     /// Method `terminal/kill`. Spec: [`KillTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#killterminalresponse)
     pub struct KillTerminalResponse {}
@@ -164,21 +164,21 @@ object! {
 }
 
 object! {
-    /// The agent has no more use for a terminal; a command still running is ended.
+    /// A request to release a terminal. A running command is killed.
     ///
     /// Method `terminal/release`. Spec: [`ReleaseTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalrequest)
     #[doc(alias = "terminal/release")]
     pub struct ReleaseTerminalRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Which terminal.
+        /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
 }
 
 object! {
-    /// The terminal is gone.
+    /// The terminal was released.
     ///
     /// Method `terminal/release`. Spec: [`ReleaseTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalresponse)
     pub struct ReleaseTerminalResponse {}

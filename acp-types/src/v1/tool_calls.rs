@@ -1,4 +1,4 @@
-//! Tools that the model asked for, what became of them, and the user's permission.
+//! Tool calls, their content and status, and requests for the user's permission.
 //!
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
 use super::content::ContentBlock;
@@ -14,7 +14,7 @@ use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
-    /// A tool that the model asked for, as the agent announces it.
+    /// A tool call requested by the model, as first announced by the agent.
     ///
     /// Spec: [`ToolCall`](https://agentclientprotocol.com/protocol/v1/schema#toolcall)
     ///
@@ -31,37 +31,37 @@ object! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct ToolCall {
-        /// Names it.
+        /// Identifier of the tool call, unique within the session.
         tool_call_id: ToolCallId = "toolCallId",
-        /// What it is doing, for people to read.
+        /// Human-readable description of the activity.
         title: String = "title",
     }
     optional {
-        /// The tool's name, for programs.
+        /// Programmatic name of the tool.
         name: String = "name" [default_on_error],
-        /// What kind of tool it is; absent means `other`.
+        /// Kind of the tool; absent means `other`.
         kind: ToolKind = "kind" [default_on_error],
-        /// How it stands; absent means `pending`.
+        /// Status; absent means `pending`.
         status: ToolCallStatus = "status" [default_on_error],
-        /// What it has produced.
+        /// Content that the tool call produced.
         content: Vec<ToolCallContent> = "content" [default_on_error, skip_invalid_items],
-        /// Files that it works on.
+        /// Files that the tool call concerns.
         locations: Vec<ToolCallLocation> = "locations" [default_on_error, skip_invalid_items],
-        /// What the model gave the tool.
+        /// Input of the tool, as sent by the model.
         raw_input: Raw = "rawInput" [default_on_error],
-        /// What the tool gave back.
+        /// Output of the tool.
         raw_output: Raw = "rawOutput" [default_on_error],
     }
     and "_meta"
 }
 
 impl ToolCall {
-    /// The kind to show: one that is absent or unknown is `other`.
+    /// Returns the kind, with `other` for an absent or unknown one.
     pub fn kind_or_other(&self) -> &ToolKind {
         self.kind.as_ref().map_or(&ToolKind::Other, ToolKind::or_other)
     }
 
-    /// The status to show: one that is absent or unknown is `pending`.
+    /// Returns the status, with `pending` for an absent or unknown one.
     pub fn status_or_pending(&self) -> &ToolCallStatus {
         match &self.status {
             Some(status) if status.is_known() => status,
@@ -71,7 +71,7 @@ impl ToolCall {
 }
 
 object! {
-    /// A tool call has changed. Absent and `null` both mean unchanged; which of them came is kept.
+    /// A change of a tool call. Absence and `null` both mean unchanged, and are kept apart.
     ///
     /// Spec: [`ToolCallUpdate`](https://agentclientprotocol.com/protocol/v1/schema#toolcallupdate)
     ///
@@ -84,48 +84,48 @@ object! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct ToolCallUpdate {
-        /// Which one.
+        /// Identifier of the tool call.
         tool_call_id: ToolCallId = "toolCallId",
     }
     patch {
-        /// What it is doing, for people to read.
+        /// Human-readable description of the activity.
         title: String = "title" [default_on_error],
-        /// The tool's name, for programs.
+        /// Programmatic name of the tool.
         name: String = "name" [default_on_error],
-        /// What kind of tool it is.
+        /// Kind of the tool.
         kind: ToolKind = "kind" [default_on_error],
-        /// How it stands.
+        /// Current status.
         status: ToolCallStatus = "status" [default_on_error],
-        /// All that it has produced, instead of what was.
+        /// Produced content, which replaces the earlier content.
         content: Vec<ToolCallContent> = "content" [default_on_error, skip_invalid_items],
-        /// All files that it works on, instead of what was.
+        /// Concerned files, which replace the earlier ones.
         locations: Vec<ToolCallLocation> = "locations" [default_on_error, skip_invalid_items],
-        /// What the model gave the tool.
+        /// Input of the tool, as sent by the model.
         raw_input: Raw = "rawInput" [default_on_error],
-        /// What the tool gave back.
+        /// Output of the tool.
         raw_output: Raw = "rawOutput" [default_on_error],
     }
     and "_meta"
 }
 
 open_enum! {
-    /// How a tool call stands.
+    /// Status of a tool call.
     ///
     /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v1/schema#toolcallstatus)
     pub enum ToolCallStatus {
-        /// It has not begun: its input is still coming, or the user has not agreed.
+        /// Not begun: the input is incomplete, or the user has not agreed.
         Pending = "pending",
-        /// It runs.
+        /// Running.
         InProgress = "in_progress",
-        /// It ended well.
+        /// Completed successfully.
         Completed = "completed",
-        /// It ended with an error.
+        /// Ended with an error.
         Failed = "failed",
     }
 }
 
 open_union! {
-    /// What a tool call has produced.
+    /// Content produced by a tool call.
     ///
     /// Spec: [`ToolCallContent`](https://agentclientprotocol.com/protocol/v1/schema#toolcallcontent)
     pub enum ToolCallContent by "type" {
@@ -133,7 +133,7 @@ open_union! {
         Content(Content) = "content",
         /// A change to a file.
         Diff(Box<Diff>) = "diff",
-        /// A terminal, to be shown as it runs.
+        /// A terminal, shown while it runs.
         Terminal(Terminal) = "terminal",
     }
 }
@@ -167,7 +167,7 @@ object! {
 }
 
 object! {
-    /// A place in a file that a tool call works on.
+    /// A place in a file that a tool call concerns.
     ///
     /// Spec: [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v1/schema#toolcalllocation)
     pub struct ToolCallLocation {
@@ -182,7 +182,7 @@ object! {
 }
 
 object! {
-    /// The agent asks whether it may go on with a tool call.
+    /// A request for permission to continue with a tool call.
     ///
     /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
     ///
@@ -203,18 +203,18 @@ object! {
     /// ```
     #[doc(alias = "session/request_permission")]
     pub struct RequestPermissionRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Which tool call, and what is new about it.
+        /// The tool call, with changed members.
         tool_call: ToolCallUpdate = "toolCall",
-        /// The answers to choose from.
+        /// The options.
         options: Vec<PermissionOption> = "options",
     }
     and "_meta"
 }
 
 impl RequestPermissionRequest {
-    /// Whether `outcome` is permission: one of these options was chosen, and it is a yes. Nothing else is.
+    /// Returns whether `outcome` grants permission: it selects one of these options, and the option allows.
     ///
     /// ```
     /// use acp_types::v1::tool_calls::{
@@ -256,26 +256,26 @@ object! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct RequestPermissionResponse {
-        /// What came of the question.
+        /// The outcome of the request.
         outcome: RequestPermissionOutcome = "outcome",
     }
     and "_meta"
 }
 
 open_union! {
-    /// What came of a question for permission.
+    /// The outcome of a permission request.
     ///
     /// Spec: [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionoutcome)
     pub enum RequestPermissionOutcome by "outcome" {
         /// The turn was cancelled before the user answered.
         Cancelled(Extra) = "cancelled",
-        /// The user chose an answer.
+        /// The user selected an option.
         Selected(SelectedPermissionOutcome) = "selected",
     }
 }
 
 impl RequestPermissionOutcome {
-    /// The answer that was chosen. An outcome that is unknown chose none.
+    /// Returns the selected option. An unknown outcome has none.
     pub fn option_id(&self) -> Option<&PermissionOptionId> {
         match self {
             Self::Selected(selected) => Some(&selected.option_id),

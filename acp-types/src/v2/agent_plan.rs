@@ -1,4 +1,4 @@
-//! What the agent means to do.
+//! Plans of an agent.
 //!
 //! Spec: [Agent Plan](https://agentclientprotocol.com/protocol/v2/agent-plan)
 pub use crate::shared::agent_plan::{
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
-    /// A plan as it is now, whole.
+    /// The complete current state of a plan.
     ///
     /// Spec: [`PlanUpdate`](https://agentclientprotocol.com/protocol/v2/schema#planupdate)
     pub struct PlanUpdate {
@@ -20,21 +20,21 @@ object! {
 }
 
 open_union! {
-    /// A plan. One that is unknown takes the place of the plan whose `planId` it has.
+    /// A plan. A plan of an unknown kind replaces the plan with the same `planId`.
     ///
     /// Spec: [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v2/schema#planupdatecontent)
     pub enum PlanUpdateContent by "type" {
-        /// What is to be done, one after the other.
+        /// A list of entries, in order.
         Items(PlanItems) = "items",
-        /// **Unstable.** A file.
+        /// **Unstable.** A plan in a file.
         File(PlanFile) = "file",
-        /// **Unstable.** A text.
+        /// **Unstable.** A plan as Markdown text.
         Markdown(PlanMarkdown) = "markdown",
     }
 }
 
 impl PlanUpdateContent {
-    /// The plan whose place it takes. One that is unknown takes that of the plan it names, too.
+    /// Returns the id of the plan that it replaces, also for an unknown kind.
     pub fn plan_id(&self) -> Option<PlanId> {
         match self {
             Self::Items(plan) => Some(plan.plan_id.clone()),
@@ -46,45 +46,45 @@ impl PlanUpdateContent {
 }
 
 object! {
-    /// A plan that is a list.
+    /// A plan as a list of entries.
     ///
     /// Spec: [`PlanItems`](https://agentclientprotocol.com/protocol/v2/schema#planitems)
     pub struct PlanItems {
-        /// Which plan.
+        /// Identifier of the plan.
         plan_id: PlanId = "planId",
-        /// What is to be done, all of it.
+        /// All entries of the plan.
         entries: Vec<PlanEntry> = "entries" [skip_invalid_items] or "[]",
     }
     and "_meta"
 }
 
 object! {
-    /// Something that is to be done.
+    /// An entry of a plan.
     ///
     /// Spec: [`PlanEntry`](https://agentclientprotocol.com/protocol/v2/schema#planentry)
     pub struct PlanEntry {
-        /// What it is, for people to read.
+        /// Human-readable description.
         content: String = "content",
-        /// How much it matters.
+        /// Priority of the entry.
         priority: PlanEntryPriority = "priority",
-        /// How it stands.
+        /// Current status.
         status: PlanEntryStatus = "status",
     }
     and "_meta"
 }
 
 open_enum! {
-    /// How an entry of a plan stands.
+    /// Status of a plan entry.
     ///
     /// Spec: [`PlanEntryStatus`](https://agentclientprotocol.com/protocol/v2/schema#planentrystatus)
     pub enum PlanEntryStatus {
-        /// It has not begun.
+        /// Not begun.
         Pending = "pending",
-        /// The agent is at it.
+        /// In progress.
         InProgress = "in_progress",
-        /// It is done.
+        /// Completed.
         Completed = "completed",
-        /// It will not be done.
+        /// Cancelled.
         Cancelled = "cancelled",
     }
 }

@@ -1,4 +1,4 @@
-//! Logging in to the agent, and out again.
+//! Authentication: login and logout.
 //!
 //! Spec: [Authentication](https://agentclientprotocol.com/protocol/v2/authentication)
 pub use crate::shared::authentication::{
@@ -11,69 +11,69 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union};
 
 open_union! {
-    /// A way to log in that an agent offers.
+    /// An authentication method of an agent.
     ///
     /// Spec: [`AuthMethod`](https://agentclientprotocol.com/protocol/v2/schema#authmethod)
     pub enum AuthMethod by "type" {
-        /// The client runs the agent's program in a terminal, where the user logs in.
+        /// A login in a terminal, in which the client runs the agent's program.
         Terminal(AuthMethodTerminal) = "terminal",
-        /// The agent sees to it, when `auth/login` asks it to.
+        /// A login by the agent itself, on `auth/login`.
         Agent(AuthMethodAgent) = "agent",
     }
 }
 
 object! {
-    /// The client runs the agent's program in a terminal, where the user logs in.
+    /// A login in a terminal, in which the client runs the agent's program.
     ///
     /// Spec: [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v2/schema#authmethodterminal)
     pub struct AuthMethodTerminal {
-        /// Names it; not for `auth/login`.
+        /// Identifier of the method; not valid in `auth/login`.
         method_id: AuthMethodId = "methodId",
-        /// What to call it before the user.
+        /// Human-readable name.
         name: String = "name",
     }
     optional {
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// Arguments to add to the agent's command.
+        /// Additional arguments of the agent's command.
         args: Vec<String> = "args" [default_on_null],
-        /// Variables to set over the agent's environment, each name once.
+        /// Additional variables of the agent's environment, with unique names.
         env: Vec<EnvVariable> = "env" [default_on_null],
     }
     and "_meta"
 }
 
 object! {
-    /// The agent sees to the login itself.
+    /// A login by the agent itself.
     ///
     /// Spec: [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v2/schema#authmethodagent)
     pub struct AuthMethodAgent {
-        /// Names it in `auth/login`.
+        /// Identifier of the method, for `auth/login`.
         method_id: AuthMethodId = "methodId",
-        /// What to call it before the user.
+        /// Human-readable name.
         name: String = "name",
     }
     optional {
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// The client asks the agent to log in.
+    /// A request to log in.
     ///
     /// Method `auth/login`. Spec: [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
     #[doc(alias = "auth/login")]
     pub struct LoginAuthRequest {
-        /// One of the ways that the agent offered.
+        /// One of the agent's authentication methods.
         method_id: AuthMethodId = "methodId",
     }
     and "_meta"
 }
 
 object! {
-    /// The agent is logged in.
+    /// The login succeeded.
     ///
     /// Method `auth/login`. Spec: [`LoginAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#loginauthresponse)
     pub struct LoginAuthResponse {}
@@ -81,7 +81,7 @@ object! {
 }
 
 object! {
-    /// The client asks the agent to log out.
+    /// A request to log out.
     ///
     /// Method `auth/logout`. Spec: [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
     #[doc(alias = "auth/logout")]
@@ -90,7 +90,7 @@ object! {
 }
 
 object! {
-    /// The agent is logged out.
+    /// The logout succeeded.
     ///
     /// Method `auth/logout`. Spec: [`LogoutAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthresponse)
     pub struct LogoutAuthResponse {}

@@ -1,4 +1,4 @@
-//! What people, models and tools say: text, images, audio, resources.
+//! Content blocks: text, images, audio and resources.
 //!
 //! Spec: [Content](https://agentclientprotocol.com/protocol/v2/content)
 pub use crate::shared::content::{Annotations, Role, TextContent};
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::{member_union, object, open_enum, open_union, string_id};
 
 string_id! {
-    /// What format some content has, such as `image/png`. It is kept as it came, and not checked.
+    /// The format of content, such as `image/png`. It is kept verbatim, and not validated.
     ///
     /// Spec: [`MediaType`](https://agentclientprotocol.com/protocol/v2/schema#mediatype)
     pub struct MediaType;
@@ -25,9 +25,9 @@ open_union! {
         Image(Box<ImageContent>) = "image",
         /// Audio.
         Audio(Box<AudioContent>) = "audio",
-        /// Where a resource is.
+        /// A link to a resource.
         ResourceLink(Box<ResourceLink>) = "resource_link",
-        /// A resource itself.
+        /// An embedded resource.
         Resource(Box<EmbeddedResource>) = "resource",
     }
 }
@@ -49,15 +49,15 @@ object! {
     ///
     /// Spec: [`ImageContent`](https://agentclientprotocol.com/protocol/v2/schema#imagecontent)
     pub struct ImageContent {
-        /// Its bytes in base64.
+        /// The bytes, in base64.
         data: String = "data",
-        /// Its media type.
+        /// Media type.
         mime_type: MediaType = "mimeType",
     }
     optional {
-        /// Where it is from.
+        /// URI of the source.
         uri: String = "uri" [default_on_error],
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
@@ -68,86 +68,86 @@ object! {
     ///
     /// Spec: [`AudioContent`](https://agentclientprotocol.com/protocol/v2/schema#audiocontent)
     pub struct AudioContent {
-        /// Its bytes in base64.
+        /// The bytes, in base64.
         data: String = "data",
-        /// Its media type.
+        /// Media type.
         mime_type: MediaType = "mimeType",
     }
     optional {
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Where a resource is that the agent can read.
+    /// A link to a resource that the agent can read.
     ///
     /// Spec: [`ResourceLink`](https://agentclientprotocol.com/protocol/v2/schema#resourcelink)
     pub struct ResourceLink {
-        /// Its name, for programs.
+        /// Programmatic name.
         name: String = "name",
-        /// Where it is.
+        /// URI of the resource.
         uri: String = "uri",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title" [default_on_error],
-        /// What it is.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// Pictures to show for it.
+        /// Icons of the resource.
         icons: Vec<Icon> = "icons" [default_on_error, skip_invalid_items],
-        /// Its media type.
+        /// Media type.
         mime_type: MediaType = "mimeType" [default_on_error],
-        /// Its size in bytes.
+        /// Size in bytes.
         size: u64 = "size" [default_on_error],
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A picture to show for something.
+    /// An icon.
     ///
     /// Spec: [`Icon`](https://agentclientprotocol.com/protocol/v2/schema#icon)
     pub struct Icon {
-        /// Where it is: an `https:` or a `data:` URI.
+        /// An `https:` or `data:` URI.
         src: String = "src",
     }
     optional {
-        /// Its media type.
+        /// Media type.
         mime_type: MediaType = "mimeType" [default_on_error],
-        /// The sizes that it has, each as `48x48`, or `any`.
+        /// Available sizes, each as `48x48`, or `any`.
         sizes: Vec<String> = "sizes" [default_on_error, skip_invalid_items],
-        /// The background that it is made for.
+        /// The background that the icon is designed for.
         theme: IconTheme = "theme" [default_on_error],
     }
     and "_meta"
 }
 
 open_enum! {
-    /// The background that a picture is made for.
+    /// The background that an icon is designed for.
     ///
     /// Spec: [`IconTheme`](https://agentclientprotocol.com/protocol/v2/schema#icontheme)
     pub enum IconTheme {
-        /// A light one.
+        /// A light background.
         Light = "light",
-        /// A dark one.
+        /// A dark background.
         Dark = "dark",
     }
 }
 
 object! {
-    /// A resource itself.
+    /// An embedded resource.
     ///
     /// Spec: [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v2/schema#embeddedresource)
     pub struct EmbeddedResource {
-        /// Its contents.
+        /// The contents.
         resource: EmbeddedResourceResource = "resource",
     }
     optional {
-        /// How to use and show it.
+        /// Hints for use and display.
         annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
@@ -170,13 +170,13 @@ object! {
     ///
     /// Spec: [`TextResourceContents`](https://agentclientprotocol.com/protocol/v2/schema#textresourcecontents)
     pub struct TextResourceContents {
-        /// Where the resource is.
+        /// URI of the resource.
         uri: String = "uri",
         /// The text.
         text: String = "text",
     }
     optional {
-        /// Its media type.
+        /// Media type.
         mime_type: MediaType = "mimeType" [default_on_error],
     }
     and "_meta"
@@ -187,13 +187,13 @@ object! {
     ///
     /// Spec: [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v2/schema#blobresourcecontents)
     pub struct BlobResourceContents {
-        /// Where the resource is.
+        /// URI of the resource.
         uri: String = "uri",
         /// The bytes in base64.
         blob: String = "blob",
     }
     optional {
-        /// Its media type.
+        /// Media type.
         mime_type: MediaType = "mimeType" [default_on_error],
     }
     and "_meta"

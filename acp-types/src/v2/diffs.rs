@@ -12,54 +12,54 @@ object! {
     ///
     /// Spec: [`Diff`](https://agentclientprotocol.com/protocol/v2/schema#diff)
     pub struct Diff {
-        /// What happened to each file.
+        /// The changes, by file.
         changes: Vec<DiffChange> = "changes" [skip_invalid_items] or "[]",
     }
     optional {
-        /// The same, line by line.
+        /// The same changes as a patch.
         patch: DiffPatch = "patch" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// What happened to a file.
+    /// A change to a file.
     ///
     /// Spec: [`DiffChange`](https://agentclientprotocol.com/protocol/v2/schema#diffchange)
     pub struct DiffChange {}
     optional {
-        /// What it is afterwards; what it was, where it is deleted.
+        /// Type of the file after the change, or before a deletion.
         file_type: DiffFileType = "fileType" [default_on_error],
-        /// Its media type.
+        /// Media type.
         mime_type: MediaType = "mimeType" [default_on_error],
     }
     rest {
-        /// What happened to it.
+        /// The operation.
         operation: DiffOperation,
     }
     and "_meta"
 }
 
 open_union! {
-    /// What happened to a file.
+    /// A change to a file.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#diffchange)
     pub enum DiffOperation by "operation" {
-        /// It is new.
+        /// The file was added.
         Add(DiffPathChange) = "add" [shared],
-        /// It is gone.
+        /// The file was deleted.
         Delete(DiffPathChange) = "delete" [shared],
-        /// It has other content.
+        /// The file was modified.
         Modify(DiffPathChange) = "modify" [shared],
-        /// It is elsewhere.
+        /// The file was moved.
         Move(DiffPathPairChange) = "move" [shared],
-        /// It is elsewhere as well.
+        /// The file was copied.
         Copy(DiffPathPairChange) = "copy" [shared],
     }
 }
 
 object! {
-    /// A file that stays where it is.
+    /// A change without a new path.
     ///
     /// Spec: [`DiffPathChange`](https://agentclientprotocol.com/protocol/v2/schema#diffpathchange)
     pub struct DiffPathChange {
@@ -69,19 +69,19 @@ object! {
 }
 
 object! {
-    /// A file that comes from elsewhere.
+    /// A change with an old and a new path.
     ///
     /// Spec: [`DiffPathPairChange`](https://agentclientprotocol.com/protocol/v2/schema#diffpathpairchange)
     pub struct DiffPathPairChange {
-        /// Where it was.
+        /// Old path of the file.
         old_path: AbsolutePath = "oldPath",
-        /// Where it is.
+        /// New path of the file.
         path: AbsolutePath = "path",
     }
 }
 
 open_enum! {
-    /// What a file is.
+    /// The type of a file.
     ///
     /// Spec: [`DiffFileType`](https://agentclientprotocol.com/protocol/v2/schema#difffiletype)
     pub enum DiffFileType {
@@ -97,11 +97,11 @@ open_enum! {
 }
 
 object! {
-    /// A change line by line.
+    /// A change as a patch.
     ///
     /// Spec: [`DiffPatch`](https://agentclientprotocol.com/protocol/v2/schema#diffpatch)
     pub struct DiffPatch {
-        /// How it is written.
+        /// Format of the patch.
         format: DiffPatchFormat = "format",
         /// The change.
         text: String = "text",
@@ -110,11 +110,11 @@ object! {
 }
 
 open_enum! {
-    /// How a change is written.
+    /// The format of a patch.
     ///
     /// Spec: [`DiffPatchFormat`](https://agentclientprotocol.com/protocol/v2/schema#diffpatchformat)
     pub enum DiffPatchFormat {
-        /// As Git does, with absolute paths and without `a/` and `b/`.
+        /// Git's format, with absolute paths and without `a/` and `b/`.
         GitPatch = "git_patch",
     }
 }

@@ -1,4 +1,4 @@
-//! Questions to the user: forms, and pages to go to.
+//! Elicitation: forms and URLs for the user.
 //!
 //! Spec: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation)
 pub use crate::shared::elicitation::{
@@ -16,63 +16,63 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union};
 
 object! {
-    /// The agent asks the user something.
+    /// A request for input of the user.
     ///
     /// Method `elicitation/create`. Spec: [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
     #[doc(alias = "elicitation/create")]
     pub struct CreateElicitationRequest {
-        /// The question, for people to read.
+        /// Human-readable question.
         message: String = "message",
     }
     rest {
-        /// How to ask it.
+        /// The mode of the elicitation.
         mode: ElicitationMode,
     }
     and "_meta"
 }
 
 open_union! {
-    /// How to ask the user. A client must not show a mode that it does not know.
+    /// The mode of an elicitation. A client must not show an unknown mode.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
     pub enum ElicitationMode by "mode" {
-        /// With a form.
+        /// By form.
         Form(Box<ElicitationFormMode>) = "form",
-        /// On a page.
+        /// By URL.
         Url(Box<ElicitationUrlMode>) = "url",
     }
 }
 
 object! {
-    /// The user is asked with a form.
+    /// An elicitation by form.
     ///
     /// Spec: [`ElicitationFormMode`](https://agentclientprotocol.com/protocol/v2/schema#elicitationformmode)
     pub struct ElicitationFormMode {
-        /// What the form asks for.
+        /// Schema of the form.
         requested_schema: ElicitationSchema = "requestedSchema",
     }
     rest {
-        /// What the question belongs to.
+        /// The session or request that the elicitation belongs to.
         scope: ElicitationScope,
     }
 }
 
 object! {
-    /// What a form asks for: a flat object in a part of JSON Schema.
+    /// The schema of a form: a flat object, in a subset of JSON Schema.
     ///
     /// Spec: [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
     pub struct ElicitationSchema {
-        /// What the form gives.
+        /// Type of the content.
         r#type: ElicitationSchemaType = "type",
-        /// Its fields, in the order to show them.
+        /// The fields, in display order.
         properties: ElicitationProperties = "properties",
     }
     optional {
         /// The form's title.
         title: String = "title" [default_on_error],
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// Names of the fields that must be filled in.
+        /// Names of the required fields.
         required: Vec<String> = "required",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Error codes that the protocol adds to those of JSON-RPC, and what comes with them.
+//! Error codes that the protocol adds to those of JSON-RPC, and their data.
 //!
 //! Spec: [`ErrorCode`](https://agentclientprotocol.com/protocol/v2/schema#errorcode)
 //!
@@ -10,16 +10,16 @@ use jsonrpc_core::ErrorCode;
 use jsonrpc_core::wire::{Fault, Raw, ValueReader, View, Wire};
 use jsonrpc_core::{__json_schema, object};
 
-/// The agent wants the user to log in first: see [`auth/login`](super::authentication::LoginAuthRequest).
+/// The user has to log in first; see [`auth/login`](super::authentication::LoginAuthRequest).
 pub const AUTH_REQUIRED: ErrorCode = ErrorCode(-32000);
 
-/// A file, a session or another thing that the request names does not exist.
+/// A file, session or other resource of the request does not exist.
 pub const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
 
-/// The agent speaks no version that the client can.
+/// The agent supports none of the client's versions.
 pub const UNSUPPORTED_PROTOCOL_VERSION: ErrorCode = ErrorCode(-32022);
 
-/// What comes with an error.
+/// The data of an error.
 ///
 /// Spec: [`ErrorData`](https://agentclientprotocol.com/protocol/v2/schema#errordata)
 ///
@@ -39,7 +39,7 @@ pub enum ErrorData {
     UnsupportedProtocolVersion(UnsupportedProtocolVersionErrorData),
     /// With [`RESOURCE_NOT_FOUND`].
     SessionNotFound(SessionNotFoundErrorData),
-    /// Any other JSON value, kept as it came.
+    /// Any other JSON value, kept verbatim.
     Unknown(Raw),
 }
 
@@ -84,24 +84,24 @@ __json_schema! { ErrorData, generator => jsonrpc_core::wire::schema::schemars::j
 ] }) }
 
 object! {
-    /// The agent speaks no version that the client can.
+    /// Data of the error for an unsupported version.
     ///
     /// Spec: [`UnsupportedProtocolVersionErrorData`](https://agentclientprotocol.com/protocol/v2/schema#unsupportedprotocolversionerrordata)
     pub struct UnsupportedProtocolVersionErrorData {
-        /// The version that the client asked for.
+        /// The version that the client requested.
         requested: ProtocolVersion = "requested",
-        /// The versions that the agent speaks.
+        /// The versions that the agent supports.
         supported: Vec<ProtocolVersion> = "supported",
     }
     and "_meta"
 }
 
 object! {
-    /// There is no such session.
+    /// Data of the error for a missing session.
     ///
     /// Spec: [`SessionNotFoundErrorData`](https://agentclientprotocol.com/protocol/v2/schema#sessionnotfounderrordata)
     pub struct SessionNotFoundErrorData {
-        /// The one that the request named.
+        /// Identifier of the session in the request.
         session_id: SessionId = "sessionId",
     }
     and "_meta"

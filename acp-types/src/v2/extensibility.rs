@@ -1,13 +1,13 @@
-//! What peers agree on outside the protocol: methods of their own, and keys in `_meta`.
+//! Extensibility: extension methods, and keys of `_meta`.
 //!
 //! Spec: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 //!
-//! Requests and notifications of methods that this version does not know, extensions among them, are the `Other` of
-//! [`ClientRequest`](super::dispatch::ClientRequest) and its siblings. Members that a type does not know are in its
-//! `extra`, keys of `_meta` in its `meta`.
+//! Requests and notifications of unknown methods, including extensions, are the `Other` of
+//! [`ClientRequest`](super::dispatch::ClientRequest) and its siblings. Unknown members of a type are in its `extra`,
+//! keys of `_meta` in its `meta`.
 //!
-//! Most of what is unknown is passed over, or shown as something plain. The requests that an agent must refuse instead
-//! have a `rejection`.
+//! Most unknown values are ignored, or shown in a plain form. Requests that an agent must refuse instead have a method
+//! `rejection`.
 use super::content::ContentBlock;
 use super::prompt_lifecycle::PromptRequest;
 use super::session_config_options::SetSessionConfigOptionRequest;
@@ -19,7 +19,7 @@ use super::system_prompt::SystemPrompt;
 use crate::rejection::{first_unknown, unknown};
 use jsonrpc_core::ErrorObject;
 
-/// What the names of methods begin with that are no part of the protocol.
+/// The prefix of extension methods.
 pub const EXTENSION_PREFIX: &str = "_";
 
 /// The key of `_meta` for the [`traceparent`](https://www.w3.org/TR/trace-context/#traceparent-header) of W3C Trace
@@ -34,8 +34,8 @@ pub const TRACESTATE: &str = "tracestate";
 pub const BAGGAGE: &str = "baggage";
 
 impl PromptRequest {
-    /// The answer that the specification demands where the request holds something that is not known, and that an agent
-    /// must not pass over: invalid parameters. Nothing where all is known.
+    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or `None` if all values
+    /// are known.
     ///
     /// ```
     /// use acp_types::v2::prompt_lifecycle::PromptRequest;
@@ -53,8 +53,8 @@ impl PromptRequest {
 }
 
 impl NewSessionRequest {
-    /// The answer that the specification demands where the request holds something that is not known, and that an agent
-    /// must not pass over: invalid parameters. Nothing where all is known.
+    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or `None` if all values
+    /// are known.
     pub fn rejection(&self) -> Option<ErrorObject> {
         unknown_server(self.mcp_servers.as_deref().unwrap_or_default())
             .or_else(|| unknown_system_prompt(self.system_prompt.as_deref()))
@@ -62,8 +62,8 @@ impl NewSessionRequest {
 }
 
 impl ResumeSessionRequest {
-    /// The answer that the specification demands where the request holds something that is not known, and that an agent
-    /// must not pass over: invalid parameters. Nothing where all is known.
+    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or `None` if all values
+    /// are known.
     pub fn rejection(&self) -> Option<ErrorObject> {
         unknown_server(self.mcp_servers.as_deref().unwrap_or_default())
             .or_else(|| unknown_system_prompt(self.system_prompt.as_deref()))
@@ -75,8 +75,8 @@ impl ResumeSessionRequest {
 }
 
 impl ForkSessionRequest {
-    /// The answer that the specification demands where the request holds something that is not known, and that an agent
-    /// must not pass over: invalid parameters. Nothing where all is known.
+    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or `None` if all values
+    /// are known.
     pub fn rejection(&self) -> Option<ErrorObject> {
         unknown_server(self.mcp_servers.as_deref().unwrap_or_default())
             .or_else(|| unknown_system_prompt(self.system_prompt.as_deref()))
@@ -84,8 +84,8 @@ impl ForkSessionRequest {
 }
 
 impl ListSessionsRequest {
-    /// The answer that the specification demands where the request holds something that is not known, and that an agent
-    /// must not pass over: invalid parameters. Nothing where all is known.
+    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or `None` if all values
+    /// are known.
     pub fn rejection(&self) -> Option<ErrorObject> {
         let filter = self.archived.as_ref().filter(|filter| !filter.is_known())?;
         Some(unknown("/archived", "filter", filter.as_str()))
@@ -93,8 +93,8 @@ impl ListSessionsRequest {
 }
 
 impl SetSessionConfigOptionRequest {
-    /// The answer that the specification demands where the request holds something that is not known, and that an agent
-    /// must not pass over: invalid parameters. Nothing where all is known.
+    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or `None` if all values
+    /// are known.
     pub fn rejection(&self) -> Option<ErrorObject> {
         (!self.value.is_known()).then(|| unknown("/type", "type of a value", self.value.tag()))
     }

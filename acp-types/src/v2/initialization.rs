@@ -1,4 +1,4 @@
-//! What the two sides can do, and the version they speak.
+//! Initialization: versions and capabilities.
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 use super::authentication::AuthMethod;
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::object;
 
 object! {
-    /// The client opens the connection and says what it can do.
+    /// The first request of a connection, with the client's capabilities.
     ///
     /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v2/schema#initializerequest)
     ///
@@ -30,65 +30,65 @@ object! {
     /// ```
     #[doc(alias = "initialize")]
     pub struct InitializeRequest {
-        /// The newest version that the client speaks.
+        /// The newest version that the client supports.
         protocol_version: ProtocolVersion = "protocolVersion",
-        /// Which program the client is.
+        /// Name and version of the client.
         info: Implementation = "info",
     }
     optional {
-        /// What the client can do; absent means nothing beyond the baseline.
+        /// Capabilities of the client; absent means only the baseline.
         capabilities: ClientCapabilities = "capabilities" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// The agent answers with the version that both speak, and what it can do.
+    /// The response to `initialize`, with the common version and the agent's capabilities.
     ///
     /// Method `initialize`. Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v2/schema#initializeresponse)
     pub struct InitializeResponse {
-        /// The version of this connection; the client leaves if it does not speak it.
+        /// The version of this connection. The client disconnects if it does not support it.
         protocol_version: ProtocolVersion = "protocolVersion",
-        /// Which program the agent is.
+        /// Name and version of the agent.
         info: Implementation = "info",
     }
     optional {
-        /// What the agent can do; absent means nothing beyond the baseline.
+        /// Capabilities of the agent; absent means only the baseline.
         capabilities: AgentCapabilities = "capabilities" [default_on_error],
-        /// Ways to log in; absent means that there is none.
+        /// Authentication methods; absent means that no login is required.
         auth_methods: Vec<AuthMethod> = "authMethods" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 object! {
-    /// What a client can do. In this version a capability is there or not; its value is an object.
+    /// Capabilities of a client. In this version a capability is present or absent; its value is an object.
     ///
     /// Spec: [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#clientcapabilities)
     pub struct ClientCapabilities {}
     optional {
-        /// Which kinds of login it supports.
+        /// Supported kinds of login.
         auth: ClientAuthCapabilities = "auth" [default_on_error],
-        /// Which ways of asking the user it supports.
+        /// Supported elicitation modes.
         elicitation: ElicitationCapabilities = "elicitation" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Which kinds of login a client supports.
+    /// The kinds of login that a client supports.
     ///
     /// Spec: [`ClientAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#clientauthcapabilities)
     pub struct ClientAuthCapabilities {}
     optional {
-        /// Present when it can run the agent in a terminal to log in.
+        /// Present if the client can run the agent in a terminal to log in.
         terminal: TerminalAuthCapabilities = "terminal" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A client can run the agent in a terminal to log in.
+    /// The client can run the agent in a terminal to log in.
     ///
     /// Spec: [`TerminalAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalauthcapabilities)
     pub struct TerminalAuthCapabilities {}
@@ -96,67 +96,67 @@ object! {
 }
 
 object! {
-    /// What an agent can do. In this version a capability is there or not; its value is an object.
+    /// Capabilities of an agent. In this version a capability is present or absent; its value is an object.
     ///
     /// Spec: [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#agentcapabilities)
     pub struct AgentCapabilities {}
     optional {
-        /// Present when it has sessions: then it serves the whole baseline of `session/*`.
+        /// Present if the agent supports sessions, with the whole baseline of `session/*`.
         session: Box<SessionCapabilities> = "session" [default_on_error],
-        /// What it offers around logging in, beyond `auth/login` and `auth/logout`.
+        /// Authentication methods of the protocol beyond `auth/login` and `auth/logout`.
         auth: AgentAuthCapabilities = "auth" [default_on_error],
-        /// **Unstable.** Present when it serves `providers/*`.
+        /// **Unstable.** Present if `providers/*` is supported.
         providers: ProvidersCapabilities = "providers" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// What an agent can do with a session beyond the baseline.
+    /// Session capabilities of an agent beyond the baseline.
     ///
     /// Spec: [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#sessioncapabilities)
     pub struct SessionCapabilities {}
     optional {
-        /// Which content it takes in a prompt beyond text and resource links.
+        /// Prompt content that is supported beyond text and resource links.
         prompt: PromptCapabilities = "prompt" [default_on_error],
-        /// Which MCP transports it has.
+        /// Supported MCP transports.
         mcp: McpCapabilities = "mcp" [default_on_error],
-        /// Present when it serves `session/delete`.
+        /// Present if `session/delete` is supported.
         delete: SessionDeleteCapabilities = "delete" [default_on_error],
-        /// Present when it takes `additionalDirectories`.
+        /// Present if `additionalDirectories` is supported.
         additional_directories: SessionAdditionalDirectoriesCapabilities = "additionalDirectories" [default_on_error],
-        /// **Unstable.** Present when it takes a `systemPrompt`.
+        /// **Unstable.** Present if `systemPrompt` is supported.
         system_prompt: SessionSystemPromptCapabilities = "systemPrompt" [default_on_error],
-        /// **Unstable.** Present when it serves `session/fork`.
+        /// **Unstable.** Present if `session/fork` is supported.
         fork: SessionForkCapabilities = "fork" [default_on_error],
-        /// **Unstable.** Present when it serves `session/archive` and `session/unarchive`.
+        /// **Unstable.** Present if `session/archive` and `session/unarchive` are supported.
         archive: SessionArchiveCapabilities = "archive" [default_on_error],
-        /// **Unstable.** Present when it serves `session/status`.
+        /// **Unstable.** Present if `session/status` is supported.
         status: SessionStatusCapabilities = "status" [default_on_error],
-        /// **Unstable.** Present when it serves `session/set_title`.
+        /// **Unstable.** Present if `session/set_title` is supported.
         title: SessionTitleCapabilities = "title" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// Which content an agent takes in a prompt beyond text and resource links.
+    /// Prompt content that an agent supports beyond text and resource links.
     ///
     /// Spec: [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptcapabilities)
     pub struct PromptCapabilities {}
     optional {
-        /// Present when it takes images.
+        /// Present if images are supported.
         image: PromptImageCapabilities = "image" [default_on_error],
-        /// Present when it takes audio.
+        /// Present if audio is supported.
         audio: PromptAudioCapabilities = "audio" [default_on_error],
-        /// Present when it takes embedded resources.
+        /// Present if embedded resources are supported.
         embedded_context: PromptEmbeddedContextCapabilities = "embeddedContext" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// An agent takes images.
+    /// The agent supports images.
     ///
     /// Spec: [`PromptImageCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptimagecapabilities)
     pub struct PromptImageCapabilities {}
@@ -164,7 +164,7 @@ object! {
 }
 
 object! {
-    /// An agent takes audio.
+    /// The agent supports audio.
     ///
     /// Spec: [`PromptAudioCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptaudiocapabilities)
     pub struct PromptAudioCapabilities {}
@@ -172,7 +172,7 @@ object! {
 }
 
 object! {
-    /// An agent takes embedded resources.
+    /// The agent supports embedded resources.
     ///
     /// Spec: [`PromptEmbeddedContextCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptembeddedcontextcapabilities)
     pub struct PromptEmbeddedContextCapabilities {}
@@ -180,23 +180,23 @@ object! {
 }
 
 object! {
-    /// Which MCP transports an agent has.
+    /// MCP transports that an agent supports.
     ///
     /// Spec: [`McpCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcpcapabilities)
     pub struct McpCapabilities {}
     optional {
-        /// Present when it runs servers as programs.
+        /// Present if stdio is supported.
         stdio: McpStdioCapabilities = "stdio" [default_on_error],
-        /// Present when it connects over HTTP.
+        /// Present if HTTP is supported.
         http: McpHttpCapabilities = "http" [default_on_error],
-        /// **Unstable.** Present when it reaches servers of the client over the connection itself.
+        /// **Unstable.** Present if servers of the client over the ACP connection are supported.
         acp: McpAcpCapabilities = "acp" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// An agent runs MCP servers as programs.
+    /// The agent supports MCP servers over stdio.
     ///
     /// Spec: [`McpStdioCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcpstdiocapabilities)
     pub struct McpStdioCapabilities {}
@@ -204,7 +204,7 @@ object! {
 }
 
 object! {
-    /// An agent connects to MCP servers over HTTP.
+    /// The agent supports MCP servers over HTTP.
     ///
     /// Spec: [`McpHttpCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcphttpcapabilities)
     pub struct McpHttpCapabilities {}
@@ -212,7 +212,7 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An agent reaches MCP servers of the client over the connection itself.
+    /// **Unstable.** The agent supports MCP servers of the client over the ACP connection.
     ///
     /// Spec: [`McpAcpCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpacpcapabilities)
     pub struct McpAcpCapabilities {}
@@ -220,43 +220,43 @@ object! {
 }
 
 object! {
-    /// What an agent offers around logging in, beyond `auth/login` and `auth/logout`.
+    /// Authentication methods of an agent beyond `auth/login` and `auth/logout`.
     ///
     /// Spec: [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#agentauthcapabilities)
     pub struct AgentAuthCapabilities {}
     optional {
-        /// **Unstable.** Present when it serves `auth/status`, and reports changes.
+        /// **Unstable.** Present if `auth/status` is supported, with reports of changes.
         status: AuthStatusCapabilities = "status" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** An agent takes a `systemPrompt` where a session begins.
+    /// **Unstable.** The agent supports a `systemPrompt` for new sessions.
     ///
     /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptcapabilities)
     pub struct SessionSystemPromptCapabilities {}
     optional {
-        /// Which modes it has beyond `append`.
+        /// Modes that are supported beyond `append`.
         mode: SessionSystemPromptModeCapabilities = "mode" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** Which modes of a `systemPrompt` an agent has beyond `append`.
+    /// **Unstable.** Modes of a `systemPrompt` that an agent supports beyond `append`.
     ///
     /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptmodecapabilities)
     pub struct SessionSystemPromptModeCapabilities {}
     optional {
-        /// Present when it has `override`.
+        /// Present if `override` is supported.
         r#override: SessionSystemPromptOverrideCapabilities = "override" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** An agent has the mode `override` of a `systemPrompt`.
+    /// **Unstable.** The agent supports the mode `override` of a `systemPrompt`.
     ///
     /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptoverridecapabilities)
     pub struct SessionSystemPromptOverrideCapabilities {}

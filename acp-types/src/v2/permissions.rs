@@ -1,4 +1,4 @@
-//! The user's permission.
+//! Permission requests.
 //!
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
 use super::session_setup::AbsolutePath;
@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union};
 
 object! {
-    /// The agent asks whether it may go on.
+    /// A request for permission.
     ///
     /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
     ///
@@ -32,24 +32,24 @@ object! {
     /// ```
     #[doc(alias = "session/request_permission")]
     pub struct RequestPermissionRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// The question, for people to read.
+        /// Human-readable question.
         title: String = "title",
-        /// The answers to choose from; at least one.
+        /// The options, at least one.
         options: Vec<PermissionOption> = "options",
     }
     optional {
-        /// More about it, for the user.
+        /// Human-readable description.
         description: String = "description" [default_on_error],
-        /// What it is about.
+        /// The subject of the request.
         subject: Box<RequestPermissionSubject> = "subject",
     }
     and "_meta"
 }
 
 impl RequestPermissionRequest {
-    /// Whether `outcome` is permission: one of these options was chosen, and it is a yes. Nothing else is.
+    /// Returns whether `outcome` grants permission: it selects one of these options, and the option allows.
     ///
     /// ```
     /// use acp_types::v2::permissions::{
@@ -73,7 +73,7 @@ impl RequestPermissionRequest {
 }
 
 open_union! {
-    /// What a question for permission is about.
+    /// The subject of a permission request.
     ///
     /// Spec: [`RequestPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionsubject)
     pub enum RequestPermissionSubject by "type" {
@@ -85,30 +85,30 @@ open_union! {
 }
 
 object! {
-    /// A question for permission is about a tool call.
+    /// A tool call that requires permission.
     ///
     /// Spec: [`ToolCallPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#toolcallpermissionsubject)
     pub struct ToolCallPermissionSubject {
-        /// Which one, and what is new about it: it counts as a `tool_call_update`.
+        /// The tool call, with changed members; equivalent to a `tool_call_update`.
         tool_call: Box<ToolCallUpdate> = "toolCall",
     }
     and "_meta"
 }
 
 object! {
-    /// A question for permission is about a command.
+    /// A command that requires permission.
     ///
     /// Spec: [`CommandPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#commandpermissionsubject)
     pub struct CommandPermissionSubject {
         /// The command.
         command: String = "command",
-        /// The folder to run it in.
+        /// Working directory of the command.
         cwd: AbsolutePath = "cwd",
     }
     optional {
-        /// The tool call that it belongs to.
+        /// Identifier of the related tool call.
         tool_call_id: ToolCallId = "toolCallId" [default_on_error],
-        /// The terminal that it would run in.
+        /// Identifier of the terminal for the command.
         terminal_id: TerminalId = "terminalId" [default_on_error],
     }
     and "_meta"
@@ -119,26 +119,26 @@ object! {
     ///
     /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
     pub struct RequestPermissionResponse {
-        /// What came of the question.
+        /// The outcome of the request.
         outcome: RequestPermissionOutcome = "outcome",
     }
     and "_meta"
 }
 
 open_union! {
-    /// What came of a question for permission. One that is unknown is no permission.
+    /// The outcome of a permission request. An unknown outcome grants no permission.
     ///
     /// Spec: [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionoutcome)
     pub enum RequestPermissionOutcome by "outcome" {
-        /// The agent took the question back before the user answered.
+        /// The agent withdrew the request before the user answered.
         Cancelled(CancelledPermissionOutcome) = "cancelled",
-        /// The user chose an answer.
+        /// The user selected an option.
         Selected(SelectedPermissionOutcome) = "selected",
     }
 }
 
 impl RequestPermissionOutcome {
-    /// The answer that was chosen. An outcome that is unknown chose none.
+    /// Returns the selected option. An unknown outcome has none.
     pub fn option_id(&self) -> Option<&PermissionOptionId> {
         match self {
             Self::Selected(selected) => Some(&selected.option_id),
@@ -148,7 +148,7 @@ impl RequestPermissionOutcome {
 }
 
 object! {
-    /// The agent took the question back before the user answered.
+    /// The agent withdrew the request before the user answered.
     ///
     /// Spec: [`CancelledPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#cancelledpermissionoutcome)
     pub struct CancelledPermissionOutcome {}

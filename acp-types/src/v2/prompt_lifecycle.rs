@@ -1,4 +1,4 @@
-//! What the user said, what the session is at, and what the agent reports while it works.
+//! The prompt lifecycle: prompts, states, and updates.
 //!
 //! Spec: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 use super::agent_plan::PlanUpdate;
@@ -21,7 +21,7 @@ use jsonrpc_core::wire::Meta;
 use jsonrpc_core::{object, open_union};
 
 object! {
-    /// The user said something; the answer comes when the session has taken it in, long before the work is done.
+    /// A prompt of the user. The response confirms its acceptance, before the work is done.
     ///
     /// Method `session/prompt`. Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v2/schema#promptrequest)
     ///
@@ -37,53 +37,54 @@ object! {
     /// ```
     #[doc(alias = "session/prompt")]
     pub struct PromptRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// What was said, not empty. Text and resource links always; the rest where `session.prompt` says so.
+        /// Content of the prompt, not empty. Text and resource links are always valid; other content depends on
+        /// `session.prompt`.
         prompt: Vec<ContentBlock> = "prompt",
     }
     and "_meta"
 }
 
 object! {
-    /// The session has taken in what the user said. What becomes of it, `state_update` tells.
+    /// The prompt was accepted. `state_update` reports its progress.
     ///
     /// Method `session/prompt`. Spec: [`PromptResponse`](https://agentclientprotocol.com/protocol/v2/schema#promptresponse)
     pub struct PromptResponse {
-        /// Names the user's message.
+        /// Identifier of the user's message.
         message_id: MessageId = "messageId",
     }
     and "_meta"
 }
 
 object! {
-    /// The client cancels what a session is at; an idle `state_update` follows.
+    /// Cancels the work of a session. An idle `state_update` follows.
     ///
     /// Method `session/cancel`. Spec: [`CancelSessionNotification`](https://agentclientprotocol.com/protocol/v2/schema#cancelsessionnotification)
     #[doc(alias = "session/cancel")]
     pub struct CancelSessionNotification {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     and "_meta"
 }
 
 object! {
-    /// The agent reports something of a session.
+    /// An update of a session.
     ///
     /// Method `session/update`. Spec: [`UpdateSessionNotification`](https://agentclientprotocol.com/protocol/v2/schema#updatesessionnotification)
     #[doc(alias = "session/update")]
     pub struct UpdateSessionNotification {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// What it reports.
+        /// The update.
         update: SessionUpdate = "update",
     }
     and "_meta"
 }
 
 open_union! {
-    /// What an agent reports of a session.
+    /// An update of a session, by kind.
     ///
     /// Spec: [`SessionUpdate`](https://agentclientprotocol.com/protocol/v2/schema#sessionupdate)
     ///
@@ -98,112 +99,115 @@ open_union! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub enum SessionUpdate by "sessionUpdate" {
-        /// A piece of what the user said.
+        /// A chunk of a user message.
         UserMessageChunk(ContentChunk) = "user_message_chunk" [shared],
-        /// What the user said, whole or changed.
+        /// A user message, complete or changed.
         UserMessage(Box<UserMessage>) = "user_message",
-        /// A piece of what the agent says.
+        /// A chunk of an agent message.
         AgentMessageChunk(ContentChunk) = "agent_message_chunk" [shared],
-        /// What the agent says, whole or changed.
+        /// An agent message, complete or changed.
         AgentMessage(Box<AgentMessage>) = "agent_message",
-        /// A piece of what the agent thinks.
+        /// A chunk of the agent's reasoning.
         AgentThoughtChunk(ContentChunk) = "agent_thought_chunk" [shared],
-        /// What the agent thinks, whole or changed.
+        /// Reasoning of the agent, complete or changed.
         AgentThought(Box<AgentThought>) = "agent_thought",
-        /// What the session is at.
+        /// The state of the session.
         StateUpdate(StateUpdate) = "state_update",
-        /// A piece of what a tool call produces.
+        /// Content to append to a tool call.
         ToolCallContentChunk(Box<ToolCallContentChunk>) = "tool_call_content_chunk",
         /// A tool call begins or changes.
         ToolCallUpdate(Box<ToolCallUpdate>) = "tool_call_update",
         /// A terminal begins or changes.
         TerminalUpdate(Box<TerminalUpdate>) = "terminal_update",
-        /// A piece of a terminal's output.
+        /// Output to append to a terminal.
         TerminalOutputChunk(Box<TerminalOutputChunk>) = "terminal_output_chunk",
-        /// A plan as it is now, whole.
+        /// The complete current state of a plan.
         PlanUpdate(Box<PlanUpdate>) = "plan_update",
-        /// **Unstable.** A plan is gone.
+        /// **Unstable.** A plan was removed.
         PlanRemoved(PlanRemoved) = "plan_removed",
-        /// The commands as they are now, all of them.
+        /// All current commands.
         AvailableCommandsUpdate(AvailableCommandsUpdate) = "available_commands_update",
-        /// Options of the session have changed.
+        /// Configuration options of the session have changed.
         ConfigOptionUpdate(ConfigOptionUpdate) = "config_option_update",
-        /// What a list of sessions shows of this one has changed.
+        /// A change of the session's entry in session lists.
         SessionInfoUpdate(Box<SessionInfoUpdate>) = "session_info_update",
-        /// How full the context is, and what the session has cost.
+        /// Context usage, and the cost of the session.
         UsageUpdate(UsageUpdate) = "usage_update",
-        /// Something that the user may want to know now.
+        /// A notice for the user.
         Notice(Box<Notice>) = "notice",
         /// A compaction of the context begins or changes.
         CompactionUpdate(Box<CompactionUpdate>) = "compaction_update",
-        /// A piece of a compaction's summary.
+        /// Content to append to a compaction's summary.
         CompactionSummaryChunk(Box<CompactionSummaryChunk>) = "compaction_summary_chunk",
-        /// **Unstable.** The session owns another, or that one has changed.
+        /// **Unstable.** A subagent begins or changes.
         SubagentUpdate(Box<SubagentUpdate>) = "subagent_update",
-        /// **Unstable.** A message from one session to another, whole or changed.
+        /// **Unstable.** A message from one session to another, complete or changed.
         SessionMessage(Box<SessionMessage>) = "session_message",
-        /// **Unstable.** A piece of a message from one session to another.
+        /// **Unstable.** A chunk of a message from one session to another.
         SessionMessageChunk(Box<SessionMessageChunk>) = "session_message_chunk",
     }
 }
 
 object! {
-    /// A piece of a message, to be added at the end.
+    /// Content to append to a message.
     ///
     /// Spec: [`ContentChunk`](https://agentclientprotocol.com/protocol/v2/schema#contentchunk)
     pub struct ContentChunk {
-        /// Which message; a new one begins one.
+        /// Identifier of the message. A new id begins a message.
         message_id: MessageId = "messageId",
-        /// The piece.
+        /// The appended content.
         content: ContentBlock = "content",
     }
     and "_meta"
 }
 
 object! {
-    /// What the user said, whole or changed. Absent stays, `null` clears, a value replaces.
+    /// A user message, complete or changed. In each member, absence keeps the value, `null` clears it, and a value
+    /// replaces it.
     ///
     /// Spec: [`UserMessage`](https://agentclientprotocol.com/protocol/v2/schema#usermessage)
     pub struct UserMessage {
-        /// Which message; a new one begins one.
+        /// Identifier of the message. A new id begins a message.
         message_id: MessageId = "messageId",
     }
     patch {
-        /// What was said, all of it.
+        /// The complete content.
         content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// What the agent says, whole or changed. Absent stays, `null` clears, a value replaces.
+    /// An agent message, complete or changed. In each member, absence keeps the value, `null` clears it, and a value
+    /// replaces it.
     ///
     /// Spec: [`AgentMessage`](https://agentclientprotocol.com/protocol/v2/schema#agentmessage)
     pub struct AgentMessage {
-        /// Which message; a new one begins one.
+        /// Identifier of the message. A new id begins a message.
         message_id: MessageId = "messageId",
     }
     patch {
-        /// What it says, all of it.
+        /// The complete content.
         content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// What the agent thinks, whole or changed. Absent stays, `null` clears, a value replaces.
+    /// Reasoning of the agent, complete or changed. In each member, absence keeps the value, `null` clears it, and a
+    /// value replaces it.
     ///
     /// Spec: [`AgentThought`](https://agentclientprotocol.com/protocol/v2/schema#agentthought)
     pub struct AgentThought {
-        /// Which thought; a new one begins one.
+        /// Identifier of the message. A new id begins a message.
         message_id: MessageId = "messageId",
     }
     patch {
-        /// What it thinks, all of it.
+        /// The complete content.
         content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }

@@ -1,4 +1,4 @@
-//! **Unstable.** Programs between client and agent, and the conductor that links them.
+//! **Unstable.** Proxies between client and agent, and the conductor that links them.
 //!
 //! Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
 use super::initialization::{InitializeRequest, InitializeResponse};
@@ -8,19 +8,19 @@ pub use crate::shared::proxy_chains::{
 use jsonrpc_core::object;
 
 object! {
-    /// **Unstable.** The conductor opens the connection to a program that has a successor.
+    /// **Unstable.** The first request of a conductor to a proxy, which has a successor.
     ///
     /// Method `proxy/initialize`. Spec: [`InitializeProxyRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#initializeproxyrequest)
     #[doc(alias = "proxy/initialize")]
     pub struct InitializeProxyRequest {}
     rest {
-        /// As for `initialize`; the proxy passes it on before it answers.
+        /// As for `initialize`. The proxy forwards it before it responds.
         initialize: InitializeRequest,
     }
 }
 
 object! {
-    /// **Unstable.** The proxy answers as its successor did.
+    /// **Unstable.** The response of the proxy, equal to that of its successor.
     ///
     /// Method `proxy/initialize`. Spec: [`InitializeProxyResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#initializeproxyresponse)
     pub struct InitializeProxyResponse {}

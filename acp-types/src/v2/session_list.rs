@@ -1,4 +1,4 @@
-//! The sessions that an agent knows.
+//! Lists of sessions.
 //!
 //! Spec: [Session List](https://agentclientprotocol.com/protocol/v2/session-list)
 use super::session_setup::AbsolutePath;
@@ -13,24 +13,24 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, string_id};
 
 string_id! {
-    /// Where a page of sessions begins; opaque, and an empty one is one.
+    /// The start of a page of sessions. Opaque; an empty cursor is valid.
     ///
     /// Spec: [`SessionListCursor`](https://agentclientprotocol.com/protocol/v2/schema#sessionlistcursor)
     pub struct SessionListCursor;
 }
 
 object! {
-    /// The client asks for the sessions that the agent knows, page by page.
+    /// A request for a page of the agent's sessions.
     ///
     /// Method `session/list`. Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsrequest)
     #[doc(alias = "session/list")]
     pub struct ListSessionsRequest {}
     optional {
-        /// Only those that work in this folder.
+        /// Limits the list to this working directory.
         cwd: AbsolutePath = "cwd",
-        /// Where the page begins, from the page before.
+        /// Cursor from the previous page.
         cursor: SessionListCursor = "cursor",
-        /// **Unstable.** Which of those that were put away to list; absent means none.
+        /// **Unstable.** Filter of archived sessions; absent means that they are excluded.
         archived: SessionArchiveFilter = "archived",
     }
     and "_meta"
@@ -45,7 +45,7 @@ object! {
         sessions: Vec<SessionInfo> = "sessions" [default_on_error, skip_invalid_items] or "[]",
     }
     optional {
-        /// Where the next page begins; absent on the last.
+        /// Cursor of the next page; absent on the last page.
         next_cursor: SessionListCursor = "nextCursor",
     }
     and "_meta"
@@ -56,19 +56,19 @@ object! {
     ///
     /// Spec: [`SessionInfo`](https://agentclientprotocol.com/protocol/v2/schema#sessioninfo)
     pub struct SessionInfo {
-        /// Names it.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// The folder that it works in.
+        /// Working directory of the session.
         cwd: AbsolutePath = "cwd",
     }
     optional {
-        /// More folders that belong to it.
+        /// Additional directories.
         additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
-        /// What it is about, for people.
+        /// Human-readable title.
         title: String = "title" [default_on_error],
-        /// When it was last active, an ISO 8601 timestamp.
+        /// Time of the last activity, an ISO 8601 timestamp.
         updated_at: String = "updatedAt" [default_on_error],
-        /// **Unstable.** Whether it was put away.
+        /// **Unstable.** Whether the session is archived.
         archived: bool = "archived" [default_on_error],
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Beginning a session, and coming back to one.
+//! Session setup: new, loaded, resumed and forked sessions.
 //!
 //! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v2/session-setup)
 use super::session_config_options::SessionConfigOption;
@@ -13,85 +13,85 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union, string_id};
 
 string_id! {
-    /// A path that begins at the root, as its own system writes it. It is kept as it came, and not checked.
+    /// An absolute path in the notation of its system. It is kept verbatim, and not validated.
     ///
     /// Spec: [`AbsolutePath`](https://agentclientprotocol.com/protocol/v2/schema#absolutepath)
     pub struct AbsolutePath;
 }
 
 object! {
-    /// The client begins a session.
+    /// A request for a new session.
     ///
     /// Method `session/new`. Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#newsessionrequest)
     #[doc(alias = "session/new")]
     pub struct NewSessionRequest {
-        /// The folder that the session works in.
+        /// Working directory of the session.
         cwd: AbsolutePath = "cwd",
     }
     optional {
-        /// More folders that belong to the session.
+        /// Additional directories.
         additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
-        /// MCP servers that the agent shall connect to.
+        /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
-        /// **Unstable.** What the client tells the model.
+        /// **Unstable.** Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
 
 object! {
-    /// The session that has begun.
+    /// The new session.
     ///
     /// Method `session/new`. Spec: [`NewSessionResponse`](https://agentclientprotocol.com/protocol/v2/schema#newsessionresponse)
     pub struct NewSessionResponse {
-        /// Names it from now on.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     optional {
-        /// Its options, where the agent has such.
+        /// Configuration options, if the agent has any.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
-        /// Its commands, where the agent has such.
+        /// Commands, if the agent has any.
         available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 object! {
-    /// The client comes back to a session, with its history or without.
+    /// The client resumes a session, with or without a replay of its history.
     ///
     /// Method `session/resume`. Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#resumesessionrequest)
     #[doc(alias = "session/resume")]
     pub struct ResumeSessionRequest {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// The folder that the session works in.
+        /// Working directory of the session.
         cwd: AbsolutePath = "cwd",
     }
     optional {
-        /// More folders that belong to the session.
+        /// Additional directories.
         additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
-        /// MCP servers that the agent shall connect to.
+        /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
-        /// From where its history shall be told; absent means not at all.
+        /// Start of the replay; absent means no replay.
         replay_from: ReplayFrom = "replayFrom",
-        /// **Unstable.** What the client tells the model.
+        /// **Unstable.** Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
 
 open_union! {
-    /// From where the history of a session shall be told. An agent refuses one that it does not know.
+    /// Start of the replay of a session. An agent rejects an unknown one.
     ///
     /// Spec: [`ReplayFrom`](https://agentclientprotocol.com/protocol/v2/schema#replayfrom)
     pub enum ReplayFrom by "type" {
-        /// From its beginning.
+        /// The beginning of the session.
         Start(ReplayFromStart) = "start",
     }
 }
 
 object! {
-    /// The history of a session shall be told from its beginning.
+    /// The replay begins with the first message.
     ///
     /// Spec: [`ReplayFromStart`](https://agentclientprotocol.com/protocol/v2/schema#replayfromstart)
     pub struct ReplayFromStart {}
@@ -99,68 +99,68 @@ object! {
 }
 
 object! {
-    /// The history has been told, how the session stands too, and it goes on.
+    /// The replay and the state of the session are complete, and the session is open.
     ///
     /// Method `session/resume`. Spec: [`ResumeSessionResponse`](https://agentclientprotocol.com/protocol/v2/schema#resumesessionresponse)
     pub struct ResumeSessionResponse {}
     optional {
-        /// Its options, where the agent has such.
+        /// Configuration options, if the agent has any.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
-        /// Its commands, where the agent has such.
+        /// Commands, if the agent has any.
         available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** The client begins a session with the history of another.
+    /// **Unstable.** A request for a new session with the history of another.
     ///
     /// Method `session/fork`. Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionrequest)
     #[doc(alias = "session/fork")]
     pub struct ForkSessionRequest {
-        /// That other one.
+        /// Identifier of the session to fork.
         session_id: SessionId = "sessionId",
-        /// The folder that the new session works in.
+        /// Working directory of the new session.
         cwd: AbsolutePath = "cwd",
     }
     optional {
-        /// More folders that belong to the new session.
+        /// Additional directories of the new session.
         additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
-        /// MCP servers that the agent shall connect to.
+        /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
-        /// What the client tells the model.
+        /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** The new session that has begun.
+    /// **Unstable.** The forked session.
     ///
     /// Method `session/fork`. Spec: [`ForkSessionResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionresponse)
     pub struct ForkSessionResponse {
-        /// Names it from now on.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     optional {
-        /// Its options, where the agent has such.
+        /// Configuration options, if the agent has any.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
-        /// Its commands, where the agent has such.
+        /// Commands, if the agent has any.
         available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
 
 open_union! {
-    /// How an agent reaches an MCP server. An agent refuses one that it does not know.
+    /// An MCP server, by transport. An agent refuses an unknown transport.
     ///
     /// Spec: [`McpServer`](https://agentclientprotocol.com/protocol/v2/schema#mcpserver)
     pub enum McpServer by "type" {
-        /// Over HTTP, where the agent's `session.mcp.http` says so.
+        /// HTTP. Requires the agent's `session.mcp.http`.
         Http(McpServerHttp) = "http",
-        /// **Unstable.** Over the connection itself, where the agent's `session.mcp.acp` says so.
+        /// **Unstable.** The ACP connection. Requires the agent's `session.mcp.acp`.
         Acp(McpServerAcp) = "acp",
-        /// Over the standard streams of a program, where the agent's `session.mcp.stdio` says so.
+        /// Standard input and output of a program. Requires the agent's `session.mcp.stdio`.
         Stdio(McpServerStdio) = "stdio",
     }
 }
@@ -170,32 +170,32 @@ object! {
     ///
     /// Spec: [`McpServerHttp`](https://agentclientprotocol.com/protocol/v2/schema#mcpserverhttp)
     pub struct McpServerHttp {
-        /// What to call it.
+        /// Human-readable name.
         name: String = "name",
-        /// Where it is.
+        /// URL of the server.
         url: String = "url",
     }
     optional {
-        /// Headers to send with each request.
+        /// Headers of each request.
         headers: Vec<HttpHeader> = "headers" [default_on_null],
     }
     and "_meta"
 }
 
 object! {
-    /// An MCP server that is a program of its own.
+    /// An MCP server that runs as a program.
     ///
     /// Spec: [`McpServerStdio`](https://agentclientprotocol.com/protocol/v2/schema#mcpserverstdio)
     pub struct McpServerStdio {
-        /// What to call it.
+        /// Human-readable name.
         name: String = "name",
         /// The program.
         command: AbsolutePath = "command",
     }
     optional {
-        /// Its arguments.
+        /// Arguments of the program.
         args: Vec<String> = "args" [default_on_null],
-        /// Variables to set in its environment.
+        /// Additional environment variables.
         env: Vec<EnvVariable> = "env" [default_on_null],
     }
     and "_meta"

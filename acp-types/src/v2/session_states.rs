@@ -1,4 +1,4 @@
-//! What a session is at, and what runs beside that.
+//! States of a session, and background work.
 //!
 //! Spec: [Session States](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states)
 pub use crate::shared::prompts::{ErrorStopReason, Usage};
@@ -11,7 +11,7 @@ use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{object, open_union};
 
 open_union! {
-    /// What a session is at. One that is unknown is busy, never idle.
+    /// The state of a session. An unknown state counts as busy, never as idle.
     ///
     /// Spec: [`StateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#stateupdate)
     ///
@@ -24,24 +24,24 @@ open_union! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub enum StateUpdate by "state" {
-        /// It works.
+        /// The session works.
         Running(RunningStateUpdate) = "running",
-        /// It has nothing to do in the foreground.
+        /// The session has no foreground work.
         Idle(Box<IdleStateUpdate>) = "idle",
-        /// It waits for the user.
+        /// The session waits for the user.
         RequiresAction(RequiresActionStateUpdate) = "requires_action",
-        /// **Unstable.** Nobody knows.
+        /// **Unstable.** The state is unknown.
         UnknownState(UnknownStateUpdate) = "unknown",
     }
 }
 
 impl StateUpdate {
-    /// Whether the session has nothing to do in the foreground, and says so.
+    /// Returns whether the session reports that it has no foreground work.
     pub fn is_idle(&self) -> bool {
         matches!(self, Self::Idle(_))
     }
 
-    /// Whether the session is at something: it works, it waits for the user, or it is in a state that is not known.
+    /// Returns whether the session is busy: it works, waits for the user, or has an unknown state.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Running(_) | Self::RequiresAction(_) | Self::Unknown(_))
     }
@@ -53,7 +53,7 @@ object! {
     /// Spec: [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#runningstateupdate)
     pub struct RunningStateUpdate {}
     optional {
-        /// What runs beside it, all of it; absent when the agent does not say, empty when nothing runs.
+        /// All background work. Absent if the agent does not report it, empty if there is no such work.
         background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
@@ -65,54 +65,54 @@ object! {
     /// Spec: [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#requiresactionstateupdate)
     pub struct RequiresActionStateUpdate {}
     optional {
-        /// What runs beside it, all of it; absent when the agent does not say, empty when nothing runs.
+        /// All background work. Absent if the agent does not report it, empty if there is no such work.
         background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** Nobody knows what a session is at.
+    /// **Unstable.** The state of a session is unknown.
     ///
     /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#unknownstateupdate)
     pub struct UnknownStateUpdate {}
     optional {
-        /// What runs beside it, all of it; absent when the agent does not say, empty when nothing runs.
+        /// All background work. Absent if the agent does not report it, empty if there is no such work.
         background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// A session has nothing to do in the foreground.
+    /// A session has no foreground work.
     ///
     /// Spec: [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#idlestateupdate)
     pub struct IdleStateUpdate {}
     optional {
-        /// **Unstable.** The tokens that the work took which has ended.
+        /// **Unstable.** Token usage of the work that ended.
         usage: Box<Usage> = "usage" [default_on_error],
-        /// What runs beside it, all of it; absent when the agent does not say, empty when nothing runs.
+        /// All background work. Absent if the agent does not report it, empty if there is no such work.
         background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     rest {
-        /// Why its work ended, where the agent says so.
+        /// The reason for the end of the work, if the agent reports it.
         stop_reason: StopReason,
     }
     and "_meta"
 }
 
 open_union! {
-    /// Why an agent ended its work; an agent need not say so.
+    /// The reason for the end of an agent's work. Agents may omit it.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#idlestateupdate)
     pub enum StopReason by "stopReason" [default_on_error] {
-        /// The model finished without asking for another tool.
+        /// The model finished its turn and requested no further tools.
         EndTurn(Extra) = "end_turn",
-        /// The token limit was reached.
+        /// The maximum number of tokens was reached.
         MaxTokens(Extra) = "max_tokens",
-        /// The agent asked the model as often as it may.
+        /// The maximum number of model requests was reached.
         MaxTurnRequests(Extra) = "max_turn_requests",
-        /// The agent refuses to go on.
+        /// The agent refused to continue.
         Refusal(Extra) = "refusal",
         /// The client cancelled the work.
         Cancelled(Extra) = "cancelled",
@@ -120,13 +120,13 @@ open_union! {
         Error(ErrorStopReason) = "error",
     }
     untagged {
-        /// The agent does not say.
+        /// No reason was reported.
         NotReported(Extra),
     }
 }
 
 open_union! {
-    /// Something that runs beside what the session is at.
+    /// Background work of a session.
     ///
     /// Spec: [`BackgroundWork`](https://agentclientprotocol.com/protocol/v2/schema#backgroundwork)
     pub enum BackgroundWork by "type" {
@@ -134,39 +134,39 @@ open_union! {
         Terminal(BackgroundTerminal) = "terminal",
         /// A tool call.
         ToolCall(BackgroundToolCall) = "tool_call",
-        /// **Unstable.** A session that this one owns.
+        /// **Unstable.** A subagent.
         Subagent(BackgroundSubagent) = "subagent",
     }
 }
 
 object! {
-    /// A terminal runs.
+    /// A running terminal.
     ///
     /// Spec: [`BackgroundTerminal`](https://agentclientprotocol.com/protocol/v2/schema#backgroundterminal)
     pub struct BackgroundTerminal {
-        /// Which one.
+        /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
 }
 
 object! {
-    /// A tool call runs.
+    /// A running tool call.
     ///
     /// Spec: [`BackgroundToolCall`](https://agentclientprotocol.com/protocol/v2/schema#backgroundtoolcall)
     pub struct BackgroundToolCall {
-        /// Which one.
+        /// Identifier of the tool call.
         tool_call_id: ToolCallId = "toolCallId",
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** A session that this one owns works.
+    /// **Unstable.** A working subagent.
     ///
     /// Spec: [`BackgroundSubagent`](https://agentclientprotocol.com/protocol/v2/draft/schema#backgroundsubagent)
     pub struct BackgroundSubagent {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     and "_meta"

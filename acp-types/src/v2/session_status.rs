@@ -7,27 +7,27 @@ pub use crate::shared::session_status::SessionStatus;
 use jsonrpc_core::object;
 
 object! {
-    /// **Unstable.** The client asks whether a session is in memory; nothing else happens.
+    /// **Unstable.** A request for the status of a session. It has no other effect.
     ///
     /// Method `session/status`. Spec: [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatusrequest)
     #[doc(alias = "session/status")]
     pub struct SessionStatusRequest {
-        /// Which one.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** Whether a session is in memory, at that moment.
+    /// **Unstable.** The status of a session at the time of the request.
     ///
     /// Method `session/status`. Spec: [`SessionStatusResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatusresponse)
     pub struct SessionStatusResponse {
-        /// Whether it is.
+        /// Whether the session is in memory.
         status: SessionStatus = "status",
     }
     optional {
-        /// What it is at, where the agent says so; absent does not mean that it is idle.
+        /// The state of the session, if the agent reports it. Absence does not mean idle.
         state: StateUpdate = "state" [default_on_error],
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Commands that a user may begin a prompt with.
+//! Slash commands.
 //!
 //! Spec: [Slash Commands](https://agentclientprotocol.com/protocol/v2/slash-commands)
 use alloc::borrow::Cow;
@@ -7,28 +7,28 @@ use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union};
 
 object! {
-    /// The commands as they are now.
+    /// The current commands.
     ///
     /// Spec: [`AvailableCommandsUpdate`](https://agentclientprotocol.com/protocol/v2/schema#availablecommandsupdate)
     pub struct AvailableCommandsUpdate {
-        /// All of them.
+        /// The commands.
         available_commands: Vec<AvailableCommand> = "availableCommands" [skip_invalid_items] or "[]",
     }
     and "_meta"
 }
 
 open_union! {
-    /// A command that a user may give.
+    /// An available command.
     ///
     /// Spec: [`AvailableCommand`](https://agentclientprotocol.com/protocol/v2/schema#availablecommand)
     pub enum AvailableCommand by "type" {
-        /// One that a prompt begins with.
+        /// A command at the beginning of a prompt.
         Command(Command) = "command",
     }
 }
 
 impl AvailableCommand {
-    /// Its name. A command of an unknown kind has one too.
+    /// Returns the name, also for a command of an unknown kind.
     pub fn name(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Command(command) => Some(Cow::Borrowed(&command.name)),
@@ -36,7 +36,7 @@ impl AvailableCommand {
         }
     }
 
-    /// What it does, for people to read. A command of an unknown kind says so too.
+    /// Returns the human-readable description, also for a command of an unknown kind.
     pub fn description(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Command(command) => Some(Cow::Borrowed(&command.description)),
@@ -48,24 +48,24 @@ impl AvailableCommand {
 }
 
 object! {
-    /// A command that a user may begin a prompt with.
+    /// A command at the beginning of a prompt.
     ///
     /// Spec: [`Command`](https://agentclientprotocol.com/protocol/v2/schema#command)
     pub struct Command {
-        /// Its name, without the slash and without white space.
+        /// Name of the command, without the slash and without white space.
         name: String = "name",
-        /// What it does, for people to read.
+        /// Human-readable description.
         description: String = "description",
     }
     optional {
-        /// What it wants after its name; absent when nothing.
+        /// Input after the command's name; absent means no input.
         input: AvailableCommandInput = "input" [default_on_error],
     }
     and "_meta"
 }
 
 open_union! {
-    /// What a command wants after its name.
+    /// The input of a command.
     ///
     /// Spec: [`AvailableCommandInput`](https://agentclientprotocol.com/protocol/v2/schema#availablecommandinput)
     pub enum AvailableCommandInput by "type" {
@@ -75,11 +75,11 @@ open_union! {
 }
 
 object! {
-    /// All text that follows a command's name is its input.
+    /// Free text after the command's name.
     ///
     /// Spec: [`TextCommandInput`](https://agentclientprotocol.com/protocol/v2/schema#textcommandinput)
     pub struct TextCommandInput {
-        /// What to show until something is typed.
+        /// Placeholder text for an empty input.
         hint: String = "hint",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! **Unstable.** Sessions that a session began and owns, and what they say to each other.
+//! **Unstable.** Subagents: sessions owned by a session, and messages between sessions.
 //!
 //! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
 use super::content::ContentBlock;
@@ -13,37 +13,39 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
 
 object! {
-    /// **Unstable.** A session owns another, or that one has changed. Absent stays, `null` clears, a value replaces.
+    /// **Unstable.** A subagent begins or changes. In each member, absence keeps the value, `null` clears it, and a
+    /// value replaces it.
     ///
     /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
     pub struct SubagentUpdate {
-        /// The one that is owned; the first update announces it, before anything else names it.
+        /// Identifier of the owned session. The first update with it precedes all other references.
         session_id: SessionId = "sessionId",
     }
     patch {
-        /// What it is called here, for people to read.
+        /// Human-readable name.
         title: String = "title" [default_on_error],
-        /// What it is for, for people to read.
+        /// Human-readable description of the task.
         description: String = "description" [default_on_error],
-        /// What the client may do to it.
+        /// Operations that the client may perform.
         capabilities: SubagentSessionCapabilities = "capabilities" [default_on_error],
-        /// How it stands, whole; cleared means that nobody knows, not that it is idle.
+        /// Complete state. A cleared state is unknown, not idle.
         state: StateUpdate = "state" [default_on_error],
-        /// Absolute path of the folder that it works in; cleared means that of its owner.
+        /// Absolute path of the working directory; cleared means that of the owner.
         cwd: AbsolutePath = "cwd",
-        /// Absolute paths of more folders that belong to it; cleared means those of its owner.
+        /// Absolute paths of additional directories; cleared means those of the owner.
         additional_directories: Vec<AbsolutePath> = "additionalDirectories",
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// **Unstable.** A message from one session to another. Absent stays, `null` clears, a value replaces.
+    /// **Unstable.** A message from one session to another. In each member, absence keeps the value, `null` clears it,
+    /// and a value replaces it.
     ///
     /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessage)
     pub struct SessionMessage {
-        /// Names it within the session that it is reported in.
+        /// Identifier of the message in the session that reports it.
         message_id: MessageId = "messageId",
     }
     patch {
@@ -51,25 +53,25 @@ object! {
         sender_session_id: SessionId = "senderSessionId" [default_on_error],
         /// The session that receives it.
         recipient_session_id: SessionId = "recipientSessionId" [default_on_error],
-        /// What the sender calls it.
+        /// Identifier of the message in the sending session.
         sender_message_id: MessageId = "senderMessageId" [default_on_error],
-        /// What the recipient calls it.
+        /// Identifier of the message in the receiving session.
         recipient_message_id: MessageId = "recipientMessageId" [default_on_error],
-        /// What it says, whole.
+        /// The complete content.
         content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// **Unstable.** A piece of a message from one session to another, to be added at the end.
+    /// **Unstable.** Content to append to a message from one session to another.
     ///
     /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessagechunk)
     pub struct SessionMessageChunk {
-        /// Which message.
+        /// Identifier of the message.
         message_id: MessageId = "messageId",
-        /// The piece.
+        /// The appended content.
         content: ContentBlock = "content",
     }
     and "_meta"

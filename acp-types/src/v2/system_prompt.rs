@@ -1,4 +1,4 @@
-//! **Unstable.** What the client tells the model before anybody says anything.
+//! **Unstable.** The system prompt, as set by a client.
 //!
 //! Spec: [Client System Prompt](https://agentclientprotocol.com/rfds/client-system-prompt)
 use super::content::ContentBlock;
@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 use jsonrpc_core::object;
 
 object! {
-    /// **Unstable.** What the client tells the model.
+    /// **Unstable.** Instructions for the model.
     ///
     /// Spec: [`SystemPrompt`](https://agentclientprotocol.com/protocol/v2/draft/schema#systemprompt)
     pub struct SystemPrompt {
-        /// What becomes of the agent's own instructions.
+        /// The effect on the agent's own instructions.
         mode: SystemPromptMode = "mode",
-        /// The instructions; text only, and not empty.
+        /// The instructions; text content only, not empty.
         content: Vec<ContentBlock> = "content",
     }
     and "_meta"

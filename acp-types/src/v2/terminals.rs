@@ -9,27 +9,28 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
 
 object! {
-    /// A terminal begins or changes. Absent stays, `null` clears, a value replaces.
+    /// A terminal begins or changes. In each member, absence keeps the value, `null` clears it, and a value replaces
+    /// it.
     ///
     /// Spec: [`TerminalUpdate`](https://agentclientprotocol.com/protocol/v2/schema#terminalupdate)
     pub struct TerminalUpdate {
-        /// Which one; the first update of an id begins it.
+        /// Identifier of the terminal. The first update with an id begins it.
         terminal_id: TerminalId = "terminalId",
     }
     patch {
         /// The command.
         command: String = "command" [default_on_error],
-        /// The folder that it runs in.
+        /// Working directory of the command.
         cwd: AbsolutePath = "cwd" [default_on_error],
-        /// All of its output, instead of what was.
+        /// The complete output, which replaces earlier output.
         output: TerminalOutput = "output" [default_on_error],
-        /// How it ended; a value means that it has.
+        /// Exit status; a value means that the command has ended.
         exit_status: TerminalExitStatus = "exitStatus" [default_on_error],
-        /// How large it is.
+        /// Size of the terminal.
         size: TerminalSize = "size" [default_on_error],
-        /// What the client may do to it now.
+        /// Operations that the client may perform at present.
         capabilities: TerminalCapabilities = "capabilities" [default_on_error],
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }
@@ -39,66 +40,66 @@ object! {
     ///
     /// Spec: [`TerminalOutput`](https://agentclientprotocol.com/protocol/v2/schema#terminaloutput)
     pub struct TerminalOutput {
-        /// Its bytes in base64.
+        /// The bytes, in base64.
         data: String = "data",
     }
     and "_meta"
 }
 
 object! {
-    /// A piece of a terminal's output, to be added at the end.
+    /// Output to append to a terminal.
     ///
     /// Spec: [`TerminalOutputChunk`](https://agentclientprotocol.com/protocol/v2/schema#terminaloutputchunk)
     pub struct TerminalOutputChunk {
-        /// Which terminal; the first update of an id begins it.
+        /// Identifier of the terminal. The first update with an id begins it.
         terminal_id: TerminalId = "terminalId",
-        /// Its bytes in base64; a character may begin in one piece and end in the next.
+        /// The bytes, in base64. A character may be split between chunks.
         data: String = "data",
     }
     and "_meta"
 }
 
 object! {
-    /// How a command ended.
+    /// The exit status of a command.
     ///
     /// Spec: [`TerminalExitStatus`](https://agentclientprotocol.com/protocol/v2/schema#terminalexitstatus)
     pub struct TerminalExitStatus {}
     optional {
-        /// Its exit code; absent when a signal ended it.
+        /// Exit code; absent if a signal ended the command.
         exit_code: i64 = "exitCode" [default_on_error],
-        /// The signal that ended it.
+        /// The signal that ended the command.
         signal: String = "signal" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// How large a terminal is.
+    /// The size of a terminal.
     ///
     /// Spec: [`TerminalSize`](https://agentclientprotocol.com/protocol/v2/schema#terminalsize)
     pub struct TerminalSize {
-        /// Characters in a line, at least 1.
+        /// Columns, at least 1.
         cols: u16 = "cols",
-        /// Lines, at least 1.
+        /// Rows, at least 1.
         rows: u16 = "rows",
     }
     and "_meta"
 }
 
 object! {
-    /// What the client may do to a terminal.
+    /// Operations that a client may perform on a terminal.
     ///
     /// Spec: [`TerminalCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcapabilities)
     pub struct TerminalCapabilities {}
     optional {
-        /// Present when it may send `terminal/cancel`.
+        /// Present if the client may send `terminal/cancel`.
         cancel: TerminalCancelCapabilities = "cancel" [default_on_error],
     }
     and "_meta"
 }
 
 object! {
-    /// The client may end the command of a terminal.
+    /// The client may cancel the command of a terminal.
     ///
     /// Spec: [`TerminalCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcancelcapabilities)
     pub struct TerminalCancelCapabilities {}
@@ -106,21 +107,21 @@ object! {
 }
 
 object! {
-    /// The client ends the command of a terminal, and nothing else.
+    /// A request to cancel the command of a terminal, without other effects.
     ///
     /// Method `terminal/cancel`. Spec: [`CancelTerminalRequest`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalrequest)
     #[doc(alias = "terminal/cancel")]
     pub struct CancelTerminalRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Which one.
+        /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
 }
 
 object! {
-    /// The agent is told; what becomes of the command, its updates tell.
+    /// The request was accepted. Updates of the terminal report the outcome.
     ///
     /// Method `terminal/cancel`. Spec: [`CancelTerminalResponse`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalresponse)
     pub struct CancelTerminalResponse {}

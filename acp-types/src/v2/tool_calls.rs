@@ -1,4 +1,4 @@
-//! Tools that the model asked for, and what became of them.
+//! Tool calls, their content and status.
 //!
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls)
 use super::content::ContentBlock;
@@ -13,7 +13,8 @@ use jsonrpc_core::wire::{Meta, Presence, Raw};
 use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
-    /// A tool call begins or changes. Absent stays, `null` clears, a value replaces.
+    /// A tool call begins or changes. In each member, absence keeps the value, `null` clears it, and a value replaces
+    /// it.
     ///
     /// Spec: [`ToolCallUpdate`](https://agentclientprotocol.com/protocol/v2/schema#toolcallupdate)
     ///
@@ -31,35 +32,35 @@ object! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct ToolCallUpdate {
-        /// Which one; the first update of an id begins it.
+        /// Identifier of the tool call. The first update with an id begins it.
         tool_call_id: ToolCallId = "toolCallId",
     }
     patch {
-        /// The tool's name, for programs.
+        /// Programmatic name of the tool.
         name: String = "name" [default_on_error],
-        /// What it is doing, for people to read.
+        /// Human-readable description of the activity.
         title: String = "title" [default_on_error],
-        /// What kind of tool it is; it begins as `other`.
+        /// Kind of the tool; initially `other`.
         kind: ToolKind = "kind" [default_on_error],
-        /// How it stands; it begins as `pending`.
+        /// Status; initially `pending`.
         status: ToolCallStatus = "status" [default_on_error],
-        /// All that it has produced, instead of what was.
+        /// Produced content, which replaces the earlier content.
         content: Vec<ToolCallContent> = "content" [default_on_error, skip_invalid_items],
-        /// All files that it works on, instead of what was.
+        /// Concerned files, which replace the earlier ones.
         locations: Vec<ToolCallLocation> = "locations" [default_on_error, skip_invalid_items],
-        /// What the model gave the tool.
+        /// Input of the tool, as sent by the model.
         raw_input: Raw = "rawInput" [default_on_error],
-        /// What the tool gave back.
+        /// Output of the tool.
         raw_output: Raw = "rawOutput" [default_on_error],
-        /// What the client may do to it now.
+        /// Operations that the client may perform at present.
         capabilities: ToolCallCapabilities = "capabilities" [default_on_error],
-        /// `_meta`: a patch by key; a key that is `null` goes away.
+        /// `_meta`: a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
     }
 }
 
 impl ToolCallUpdate {
-    /// The kind to show from now on: `null` and one that is unknown are `other`; nothing where it stays as it was.
+    /// Returns the new kind, with `other` for `null` and unknown kinds, or `None` if it is unchanged.
     pub fn kind_or_other(&self) -> Option<&ToolKind> {
         match &self.kind {
             Presence::Absent => None,
@@ -68,8 +69,8 @@ impl ToolCallUpdate {
         }
     }
 
-    /// The status to show from now on: `null` is `pending`, one that is unknown is `in_progress`; nothing where it
-    /// stays as it was.
+    /// Returns the new status, with `pending` for `null` and `in_progress` for an unknown status, or `None` if it is
+    /// unchanged.
     pub fn status_or_in_progress(&self) -> Option<&ToolCallStatus> {
         match &self.status {
             Presence::Absent => None,
@@ -80,25 +81,25 @@ impl ToolCallUpdate {
 }
 
 object! {
-    /// A piece of what a tool call produces, to be added at the end.
+    /// Content to append to a tool call.
     ///
     /// Spec: [`ToolCallContentChunk`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontentchunk)
     pub struct ToolCallContentChunk {
-        /// Which one; the first update of an id begins it.
+        /// Identifier of the tool call. The first update with an id begins it.
         tool_call_id: ToolCallId = "toolCallId",
-        /// The piece.
+        /// The appended content.
         content: ToolCallContent = "content",
     }
     and "_meta"
 }
 
 object! {
-    /// What the client may do to a tool call.
+    /// Operations that a client may perform on a tool call.
     ///
     /// Spec: [`ToolCallCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcapabilities)
     pub struct ToolCallCapabilities {}
     optional {
-        /// Present when it may send `tool_call/cancel`.
+        /// Present if the client may send `tool_call/cancel`.
         cancel: ToolCallCancelCapabilities = "cancel" [default_on_error],
     }
     and "_meta"
@@ -113,21 +114,21 @@ object! {
 }
 
 object! {
-    /// The client cancels a tool call, and nothing else.
+    /// A request to cancel a tool call, without other effects.
     ///
     /// Method `tool_call/cancel`. Spec: [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
     #[doc(alias = "tool_call/cancel")]
     pub struct CancelToolCallRequest {
-        /// In which session.
+        /// Identifier of the session.
         session_id: SessionId = "sessionId",
-        /// Which one.
+        /// Identifier of the tool call.
         tool_call_id: ToolCallId = "toolCallId",
     }
     and "_meta"
 }
 
 object! {
-    /// The agent is told; what becomes of the tool call, its updates tell.
+    /// The request was accepted. Updates of the tool call report the outcome.
     ///
     /// Method `tool_call/cancel`. Spec: [`CancelToolCallResponse`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallresponse)
     pub struct CancelToolCallResponse {}
@@ -135,34 +136,34 @@ object! {
 }
 
 open_enum! {
-    /// How a tool call stands. One that is unknown means that it is not over.
+    /// Status of a tool call. An unknown status means that the call has not ended.
     ///
     /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v2/schema#toolcallstatus)
     pub enum ToolCallStatus {
-        /// It has not begun: its input is still coming, or the user has not agreed.
+        /// Not begun: the input is incomplete, or the user has not agreed.
         Pending = "pending",
-        /// It runs.
+        /// Running.
         InProgress = "in_progress",
-        /// It waits for something.
+        /// Paused.
         Paused = "paused",
-        /// It ended well.
+        /// Completed successfully.
         Completed = "completed",
-        /// It ended with an error.
+        /// Ended with an error.
         Failed = "failed",
-        /// It was cancelled.
+        /// Cancelled.
         Cancelled = "cancelled",
     }
 }
 
 impl ToolCallStatus {
-    /// The status to show: one that is unknown is `in_progress`, for it is not the end.
+    /// Returns the status, with `in_progress` for an unknown one.
     pub fn or_in_progress(&self) -> &Self {
         if self.is_known() { self } else { &Self::InProgress }
     }
 }
 
 open_union! {
-    /// What a tool call has produced.
+    /// Content produced by a tool call.
     ///
     /// Spec: [`ToolCallContent`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontent)
     pub enum ToolCallContent by "type" {
@@ -170,7 +171,7 @@ open_union! {
         Content(Box<Content>) = "content",
         /// A change to files.
         Diff(Box<Diff>) = "diff",
-        /// A terminal, to be shown as it runs.
+        /// A terminal, shown while it runs.
         Terminal(Terminal) = "terminal",
     }
 }
@@ -187,7 +188,7 @@ object! {
 }
 
 object! {
-    /// A place in a file that a tool call works on.
+    /// A place in a file that a tool call concerns.
     ///
     /// Spec: [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v2/schema#toolcalllocation)
     pub struct ToolCallLocation {

@@ -1,4 +1,4 @@
-//! The agent machine: its requests, versions, calls, and its laws.
+//! The agent machine: requests, versions, calls, and properties.
 use acp_types::agent::{
     Call, CallError, CallKey, ClientRequest, ClientResponse, CloseReason, Connection, Diagnostic,
     Event, Limits, Options, Reply, RequestKey,
@@ -32,7 +32,7 @@ impl Agent {
         agent
     }
 
-    /// A request of the client; its key if it is given.
+    /// Sends a request of the client, and returns its key if it is reported.
     fn ask(&mut self, id: i64, method: &str, params: Value) -> Option<RequestKey> {
         self.line(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         self.events().into_iter().find_map(|event| match event {
@@ -68,7 +68,7 @@ fn prompt(session: &str) -> Value {
 }
 
 #[test]
-fn updates_leave_before_the_answer_that_follows_them() {
+fn updates_are_sent_before_a_later_response() {
     let mut agent = Agent::v1();
     let turn = agent.ask(1, "session/prompt", prompt("s")).unwrap();
     let update = SessionUpdate::AgentMessageChunk(ContentChunk::new("Hello"));
@@ -153,9 +153,9 @@ fn invalid_requests_are_answered_by_the_machine() {
     assert_eq!(agent.sent()[0]["error"]["code"], -32601);
 }
 
-/// Versions that the agent speaks, the one that is asked for, the one that is chosen; `None` where it is an error.
+/// Supported versions, the requested one, and the selected one; `None` is an error.
 #[test]
-fn version_is_chosen_by_the_rules_of_the_specification() {
+fn version_selection_follows_the_specification() {
     for (supported, asked, expected) in [
         (&[1][..], 1, Some(1)),
         (&[1], 2, Some(1)),
@@ -189,7 +189,7 @@ fn version_is_chosen_by_the_rules_of_the_specification() {
 }
 
 #[test]
-fn parameters_of_a_later_version_are_taken_as_far_as_they_fit() {
+fn parameters_of_a_later_version_are_partially_decoded() {
     let both = || Options::new([ProtocolVersion::V1, ProtocolVersion::V2]);
     for (options, params, is_given) in [
         (both(), json!({ "protocolVersion": 3 }), true),
@@ -228,7 +228,7 @@ fn closed_connection_ends_calls() {
 }
 
 #[test]
-fn ended_input_leaves_requests_to_be_answered() {
+fn requests_can_be_answered_after_the_end_of_input() {
     let mut agent = Agent::v1();
     let call = agent.0.call(Call::new(&ReadTextFileRequest::new("s", "/x")), NOW);
     let turn = agent.ask(1, "session/prompt", prompt("s")).unwrap();
@@ -240,11 +240,11 @@ fn ended_input_leaves_requests_to_be_answered() {
     assert_eq!(agent.sent().len(), 1);
 }
 
-/// Something that happens.
+/// An input of the connection.
 #[derive(Clone, Debug)]
 enum Step {
     Ask(Index),
-    /// Under an id that was used.
+    /// A request with a reused id.
     AskAgain(Index),
     Cancel(Index),
     Withdraw(Index),
@@ -282,11 +282,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What has come of a connection.
+/// The outputs of a connection.
 struct Model {
     agent: Agent,
     now: Duration,
-    /// Ids that the client used once, and how often each was answered.
+    /// Ids of the client's requests, and the number of responses to each.
     asked: BTreeMap<i64, usize>,
     given: BTreeMap<RequestKey, bool>,
     cancelled: BTreeSet<RequestKey>,
@@ -410,8 +410,8 @@ fn limits() -> Limits {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: each request is given once and answered once, unless the connection closes
-    /// before; each cancellation is reported once; each call ends once; bounds hold; after the end nothing comes.
+    /// For any inputs in any order: each request is reported once and answered once, unless the connection closes
+    /// before; each cancellation is reported once; each call ends once; limits hold; no event follows the end.
     #[test]
     fn everything_ends_once(steps in prop::collection::vec(step(), 0..100)) {
         let mut model = Model {

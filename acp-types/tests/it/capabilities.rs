@@ -1,4 +1,4 @@
-//! What the two sides may send each other.
+//! Permitted messages, by announced capabilities.
 use crate::wire_types::VERSIONS;
 use acp_types::capabilities::{self, Reason, Refusal};
 use acp_types::methods::Direction;
@@ -71,7 +71,7 @@ fn none_v2() -> capabilities::v2::Capabilities {
     of_v2(json!({}), json!({}), json!([]))
 }
 
-/// Gates that the state of a session decides, not the `initialize` pair.
+/// Gates that depend on the state of the session, not on the `initialize` pair.
 const LATER: [&str; 4] = [
     "modes of the session",
     "configOptions of the session",
@@ -79,9 +79,9 @@ const LATER: [&str; 4] = [
     "capabilities.cancel of the terminal",
 ];
 
-/// Each gate of the table opens, and the refusal names it as long as it is shut.
+/// Each gate of the table opens, and the refusal names it while it is closed.
 #[test]
-fn every_gate_opens_and_shuts() {
+fn every_gate_opens_and_closes() {
     let (full, empty) = ((all_v1(), all_v2()), (none_v1(), none_v2()));
     for version in VERSIONS {
         for method in version.methods {
@@ -98,9 +98,9 @@ fn every_gate_opens_and_shuts() {
     }
 }
 
-/// What peers announce with `false` or `null` is not announced.
+/// Capabilities with `false` or `null` are not announced.
 #[test]
-fn false_and_null_are_no() {
+fn false_and_null_are_not_announced() {
     let client = json!({ "fs": { "readTextFile": false }, "terminal": null });
     let agent = json!({ "loadSession": false, "sessionCapabilities": { "list": null } });
     let capabilities = of_v1(client, agent, Value::Null);
@@ -115,9 +115,9 @@ fn false_and_null_are_no() {
     }
 }
 
-/// A method goes one way, belongs to its version, or is an extension.
+/// A method has a direction and a version, or is an extension.
 #[test]
-fn methods_have_their_side_and_version() {
+fn methods_have_a_direction_and_a_version() {
     let reason = |result: Result<(), Refusal>| result.err().map(|refusal| refusal.reason);
     let (v1, v2) = (all_v1(), all_v2());
     for (subject, first, second) in [
@@ -162,9 +162,9 @@ fn needs(path: &'static str) -> Option<Reason> {
 
 const UNKNOWN: Option<Reason> = Some(Reason::NotInVersion);
 
-/// What each piece needs in version 1.
+/// Requirements of each subject in version 1.
 #[test]
-fn subjects_of_version_1() {
+fn subjects_of_version_1_have_requirements() {
     let (full, empty) = (all_v1(), none_v1());
     let compaction = needs("clientCapabilities.session.compaction");
     let subagents = needs("clientCapabilities.subagents");
@@ -229,9 +229,9 @@ fn subjects_of_version_1() {
     });
 }
 
-/// What each piece needs in version 2.
+/// Requirements of each subject in version 2.
 #[test]
-fn subjects_of_version_2() {
+fn subjects_of_version_2_have_requirements() {
     let (full, empty) = (all_v2(), none_v2());
     let session = needs("capabilities.session");
     subjects!(v2, full, empty, {
@@ -268,9 +268,9 @@ fn subjects_of_version_2() {
     });
 }
 
-/// What each member needs that a session may begin with.
+/// Requirements of each member of session setup.
 #[test]
-fn members_of_a_new_session() {
+fn members_of_session_setup_have_requirements() {
     let reason = |result: Result<(), Refusal>| result.err().map(|refusal| refusal.reason);
     for (mode, first, second) in [
         (

@@ -1,4 +1,4 @@
-//! The client machine: what each call and each line comes to.
+//! The client machine: the effect of each call and each line.
 use acp_types::client::{
     AgentRequest, Call, CallError, CloseReason, Connection, Diagnostic, Event, InitializeResponse,
     Limits, Options, Prompt, PromptError, Purpose, Reply, SessionEvent, SessionKey, TurnEnd,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 const NOW: Duration = Duration::from_secs(1_000);
 
-/// A connection, and what it has sent.
+/// A connection, and the lines it has sent.
 struct Client(Connection);
 
 impl Client {
@@ -25,7 +25,7 @@ impl Client {
         Self(Connection::new(options, NOW))
     }
 
-    /// One whose agent speaks version 1 and closes sessions.
+    /// A client with an agent of version 1 that closes sessions.
     fn v1() -> Self {
         Self::with_limits(Limits::default())
     }
@@ -45,14 +45,14 @@ impl Client {
         client
     }
 
-    /// The same, with an open session.
+    /// A client with an open session.
     fn with_session() -> (Self, SessionKey) {
         let mut client = Self::v1();
         let session = client.open("s");
         (client, session)
     }
 
-    /// Opens a session that the agent calls `id`.
+    /// Opens a session with the agent's id `id`.
     fn open(&mut self, id: &str) -> SessionKey {
         let key = self.0.open_session(NewSessionRequest::new("/work", []), NOW);
         let request = self.sent_id();
@@ -92,7 +92,7 @@ impl Client {
         lines.map(|transmit| serde_json::from_slice(&transmit.line).unwrap()).collect()
     }
 
-    /// The id of the last request that was sent.
+    /// Returns the id of the last request.
     fn sent_id(&mut self) -> i64 {
         self.sent().last().and_then(|line| line["id"].as_i64()).expect("a request")
     }
@@ -119,7 +119,7 @@ fn permission(session: &str) -> Value {
     json!({ "sessionId": session, "toolCall": { "toolCallId": "t" }, "options": [] })
 }
 
-/// The texts of the updates among events.
+/// Returns the texts of the updates among events.
 fn texts(events: &[Event]) -> Vec<String> {
     let text = |event: &Event| match event {
         Event::Session(_, SessionEvent::Update(update)) => {
@@ -143,7 +143,7 @@ fn calls_before_initialize_wait_for_it() {
 }
 
 #[test]
-fn prompt_ends_with_the_answer_behind_its_updates() {
+fn turn_ends_after_its_updates() {
     let (mut client, session) = Client::with_session();
     let turn = client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW).unwrap();
     let again = client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW);
@@ -219,7 +219,7 @@ fn loaded_session_has_its_replay_within_bounds() {
 }
 
 #[test]
-fn early_updates_come_before_those_of_a_load() {
+fn early_updates_precede_those_of_a_load() {
     let mut client = Client::v1();
     client.0.open_session(NewSessionRequest::new("/work", []), NOW);
     client.say("old", "a");
@@ -363,12 +363,12 @@ fn released_session_ends_its_turn_and_is_closed() {
     assert_eq!(client.events(), [Event::Session(session, ended)]);
     client.say("s", "late");
     assert!(matches!(client.events()[..], [Event::Diagnostic(Diagnostic::UnknownSession { .. })]));
-    // The agent may open it again.
+    // The agent may reuse the id.
     client.open("s");
 }
 
 #[test]
-fn session_released_before_its_answer_is_closed_when_it_has_a_name() {
+fn session_released_while_opening_is_closed_once_named() {
     let mut client = Client::v1();
     let session = client.0.open_session(NewSessionRequest::new("/work", []), NOW);
     let request = client.sent_id();
@@ -400,7 +400,7 @@ fn refused_login_carries_the_methods() {
 }
 
 #[test]
-fn malformed_answer_ends_its_call() {
+fn malformed_response_ends_its_call() {
     let mut client = Client::v1();
     let call = client.0.call(Call::new(&ListSessionsRequest::new()), NOW);
     let id = client.sent_id();
@@ -446,7 +446,7 @@ fn closed_connection_ends_everything_once() {
 }
 
 #[test]
-fn version_is_that_of_the_shape() {
+fn version_follows_the_shape_of_messages() {
     for (options, result, version) in [
         (v1_options(), json!({ "protocolVersion": 1, "agentCapabilities": {} }), Some(1)),
         (v1_options(), json!({ "protocolVersion": 2 }), None),
@@ -512,7 +512,7 @@ fn turn_of_version_2_ends_with_the_idle_state() {
 }
 
 #[test]
-fn owned_session_is_heard_with_its_owner() {
+fn updates_of_an_owned_session_reach_its_owner() {
     let (mut client, session) = Client::with_session();
     let update = json!({ "sessionUpdate": "subagent_update", "sessionId": "child", "state": { "state": "running" } });
     let params = json!({ "sessionId": "s", "update": update });
@@ -527,7 +527,7 @@ fn owned_session_is_heard_with_its_owner() {
 }
 
 #[test]
-fn text_is_handed_over_directly_when_nothing_is_before_it() {
+fn text_is_returned_directly_without_earlier_events() {
     let (mut client, session) = Client::with_session();
     let line = update("s", "a").to_string();
     let direct = client.0.handle_line_direct(Ok(&line), NOW);
@@ -539,7 +539,7 @@ fn text_is_handed_over_directly_when_nothing_is_before_it() {
 }
 
 #[test]
-fn extensions_pass_both_ways() {
+fn extensions_work_in_both_directions() {
     let (mut client, session) = Client::with_session();
     client.ask("x", "_example.com/ask", json!({ "sessionId": "s" }));
     client.ask("y", "_example.com/ask", json!({}));
@@ -556,7 +556,7 @@ fn extensions_pass_both_ways() {
 }
 
 #[test]
-fn agent_that_does_not_read_is_left() {
+fn agent_that_does_not_read_is_disconnected() {
     let mut limits = Limits::default();
     limits.replies = 3;
     let mut client = Client::with_limits(limits);

@@ -1,4 +1,4 @@
-//! Laws of the client machine, for any order of calls and lines.
+//! Properties of the client machine, for calls and lines in any order.
 use acp_types::client::{
     Call, CallKey, CloseReason, Connection, Diagnostic, Event, Limits, Open, Options, Prompt,
     Reply, RequestKey, SessionEvent, SessionKey, TextChunk, TurnKey,
@@ -14,10 +14,10 @@ use proptest::sample::Index;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that the agent gives to sessions.
+/// Session ids of the agent.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// Something that happens.
+/// An input of the connection.
 #[derive(Clone, Debug)]
 enum Step {
     New,
@@ -27,12 +27,12 @@ enum Step {
     Release(Index),
     Call,
     Reply(Index),
-    /// The agent answers one of the requests that it got, perhaps once more.
+    /// The agent responds to a received request, possibly again.
     Answer(Index, Answer),
     Update(Index),
     Own(Index, Index),
     Ask(Question, Option<Index>),
-    /// The agent asks under an id that it has used.
+    /// A request of the agent with a reused id.
     AskAgain(Index),
     Withdraw(Index),
     Hostile(String),
@@ -117,22 +117,22 @@ fn limits() -> Limits {
     limits
 }
 
-/// A connection, and what has come of it.
+/// A connection, and its outputs.
 struct Model {
     connection: Connection,
     now: Duration,
-    /// Requests that the agent got: ids and methods.
+    /// Requests received by the agent: ids and methods.
     received: Vec<(i64, String)>,
-    /// Ids of requests of the agent, and how often each was answered.
+    /// Ids of the agent's requests, and the number of responses to each.
     asked: BTreeMap<String, usize>,
     opened: BTreeMap<SessionKey, usize>,
     turns: BTreeMap<TurnKey, usize>,
     calls: BTreeMap<CallKey, usize>,
     names: BTreeMap<SessionKey, String>,
-    /// The session that each name was last owned by, as far as the agent has said.
+    /// The last owner of each session, as reported by the agent.
     owned: BTreeSet<String>,
     requests: Vec<RequestKey>,
-    /// The last update of each name that each session has given.
+    /// The last update of each session id, by reporting session.
     last: BTreeMap<(SessionKey, String), u64>,
     next: u64,
     closed: bool,
@@ -255,7 +255,7 @@ impl Model {
                 let ids: Vec<_> = self.asked.keys().cloned().collect();
                 if !ids.is_empty() {
                     let id = at.get(&ids).clone();
-                    // One that is open is refused with an answer of its own: it counts no more.
+                    // A request with the id of an open one is refused, which ends the count for that id.
                     self.asked.remove(&id);
                     self.ask(Question::Extension, None, &id);
                     self.asked.remove(&id);
@@ -363,7 +363,7 @@ impl Model {
         }
         let bounds = limits();
         prop_assert!(updates.values().all(|count| *count <= bounds.events), "{updates:?}");
-        // Decoding what was not polled may add one for each update.
+        // Decoding unpolled updates may add a diagnostic for each.
         let most = bounds.diagnostics + bounds.sessions * (bounds.events + bounds.replay);
         prop_assert!(diagnostics <= most, "{diagnostics}");
         Ok(())
@@ -399,7 +399,7 @@ impl Model {
         Ok(())
     }
 
-    /// An update is of the session that it is given to, and newer than those before.
+    /// An update belongs to its session, and is newer than earlier ones.
     fn update(&mut self, key: SessionKey, params: &str) -> Result<(), TestCaseError> {
         let params: Value = serde_json::from_str(params).unwrap();
         let name = params["sessionId"].as_str().unwrap().to_owned();
@@ -421,9 +421,9 @@ fn update(name: &str, number: u64) -> String {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: each opening, turn and call ends once; each request of the agent is answered
-    /// once, unless the connection closes before; updates keep their session and their order; bounds hold; after the end
-    /// nothing comes.
+    /// For any inputs in any order: each opening, turn and call ends once; each request of the agent is answered once,
+    /// unless the connection closes before; updates keep their session and order; limits hold; no event follows the
+    /// end.
     #[test]
     fn everything_ends_once(steps in prop::collection::vec(step(), 0..120)) {
         let mut model = Model::new();
@@ -466,9 +466,9 @@ proptest! {
         prop_assert_eq!(model.connection.poll_timeout(), None);
     }
 
-    /// However the bytes are cut, the events are the same, and so are the lines.
+    /// Events and lines do not depend on how the bytes are split.
     #[test]
-    fn cuts_make_no_difference(
+    fn events_do_not_depend_on_the_split(
         texts in prop::collection::vec("[a-z\\\\\"é]{0,12}", 0..8),
         cuts in prop::collection::vec(any::<Index>(), 0..12),
     ) {
@@ -492,9 +492,9 @@ proptest! {
         prop_assert_eq!(run(ends), run(vec![bytes.len()]));
     }
 
-    /// Text that is handed over directly is that of the events that there would have been, in the same order.
+    /// Directly returned text equals that of the corresponding events, in order.
     #[test]
-    fn direct_text_is_the_text_of_events(
+    fn direct_text_equals_the_text_of_events(
         texts in prop::collection::vec("[a-z\\\\\"é]{0,12}", 0..8),
         polls in prop::collection::vec(any::<bool>(), 12),
     ) {
@@ -514,7 +514,7 @@ proptest! {
     }
 }
 
-/// A connection that opens a session, and prompts nothing.
+/// A connection that opens a session, without a prompt.
 fn begun() -> Connection {
     let options = Options::v1(InitializeRequest::new(ProtocolVersion::V1));
     let mut connection = Connection::new(options, Duration::ZERO);
@@ -522,7 +522,7 @@ fn begun() -> Connection {
     connection
 }
 
-/// What an agent says to that, with these texts.
+/// The agent's lines for it, with these texts.
 fn conversation(texts: &[String]) -> Vec<String> {
     let answers = [
         json!({ "jsonrpc": "2.0", "id": 1, "result": { "protocolVersion": 1, "agentCapabilities": {} } }),

@@ -1,4 +1,4 @@
-//! Agents and clients with handlers, over a connection in memory.
+//! Agents and clients with handlers, over an in-memory connection.
 use acp_types::client::{CallError, Diagnostic, Prompt, PromptError, Received, TurnEnd};
 use acp_types::connection::{Context, Extension, Options, Peer, RequestError, Sessions, v1, v2};
 use acp_types::methods::{self, Direction, Method, MethodKind, RequestParams};
@@ -37,13 +37,13 @@ fn initialize() -> InitializeRequest {
     InitializeRequest::new(ProtocolVersion::V1)
 }
 
-/// Runs an agent in version 1 and something that speaks to it; what it gave, after both ended well.
+/// Runs an agent of version 1 with a client, and returns the client's result after both ended successfully.
 fn with_agent<A: v1::Agent, F: Future>(agent: A, speak: impl FnOnce(Sessions) -> F) -> F::Output {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);
     let (agent, _) = v1::connect_agent(agent, reads, writes, Options::default());
     let options = Options::default();
     let (client, sessions) =
-        v1::connect_client(Nobody, client_reads, client_writes, initialize(), options);
+        v1::connect_client(Minimal, client_reads, client_writes, initialize(), options);
     let spoken = async {
         let output = speak(sessions.clone()).await;
         sessions.shut_down();
@@ -54,7 +54,7 @@ fn with_agent<A: v1::Agent, F: Future>(agent: A, speak: impl FnOnce(Sessions) ->
     output
 }
 
-/// The other side of a connection, by hand.
+/// The other side of a connection, controlled by the test.
 struct Wire {
     reads: memory::Reader,
     writes: memory::Writer,
@@ -74,7 +74,7 @@ impl Wire {
         serde_json::from_str(frame.text().expect("text")).expect("JSON")
     }
 
-    /// Sends a request, and gives its answer.
+    /// Sends a request, and returns the response.
     async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
         self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
         let answer = self.next().await;
@@ -83,11 +83,11 @@ impl Wire {
     }
 }
 
-/// Does only what it must.
-struct Nobody;
+/// Implements only the required methods.
+struct Minimal;
 
 #[async_trait::async_trait]
-impl v1::Agent for Nobody {
+impl v1::Agent for Minimal {
     async fn initialize(
         &self,
         _: InitializeRequest,
@@ -110,7 +110,7 @@ impl v1::Agent for Nobody {
 }
 
 #[async_trait::async_trait]
-impl v1::Client for Nobody {
+impl v1::Client for Minimal {
     async fn request_permission(
         &self,
         _: RequestPermissionRequest,
@@ -123,7 +123,7 @@ impl v1::Client for Nobody {
 }
 
 #[async_trait::async_trait]
-impl v2::Agent for Nobody {
+impl v2::Agent for Minimal {
     async fn initialize(
         &self,
         _: initialization2::InitializeRequest,
@@ -150,7 +150,7 @@ impl v2::Agent for Nobody {
 }
 
 #[async_trait::async_trait]
-impl v2::Client for Nobody {
+impl v2::Client for Minimal {
     async fn request_permission(
         &self,
         _: permissions2::RequestPermissionRequest,
@@ -162,9 +162,10 @@ impl v2::Client for Nobody {
     async fn update_session(&self, _: lifecycle2::UpdateSessionNotification, _: Peer) {}
 }
 
-/// Each method of the table reaches its own handler: wrong parameters are refused, right ones are not known to be anybody's.
+/// Each method of the table reaches its own handler: invalid parameters are refused, and valid ones are not dispatched
+/// as unknown.
 #[test]
-fn every_request_of_the_tables_is_read_by_its_method() {
+fn every_request_reaches_its_handler() {
     for (table, direction) in [
         (methods::V1, Direction::ToAgent),
         (methods::V1, Direction::ToClient),
@@ -177,16 +178,16 @@ fn every_request_of_the_tables_is_read_by_its_method() {
         let initialize2 = || initialization2::InitializeRequest::new(ProtocolVersion::V2, info());
         let side: std::pin::Pin<Box<dyn Future<Output = _>>> = match (is_v1, direction) {
             (true, Direction::ToAgent) => {
-                Box::pin(v1::connect_agent(Nobody, reads, writes, options).0)
+                Box::pin(v1::connect_agent(Minimal, reads, writes, options).0)
             }
             (true, _) => {
-                Box::pin(v1::connect_client(Nobody, reads, writes, initialize(), options).0)
+                Box::pin(v1::connect_client(Minimal, reads, writes, initialize(), options).0)
             }
             (false, Direction::ToAgent) => {
-                Box::pin(v2::connect_agent(Nobody, reads, writes, options).0)
+                Box::pin(v2::connect_agent(Minimal, reads, writes, options).0)
             }
             (false, _) => {
-                Box::pin(v2::connect_client(Nobody, reads, writes, initialize2(), options).0)
+                Box::pin(v2::connect_client(Minimal, reads, writes, initialize2(), options).0)
             }
         };
         let is_request =
@@ -214,7 +215,7 @@ fn every_request_of_the_tables_is_read_by_its_method() {
 }
 
 #[test]
-fn method_that_is_not_implemented_is_unknown() {
+fn unimplemented_method_is_not_found() {
     let error = with_agent(Patient::default(), async |sessions| {
         let request = acp_types::v1::session_list::ListSessionsRequest::new();
         sessions.initialized().await.unwrap();
@@ -225,7 +226,7 @@ fn method_that_is_not_implemented_is_unknown() {
     assert!(error.message.contains("session/list"), "{error}");
 }
 
-/// Answers a prompt when it is cancelled, and keeps problems.
+/// Answers a prompt on cancellation, and collects problems.
 #[derive(Default)]
 struct Patient {
     turns: Mutex<u64>,
@@ -233,12 +234,12 @@ struct Patient {
 }
 
 object! {
-    /// Asks how many turns run.
+    /// Requests the number of open turns.
     pub struct TurnsRequest {}
 }
 
 object! {
-    /// How many turns run.
+    /// The number of open turns.
     pub struct TurnsResponse {
         /// The number.
         count: u64 = "count",
@@ -301,7 +302,7 @@ fn stopped(end: Result<Received<TurnEnd>, RequestError>) -> StopReason {
 }
 
 #[test]
-fn sessions_run_side_by_side_and_end_one_by_one() {
+fn sessions_run_concurrently_and_end_separately() {
     with_agent(Patient::default(), async |sessions| {
         let open =
             async |name: &str| sessions.open(NewSessionRequest::new(name, [])).await.unwrap();
@@ -309,7 +310,7 @@ fn sessions_run_side_by_side_and_end_one_by_one() {
         assert_eq!((first.id(), second.id()), ("first", "second"));
         let go = || Prompt::v1(["x".into()]);
         let steer = async {
-            // Both prompts are there.
+            // Both prompts have arrived.
             while sessions.peer().request(&TurnsRequest::new()).await.unwrap().count < 2 {}
             let again = first.prompt(go()).await;
             assert!(
@@ -361,7 +362,7 @@ fn withdrawn_call_is_answered() {
         wire.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error })).await;
     };
     let ((reads, writes), end) = memory::duplex(4);
-    let (driver, peer) = v1::connect_agent(Nobody, reads, writes, Options::default());
+    let (driver, peer) = v1::connect_agent(Minimal, reads, writes, Options::default());
     let call = async {
         let call = peer.send(&TurnsRequest::new()).await.unwrap();
         call.withdraw();
@@ -369,7 +370,7 @@ fn withdrawn_call_is_answered() {
             panic!("it was answered");
         };
         assert_eq!(error.code, ErrorCode::REQUEST_CANCELLED);
-        // One that nobody waits for any more is withdrawn as well.
+        // A call without a waiting task is withdrawn as well.
         drop(peer.send(&TurnsRequest::new()).await.unwrap());
         peer.shut_down();
     };
@@ -422,7 +423,7 @@ fn tolerated_and_dropped_parts_are_reported() {
     assert!(lenient.contains("/clientCapabilities/terminal"), "{lenient}");
 }
 
-/// Asks for permission inside a prompt, on one thread, with what is not `Send`; and says what it was asked before.
+/// An agent on one thread, not `Send`, that requests permission within a prompt and records prompts.
 struct Asking(Rc<RefCell<Vec<String>>>);
 
 #[async_trait::async_trait(?Send)]
@@ -468,7 +469,7 @@ impl v1::LocalAgent for Asking {
     }
 }
 
-/// Answers a question by a call in turn, and keeps updates.
+/// A client that makes a call while answering a question, and records updates.
 #[derive(Clone, Default)]
 struct AskingBack {
     updates: Rc<RefCell<Vec<SessionUpdate>>>,
@@ -492,7 +493,7 @@ impl v1::LocalClient for AskingBack {
     }
 }
 
-/// Calls inside handlers, beyond the places for handlers, hold up no other; history comes before its session.
+/// Calls within handlers, beyond the number of handlers, do not block others; history precedes its session.
 #[test]
 fn handlers_call_each_other_in_turn() {
     let log = Rc::new(RefCell::new(Vec::new()));
@@ -555,7 +556,7 @@ impl v1::Agent for Telling {
     }
 }
 
-/// Counts updates, and takes its time.
+/// Counts updates slowly.
 struct Counting(Arc<Mutex<u32>>);
 
 #[async_trait::async_trait]
@@ -579,9 +580,10 @@ impl v1::Client for Counting {
     }
 }
 
-/// Updates of a turn are handled when its end is there and the client has caught up; none is lost, however few may wait.
+/// Updates of a turn are handled when its end has arrived and the client has caught up; none is lost, for any queue
+/// size.
 #[test]
-fn client_catches_up_behind_the_end_of_a_turn() {
+fn client_catches_up_after_the_end_of_a_turn() {
     for waiting in [1, 10, 1000] {
         let counted = Arc::new(Mutex::new(0));
         let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
@@ -606,7 +608,7 @@ fn client_catches_up_behind_the_end_of_a_turn() {
     }
 }
 
-/// Calls the agent for each update, and waits for that.
+/// Makes a call for each update, and waits for it.
 struct Nested(Arc<Mutex<Vec<RequestError>>>);
 
 #[async_trait::async_trait]
@@ -626,9 +628,9 @@ impl v1::Client for Nested {
     }
 }
 
-/// A handler of a notification that waits for an answer cannot stop the connection for ever.
+/// A notification handler that waits for a response cannot block the connection forever.
 #[test]
-fn congested_connection_goes_on() {
+fn congested_connection_continues() {
     let errors = Arc::new(Mutex::new(Vec::new()));
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
     let mut options = Options::default();
@@ -647,7 +649,7 @@ fn congested_connection_goes_on() {
     assert!(errors.lock().unwrap().contains(&RequestError::Congested));
 }
 
-/// When the input ends, calls end, and what was asked is answered still.
+/// At the end of the input calls end, and open requests are still answered.
 #[test]
 fn requests_are_answered_after_the_input_has_ended() {
     let agent = Patient::default();

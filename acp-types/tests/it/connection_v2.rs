@@ -1,4 +1,4 @@
-//! Whole turns in version 2, both sides: a prompt is answered at once, and updates report its turn.
+//! Turns of version 2, both sides: a prompt is accepted at once, and updates report its turn.
 use acp_types::client::{Prompt, Received, TurnEnd};
 use acp_types::connection::{Context, Options, Peer, v2};
 use acp_types::v1::initialization::ProtocolVersion;
@@ -20,14 +20,14 @@ use jsonrpc_core::wire::decode;
 use jsonrpc_core::{ErrorObject, memory};
 use std::sync::Mutex;
 
-/// A prompt that was taken in, and what ends its turn early.
+/// An accepted prompt, and the channel that cancels its turn.
 struct Turn {
     session: SessionId,
     client: Peer,
     cancelled: oneshot::Receiver<()>,
 }
 
-/// Takes prompts in; [`work`] does what they ask for.
+/// Accepts prompts; [`work`] processes them.
 struct Agent {
     turns: mpsc::UnboundedSender<Turn>,
     cancel: Mutex<Option<oneshot::Sender<()>>>,
@@ -70,7 +70,7 @@ impl v2::Agent for Agent {
     }
 }
 
-/// Asks for permission in each turn, and says how it ends.
+/// Requests permission in each turn, and reports its end.
 async fn work(mut turns: mpsc::UnboundedReceiver<Turn>) {
     while let Some(Turn { session, client, cancelled }) = turns.next().await {
         let tell = async |update: &str| {
@@ -108,13 +108,13 @@ async fn work(mut turns: mpsc::UnboundedReceiver<Turn>) {
     }
 }
 
-/// What a client saw.
+/// A message received by the client.
 enum Seen {
     Asked,
     Told(String),
 }
 
-/// Says yes at first; then it leaves questions open until they are cancelled.
+/// Allows the first request; leaves later ones open until they are cancelled.
 struct Client {
     seen: mpsc::UnboundedSender<Seen>,
     is_asked: Mutex<bool>,
@@ -149,7 +149,7 @@ impl v2::Client for Client {
     }
 }
 
-/// What was reported up to the end of a turn; a question is answered by what `asked` does.
+/// Returns the messages up to the end of a turn; `asked` handles a question.
 async fn turn(seen: &mut mpsc::UnboundedReceiver<Seen>, asked: impl Fn()) -> Vec<String> {
     let mut told = Vec::new();
     while let Some(seen) = seen.next().await {
@@ -174,10 +174,10 @@ fn reason(end: &Received<TurnEnd>) -> String {
         .to_owned()
 }
 
-/// A turn is reported by updates, and ends when the session is idle: once by itself, once because the user cancels it while
-/// a question is open.
+/// A turn is reported by updates and ends when the session is idle: once by itself, once by a cancellation during a
+/// question.
 #[test]
-fn turns_of_version_2() {
+fn turns_of_version_2_end_when_idle() {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);
     let (turns, taken) = mpsc::unbounded();
     let agent = Agent { turns, cancel: Mutex::default() };
@@ -207,7 +207,7 @@ fn turns_of_version_2() {
         drop(session);
         sessions.shut_down();
     };
-    // The worker ends with the agent, which has the other end of its queue.
+    // The worker ends with the agent, which holds the other end of its queue.
     let ((ends, ()), ()) = block_on(join(join(join(agent, client), user), work(taken)));
     assert!(matches!(ends, (Ok(()), Ok(()))));
 }

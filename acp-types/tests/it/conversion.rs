@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A type of version 2, and what a text of it is in version 1.
+/// A type of version 2, and its conversion to version 1.
 struct Conversion {
     name: &'static str,
-    /// The JSON value of version 2, and that of version 1.
+    /// The JSON values of version 2 and version 1.
     convert: fn(&str) -> (Value, Value),
 }
 
@@ -43,7 +43,7 @@ const TO_V1: &[Conversion] = conversions! {
     ToolCallLocation: tool_calls => tool_calls::ToolCallLocation,
 };
 
-/// Drops the one member that has no place in version 1.
+/// Removes the one member that version 1 has no place for.
 fn without_unplaced(mut value: Value) -> Value {
     if let Some(state) = value.get_mut("state").and_then(Value::as_object_mut) {
         let reason = state.get("stopReason").and_then(Value::as_str);
@@ -68,7 +68,7 @@ proptest! {
         prop_assert_eq!(after, without_unplaced(before), "{}", TO_V1[at].name);
     }
 
-    /// A question of version 2 survives version 1 and back.
+    /// An elicitation of version 2 survives a conversion to version 1 and back.
     #[test]
     fn elicitation_request_survives_version_1(node in V2.instance("CreateElicitationRequest")) {
         let request: v2::elicitation::CreateElicitationRequest = decode(&node.text()).unwrap();

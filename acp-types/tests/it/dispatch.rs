@@ -1,4 +1,4 @@
-//! Reading by method.
+//! Decoding by method.
 use crate::wire_types::VERSIONS;
 use acp_types::methods::Direction;
 use acp_types::v1::dispatch::{AgentNotification, AgentResponse, ClientRequest};
@@ -21,7 +21,7 @@ fn absent_and_null_params_are_an_empty_object() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn an_empty_result_may_be_null() -> Result<(), Box<dyn Error>> {
+fn empty_result_may_be_null() -> Result<(), Box<dyn Error>> {
     let null = Raw::from_text("null")?;
     let response = AgentResponse::decode("session/resume", null.as_ref())?;
     assert!(matches!(response, AgentResponse::ResumeSessionResponse(_)), "{response:?}");
@@ -37,7 +37,7 @@ fn again<T: Serialize>(read: Result<T, DecodeError>) -> Result<String, DecodeErr
     read.map(|read| serde_json::to_string(&read).expect("it has a JSON form"))
 }
 
-/// A result without required members may be `null`, and stays what it is; others may not.
+/// A result without required members may be `null` and is preserved; others may not.
 #[test]
 fn null_results_stay_null() -> Result<(), Box<dyn Error>> {
     let readers: [[Again; 2]; 2] = [
@@ -77,7 +77,7 @@ fn null_results_stay_null() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn what_is_unknown_stays_as_it_came() -> Result<(), Box<dyn Error>> {
+fn unknown_messages_are_kept_verbatim() -> Result<(), Box<dyn Error>> {
     let params = Raw::from_text(r#"{ "a" : 1.50 }"#)?;
     let method = "_example.com/note";
     let notification = AgentNotification::decode(method, Some(params.as_ref()))?;
@@ -88,7 +88,7 @@ fn what_is_unknown_stays_as_it_came() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn a_request_of_one_side_is_unknown_to_the_other() -> Result<(), Box<dyn Error>> {
+fn request_of_one_side_is_unknown_to_the_other() -> Result<(), Box<dyn Error>> {
     let request = ClientRequest::decode("fs/read_text_file", None)?;
     assert!(matches!(request, ClientRequest::Other { .. }), "{request:?}");
     Ok(())

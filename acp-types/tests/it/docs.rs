@@ -1,15 +1,15 @@
-//! What the documentation of the wire types says about where they come from.
+//! Links in the documentation of the wire types.
 use crate::wire_types::VERSIONS;
 use std::fs;
 use std::path::Path;
 
-/// A type, and what a source file says about it.
+/// A type, and its documentation in the source.
 struct Documented {
     name: String,
     doc: String,
 }
 
-/// The types of a source file, in order.
+/// Returns the types of a source file, in order.
 fn types(text: &str) -> Vec<Documented> {
     let (mut types, mut doc) = (Vec::new(), String::new());
     for line in text.lines().map(str::trim) {
@@ -33,7 +33,7 @@ fn types(text: &str) -> Vec<Documented> {
 /// The site of the specification.
 const SITE: &str = "https://agentclientprotocol.com/protocol/";
 
-/// The pages in a folder of the sources: path and text.
+/// Returns the source files of a folder: path and text.
 fn pages(folder: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
@@ -45,8 +45,8 @@ fn has_spec_link_on_top(text: &str) -> bool {
     head.any(|line| line.contains("Spec: "))
 }
 
-/// Each page and each type links to the specification of its version, and to the draft of it if and only if the type is
-/// marked as unstable.
+/// Each page and each type links to the specification of its version, and to the draft exactly if the type is marked as
+/// unstable.
 #[test]
 fn every_type_links_to_its_specification() {
     for version in VERSIONS {
@@ -68,7 +68,7 @@ fn every_type_links_to_its_specification() {
     }
 }
 
-/// Each shared type links to both versions, and says in which of them it is unstable.
+/// Each shared type links to both versions, and states in which of them it is unstable.
 #[test]
 fn every_shared_type_links_to_both_specifications() {
     let mut count = 0;
@@ -92,9 +92,9 @@ fn every_shared_type_links_to_both_specifications() {
     assert!(count > 100, "{count} shared types");
 }
 
-/// The parameters of each method are found by the method's name.
+/// The parameters of each method have the method's name as an alias.
 #[test]
-fn every_method_is_an_alias_of_its_parameters() {
+fn every_method_name_is_an_alias_of_its_parameters() {
     for version in VERSIONS {
         let texts: Vec<_> = ["shared", version.name].into_iter().flat_map(pages).collect();
         for method in version.methods {

@@ -1,4 +1,4 @@
-//! What to do about what is unknown, as the specification says.
+//! Fallbacks for unknown values, as defined by the specification.
 use acp_types::{v1, v2};
 use jsonrpc_core::ErrorCode;
 use jsonrpc_core::wire::{Presence, decode};
@@ -8,7 +8,7 @@ fn read<T: jsonrpc_core::wire::Wire>(value: serde_json::Value) -> T {
     decode(&value.to_string()).unwrap_or_else(|error| panic!("{value}: {error}"))
 }
 
-/// An unknown name reads as the one that the specification puts in its place; a known one as itself.
+/// An unknown name reads as its fallback in the specification, a known one as itself.
 #[test]
 fn names_fall_back() {
     for (given, shown) in [("read", "read"), ("other", "other"), ("ponder", "other")] {
@@ -28,9 +28,9 @@ fn names_fall_back() {
     }
 }
 
-/// A tool call of version 1 that says nothing, or nothing known, is a pending one of kind `other`.
+/// A tool call of version 1 without known kind and status is pending and of kind `other`.
 #[test]
-fn a_tool_call_has_a_kind_and_a_status() {
+fn tool_call_has_a_kind_and_a_status() {
     for (members, kind, status) in [
         (json!({}), "other", "pending"),
         (json!({ "kind": "ponder", "status": "stuck" }), "other", "pending"),
@@ -46,9 +46,9 @@ fn a_tool_call_has_a_kind_and_a_status() {
     }
 }
 
-/// An update of version 2 that leaves a member out leaves it as it was; `null` sets it back.
+/// An absent member in an update of version 2 keeps the value; `null` resets it.
 #[test]
-fn an_upsert_says_what_to_show() {
+fn upsert_returns_the_values_to_show() {
     let mut update = v2::tool_calls::ToolCallUpdate::new("c");
     assert_eq!((update.kind_or_other(), update.status_or_in_progress()), (None, None));
     (update.kind, update.status) = (Presence::Null, Presence::Null);
@@ -60,7 +60,7 @@ fn an_upsert_says_what_to_show() {
     assert_eq!(update.status_or_in_progress().map(|status| status.as_str()), Some("in_progress"));
 }
 
-/// A state that is not known is busy and never idle; `unknown` itself is neither.
+/// An unknown state is busy and never idle; `unknown` itself is neither.
 #[test]
 fn only_idle_is_idle() {
     for (state, is_idle, is_busy) in [
@@ -78,9 +78,9 @@ fn only_idle_is_idle() {
     }
 }
 
-/// Only the choice of an option that says yes is permission.
+/// Only the selection of an allowing option grants permission.
 #[test]
-fn only_a_yes_is_permission() {
+fn only_an_allowing_option_grants_permission() {
     let kinds = ["allow_once", "allow_always", "reject_once", "reject_always", "allow_later"];
     let options: Vec<_> =
         kinds.iter().map(|kind| json!({ "optionId": kind, "name": kind, "kind": kind })).collect();
@@ -105,9 +105,9 @@ fn only_a_yes_is_permission() {
     }
 }
 
-/// An action that is unknown is `cancel`.
+/// An unknown action is `cancel`.
 #[test]
-fn an_unknown_action_is_cancel() {
+fn unknown_action_is_cancel() {
     for (action, expected) in
         [("accept", false), ("decline", false), ("cancel", true), ("postpone", true)]
     {
@@ -118,9 +118,9 @@ fn an_unknown_action_is_cancel() {
     }
 }
 
-/// A plan that is unknown still takes the place of the plan it names.
+/// An unknown plan replaces the plan with its id.
 #[test]
-fn an_unknown_plan_has_an_id() {
+fn unknown_plan_has_an_id() {
     for (plan, expected) in [
         (json!({ "type": "items", "planId": "p", "entries": [] }), Some("p")),
         (json!({ "type": "file", "planId": "p", "uri": "file:///p" }), Some("p")),
@@ -136,9 +136,9 @@ fn an_unknown_plan_has_an_id() {
     }
 }
 
-/// A command of an unknown kind still has a name and says what it does.
+/// A command of an unknown kind has a name and a description.
 #[test]
-fn an_unknown_command_has_a_name() {
+fn unknown_command_has_a_name() {
     for kind in ["command", "macro"] {
         let command: v2::slash_commands::AvailableCommand =
             read(json!({ "type": kind, "name": "test", "description": "Runs tests" }));
@@ -157,9 +157,9 @@ macro_rules! rejections {
     };
 }
 
-/// What an agent must not pass over is answered with invalid parameters, and with where it is.
+/// Values that an agent must not ignore are answered with invalid parameters and their place.
 #[test]
-fn requests_are_refused() {
+fn requests_with_unknown_values_are_refused() {
     let server = json!([{ "type": "pigeon" }]);
     let stdio = json!([{ "type": "stdio", "name": "n", "command": "/c", "args": [], "env": [] }]);
     let prompt = json!({ "mode": "whisper", "content": [] });

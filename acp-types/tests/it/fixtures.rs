@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::error::Error;
 use std::fs;
 
-/// Each file decodes, and encodes to what it was.
+/// Each file decodes and encodes to the same value.
 #[test]
 fn fixtures_round_trip() -> Result<(), Box<dyn Error>> {
     for version in VERSIONS {
@@ -25,7 +25,7 @@ fn fixtures_round_trip() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Whether `written` is `given`, where a `null` member may be absent, and a number is what it means: `0` is `0.0`.
+/// Returns whether `written` equals `given`. A `null` member may be absent, and numbers are compared by value.
 fn is_same(given: &Value, written: &Value) -> bool {
     match (given, written) {
         (Value::Array(given), Value::Array(written)) => {
@@ -45,9 +45,9 @@ fn is_same(given: &Value, written: &Value) -> bool {
     }
 }
 
-/// Each type of a prompt turn has a file from a newer peer.
+/// Each type of a prompt turn has a file of a newer peer.
 #[test]
-fn newer_peers_are_there() {
+fn newer_peers_have_fixtures() {
     for version in VERSIONS {
         let folder = version.fixtures();
         for method in version.methods.iter().filter(|method| PROMPT_TURN.contains(&method.name)) {

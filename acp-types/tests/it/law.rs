@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 
 const WORD: usize = size_of::<usize>();
 
-/// Every type gives back the JSON value that it was read from, whatever a newer peer put in.
+/// Every type returns the JSON value that it was decoded from, with any additions of a newer peer.
 #[test]
-fn every_type_keeps_the_law() {
+fn every_type_round_trips() {
     for version in VERSIONS {
         for wire_type in version.types {
             let config = Config { failure_persistence: None, ..cases(48) };
@@ -44,7 +44,7 @@ fn every_type_has_a_shape() {
     }
 }
 
-/// Each name and each variant of the specification is a variant of its type, not kept as unknown.
+/// Each name and each variant of the specification is a known variant of its type.
 #[test]
 fn every_known_variant_is_known() {
     let mut runner = TestRunner::deterministic();
@@ -60,7 +60,7 @@ fn every_known_variant_is_known() {
     }
 }
 
-/// A member of a wrong kind is an error that points at it; a missing one is named.
+/// A member with a wrong type is an error with its place; a missing one is named.
 #[test]
 fn errors_point_at_the_member() {
     let mut runner = TestRunner::deterministic();
@@ -95,12 +95,12 @@ fn check_errors(
     }
 }
 
-/// What no value of the type is.
+/// Returns a text that no value of the type matches.
 pub(crate) fn wrong(of: &str) -> &'static str {
     if of == "bool" || of.starts_with(['u', 'i', 'f']) { "{}" } else { "false" }
 }
 
-/// The text of an object with one member set to something else, or taken out.
+/// Returns the text of an object with one member replaced or removed.
 pub(crate) fn with(node: &Node, name: &str, text: Option<&str>) -> String {
     let Node::Object(members) = node else { panic!("not an object: {node:?}") };
     let others = members.iter().filter(|(member, _)| member != name).cloned();
@@ -108,7 +108,7 @@ pub(crate) fn with(node: &Node, name: &str, text: Option<&str>) -> String {
     Node::Object(others.chain(own).collect()).text()
 }
 
-/// A clone of an id is the same text once more, and no memory: two words and a counter.
+/// Cloning an id shares its text without allocating.
 #[test]
 fn ids_are_cheap_to_clone() {
     let session = v1::session_setup::SessionId::from("sess-1");
@@ -119,7 +119,7 @@ fn ids_are_cheap_to_clone() {
     assert_eq!(size_of::<Option<v1::prompt_turn::MessageId>>(), 2 * WORD);
 }
 
-/// What is sent most is small: moving it copies few words, and a list of blocks is dense.
+/// The most frequent types are small: moving them copies few words, and lists of blocks are dense.
 #[test]
 fn hot_types_are_small() {
     assert!(size_of::<SessionNotification>() <= 15 * WORD);

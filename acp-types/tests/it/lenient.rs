@@ -1,5 +1,5 @@
-//! What is done about values that cannot be read is what the marks of the schema say, and nothing else. `shapes.rs` has the
-//! marks; that those are the schema's is for the comparison with the official types to show.
+//! The treatment of invalid values follows the annotations of the schema exactly. `shapes.rs` has the annotations; a
+//! comparison with the official types checks those.
 use crate::law::{with, wrong};
 use crate::shapes::{Member, Node, Presence, Shape, cases};
 use crate::wire_types::{Lenient, VERSIONS, WireType};
@@ -10,19 +10,19 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// One member of an object made wrong, and what the schema says about that.
+/// One invalid member of an object, and the schema's treatment.
 struct Case {
     text: String,
-    /// Where it is wrong, and what is done; nothing where that is an error.
+    /// The place, and the treatment; `None` for an error.
     expected: Option<(DiagnosticCode, String)>,
-    /// What the member is then; nothing where it is absent.
+    /// The resulting value of the member; `None` if absent.
     left: Option<Value>,
 }
 
-/// The ways to make a member wrong.
+/// Returns the ways to make a member invalid.
 fn given(node: &Node, member: Member) -> Vec<Case> {
     let Member { name: Some(name), presence, marks, of } = member else { return Vec::new() };
-    // Anything is right for these.
+    // Any value is valid for these.
     if of == "any" {
         return Vec::new();
     }
@@ -51,10 +51,10 @@ fn given(node: &Node, member: Member) -> Vec<Case> {
     cases
 }
 
-/// A member that cannot be read is what its marks say, with a diagnostic, and an error where it has none; in the mode that
-/// preserves it comes out again.
+/// An invalid member is treated as annotated, with a diagnostic, and is an error without an annotation. In the
+/// preserving mode it is encoded again.
 #[test]
-fn marks_are_those_of_the_schema() {
+fn invalid_members_follow_the_schema() {
     let mut runner = TestRunner::deterministic();
     let (mut lenient, mut refused) = (0, 0);
     for version in VERSIONS {
@@ -116,10 +116,10 @@ fn with_floats(value: &Value) -> Value {
     }
 }
 
-/// A value in which any number of members with marks are wrong, at any depth, is read with a diagnostic for each, and comes
-/// out again in the mode that preserves.
+/// A value with any number of invalid annotated members, at any depth, is decoded with a diagnostic for each, and
+/// encoded unchanged in the preserving mode.
 #[test]
-fn what_cannot_be_read_comes_out_again() {
+fn invalid_members_are_preserved() {
     for version in VERSIONS {
         let marked: BTreeMap<_, _> = version
             .shapes
@@ -164,7 +164,7 @@ fn what_cannot_be_read_comes_out_again() {
     }
 }
 
-/// The text of an object with one member set.
+/// Returns the text of an object with one member replaced.
 fn replace(text: &str, name: &str, value: &str) -> String {
     let mut object: Value = serde_json::from_str(text).expect("JSON");
     object[name] = serde_json::from_str(value).expect("JSON");

@@ -1,4 +1,4 @@
-//! Each rule finds what breaks it, and nothing in what does not.
+//! Each rule reports its violations, and nothing else.
 use crate::shapes::cases;
 use acp_types::lint::{Finding, Limits, Linter, RULES, Rule, Severity};
 use jsonrpc_core::transcript::Direction;
@@ -12,7 +12,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lint")
 }
 
-/// A linter that knows both schemas already: they take longer than a conversation.
+/// A linter with both schemas created, which takes longer than a conversation.
 pub(crate) fn linter() -> Linter {
     static LINTER: LazyLock<Linter> = LazyLock::new(|| {
         let mut linter = Linter::default();
@@ -28,7 +28,7 @@ pub(crate) fn linter() -> Linter {
     LINTER.fresh()
 }
 
-/// A conversation that is written down a line each: `>` from the client, `<` from the agent.
+/// Parses a conversation with one line for each message: `>` from the client, `<` from the agent.
 fn lines(text: &str) -> impl Iterator<Item = (Direction, &str)> {
     text.lines().map(|line| match line.split_at(2) {
         ("> ", line) => (Direction::Sent, line),
@@ -52,9 +52,9 @@ fn fixture(rule: &Rule, name: &str) -> String {
 }
 
 #[test]
-fn nothing_is_found_in_valid_fixtures() {
+fn valid_fixtures_have_no_findings() {
     for rule in RULES {
-        // Rules for what is unstable have conversations with unstable methods, each of which is told.
+        // Rules about unstable features have conversations with unstable methods, each of which is a finding.
         let unstable =
             Rule::find("unstable-method").filter(|unstable| *unstable != rule).into_iter();
         let linter = unstable.fold(linter(), Linter::without);
@@ -63,7 +63,7 @@ fn nothing_is_found_in_valid_fixtures() {
 }
 
 #[test]
-fn each_rule_alone_finds_what_breaks_it() {
+fn each_rule_reports_its_violations() {
     for rule in RULES {
         let text = fixture(rule, "invalid.txt");
         let found = findings(linter(), &text);
@@ -73,7 +73,7 @@ fn each_rule_alone_finds_what_breaks_it() {
     }
 }
 
-/// The findings of all invalid fixtures, as they are printed, are those of the list.
+/// The printed findings of all invalid fixtures are those of the list.
 #[test]
 fn invalid_fixtures_have_the_findings_of_the_list() {
     let mut list = String::new();
@@ -92,7 +92,7 @@ fn invalid_fixtures_have_the_findings_of_the_list() {
 }
 
 #[test]
-fn rules_are_named_once_and_have_their_row_and_their_fixtures() {
+fn rules_have_unique_names_documentation_and_fixtures() {
     let codes: BTreeSet<_> = RULES.iter().map(|rule| rule.code).collect();
     assert_eq!(codes.len(), RULES.len());
     let page = include_str!("../../LINT.md");
@@ -113,7 +113,7 @@ fn rules_are_named_once_and_have_their_row_and_their_fixtures() {
 }
 
 #[test]
-fn limits_hold_and_what_is_missed_is_counted() {
+fn limits_hold_and_missed_findings_are_counted() {
     let mut limits = Limits::default();
     (limits.findings, limits.sessions, limits.requests) = (3, 1, 2);
     let mut linter = Linter::new(limits);
@@ -126,28 +126,28 @@ fn limits_hold_and_what_is_missed_is_counted() {
     linter.finish();
     let found: Vec<_> = std::iter::from_fn(|| linter.poll_finding()).collect();
     assert_eq!(found.len(), 3);
-    // Of each line two, of the session that is kept one, of the two requests that are kept one each.
+    // Two of each line, one of the kept session, one of each of the two kept requests.
     assert_eq!(linter.missed(), 10 * 2 + 1 + 2 - 3);
 }
 
-/// In version 2 a turn ends with a state, and that says whether a cancellation was heard.
+/// In version 2 a turn ends with a state, which shows whether the agent honoured a cancellation.
 #[test]
-fn a_cancellation_is_ignored_in_version_2() {
+fn cancellation_is_ignored_in_version_2() {
     let text = fixture(&rule("closed-running"), "valid.txt");
     let [.., _, idle, _] = &text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
     let (before, _) = text.split_once("> {\"jsonrpc\":\"2.0\",\"id\":2,").unwrap();
     let cancel = r#"> {"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#;
-    let heard = format!("{before}{cancel}\n{idle}\n");
-    assert_eq!(findings(linter(), &heard), []);
-    let found = findings(linter(), &heard.replace("\"cancelled\"", "\"end_turn\""));
+    let honoured = format!("{before}{cancel}\n{idle}\n");
+    assert_eq!(findings(linter(), &honoured), []);
+    let found = findings(linter(), &honoured.replace("\"cancelled\"", "\"end_turn\""));
     let [found] = &found[..] else { panic!("{found:?}") };
     assert_eq!((found.rule.code, &*found.pointer), ("cancel-ignored", "/params/update/stopReason"));
     assert_eq!(found.rule.spec(2), "https://agentclientprotocol.com/protocol/v2/prompt-lifecycle");
 }
 
-/// What should say that it was cancelled and says nothing at all is named as a thing that is not there.
+/// A missing stop reason is reported as missing.
 #[test]
-fn an_answer_without_a_reason_ignores_a_cancellation() {
+fn response_without_a_reason_ignores_a_cancellation() {
     for (code, member) in
         [("cancel-ignored", "stopReason"), ("permission-not-cancelled", "outcome")]
     {
@@ -167,9 +167,9 @@ fn an_answer_without_a_reason_ignores_a_cancellation() {
     }
 }
 
-/// Who stops a session takes back what is open of it; what goes wrong after that is another matter.
+/// Stopping a session cancels its open requests; later errors are separate findings.
 #[test]
-fn who_stops_a_session_takes_its_requests_back() {
+fn stopping_a_session_cancels_its_requests() {
     let text = fixture(&rule("cancel-unasked"), "invalid.txt");
     let (before, answer) = text.trim_end().rsplit_once('\n').unwrap();
     for (id, method) in
@@ -188,9 +188,9 @@ fn who_stops_a_session_takes_its_requests_back() {
     }
 }
 
-/// Secrets are known by the words of their names.
+/// Secrets are recognized by the words of their names.
 #[test]
-fn secrets_are_known_by_words() {
+fn secrets_are_recognized_by_words() {
     let text = fixture(&rule("form-secret"), "valid.txt");
     for (name, is_secret) in [
         ("user_password", true),
@@ -214,7 +214,7 @@ fn rule(code: &str) -> Rule {
     *Rule::find(code).unwrap()
 }
 
-/// Lines of the fixtures, whole, cut or doubled.
+/// Lines of the fixtures: complete, truncated or repeated.
 fn conversation() -> impl Strategy<Value = Vec<(bool, Vec<u8>)>> {
     let all: Vec<_> = RULES
         .iter()
@@ -239,9 +239,9 @@ fn conversation() -> impl Strategy<Value = Vec<(bool, Vec<u8>)>> {
 proptest! {
     #![proptest_config(cases(64))]
 
-    /// Whatever passes in whatever order: no panic, and findings are of lines that passed, at places that were there.
+    /// For any messages in any order the linter does not panic, and findings are about existing lines and places.
     #[test]
-    fn any_conversation_is_looked_at(conversation in conversation()) {
+    fn any_conversation_is_checked(conversation in conversation()) {
         let mut linter = linter();
         for (is_sent, line) in &conversation {
             let direction = if *is_sent { Direction::Sent } else { Direction::Received };

@@ -6,10 +6,10 @@ use acp_types::{v1, v2};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Which sides know a method: an agent, a client, a program in a chain of proxies.
+/// The sides that support a method: an agent, a client, a proxy.
 type Sides = (bool, bool, bool);
 
-/// Whether decoding knew the method: an error says so too, for only the parameters can be wrong.
+/// Returns whether decoding supports the method. An error also means support, since only the parameters can be invalid.
 fn known<T, E>(decoded: Result<T, E>, is_other: impl Fn(&T) -> bool) -> bool {
     !decoded.as_ref().is_ok_and(is_other)
 }
@@ -36,10 +36,10 @@ macro_rules! sides {
     };
 }
 
-/// Reads something by its method.
+/// Decodes a message by its method.
 type Reader = fn(&str) -> Sides;
 
-/// How each version reads: parameters of requests, parameters of notifications, results.
+/// The decoders of each version: parameters of requests, parameters of notifications, results.
 const READERS: [[Reader; 3]; 2] = [
     [
         sides!(v1: params (ClientRequest, AgentRequest, ProxyRequest)),
@@ -53,9 +53,9 @@ const READERS: [[Reader; 3]; 2] = [
     ],
 ];
 
-/// Each row is a method that is read by that name, and so is its result, by its receiver and nobody else.
+/// Each row is a method that only its receiver decodes by that name, and so is its result.
 #[test]
-fn each_method_is_read_by_its_receiver() {
+fn each_method_is_decoded_by_its_receiver() {
     for (version, [request, notification, result]) in VERSIONS.iter().zip(READERS) {
         for method in version.methods {
             let expected = match method.direction {
@@ -78,7 +78,7 @@ fn each_method_is_read_by_its_receiver() {
     }
 }
 
-/// The names of types, and which methods are of a session, agree with the shapes.
+/// Type names and session scopes agree with the shapes.
 #[test]
 fn rows_agree_with_the_shapes() {
     for version in VERSIONS {
@@ -101,9 +101,9 @@ fn rows_agree_with_the_shapes() {
     }
 }
 
-/// The methods are those that the specification lists, stable and unstable.
+/// The methods are those of the specification, stable and unstable.
 #[test]
-fn rows_are_those_of_the_specification() {
+fn rows_match_the_specification() {
     let count = |table: &[Method], stability| {
         let names: BTreeSet<_> = table
             .iter()
@@ -116,14 +116,14 @@ fn rows_are_those_of_the_specification() {
         .map(|stability| count(methods::V1, stability));
     let v2 = [Stability::Stable, Stability::Draft, Stability::Unstable]
         .map(|stability| count(methods::V2, stability));
-    // Methods of the agent, the client, both, and the proxies, as the schema's list of methods counts them.
+    // Methods of the agent, the client, both, and proxies, counted as in the schema's list of methods.
     assert_eq!(v1, [13 + 11 + 1, 0, 10 + 2 + 2]);
     assert_eq!(v2, [0, 13 + 4 + 1, 10 + 2 + 2]);
 }
 
-/// `METHODS.md` is the table.
+/// `METHODS.md` equals the table.
 #[test]
-fn the_page_is_the_table() {
+fn page_equals_the_table() {
     let mut page = String::new();
     for (version, title) in VERSIONS.iter().zip(["Version 1", "Version 2, a draft"]) {
         let head = "| method | to | kind | parameters | result | of a session | gate | stability |";

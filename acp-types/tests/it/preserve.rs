@@ -1,4 +1,4 @@
-//! What real agents and clients said is read, and written again as it was.
+//! Recorded messages of agents and clients are decoded, and encoded unchanged.
 use crate::transcripts::{folder, transcripts};
 use acp_types::{v1, v2};
 use jsonrpc_core::transcript::{self, Direction, Entry};
@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// The payloads of a conversation that cannot be read or that came out otherwise; and how many there were.
+/// Returns the payloads of a conversation that fail to decode or to round-trip, and the number of payloads.
 fn check(entries: &[Entry<'_>]) -> (Vec<String>, usize) {
     let mut conversation = Conversation { asked: HashMap::new(), is_v2: false };
     let (mut problems, mut count) = (Vec::new(), 0);
     for (number, entry) in entries.iter().enumerate() {
-        // What is not a message is noise, or a mistake of the peer; the linter has it.
+        // Lines that are not messages are noise or defects, which the linter reports.
         let Ok(Ok(message)) = std::str::from_utf8(&entry.bytes).map(Message::decode) else {
             continue;
         };
@@ -39,7 +39,8 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// The method of a message, what it carries, and that read and written again. The client has recorded.
+    /// Returns the method of a message, its payload, and the payload decoded and encoded again. The client has
+    /// recorded.
     fn read(
         &mut self,
         direction: Direction,
@@ -104,7 +105,7 @@ fn version(initialize: Option<&RawValue>) -> Option<u64> {
     serde_json::from_str::<Value>(initialize?.get()).ok()?["protocolVersion"].as_u64()
 }
 
-/// Whether `again` is `given`, where a `null` member may be absent, and a number is what it means.
+/// Returns whether `again` equals `given`. A `null` member may be absent, and numbers are compared by value.
 fn same(given: &Value, again: &Value) -> bool {
     match (given, again) {
         (Value::Object(given), Value::Object(again)) => {
@@ -120,15 +121,15 @@ fn same(given: &Value, again: &Value) -> bool {
         (Value::Number(given), Value::Number(again)) => {
             given == again || given.as_f64() == again.as_f64()
         }
-        // Absent parameters and results are read as empty objects.
+        // Absent parameters and results are decoded as empty objects.
         (Value::Null, Value::Object(again)) => again.is_empty(),
         _ => given == again,
     }
 }
 
-/// Everything that the recorded peers said by the protocol is read and comes out as it was; the rest is listed.
+/// All recorded messages of the protocol round-trip; the others are listed.
 #[test]
-fn conversations_come_out_as_they_were() {
+fn conversations_round_trip() {
     let (mut problems, mut count) = (Vec::new(), 0);
     for (name, entries) in transcripts() {
         let (of_one, payloads) = check(&entries);
@@ -141,9 +142,9 @@ fn conversations_come_out_as_they_were() {
     assert_eq!(problems.join("\n"), expected.trim_end(), "{}", path.display());
 }
 
-/// The same over more of them: the folder that `TRANSCRIPTS` names, where that is set. Prints what is not read.
+/// The same for the folder in `TRANSCRIPTS`, if set. Prints the failures.
 #[test]
-fn more_conversations_come_out_as_they_were() {
+fn more_conversations_round_trip() {
     let Some(folder) = std::env::var_os("TRANSCRIPTS") else { return };
     let (mut problems, mut files, mut count) = (Vec::new(), 0, 0);
     visit(Path::new(&folder), &mut |path| {

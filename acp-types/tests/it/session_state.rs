@@ -1,4 +1,4 @@
-//! What a session is at.
+//! The state of a session.
 mod properties;
 
 use crate::transcripts::transcripts;
@@ -68,7 +68,7 @@ fn outline(state: &SessionState) -> Vec<String> {
 }
 
 #[test]
-fn chunks_without_an_id_go_to_the_message_right_before() {
+fn chunks_without_an_id_extend_the_preceding_message() {
     let state = told_v1([
         chunk("agent_message_chunk", None, "a"),
         chunk("agent_message_chunk", None, "b"),
@@ -82,7 +82,7 @@ fn chunks_without_an_id_go_to_the_message_right_before() {
 }
 
 #[test]
-fn chunks_with_an_id_go_to_its_message_of_their_kind() {
+fn chunks_with_an_id_extend_the_message_of_their_kind() {
     let chunks = [
         chunk("agent_message_chunk", Some("1"), "a"),
         chunk("agent_thought_chunk", Some("1"), "b"),
@@ -95,7 +95,7 @@ fn chunks_with_an_id_go_to_its_message_of_their_kind() {
 }
 
 #[test]
-fn a_tool_call_is_made_by_whatever_names_it_first() {
+fn tool_call_is_created_by_its_first_message() {
     let state = told_v1([json!({
         "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "in_progress",
         "content": [{"type": "terminal", "terminalId": "t"}],
@@ -120,7 +120,7 @@ fn a_tool_call_is_made_by_whatever_names_it_first() {
 }
 
 #[test]
-fn null_leaves_in_version_1_and_clears_in_version_2() {
+fn null_keeps_in_version_1_and_clears_in_version_2() {
     let begin = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "t", "status": "completed"});
     let clear = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": null, "status": null});
     let state = told_v1([begin.clone(), clear.clone()]);
@@ -131,7 +131,7 @@ fn null_leaves_in_version_1_and_clears_in_version_2() {
 }
 
 #[test]
-fn a_late_announcement_takes_no_status_back() {
+fn late_announcement_does_not_revert_the_status() {
     let state = told_v1([
         json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"}),
         json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "status": "pending"}),
@@ -173,7 +173,7 @@ fn terminals_keep_the_end_of_their_output() {
 }
 
 #[test]
-fn terminals_of_version_1_are_told_by_requests_and_answers() {
+fn terminals_of_version_1_follow_requests_and_responses() {
     let mut state = SessionState::default();
     let request: v1::terminals::CreateTerminalRequest =
         wire::decode(r#"{"sessionId":"s","command":"ls","args":["-l"]}"#).unwrap();
@@ -192,7 +192,7 @@ fn terminals_of_version_1_are_told_by_requests_and_answers() {
 }
 
 #[test]
-fn a_turn_of_version_1_is_what_prompts_and_answers_make_it() {
+fn turn_of_version_1_follows_prompts_and_responses() {
     let mut state = SessionState::default();
     let prompt = v1::prompt_turn::PromptRequest::new("s", ["Hi".into()]);
     state.handle(&prompt);
@@ -216,7 +216,7 @@ fn a_turn_of_version_1_is_what_prompts_and_answers_make_it() {
 }
 
 #[test]
-fn what_is_shown_beside_the_conversation_is_held() {
+fn updates_outside_of_the_conversation_are_kept() {
     let mut state = SessionState::default();
     let new: v1::session_setup::NewSessionResponse = wire::decode(
         &json!({
@@ -259,7 +259,7 @@ fn what_is_shown_beside_the_conversation_is_held() {
     assert!(
         matches!(changes.last(), Some(Change::Lost(loss)) if loss.problem.contains("hologram"))
     );
-    // Two in a row about the same thing are one.
+    // Two successive changes of the same subject are joined.
     assert_eq!(changes.len(), 12, "{changes:?}");
 
     let view = state.view_v2();
@@ -278,7 +278,7 @@ fn what_is_shown_beside_the_conversation_is_held() {
 }
 
 #[test]
-fn views_say_what_they_cannot_say() {
+fn views_report_losses() {
     let state = told_v2([
         json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "paused",
             "content": [{"type": "diff", "changes": [{"operation": "delete", "path": "/a"}]}]}),
@@ -300,7 +300,7 @@ fn views_say_what_they_cannot_say() {
     assert_eq!(pointers, expected);
 }
 
-/// The patch is one that `git apply` takes; its text follows from the format.
+/// The patch is valid for `git apply`; its text follows from the format.
 #[test]
 fn texts_become_a_patch() {
     let state = told_v1([json!({
@@ -357,7 +357,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn two_messages_in_a_row_stay_two_in_the_view_of_version_1() {
+fn adjacent_messages_stay_separate_in_the_view_of_version_1() {
     let mut state = SessionState::default();
     for text in ["one", "two"] {
         state.handle(&v1::prompt_turn::PromptRequest::new("s", [text.into()]));
@@ -367,9 +367,9 @@ fn two_messages_in_a_row_stay_two_in_the_view_of_version_1() {
     assert!(view.losses.iter().any(|loss| loss.pointer == "/entries/1/messageId"));
 }
 
-/// Recorded conversations: the text of each session is that of its chunks, and every tool call that was told of is there.
+/// Recorded conversations: the text of each session is that of its chunks, and every announced tool call exists.
 #[test]
-fn recorded_conversations_are_held() {
+fn recorded_conversations_are_reduced() {
     for (name, entries) in transcripts() {
         let is_v2 = name.contains("codex-acp-v2");
         let mut states: BTreeMap<String, (SessionState, String, usize)> = BTreeMap::new();

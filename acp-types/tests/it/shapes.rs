@@ -1,4 +1,4 @@
-//! What the types look like on the wire, and JSON made after that.
+//! The wire shapes of the types, and JSON generated from them.
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
@@ -6,25 +6,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The shapes of the types of a version, by name. They are written down a line each:
+/// The shapes of the types of a version, by name, one line each:
 ///
 /// | line | shape |
 /// |---|---|
-/// | `str bool u16 u32 u64 i32 i64 f64 any id error` | a value; `id` is one of a JSON-RPC request, `error` one of its errors |
-/// | `[T]`, `{T}` | array of it, object with values of it |
+/// | `str bool u16 u32 u64 i32 i64 f64 any id error` | a value; `id` is the id of a JSON-RPC request, `error` its error |
+/// | `[T]`, `{T}` | array, object with values of `T` |
 /// | `name a b` | one of these strings, or another |
 /// | `object a! T, b? T, c* T, .. T` | members: required; optional; patched; flat |
-/// | `by tag: a T, b? T` | object that a tag selects; where `?` is, the tag may be missing |
-/// | `has a T, b T` | object that a member selects |
+/// | `by tag: a T, b? T` | object selected by a tag; with `?` the tag may be missing |
+/// | `has a T, b T` | object selected by a member |
 /// | `either T, U` | array of one or of the other |
 /// | `map T` | as `{T}` |
 ///
-/// Behind `!`, `?` and `*`, or a tag, are the marks of the schema: `~` for `x-deserialize-default-on-error`, `0` for
-/// `-default-on-null`, `i` for `-skip-invalid-items`.
+/// After `!`, `?` and `*`, or a tag, follow the annotations of the schema: `~` for `x-deserialize-default-on-error`,
+/// `0` for `-default-on-null`, `i` for `-skip-invalid-items`.
 #[derive(Debug)]
 pub(crate) struct Shapes(pub(crate) BTreeMap<&'static str, Shape>);
 
-/// How many cases of a property are tried: `PROPTEST_CASES`, or so few for every day.
+/// Number of cases of a property: `PROPTEST_CASES`, or `everyday`.
 pub(crate) fn cases(everyday: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig::with_cases(cases.unwrap_or(everyday))
@@ -41,11 +41,11 @@ pub(crate) static V2: LazyLock<Shapes> =
 /// A shape.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
-    /// A value without parts, an array, a map, or another type, by its notation.
+    /// A value without parts, an array, a map, or another type, in the notation above.
     Type(&'static str),
     Names(Vec<&'static str>),
     Object(Vec<Member>),
-    /// Tag; then name, whether it may be missing, payload.
+    /// Tag; then name, whether the tag may be missing, payload.
     ByTag(&'static str, Vec<(&'static str, bool, &'static str)>),
     ByMember(Vec<(&'static str, &'static str)>),
     Either(&'static str, &'static str),
@@ -55,17 +55,17 @@ pub(crate) enum Shape {
 /// A member of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
-    /// Its name; nothing when it lies flat in the object.
+    /// Name of the member; `None` if it is flattened.
     pub(crate) name: Option<&'static str>,
-    /// What `null` and absence mean.
+    /// The meaning of `null` and absence.
     pub(crate) presence: Presence,
-    /// What the schema says about values that cannot be read.
+    /// The annotations of the schema for invalid values.
     pub(crate) marks: &'static str,
-    /// Its type.
+    /// Type of the member.
     pub(crate) of: &'static str,
 }
 
-/// What `null` and absence mean for a member.
+/// The meaning of `null` and absence for a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
     Required,
@@ -117,17 +117,17 @@ impl Member {
     }
 }
 
-/// JSON with its members in an order of their own.
+/// JSON with ordered members.
 #[derive(Clone)]
 pub(crate) enum Node {
-    /// Its text, and the value that comes out again.
+    /// Its text, and the value after a round trip.
     Value(String, Value),
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
 }
 
 impl Node {
-    /// The JSON text.
+    /// Returns the JSON text.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Value(text, _) => text.clone(),
@@ -142,7 +142,7 @@ impl Node {
         }
     }
 
-    /// The JSON value that must come out again.
+    /// The JSON value that encoding has to give.
     pub(crate) fn value(&self) -> Value {
         match self {
             Self::Value(_, value) => value.clone(),
@@ -174,8 +174,8 @@ impl Shapes {
         Self(pairs.map(|(name, shape)| (name, Shape::parse(shape))).collect())
     }
 
-    /// JSON of a type, and what a newer peer might make of it: members in any order, unknown ones among them, unknown names
-    /// and variants.
+    /// Generates JSON of a type as a newer peer might send it: members in any order, with unknown members, names and
+    /// variants.
     pub(crate) fn instance(&'static self, name: &str) -> BoxedStrategy<Node> {
         match &self.0[name] {
             Shape::Type(notation) => self.of_type(notation),
@@ -243,7 +243,7 @@ impl Shapes {
         }
     }
 
-    /// JSON of each name and each variant that a type knows; nothing for a type that has none.
+    /// Generates JSON of each known name and variant of a type; empty for a type without any.
     pub(crate) fn known(&'static self, name: &str) -> Vec<BoxedStrategy<Node>> {
         let members = match &self.0[name] {
             Shape::Names(names) => {
@@ -335,7 +335,7 @@ fn with_tag(tag: &str, name: &str, mut members: Members) -> Members {
     members
 }
 
-/// A number, with or without a fraction; as a value it has one.
+/// A number, with or without a fraction; its value has one.
 fn number() -> BoxedStrategy<Node> {
     prop_oneof![
         any::<i32>().prop_map(|number| Node::Value(number.to_string(), f64::from(number).into())),
@@ -348,12 +348,12 @@ fn string() -> impl Strategy<Value = Value> {
     prop_oneof!["\\PC{0,6}", "[\"\\\\/\n\t\u{0}-\u{1f}\u{2028}]{0,4}"].prop_map(Value::from)
 }
 
-/// A name that no list has.
+/// A name outside of every list.
 fn other_name() -> impl Strategy<Value = Value> {
     "[_z][a-z_\"]{0,4}Z".prop_map(Value::from)
 }
 
-/// Members that no type knows.
+/// Unknown members.
 fn unknown_members() -> impl Strategy<Value = Members> {
     prop_oneof![
         2 => Just(Vec::new()),
@@ -362,7 +362,7 @@ fn unknown_members() -> impl Strategy<Value = Members> {
     ]
 }
 
-/// Members of a variant that no version knows: names may be those of known members, values may be anything.
+/// Members of an unknown variant: names may be those of known members, with any values.
 fn other_members() -> impl Strategy<Value = Members> {
     let name = prop_oneof![
         "X[a-z]{0,3}",
@@ -372,7 +372,7 @@ fn other_members() -> impl Strategy<Value = Members> {
         .prop_map(|map| map.into_iter().map(|(name, value)| (name, value.into())).collect())
 }
 
-/// Any JSON.
+/// Any JSON value.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -8,7 +8,7 @@ pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts")
 }
 
-/// The transcripts, by name.
+/// Returns the transcripts, by name.
 pub(crate) fn transcripts() -> Vec<(String, Vec<Entry<'static>>)> {
     let files = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().path());
     let mut transcripts: Vec<_> = files
@@ -23,9 +23,9 @@ pub(crate) fn transcripts() -> Vec<(String, Vec<Entry<'static>>)> {
     transcripts
 }
 
-/// Each finding in the recorded conversations was looked at and is true; there are no others.
+/// The findings in the recorded conversations are exactly those of the list, each of which was reviewed.
 #[test]
-fn findings_are_those_of_the_list() {
+fn findings_match_the_list() {
     let mut list = String::new();
     for (name, entries) in transcripts() {
         let mut linter = linter();

@@ -12,22 +12,22 @@ use std::sync::LazyLock;
 
 /// A wire type.
 pub(crate) struct WireType {
-    /// Its name in the schema.
+    /// Name of the type in the schema.
     pub(crate) name: &'static str,
-    /// Decodes a text as the type, then encodes that.
+    /// Decodes a text as the type, and encodes the value.
     pub(crate) again: fn(&str) -> Result<String, DecodeError>,
-    /// Decodes a text as the type, then says what that is, for programmers.
+    /// Decodes a text as the type, and returns its debug representation.
     pub(crate) debug: fn(&str) -> Result<String, DecodeError>,
     /// Whether a text is read as the type in one go, by the scanner alone.
     /// Decodes a text as the type in a mode; encodes the value, then with what was kept aside.
     pub(crate) with: fn(&str, Mode) -> Result<Lenient, DecodeError>,
 }
 
-/// What became of a text in a mode.
+/// The result of decoding a text in a mode.
 pub(crate) struct Lenient {
     /// The value alone.
     pub(crate) value: String,
-    /// With what was kept aside.
+    /// The value with the invalid parts that were set aside.
     pub(crate) whole: String,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
@@ -284,9 +284,9 @@ const V2: &[WireType] = wire_types! { v2 {
     }
 } };
 
-/// A version of the protocol, as the tests see it.
+/// A version of the protocol, for tests.
 pub(crate) struct Version {
-    /// The name of its module.
+    /// Name of its module.
     pub(crate) name: &'static str,
     pub(crate) types: &'static [WireType],
     pub(crate) shapes: &'static LazyLock<Shapes>,
@@ -299,28 +299,28 @@ pub(crate) const VERSIONS: [Version; 2] = [
 ];
 
 impl Version {
-    /// The type of a name.
+    /// Returns the type with this name.
     pub(crate) fn find(&self, name: &str) -> &'static WireType {
         let find = || self.types.iter().find(|wire_type| wire_type.name == name);
         find().unwrap_or_else(|| panic!("no type {name} in {}", self.name))
     }
 
-    /// The files of its types.
+    /// Returns the folder with the fixtures of its types.
     pub(crate) fn fixtures(&self) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(self.name)
     }
 }
 
-/// The list of each version has its own types and those that both share, and no other.
+/// The list of each version has exactly its own types and the shared ones.
 #[test]
-fn the_lists_are_complete() -> Result<(), Box<dyn Error>> {
+fn lists_are_complete() -> Result<(), Box<dyn Error>> {
     for version in VERSIONS {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut defined = BTreeSet::new();
         let pages = fs::read_dir(sources.join(version.name))?;
         for file in pages.chain(fs::read_dir(sources.join("shared"))?) {
             let path = file?.path();
-            // Types in it are read by method: the law is not theirs.
+            // Types in this file are decoded by method; the law does not apply to them.
             if path.file_name().is_some_and(|name| name == "dispatch.rs") {
                 continue;
             }

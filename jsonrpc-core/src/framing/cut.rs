@@ -1,44 +1,44 @@
-//! Finds line ends in bytes that come in pieces, and drops lines that are too long.
+//! Detection of line ends in bytes that arrive in pieces, and removal of lines that are too long.
 use super::FrameError;
 use super::too_long::TooLong;
 use memchr::memchr;
 
-/// What a buffer starts with.
+/// The beginning of a buffer.
 #[derive(Debug)]
 pub(crate) enum Cut {
-    /// A line of `length` bytes, which takes `taken` bytes with its end.
+    /// A line of `length` bytes, which occupies `taken` bytes with its end.
     Line { length: usize, taken: usize },
-    /// Bytes that belong to no line.
+    /// Bytes outside of lines.
     Space { taken: usize },
-    /// A line that was too long. All of its bytes that are in the buffer have been taken before.
+    /// A line that is too long. All of its buffered bytes were taken before.
     Error(FrameError),
-    /// The start of a line.
+    /// The start of an incomplete line.
     Unfinished,
 }
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// How much room there is behind the longest line, in bytes, so that a read that ends it does not make the buffer grow.
+/// Spare room after the longest line, in bytes, so that a read that ends it does not grow the buffer.
 pub(crate) const BEHIND: usize = 128 * 1024;
 
-/// Cuts a stream into lines. It remembers what it has seen of the buffer that it was given last, so it has to be given the
-/// same bytes again, without those that were taken, and with more behind them.
+/// Splits a stream into lines. It remembers how far the buffer was searched: pass in the same bytes again, without
+/// those that were taken and with new ones appended.
 #[derive(Debug)]
 pub(crate) struct LineCutter {
-    /// Up to where there is no line end.
+    /// Up to this place there is no line end.
     searched: usize,
     limit: usize,
     place: Place,
-    /// A line that was too long, and has not been reported.
+    /// A line that is too long, until it is reported.
     too_long: Option<TooLong>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// At the start of the stream, where a byte order mark may stand.
+    /// At the start of the stream, where a byte order mark is permitted.
     Start,
     InLines,
-    /// In the rest of a line that was too long.
+    /// In the rest of a line that is too long.
     TooLong,
 }
 
@@ -47,16 +47,16 @@ impl LineCutter {
         Self { searched: 0, limit, place: Place::Start, too_long: None }
     }
 
-    /// Length of the longest line, in bytes.
+    /// Returns the length of the longest line, in bytes.
     pub(crate) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// The length of a line that the buffer starts with, and how many bytes it takes with its end, in the frequent case;
-    /// [`cut`](Self::cut) finds the others.
+    /// Returns the length of the line at the beginning of the buffer, and the number of bytes with its end, in the
+    /// frequent case; [`cut`](Self::cut) handles the others.
     #[inline(always)]
     pub(crate) fn glance(&mut self, buffer: &[u8]) -> Option<(usize, usize)> {
-        // A line that starts with anything above a space is not blank, and none that is searched here starts earlier.
+        // A line that starts with a byte above a space is not blank.
         let is_at_line = self.place == Place::InLines && self.searched == 0;
         if !is_at_line || self.too_long.is_some() || *buffer.first()? <= b' ' {
             return None;
@@ -69,7 +69,7 @@ impl LineCutter {
         (length <= self.limit).then_some((length, end + 1))
     }
 
-    /// Looks at the bytes that have not been taken yet.
+    /// Examines the bytes that were not taken.
     pub(crate) fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
         if let Some(too_long) = &self.too_long {
             let is_end = self.place != Place::TooLong || is_finished;
@@ -91,7 +91,7 @@ impl LineCutter {
         let bytes = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
         let taken = end.map_or(buffer.len(), |end| end + 1);
         let is_whole = end.is_some() || is_finished && !bytes.is_empty();
-        // Where the line end has not come yet, a carriage return may be a part of it.
+        // If the line end has not arrived, a carriage return may be part of it.
         let line = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         self.searched = 0;
         if line.len() > self.limit {
@@ -108,7 +108,7 @@ impl LineCutter {
         if is_blank(line) { Cut::Space { taken } } else { Cut::Line { length: line.len(), taken } }
     }
 
-    /// How many of the bytes that come next are dropped unseen; the buffer is empty while any are.
+    /// Returns the number of following bytes that are dropped unread; the buffer is empty meanwhile.
     pub(crate) fn drop_some(&mut self, bytes: &[u8]) -> usize {
         if self.place != Place::TooLong {
             return 0;

@@ -1,11 +1,11 @@
+//! The bytes of one message.
 use super::FrameError;
 use alloc::string::String;
 use bytes::Bytes;
 use bytestring::ByteString;
 use core::fmt;
 
-/// The bytes of one message, without what frames them. Cloning copies nothing, and those that were read are a part of
-/// the buffer they were read into.
+/// The bytes of one message, without their framing. Clones share memory; received bytes are a slice of the read buffer.
 #[derive(Clone)]
 pub struct Frame {
     content: Content,
@@ -13,17 +13,17 @@ pub struct Frame {
 
 #[derive(Clone)]
 enum Content {
-    /// Checked, so that nobody needs to do that again.
+    /// Validated text.
     Text(ByteString),
     Bytes(Bytes),
 }
 
 impl Frame {
-    /// The text, to be read as a [`Message`](crate::Message).
+    /// Returns the text, for decoding as a [`Message`](crate::Message).
     ///
     /// # Errors
-    /// The bytes are not UTF-8: they came under a [policy](super::TextPolicy) that lets such pass, or were never
-    /// checked.
+    /// The bytes are not UTF-8: they were accepted under a [policy](super::TextPolicy) that permits it, or were never
+    /// validated.
     pub fn text(&self) -> Result<&str, FrameError> {
         match &self.content {
             Content::Text(text) => Ok(text),
@@ -32,7 +32,7 @@ impl Frame {
         }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         match &self.content {
             Content::Text(text) => text.as_bytes(),
@@ -40,7 +40,7 @@ impl Frame {
         }
     }
 
-    /// The bytes, to be kept.
+    /// Returns the bytes, consuming the frame.
     pub fn into_bytes(self) -> Bytes {
         match self.content {
             Content::Text(text) => text.into_bytes(),
@@ -52,7 +52,7 @@ impl Frame {
         Self { content }
     }
 
-    /// Of bytes that have to be text.
+    /// Creates a frame from bytes that have to be text.
     #[cfg(feature = "codec")]
     pub(crate) fn of_text(bytes: Bytes) -> Result<Self, FrameError> {
         match ByteString::try_from(bytes.clone()) {

@@ -1,50 +1,50 @@
-//! Why a message cannot be taken from the stream.
+//! Errors of taking a message from a stream.
 use crate::decode_error::reply;
 use crate::envelope::{Recovered, recover};
 use crate::message::{Kind, Response};
 use crate::{ErrorCode, RequestId};
 use alloc::string::ToString;
 
-/// A message that cannot be taken from the stream; the messages behind it are whole.
+/// An error taking a message from a stream. Later messages are intact.
 ///
-/// No part of it repeats what the peer sent.
+/// It contains no received text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
     /// The message is longer than the limit.
     #[error("message longer than {limit} bytes")]
     TooLong {
-        /// How many bytes a message may have.
+        /// The limit, in bytes.
         limit: usize,
-        /// What kind of message it is, as far as that can be told.
+        /// The kind of message, as far as it is known.
         kind: Option<Kind>,
-        /// Its id, wherever it stands in the message, if it can be read and it is clear whose it is.
+        /// The id at any place of the message, if it is readable and unambiguous.
         id: Option<RequestId>,
     },
     /// The message is not UTF-8.
     #[error("not valid UTF-8 from byte {at}")]
     Utf8 {
-        /// Where in the message the first wrong byte is.
+        /// Index of the first invalid byte in the message.
         at: usize,
-        /// What kind of message it is, as far as that can be told.
+        /// The kind of message, as far as it is known.
         kind: Option<Kind>,
-        /// Its id, where it can be read and it is clear whose it is.
+        /// The id, if it is readable and unambiguous.
         id: Option<RequestId>,
     },
-    /// A string of the message has half a surrogate pair, and the [policy](super::TextPolicy) is to reject that.
-    #[error("half a surrogate pair at byte {at}")]
+    /// A string of the message has a lone surrogate, and the [policy](super::TextPolicy) rejects it.
+    #[error("lone surrogate at byte {at}")]
     Surrogate {
-        /// Where in the message the escape is.
+        /// Index of the escape in the message.
         at: usize,
-        /// What kind of message it is, as far as that can be told.
+        /// The kind of message, as far as it is known.
         kind: Option<Kind>,
-        /// Its id, where it can be read and it is clear whose it is.
+        /// The id, if it is readable and unambiguous.
         id: Option<RequestId>,
     },
 }
 
 impl FrameError {
-    /// The code to answer the peer with.
+    /// Returns the JSON-RPC error code for the response.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::TooLong { .. } => ErrorCode::INVALID_REQUEST,
@@ -52,7 +52,7 @@ impl FrameError {
         }
     }
 
-    /// What kind of message it is, as far as that can be told.
+    /// Returns the kind of message, as far as it is known.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::TooLong { kind, .. } | Self::Utf8 { kind, .. } | Self::Surrogate { kind, .. } => {
@@ -61,7 +61,7 @@ impl FrameError {
         }
     }
 
-    /// The id of the message, as far as that can be told.
+    /// Returns the id of the message, as far as it is known.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
             Self::TooLong { id, .. } | Self::Utf8 { id, .. } | Self::Surrogate { id, .. } => {
@@ -70,7 +70,8 @@ impl FrameError {
         }
     }
 
-    /// The error response that JSON-RPC asks for; notifications and responses are never answered.
+    /// Returns the error response that JSON-RPC requires; `None` for notifications and responses, which are never
+    /// answered.
     pub fn reply(&self) -> Option<Response<'static>> {
         reply(self.kind(), self.id(), self.code(), self.to_string())
     }

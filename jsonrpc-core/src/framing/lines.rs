@@ -1,23 +1,24 @@
-//! Lines out of a stream of bytes.
+//! Lines of a stream of bytes.
 use super::cut::{BEHIND, Cut, LineCutter};
 use super::{FrameError, TextPolicy};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Cuts a stream of bytes into lines: one JSON-RPC message each.
+/// Splits a stream of bytes into lines, one JSON-RPC message each.
 ///
-/// Bytes that were read go in with [`push`](Self::push), in pieces of any size; lines are
-/// taken with [`next`](Self::next) until there are none. How the bytes were cut makes no difference to the lines. No byte is searched twice, so a line
-/// costs as much as it is long. It holds one unfinished line up to the limit, and what was pushed and not taken yet.
+/// Pass received bytes to [`push`](Self::push), in pieces of any size, and take lines with [`next`](Self::next) until
+/// it returns `None`. The lines do not depend on how the bytes were split. No byte is searched twice, so the cost of a
+/// line is proportional to its length. Memory is bounded by one unfinished line up to the limit, and the pushed bytes
+/// that were not taken.
 ///
-/// | in the stream | what comes of it |
+/// | in the stream | result |
 /// |---|---|
 /// | `\n`, `\r\n` | end a line, and are not part of it |
-/// | a line of spaces, tabs and nothing else | nothing |
-/// | a byte order mark at the start of the stream | nothing |
-/// | bytes behind the last line end, when the stream [ends](Self::finish) | a line |
-/// | a line longer than the limit | [`FrameError::TooLong`], once, as soon as its id has come, or never will, or at its end; the next line is whole |
-/// | a line that is not UTF-8 | [`FrameError::Utf8`], unless the [policy](TextPolicy) is another; the next line is whole |
+/// | a line of spaces and tabs only | ignored |
+/// | a byte order mark at the start of the stream | ignored |
+/// | bytes after the last line end, when the stream [ends](Self::finish) | a line |
+/// | a line longer than the limit | one [`FrameError::TooLong`], as soon as its id has arrived or cannot arrive, or at its end; the next line is intact |
+/// | a line that is not UTF-8 | [`FrameError::Utf8`], depending on the [policy](TextPolicy); the next line is intact |
 ///
 /// ```
 /// use jsonrpc_core::framing::Lines;
@@ -35,21 +36,21 @@ pub struct Lines {
     cutter: LineCutter,
     text: TextPolicy,
     bytes: Vec<u8>,
-    /// Where the next line starts.
+    /// Start of the next line.
     start: usize,
     is_finished: bool,
-    /// A line that differs from its bytes.
+    /// A line that differs from its received bytes.
     repaired: Vec<u8>,
 }
 
-/// What the buffer may keep hold of while it is empty, in bytes.
+/// Largest capacity of an empty buffer, in bytes.
 const IDLE_CAPACITY: usize = 256 * 1024;
 
 impl Lines {
-    /// How long a line may be unless told otherwise, in bytes: 16 MiB.
+    /// Default largest length of a line: 16 MiB.
     pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 
-    /// Lines of up to `limit` bytes, not counting the line end.
+    /// Creates a splitter for lines of up to `limit` bytes, line ends not counted.
     pub fn new(limit: usize) -> Self {
         Self {
             cutter: LineCutter::new(limit),
@@ -61,14 +62,14 @@ impl Lines {
         }
     }
 
-    /// With another policy for invalid text.
+    /// Sets the policy for invalid text.
     #[must_use]
     pub fn with_text(mut self, policy: TextPolicy) -> Self {
         self.text = policy;
         self
     }
 
-    /// Takes the bytes that come next in the stream.
+    /// Handles the next bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         let dropped = self.cutter.drop_some(bytes);
         let bytes = bytes.get(dropped..).unwrap_or_default();
@@ -76,15 +77,15 @@ impl Lines {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Marks the end of the stream, so that bytes behind the last line end are a line of their own.
+    /// Handles the end of the stream: bytes after the last line end become a line.
     pub fn finish(&mut self) {
         self.is_finished = true;
     }
 
-    /// The next whole line, without its line end.
+    /// Returns the next complete line, without its line end.
     ///
     /// # Errors
-    /// The line is too long or not UTF-8. What follows it is not lost.
+    /// The line is too long or not UTF-8. Later lines are not lost.
     #[expect(
         clippy::should_implement_trait,
         reason = "the line borrows from here, so this is no iterator"
@@ -98,10 +99,10 @@ impl Lines {
         }))
     }
 
-    /// The same as bytes, for a policy that lets pass what is not UTF-8.
+    /// As [`next`](Self::next), in bytes, for a policy that accepts invalid UTF-8.
     ///
     /// # Errors
-    /// As those of [`next`](Self::next).
+    /// As for [`next`](Self::next).
     #[inline]
     pub fn next_bytes(&mut self) -> Option<Result<&[u8], FrameError>> {
         self.next_with(self.text)
@@ -136,7 +137,7 @@ impl Lines {
         })
     }
 
-    /// Where the next line is.
+    /// Returns the place of the next line.
     fn next_place(&mut self) -> Option<Result<Range<usize>, FrameError>> {
         loop {
             let rest = self.bytes.get(self.start..).unwrap_or_default();
@@ -158,7 +159,7 @@ impl Lines {
         }
     }
 
-    /// Forgets what was taken, when that moves fewer bytes than it frees, and grows, though not far past the limit.
+    /// Removes taken bytes if that moves fewer bytes than it frees, and grows the buffer, but not far beyond the limit.
     fn make_room(&mut self, more: usize) {
         let rest = self.bytes.len() - self.start;
         if rest <= self.start {
@@ -185,7 +186,7 @@ impl Default for Lines {
     }
 }
 
-/// What a codec needs of lines that have not been used yet.
+/// Access of the codec to unused lines.
 #[cfg(feature = "codec")]
 impl Lines {
     pub(crate) fn into_parts(self) -> (LineCutter, TextPolicy) {

@@ -1,12 +1,12 @@
-//! What becomes of text that no Rust string can hold.
+//! Policies for text that no Rust string can represent.
 use super::FrameError;
 use alloc::string::String;
 use alloc::vec::Vec;
 use memchr::memchr;
 
-/// What a framing does with text that no Rust string can hold.
+/// The handling of text that no Rust string can represent.
 ///
-/// Both faults are those of one message. None of the choices ends the connection, or loses a message beside it.
+/// Both defects affect one message. No choice ends the connection, or loses another message.
 ///
 /// ```
 /// use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
@@ -18,11 +18,11 @@ use memchr::memchr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextPolicy {
-    /// For bytes that are not UTF-8. [`OnInvalid::Reject`] unless told otherwise.
+    /// For bytes that are not UTF-8; [`OnInvalid::Reject`] by default.
     pub utf8: OnInvalid,
-    /// For half a surrogate pair in an escape, as `"\ud83d"`: what peers send that cut a string between UTF-16 units.
-    /// It is valid JSON, and no Rust string. [`OnInvalid::Pass`] unless told otherwise, so that only those meet it who
-    /// read the string.
+    /// For lone surrogates in escapes, such as `"\ud83d"`, from peers that split a string between UTF-16 units. They
+    /// are valid JSON, but not valid in a Rust string. [`OnInvalid::Pass`] by default, so that only readers of the
+    /// string are affected.
     pub surrogates: OnInvalid,
 }
 
@@ -32,28 +32,28 @@ impl Default for TextPolicy {
     }
 }
 
-/// What becomes of invalid text.
+/// The handling of invalid text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnInvalid {
     /// The message is an error: [`FrameError::Utf8`] or [`FrameError::Surrogate`].
     Reject,
-    /// U+FFFD stands where the fault was. The message may grow, up to three times.
+    /// The invalid part is replaced by U+FFFD. The message may grow up to three times.
     Repair,
-    /// The message is given as it came. What is not UTF-8 can only be had as bytes, so that it is an error
-    /// nevertheless where text is asked for.
+    /// The message is passed on unchanged. Invalid UTF-8 is available as bytes only, and is an error where text is
+    /// required.
     Pass,
 }
 
 const REPLACEMENT: &[u8] = b"fffd";
 
 impl TextPolicy {
-    /// Whether it asks for nothing.
+    /// Returns whether all text passes.
     #[inline]
     pub(crate) fn passes_all(self) -> bool {
         self.utf8 == OnInvalid::Pass && self.surrogates == OnInvalid::Pass
     }
 
-    /// Does to a message what the policy asks for: nothing, changes in place, or another text in its place.
+    /// Applies the policy to a message: in place, or with a replacement text.
     pub(crate) fn apply(self, message: &mut [u8]) -> Result<Option<Vec<u8>>, FrameError> {
         let mut repaired = None;
         if self.utf8 != OnInvalid::Pass
@@ -85,7 +85,7 @@ impl TextPolicy {
         Ok(repaired)
     }
 
-    /// The policy for a caller that makes a string of the message afterwards, which finds what is not UTF-8.
+    /// Returns the policy for a caller that creates a string from the message, which validates UTF-8.
     #[inline]
     pub(crate) fn before_text(self) -> Self {
         match self.utf8 {
@@ -95,7 +95,7 @@ impl TextPolicy {
     }
 }
 
-/// Where the next escape is that is half of a surrogate pair.
+/// Returns the place of the next lone surrogate escape.
 fn find_half_pair(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at += memchr(b'\\', text.get(at..)?)?;
@@ -107,7 +107,7 @@ fn find_half_pair(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// The UTF-16 unit of an escape.
+/// Returns the UTF-16 unit of an escape.
 fn unit(text: &[u8], at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
     digits.iter().try_fold(0, |unit, digit| {

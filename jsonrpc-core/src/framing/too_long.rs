@@ -1,4 +1,4 @@
-//! Looks for the id of a message that is too long to be kept, while its bytes go past.
+//! Detection of the id of a message that is too long to be buffered.
 use super::FrameError;
 use crate::RequestId;
 use crate::envelope::{Recovered, recover};
@@ -6,11 +6,11 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use memchr::memchr2;
 
-/// A message that is too long, until it has been reported.
+/// A message that is too long, until it is reported.
 #[derive(Debug)]
 pub(super) struct TooLong {
     limit: usize,
-    /// How much of what may be kept is still to come: all of that is looked at, and of the rest what is needed.
+    /// Remaining number of bytes that may be kept. All of these are examined, and of the rest only what is needed.
     head: usize,
     outline: Box<Outline>,
 }
@@ -20,7 +20,7 @@ impl TooLong {
         Self { limit, head: limit, outline: Box::default() }
     }
 
-    /// Looks at what comes next of the message.
+    /// Examines the next bytes of the message.
     pub(super) fn pass(&mut self, bytes: &[u8]) {
         let (head, behind) = bytes.split_at(bytes.len().min(self.head));
         if self.head > 0 {
@@ -33,7 +33,7 @@ impl TooLong {
         self.outline.pass(behind, true);
     }
 
-    /// The error, once nothing more can be learnt: the id and its kind are known, or never will be, or the message has
+    /// Returns the error as soon as it is final: id and kind are known or cannot become known, or the message has
     /// ended.
     pub(super) fn tell(&self, is_end: bool) -> Option<FrameError> {
         let is_decided = self.head == 0 && self.outline.is_decided;
@@ -44,26 +44,25 @@ impl TooLong {
     }
 }
 
-/// A message without what is inside its arrays, objects and long strings: short enough to be kept, and read by the reader of
-/// envelopes.
+/// A message without the contents of its arrays, objects and long strings, short enough for the envelope reader.
 #[derive(Debug, Default)]
 struct Outline {
     kept: Vec<u8>,
     place: Place,
-    /// Which of the brackets that are open are those of objects, as bits.
+    /// Which of the open brackets belong to objects, as bits.
     open: [u64; MAX_DEPTH / 64],
     depth: usize,
-    /// Whether nothing that comes can tell more.
+    /// Whether further bytes cannot add information.
     is_decided: bool,
 }
 
-/// How deep a message may be.
+/// Largest depth of a message.
 const MAX_DEPTH: usize = 1024;
 
-/// How much of a string is kept: an id that is longer is none.
+/// Number of kept bytes of a string. A longer id is invalid.
 const MAX_STRING: usize = RequestId::MAX_LEN + 1;
 
-/// How much is kept of a message.
+/// Number of kept bytes of a message.
 const MAX_KEPT: usize = 2 * MAX_STRING;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,14 +71,14 @@ enum Place {
     Start,
     /// Between strings.
     Between,
-    /// In a string of which so many bytes were kept.
+    /// In a string with this number of kept bytes.
     String { kept: usize, is_escaped: bool },
-    /// Behind the message, or what is none.
+    /// After the message, or after an invalid part.
     End,
 }
 
 impl Outline {
-    /// Looks at some bytes; if `stops`, no further than to where it is decided.
+    /// Examines bytes; if `stops`, only until the result is final.
     fn pass(&mut self, bytes: &[u8], stops: bool) {
         let mut rest = bytes;
         while !(stops && self.is_decided) {
@@ -124,10 +123,10 @@ impl Outline {
         }
     }
 
-    /// Takes a byte of a string. One that is cut ends between two escapes, where its quote does.
+    /// Handles a byte of a string. A truncated string ends between two escapes.
     fn string(&mut self, byte: u8, kept: usize, is_escaped: bool) {
         let is_end = byte == b'"' && !is_escaped;
-        // An escape may be one of five more bytes.
+        // An escape may have five more bytes.
         let is_kept = is_end || is_escaped || kept + 6 <= MAX_STRING;
         if is_kept {
             self.keep(&[byte]);
@@ -147,7 +146,7 @@ impl Outline {
             Some(open) => *open &= !bit,
             None => return self.place = Place::End,
         }
-        // The brackets of members are kept, and what is between them is not.
+        // The brackets of members are kept, but not their contents.
         self.keep(if is_object { b"{" } else { b"[" });
         self.depth += 1;
         self.place = Place::Between;
@@ -172,7 +171,7 @@ impl Outline {
         }
     }
 
-    /// Finds out whether what is kept tells all that can be told.
+    /// Determines whether the result is final.
     fn decide(&mut self) {
         self.is_decided = self.place == Place::End || recover(&self.kept).id.is_some();
     }

@@ -1,6 +1,7 @@
+//! A stack of open brackets.
 use alloc::vec::Vec;
 
-/// Which of the open brackets are objects, as bits: up to 64 at hand, those around them put by.
+/// The kinds of open brackets, as bits: the innermost 64 directly, outer ones in a vector.
 pub(super) struct Open {
     pub(super) depth: usize,
     bits: u64,
@@ -24,7 +25,7 @@ impl Open {
         self.depth += 1;
     }
 
-    /// Whether the innermost is an object.
+    /// Returns whether the innermost bracket is an object's.
     #[inline(always)]
     pub(super) fn top(&self) -> bool {
         self.bits & 1 == 1

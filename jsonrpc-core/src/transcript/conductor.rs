@@ -1,3 +1,4 @@
+//! Traces of the official ACP conductor.
 use super::{Direction, Entry};
 use crate::message::{Message, Notification, Request, Response};
 use crate::wire::{self, DecodeError, Raw};
@@ -9,14 +10,13 @@ use core::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Reads what the official ACP conductor writes with `--trace` (a `.jsons` file): one connection out of the several
-/// that it traces together.
+/// Reads the output of the official ACP conductor with `--trace` (a `.jsons` file): one of the traced connections.
 ///
-/// A trace has what the conductor understood, not what was on the wire: each id is the conductor's own, members that it
-/// does not know are gone, and so are responses to requests that it did not trace. The messages are written anew here.
-/// Other protocols which it carries inside this one, such as MCP, are left out.
+/// A trace has messages as the conductor interpreted them, not as on the wire: ids are the conductor's own, unknown
+/// members are missing, and so are responses to untraced requests. The messages are encoded again here. Embedded
+/// messages of other protocols, such as MCP, are left out.
 ///
-/// Shape: crate `agent-client-protocol-conductor` 5.0.0, module `trace`.
+/// Format: crate `agent-client-protocol-conductor` 5.0.0, module `trace`.
 ///
 /// ```
 /// use jsonrpc_core::transcript::{Conductor, Direction};
@@ -32,7 +32,7 @@ use serde_json::value::RawValue;
 pub struct Conductor {
     us: String,
     them: String,
-    /// Requests of other protocols, whose responses do not say which they are of.
+    /// Requests of other protocols, since their responses do not name the protocol.
     elsewhere: BTreeSet<RequestId>,
 }
 
@@ -59,17 +59,16 @@ fn null() -> RequestId {
 }
 
 impl Conductor {
-    /// The requests of other protocols that may be open at the same time; the responses to more of them are taken for
-    /// ours.
+    /// Largest number of open requests of other protocols; responses beyond it are attributed to this connection.
     pub const MAX_ELSEWHERE: usize = 1024;
 
-    /// The connection between two components, named as the trace names them (`Client`, `Proxy(0)`, `Agent`), as the
-    /// first of them sees it.
+    /// Creates a reader for the connection between two components with the trace's names (`Client`, `Proxy(0)`,
+    /// `Agent`), from the point of view of the first.
     pub fn new(us: impl Into<String>, them: impl Into<String>) -> Self {
         Self { us: us.into(), them: them.into(), elsewhere: BTreeSet::new() }
     }
 
-    /// Reads a line of the trace; nothing if it is of another connection, another protocol, or no message.
+    /// Decodes a line of the trace; `None` if it belongs to another connection or protocol, or is not a message.
     ///
     /// # Errors
     /// The line is not an event of a trace.

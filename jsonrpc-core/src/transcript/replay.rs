@@ -1,3 +1,4 @@
+//! Replay of transcripts.
 use super::{Direction, Entry};
 use crate::framing::FrameError;
 use crate::message::{Kind, Message, Notification, Request, Response};
@@ -8,54 +9,54 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-/// Plays a transcript to a [`Peer`], entry by entry: what was sent is sent again as far as the peer keeps account of it,
-/// what was received comes in again.
+/// Replays a transcript on a [`Peer`], entry by entry: sent messages are registered again, and received ones are
+/// handled again.
 ///
-/// The same transcript and a peer in the same state give the same steps. The recorded requests get the ids that the peer
-/// gives them, so that a transcript of any program can be replayed; their responses find them all the same.
+/// The same transcript and peer state give the same steps. Recorded requests receive new ids from the peer, so that a
+/// transcript of any program can be replayed; their responses are matched.
 ///
-/// Deadlines pass if the caller lets them: call [`Peer::poll_ended`] with the time of each step.
+/// To let deadlines pass, call [`Peer::poll_ended`] with the time of each step.
 pub struct Replay<'a> {
     entries: alloc::vec::IntoIter<Entry<'a>>,
     entry: Option<Entry<'a>>,
-    /// The peer's id of each request that was sent, by the recorded one.
+    /// The peer's ids of sent requests, by recorded id.
     sent: BTreeMap<RequestId, RequestId>,
 }
 
-/// What an entry of a transcript came out as.
+/// The result of a replayed entry.
 #[derive(Debug)]
 pub enum Replayed<'a, T> {
-    /// What the peer made of something received.
+    /// The peer's result for a received message.
     Received(Incoming<'a, T>),
-    /// A request of ours, and the id that it has now.
+    /// An own request, with its new id.
     Asked {
-        /// As it was recorded.
+        /// The recorded request.
         request: Request<'a>,
-        /// Its id now; or why it could not be sent.
+        /// The new id, or why the request could not be sent.
         id: Result<RequestId, RegisterError>,
     },
-    /// A response of ours.
+    /// An own response.
     Answered {
-        /// As it was recorded.
+        /// The recorded response.
         response: Response<'a>,
         /// Whether there was a request to answer.
         outcome: Result<(), NotOpen>,
     },
-    /// A notification of ours.
+    /// An own notification.
     Told(Notification<'a>),
-    /// Something that we sent, and that was no message.
+    /// Sent bytes that are not a message.
     Sent(LineError),
 }
 
 impl<'a> Replay<'a> {
-    /// Plays `entries` in their order.
+    /// Creates a replay of `entries`, in order.
     pub fn new(entries: impl IntoIterator<Item = Entry<'a>>) -> Self {
         let entries: Vec<_> = entries.into_iter().collect();
         Self { entries: entries.into_iter(), entry: None, sent: BTreeMap::new() }
     }
 
-    /// Plays the next entry, and tells when it was recorded and what came of it; nothing at the end. `token` gives what
-    /// the peer keeps for a request of ours.
+    /// Replays the next entry, and returns its time and result; `None` at the end. `token` provides the peer's token
+    /// for an own request.
     pub fn step<T>(
         &mut self,
         peer: &mut Peer<T>,
@@ -121,7 +122,7 @@ fn receive<'a, T>(
     }
 }
 
-/// Ends a request of ours whose response cannot be read.
+/// Ends an own request with an unreadable response.
 fn end<T>(id: &RequestId, peer: &mut Peer<T>) -> Option<(RequestId, T)> {
     let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the response cannot be read");
     match peer.handle_message(Response::new(id.clone(), Err(error)).into()) {

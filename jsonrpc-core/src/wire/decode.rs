@@ -1,4 +1,4 @@
-//! Decoding of whole documents, in each mode, with errors and diagnostics that say where.
+//! Decoding of documents in each mode, with the places of errors and diagnostics.
 use super::diagnostic::Diagnostic;
 use super::pointer::pointers;
 use super::reader::{Note, Problem, ValueReader, What};
@@ -29,7 +29,7 @@ pub fn decode<T: Wire>(json: &str) -> Result<T, DecodeError> {
     Ok(value)
 }
 
-/// Decodes one JSON document as a type with serde's traits, with errors that say where.
+/// Decodes one JSON document as a type with serde's traits, with the places of errors.
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -45,7 +45,7 @@ pub fn decode_serde<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
     text::read(json).map_err(|problem| error(json, problem))
 }
 
-/// Decodes one JSON document in one of the [modes](Mode).
+/// Decodes one JSON document in a [mode](Mode).
 ///
 /// ```
 /// use jsonrpc_core::wire::{self, DiagnosticCode, Mode};
@@ -84,26 +84,25 @@ pub fn decode_serde<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
 /// ```
 ///
 /// # Errors
-/// The text is not JSON, or not a `T` even with what the mode allows.
+/// The text is not JSON, or not a `T` even in this mode.
 pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<Decoded<T>, DecodeError> {
     let mut value = T::blank();
     let (diagnostics, omitted) = read(json, &mut value, mode)?;
     Ok(Decoded { value, diagnostics, omitted })
 }
 
-/// What becomes of a member that cannot be read, where its specification says what to take instead (the marks of
+/// The treatment of invalid members with a replacement in the specification (the annotations of
 /// [`object!`](crate::object)).
 ///
-/// In all modes, members, names and variants that the type does not know are kept, and an error where the specification
-/// says nothing is an error.
+/// In all modes, unknown members, names and variants are kept, and other invalid values are errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// The member is an error, as it is for [`decode`].
+    /// The member is an error, as for [`decode`].
     Strict,
-    /// The value that the specification names is taken, with a [`Diagnostic`].
+    /// The member has the value that the specification defines, with a [`Diagnostic`].
     SpecLenient,
-    /// As `SpecLenient`, and the [`Extra`](super::Extra) of the object keeps the text that could not be read. It is
-    /// written again as long as its place still has the value that was taken instead.
+    /// As `SpecLenient`, and the [`Extra`](super::Extra) of the object keeps the invalid text. It is encoded again
+    /// while the member still has the replacement value.
     #[default]
     Preserve,
 }
@@ -113,18 +112,18 @@ pub enum Mode {
 pub struct Decoded<T> {
     /// The value.
     pub value: T,
-    /// What was taken although it is not as the specification says, in the order of reading.
+    /// Accepted deviations from the specification, in order.
     pub diagnostics: Vec<Diagnostic>,
-    /// The number of further diagnostics, which are left out.
+    /// Number of further diagnostics.
     pub omitted: usize,
 }
 
 impl<T> Decoded<T> {
-    /// The largest number of diagnostics of one document; further ones are counted. There are fewer where their pointers
-    /// would be longer than the document and 64 KiB.
+    /// The largest number of diagnostics of one document; further ones are counted. The total length of their pointers
+    /// is limited as well, to that of the document and 64 KiB.
     pub const MAX_DIAGNOSTICS: usize = MAX_DIAGNOSTICS;
 
-    /// The same with another value.
+    /// Replaces the value.
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Decoded<U> {
         let Self { value, diagnostics, omitted } = self;
         Decoded { value: make(value), diagnostics, omitted }
@@ -139,16 +138,16 @@ impl<T> From<T> for Decoded<T> {
 }
 
 impl<T: Serialize> Decoded<T> {
-    /// Encodes the value, as serde_json does. After [`Mode::Preserve`] the result is the JSON value that was decoded.
+    /// Encodes the value as serde_json does. After [`Mode::Preserve`] the result is the decoded JSON value.
     ///
     /// # Errors
-    /// The `Serialize` of a type that `wire` does not define failed.
+    /// The `Serialize` of a type outside of `wire` failed.
     pub fn encode(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(&self.value)
     }
 }
 
-/// Reads a whole document into a blank value.
+/// Decodes a whole document into a blank value.
 pub(super) fn read(
     json: &str,
     value: &mut dyn Wire,
@@ -166,10 +165,10 @@ pub(super) fn read(
     Err(error(json, reader.problem))
 }
 
-/// The error of a document that cannot be read.
+/// Returns the error of an invalid document.
 #[cold]
 fn error(json: &str, problem: Option<Problem>) -> DecodeError {
-    // A type may reject a text before its end that is not JSON behind that.
+    // A type may reject a text before a syntax error.
     if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
         return DecodeError::syntax(error);
     }
@@ -201,7 +200,7 @@ fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> (Vec<Diagnostic>
     (diagnostics, omitted)
 }
 
-/// The kind of the value that begins at a place.
+/// Returns the kind of the value at a place.
 fn kind(json: &str, at: usize) -> &'static str {
     match json.as_bytes().get(at) {
         Some(b'{') => "object",
@@ -213,7 +212,8 @@ fn kind(json: &str, at: usize) -> &'static str {
     }
 }
 
-/// JSON text is not what its type says: where, what was expected, what came. It never repeats the peer's values.
+/// An error decoding JSON text: the place, the expected value and the found kind of value. It contains no values of the
+/// peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     pointer: String,
@@ -223,12 +223,13 @@ pub struct DecodeError {
 impl core::error::Error for DecodeError {}
 
 impl DecodeError {
-    /// The place, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole document.
+    /// Returns the place as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole
+    /// document.
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
 
-    /// What was expected there, and what came.
+    /// Returns the expected value and the found kind of value.
     pub fn problem(&self) -> &str {
         &self.problem
     }
@@ -237,7 +238,7 @@ impl DecodeError {
         Self { pointer: String::new(), problem: format!("expected JSON, got {error}") }
     }
 
-    /// The same error, seen from the object or array that has the document as its member or item `name`.
+    /// Returns the same error for the object or array with the document as its member or item `name`.
     pub(crate) fn below(mut self, name: &str) -> Self {
         let mut pointer = String::new();
         super::pointer::push_segment(&mut pointer, name);

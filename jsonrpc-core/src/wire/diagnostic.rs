@@ -1,8 +1,9 @@
+//! Diagnostics of lenient decoding.
 use alloc::string::String;
 use core::fmt;
 
-/// Something in the peer's text that was taken although it is not as the specification says: what was done, where, and
-/// why. It never repeats the peer's values.
+/// A deviation from the specification that was accepted: the treatment, the place and the reason. It contains no values
+/// of the peer.
 ///
 /// ```
 /// use jsonrpc_core::{Message, wire::DiagnosticCode};
@@ -16,12 +17,12 @@ use core::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What was done.
+    /// The treatment.
     pub code: DiagnosticCode,
-    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the text as it came; empty
+    /// The place as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the received text; empty
     /// for the whole document.
     pub pointer: String,
-    /// Why: what was expected there, and what came.
+    /// The expected value, and the found kind of value.
     pub problem: String,
 }
 
@@ -45,38 +46,38 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// What was done about something that is not as the specification says.
+/// The treatment of a deviation from the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DiagnosticCode {
-    /// A message without `jsonrpc` was taken as one of JSON-RPC 2.0.
+    /// A message without `jsonrpc` was accepted as JSON-RPC 2.0.
     MissingVersion,
-    /// A message with another `jsonrpc` was taken as one of JSON-RPC 2.0.
+    /// A message with another `jsonrpc` was accepted as JSON-RPC 2.0.
     OtherVersion,
-    /// `null` was taken as if the member were absent.
+    /// `null` counted as an absent member.
     NullMember,
-    /// `params` that are neither an object nor an array were taken.
+    /// `params` that are neither an object nor an array were accepted.
     ScalarParams,
-    /// Of a member that comes twice, the last was taken.
+    /// The last of a repeated member was used.
     DuplicateMember,
-    /// `result` or `error` where it has no place was taken as a member that JSON-RPC does not know.
+    /// A misplaced `result` or `error` counted as an unknown member.
     StrayMember,
-    /// A response without an outcome was taken as one whose result is `null`.
+    /// A response without an outcome counted as one with the result `null`.
     MissingResult,
-    /// A response without `id` was taken as one whose id is `null`.
+    /// A response without `id` counted as one with the id `null`.
     MissingId,
-    /// An `error` that is not an error object was taken as the `data` of one.
+    /// An `error` that is not an error object became the `data` of one.
     BadErrorObject,
-    /// A member that cannot be read got the value that the specification gives for that.
+    /// An invalid member was replaced with the value that the specification defines.
     DefaultOnError,
-    /// A member that is `null` got the value that the specification gives for that.
+    /// A member that is `null` was replaced with the value that the specification defines.
     DefaultOnNull,
-    /// An item that cannot be read was left out of its list, as the specification says.
+    /// An invalid item was left out of its list, as the specification defines.
     SkippedItem,
 }
 
 impl DiagnosticCode {
-    /// A name for logs and reports, which stays.
+    /// Returns a stable name for logs and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::MissingVersion => "missing_version",

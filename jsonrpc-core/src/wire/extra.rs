@@ -1,4 +1,4 @@
-//! The members that a type does not know, and `_meta`.
+//! Unknown members, and `_meta`.
 use super::object::Open;
 use super::raw::Raw;
 use super::reader::{Fault, ValueReader};
@@ -11,14 +11,13 @@ use alloc::vec::Vec;
 use core::fmt;
 use serde_json::value::RawValue;
 
-/// The members of an object that its type does not know, as they came and in the order they came.
+/// The unknown members of an object, verbatim and in order.
 ///
-/// One word when there are none.
+/// One word without members.
 ///
-/// It also keeps what the fields of the object cannot hold: the names of optional members that were `null`, and after
-/// [`Mode::Preserve`](super::Mode::Preserve) the text of members and items that could not be read. These are written again
-/// as long as their fields stay as they are; they are not among the members here, and two that differ in them alone are
-/// equal.
+/// It also stores what the fields of the object cannot represent: the names of optional members that were `null`, and
+/// after [`Mode::Preserve`](super::Mode::Preserve) the text of invalid members and items. These are encoded again while
+/// their fields are unchanged. They are not among the members here, and do not affect equality.
 ///
 /// ```
 /// use jsonrpc_core::wire::{Extra, Raw};
@@ -37,23 +36,23 @@ struct List {
     kept: Vec<(&'static str, Kept)>,
 }
 
-/// What came in the place of a member that the type knows.
+/// The received form of a known member.
 #[derive(Clone, Debug)]
 pub(super) enum Kept {
-    /// `null`, where the field is an `Option`.
+    /// `null`, for an `Option` field.
     Null,
-    /// A value that cannot be read.
+    /// An invalid value.
     Value(Raw),
-    /// Items that are left out of a list.
+    /// Items that were left out of a list.
     Items(Box<LeftOut>),
 }
 
-/// Items that are left out of a list, as text.
+/// Items that were left out of a list, as text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeftOut {
-    /// Neighbours: the index of the first, and where their text ends.
+    /// Runs of adjacent items: the index of the first, and the end of their text.
     runs: Vec<(u32, usize)>,
-    /// The index behind the last.
+    /// The index after the last item.
     end: u32,
     text: String,
 }
@@ -78,7 +77,7 @@ impl LeftOut {
         self.end = index + 1;
     }
 
-    /// The list with the items where they were, as far as it is long enough.
+    /// Returns the list with the items in their places, if it is long enough.
     pub(super) fn put_back(&self, list: &[u8]) -> Option<Raw> {
         let mut scanner = Scanner::of_any_depth(list);
         let (mut out, mut index, mut is_first, mut start) = (String::from("["), 0, true, 0);
@@ -111,7 +110,7 @@ fn push_item(list: &mut String, item: &str) {
     list.push_str(item);
 }
 
-/// The number of items in a text that has commas between them.
+/// Returns the number of items in a comma-separated text.
 fn items_in(text: &str) -> Option<u32> {
     let mut scanner = Scanner::of_any_depth(text.as_bytes());
     let mut count = 0;
@@ -127,27 +126,27 @@ fn items_in(text: &str) -> Option<u32> {
 }
 
 impl Extra {
-    /// No members.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self(None)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |list| list.members.len())
     }
 
-    /// The first member of this name.
+    /// Returns the first member with this name.
     pub fn get(&self, name: &str) -> Option<&Raw> {
         self.iter().find(|(member, _)| *member == name).map(|(_, value)| value)
     }
 
-    /// Sets a member: in its place when there is one of this name, else at the end.
+    /// Sets a member: in its place if the name exists, otherwise at the end.
     pub fn insert(&mut self, name: impl Into<Box<str>>, value: Raw) {
         let (name, members) = (name.into(), &mut self.0.get_or_insert_default().members);
         match members.iter_mut().find(|(member, _)| *member == name) {
@@ -156,12 +155,12 @@ impl Extra {
         }
     }
 
-    /// Names and values, in order.
+    /// Returns names and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
         self.0.iter().flat_map(|list| list.members.iter()).map(|(name, value)| (&**name, value))
     }
 
-    /// Takes all members out, in order.
+    /// Takes all members, in order.
     pub fn into_members(self) -> impl Iterator<Item = (Box<str>, Raw)> {
         self.0.map(|list| list.members).unwrap_or_default().into_iter()
     }
@@ -239,26 +238,26 @@ impl Flat for Extra {
 
 crate::object! { @serde Extra }
 
-/// The `_meta` member of ACP and MCP objects: what peers agreed on outside the protocol.
+/// The `_meta` member of ACP and MCP objects: extension metadata.
 ///
-/// Kept as text until it is asked for, one word. The specifications treat a value that is not an object as absent;
-/// here it stays and comes out again as it came, and [`get`](Self::get) finds nothing in it.
+/// It is stored as text, in one word. The specifications treat a value other than an object as absent; here it is kept
+/// and encoded again, and [`get`](Self::get) returns `None`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Meta(Box<Raw>);
 
 impl Meta {
-    /// An object without members.
+    /// Creates an object without members.
     pub fn new() -> Self {
         Self::from(&Extra::new())
     }
 
-    /// The value of one key, as text.
+    /// Returns the value of a key, as text.
     pub fn get(&self, key: &str) -> Option<Raw> {
         let members = self.0.decode::<Extra>().ok()?;
         members.into_members().find(|(name, _)| &**name == key).map(|(_, value)| value)
     }
 
-    /// Sets the value of one key. What is not an object becomes one with this key alone.
+    /// Sets the value of a key. A value other than an object becomes one with only this key.
     ///
     /// ```
     /// use jsonrpc_core::wire::{Meta, Raw};
@@ -274,7 +273,7 @@ impl Meta {
         *self = Self::from(&members);
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }

@@ -1,4 +1,4 @@
-//! How the reader reads objects and unions: by their tables, with the tag ahead of the other members.
+//! Decoding of objects and unions by their tables, with the tag read before other members.
 use super::decode::Mode;
 use super::diagnostic::DiagnosticCode;
 use super::extra::{Extra, Kept};
@@ -10,17 +10,17 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-/// The members of an object that have been read.
+/// The members of an object read so far.
 #[derive(Default)]
 struct Seen {
     /// A bit for each member of the table.
     names: u64,
-    /// A bit for each member that takes its default.
+    /// A bit for each member that has its default.
     defaults: u64,
     kept: Vec<(&'static str, Kept)>,
 }
 
-/// The required members that take their default, because their values cannot be read.
+/// The required members that have their default, since their values are invalid.
 #[derive(Clone, Copy, Debug)]
 pub struct Defaults {
     table: &'static Table,
@@ -28,7 +28,7 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// The default of a member, if it takes that.
+    /// Returns the default of a member, if it has that.
     #[inline]
     pub fn get<T: Wire>(self, name: &str) -> Option<T> {
         if self.which == 0 {
@@ -46,7 +46,7 @@ impl<'a> ValueReader<'a> {
     /// Reads an object of the type `name`.
     ///
     /// # Errors
-    /// The next value is not an object, or a member cannot be read.
+    /// The next value is not an object, or a member is invalid.
     #[inline(never)]
     pub fn object(&mut self, object: &mut dyn Flat, name: &'static str) -> Result<(), Fault> {
         self.skips_items = false;
@@ -61,10 +61,10 @@ impl<'a> ValueReader<'a> {
         read
     }
 
-    /// Reads the members of an object that has a table: each into its slot, the others into `rest`.
+    /// Reads the members of an object with a table: each into its slot, others into `rest`.
     ///
     /// # Errors
-    /// A member has another form, is missing, or comes twice.
+    /// A member is invalid, missing or repeated.
     #[inline(never)]
     pub fn fields(
         &mut self,
@@ -155,7 +155,7 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
-    /// Reads the value of a member that has marks; whether these replace it.
+    /// Reads the value of a member with annotations, and returns whether these replace it.
     #[inline(never)]
     fn marked(
         &mut self,
@@ -193,7 +193,7 @@ impl<'a> ValueReader<'a> {
         Ok(true)
     }
 
-    /// Passes over a member of the object around this one.
+    /// Skips a member of the surrounding object.
     fn of_outer(
         &mut self,
         owner: Option<(&'static str, &Cell<bool>)>,
@@ -208,7 +208,7 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// Keeps a member that the type does not know.
+    /// Keeps an unknown member.
     fn unknown(&mut self, name: Cow<'a, str>, rest: &mut dyn Flat) -> Result<(), Fault> {
         let text = self.text()?;
         if let Some(extra) = rest.extra_mut() {
@@ -239,7 +239,7 @@ impl<'a> ValueReader<'a> {
         walk.end()
     }
 
-    /// The error of an object that has a member twice; the value of the second comes next.
+    /// Returns the error of a repeated member; its second value follows.
     #[cold]
     fn twice(&mut self, name: &'static str, open: &Open<'_>) -> Fault {
         self.problem = Some(Problem { at: open.start, what: What::Twice(name) });
@@ -250,10 +250,10 @@ impl<'a> ValueReader<'a> {
         Fault(())
     }
 
-    /// Reads the members of a union whose tag selects the variant.
+    /// Reads the members of a union by its tag.
     ///
     /// # Errors
-    /// The tag is missing where it must not be, is no string, or the variant cannot be read.
+    /// The tag is missing or not a string, or the variant is invalid.
     #[inline(never)]
     pub fn tagged(
         &mut self,
@@ -308,7 +308,7 @@ impl<'a> ValueReader<'a> {
         if !written {
             return union.payload_mut().read_flat(self, open);
         }
-        // A tag that stands first has been read; the other members follow it.
+        // A leading tag has been read; the other members follow it.
         let is_read = place.is_some_and(|(_, is_first)| is_first) && kept.is_none();
         let is_seen = Cell::new(is_read);
         let outer = Outer { names: OuterNames::Tag(tags.name, &is_seen), next: open.outer };
@@ -323,14 +323,14 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
-    /// Goes to the end of an object that cannot be read, if there is a reason to go on.
+    /// Moves to the end of an invalid object, if reading continues.
     #[cold]
     fn leave(&mut self, open: &Open<'_>, fault: Fault) -> Fault {
         self.go_behind(open.start);
         fault
     }
 
-    /// Where the value of the member `tag` begins, and whether it is the first one.
+    /// Returns the place of the value of `tag`, and whether it is the first member.
     #[inline]
     fn find_tag(&mut self, tags: &Tags, open: &Open<'_>) -> Result<Option<(usize, bool)>, Fault> {
         self.scanner.go_to(open.at);
@@ -363,10 +363,10 @@ impl<'a> ValueReader<'a> {
         Ok(None)
     }
 
-    /// Reads the members of a union whose variant is the first that has its member.
+    /// Reads the members of a union by the first variant with a present member.
     ///
     /// # Errors
-    /// The variant cannot be read.
+    /// The variant is invalid.
     pub fn selected(
         &mut self,
         selectors: &'static [Selector],

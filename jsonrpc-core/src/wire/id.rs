@@ -1,10 +1,10 @@
 //! Opaque identifiers.
 
-/// Defines opaque string identifiers: one atomic increment to clone, two words.
+/// Defines opaque string identifiers of two words. Cloning increments one atomic counter.
 ///
 /// ```
 /// jsonrpc_core::string_id! {
-///     /// Names a conversation.
+///     /// Identifies a conversation.
 ///     pub struct SessionId;
 /// }
 ///
@@ -21,7 +21,7 @@ macro_rules! string_id {
         pub struct $Name($crate::wire::private::Arc<str>);
 
         impl $Name {
-            /// The identifier as it is on the wire.
+            /// Returns the identifier as on the wire.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -1,11 +1,11 @@
-//! Unions of objects that their members select.
-/// Defines an enum for a JSON object that has no tag: which members are there selects its shape.
+//! Unions of objects, selected by their members.
+/// Defines an enum for a JSON object without a tag: the present members select its shape.
 ///
-/// The payload of each variant is an [`Object`](crate::wire::Object). The first variant whose member is there and not
-/// `null` is meant (`has "member" or null` takes `null` as well); a bad body is then that body's error. An object with none of the members gives `Unknown`
-/// ([`Extra`](crate::wire::Extra)).
+/// The payload of each variant is an [`Object`](crate::wire::Object). The first variant with a member that is present
+/// and not `null` is selected (`has "member" or null` accepts `null` as well). An invalid body is then an error of that
+/// variant. An object with none of the members becomes `Unknown` ([`Extra`](crate::wire::Extra)).
 ///
-/// Beside the variants it gives `Unknown`, `is_known` and serde.
+/// Besides the variants it defines `Unknown`, `is_known` and serde's traits.
 ///
 /// ```
 /// use jsonrpc_core::{member_union, object};
@@ -20,12 +20,12 @@
 /// object! {
 ///     /// Bytes.
 ///     pub struct Blob {
-///         /// The bytes in base64.
+///         /// The bytes, in base64.
 ///         blob: String = "blob",
 ///     }
 /// }
 /// member_union! {
-///     /// What a resource holds.
+///     /// The contents of a resource.
 ///     pub enum Contents {
 ///         /// Text.
 ///         Text(Text) has "text",
@@ -55,12 +55,12 @@ macro_rules! member_union {
         #[non_exhaustive]
         pub enum $Name {
             $( $(#[$vattr])* $Variant($Payload), )+
-            /// A shape that this version does not know, kept whole.
+            /// A shape that this version does not know, kept verbatim.
             Unknown($crate::wire::Extra),
         }
 
         impl $Name {
-            /// Whether this version knows the shape.
+            /// Returns whether this version knows the shape.
             pub fn is_known(&self) -> bool {
                 !::core::matches!(self, Self::Unknown(_))
             }

@@ -1,29 +1,29 @@
-//! The macro of objects, and the tables that it and the macros of unions make.
+//! The macro of objects, and the tables of objects and unions.
 use super::value::Flat;
 use core::cell::Cell;
 
 /// Defines a struct for a JSON object of a specification.
 ///
 /// Blocks, in this order, all but the first optional: the required members; `optional` ones (`Option`); `patch` ones
-/// ([`Presence`](crate::wire::Presence)); `rest`, one field for a union that lies flat in the same object; and
-/// `and "_meta"`. Members that the type does not know are kept in its `extra` (or, where there is a `rest`, in the extra
-/// of that). The struct is `#[non_exhaustive]`; `new` takes the required members and the rest, and each optional or
-/// `patch` member has a setter `with_*`.
+/// ([`Presence`](crate::wire::Presence)); `rest`, one field for a union that is flattened into the object; and `and
+/// "_meta"`. Unknown members are kept in `extra` (with a `rest`, in that field's extra). The struct is
+/// `#[non_exhaustive]`. `new` takes the required members and the rest, and each optional or `patch` member has a setter
+/// `with_*`.
 ///
-/// An optional member that is `null` is `None`, and is written as `null` again as long as it is `None`.
+/// An optional member that is `null` is `None`, and is encoded as `null` again while it is `None`.
 ///
-/// A member that comes twice, has another form, or is required and missing is an error. Where the specification says
-/// what to do instead, the member has marks behind its name, which count in some [modes](crate::wire::Mode) of
-/// [`decode_with`](crate::wire::decode_with) and cost nothing while there is no error:
+/// A member that is repeated, invalid, or required and missing is an error. If the specification defines a replacement,
+/// the member has annotations after its name. These apply in some [modes](crate::wire::Mode) of
+/// [`decode_with`](crate::wire::decode_with), and cost nothing for valid input:
 ///
-/// | mark | an error in the member | is taken as |
+/// | annotation | an error in the member | replacement |
 /// |---|---|---|
-/// | `default_on_error` | any | absent |
+/// | `default_on_null` | it is `null`, which is invalid | absent |
 /// | `default_on_null` | it is `null`, and may not be | absent |
 /// | `skip_invalid_items` | one in an item of a list | a list without the item |
 ///
-/// A required member cannot be absent, so that it has the JSON text of another default behind its marks:
-/// `args: Vec<String> = "args" [default_on_null] or "[]"`.
+/// A required member cannot be absent, so it has the JSON text of its default after the annotations: `args: Vec<String>
+/// = "args" [default_on_null] or "[]"`.
 ///
 /// ```
 /// use jsonrpc_core::wire::Raw;
@@ -35,7 +35,7 @@ use core::cell::Cell;
 ///         path: String = "path",
 ///     }
 ///     optional {
-///         /// The line, counted from one.
+///         /// The line, counted from 1.
 ///         line: u32 = "line",
 ///     }
 ///     and "_meta"
@@ -72,7 +72,7 @@ macro_rules! object {
         $crate::object! { @define
             [$(#[$attr])*] $Name { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
             [
-                /// Members that this version does not know.
+                /// Unknown members, kept verbatim and in order.
             ] extra: $crate::wire::Extra, (), ($crate::wire::Extra::new()),
             $(meta: $meta)?
         }
@@ -113,7 +113,7 @@ macro_rules! object {
         }
 
         impl $Name {
-            /// What the specification requires, and nothing else.
+            /// Creates a value with its required members only.
             #[allow(clippy::too_many_arguments, reason = "as many as the specification requires")]
             pub fn new($($req: impl ::core::convert::Into<$Req>,)* $($param)*) -> Self {
                 Self {
@@ -319,7 +319,7 @@ macro_rules! object {
     };
 }
 
-/// Refuses fields that the macro itself adds.
+/// Rejects fields that the macro itself adds.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __check_fields {
@@ -340,17 +340,17 @@ macro_rules! __check_fields {
     (@$which:ident $Name:ident $field:ident) => {};
 }
 
-/// The members of an object in the order in which they are written, the required ones first.
+/// The members of an object in encoding order, the required ones first.
 #[derive(Debug)]
 pub struct Table {
     /// At most 64.
     pub members: &'static [Member],
-    /// Whether the other members are those of a union that lies flat in the object.
+    /// Whether the other members belong to a union that is flattened into the object.
     pub is_framed: bool,
 }
 
 impl Table {
-    /// Where a member is in the table; `hint` is where it is as a rule.
+    /// Returns the index of a member in the table; `hint` is its usual index.
     #[inline]
     pub(super) fn find(&self, name: &str, hint: usize) -> Option<usize> {
         if self.members.get(hint).is_some_and(|member| member.name == name) {
@@ -378,11 +378,11 @@ pub struct Member {
     /// Whether the field is an `Option`.
     pub(super) is_optional: bool,
     pub(super) marks: Marks,
-    /// The JSON text that takes the place of a required member.
+    /// The JSON text that replaces a required member.
     pub(super) default: Option<&'static str>,
 }
 
-/// What a specification says about a member that cannot be read.
+/// The specification's treatment of an invalid member.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     pub(super) default_on_error: bool,
@@ -393,16 +393,16 @@ pub struct Marks {
 /// One of the [`Marks`].
 #[derive(Clone, Copy, Debug)]
 pub enum Mark {
-    /// Any error makes the member absent.
+    /// Any error counts as absence.
     DefaultOnError,
-    /// `null` makes the member absent.
+    /// `null` counts as absence.
     DefaultOnNull,
-    /// An item that cannot be read is left out of its list.
+    /// An invalid item is left out of its list.
     SkipInvalidItems,
 }
 
 impl Marks {
-    /// No marks.
+    /// No annotations.
     pub const NONE: Self =
         Self { default_on_error: false, default_on_null: false, skip_invalid_items: false };
 
@@ -410,7 +410,7 @@ impl Marks {
         !(self.default_on_error | self.default_on_null | self.skip_invalid_items)
     }
 
-    /// With one more.
+    /// Adds an annotation.
     pub const fn with(mut self, mark: Mark) -> Self {
         match mark {
             Mark::DefaultOnError => self.default_on_error = true,
@@ -434,28 +434,28 @@ impl Member {
         }
     }
 
-    /// A member that has to be there.
+    /// A required member.
     pub const fn required(name: &'static str, quoted: &'static str) -> Self {
         Self { is_required: true, ..Self::new(name, quoted) }
     }
 
-    /// A member that may be absent.
+    /// An optional member.
     pub const fn optional(name: &'static str, quoted: &'static str) -> Self {
         Self { is_optional: true, ..Self::new(name, quoted) }
     }
 
-    /// A member that may be absent, and where `null` has a meaning of its own.
+    /// An optional member with a distinct meaning of `null`.
     pub const fn patch(name: &'static str, quoted: &'static str) -> Self {
         Self::new(name, quoted)
     }
 
-    /// With one more mark.
+    /// Adds an annotation.
     pub const fn with_mark(mut self, mark: Mark) -> Self {
         self.marks = self.marks.with(mark);
         self
     }
 
-    /// With a default, as JSON text.
+    /// Sets the default, as JSON text.
     pub const fn or(mut self, default: &'static str) -> Self {
         self.default = Some(default);
         self
@@ -472,7 +472,7 @@ const fn is_plain(mut name: &[u8]) -> bool {
     true
 }
 
-/// Stops the compiler at an object that has a name twice, or too many members.
+/// Fails compilation for an object with a repeated name, or with too many members.
 pub const fn assert_distinct(members: &[Member]) {
     assert!(members.len() < 64, "an object has at most 63 members");
     let mut rest = members;
@@ -486,7 +486,7 @@ pub const fn assert_distinct(members: &[Member]) {
     }
 }
 
-/// Stops the compiler at a union or an enum that has a name twice.
+/// Fails compilation for a union or an enum with a repeated name.
 pub const fn assert_distinct_names(names: &[&str]) {
     let mut rest = names;
     while let [name, others @ ..] = rest {
@@ -499,7 +499,7 @@ pub const fn assert_distinct_names(names: &[&str]) {
     }
 }
 
-/// The message is the name that comes twice.
+/// Fails with the repeated name as the message.
 #[allow(clippy::panic, reason = "runs in the compiler alone")]
 const fn assert_different(one: &str, other: &str) {
     let (mut a, mut b) = (one.as_bytes(), other.as_bytes());
@@ -521,15 +521,15 @@ pub struct Tags {
     pub name: &'static str,
     /// A comma, the name as a JSON string, and a colon.
     pub quoted: &'static str,
-    /// The tags that are known. A named variant without a required tag comes last.
+    /// The known tags. A named variant without a required tag is the last.
     pub names: &'static [&'static str],
-    /// The index of the variant that is meant without a tag.
+    /// The index of the variant without a tag.
     pub untagged: Option<usize>,
-    /// The marks of the tag.
+    /// The annotations of the tag.
     pub marks: Marks,
 }
 
-/// A member that selects a variant by being there.
+/// A member that selects a variant by its presence.
 #[derive(Debug)]
 pub struct Selector {
     /// The name of the member.
@@ -540,7 +540,7 @@ pub struct Selector {
 
 /// A union: one of several objects.
 pub trait Choice {
-    /// Makes the value a blank one of the variant at `index`; an unknown one with this tag where there is none.
+    /// Replaces the value with a blank one of the variant at `index`, or with an unknown one with this tag.
     fn choose(&mut self, index: usize, tag: &str);
 
     /// The object of the variant.
@@ -550,16 +550,16 @@ pub trait Choice {
     fn payload_mut(&mut self) -> &mut dyn Flat;
 }
 
-/// An object whose members are being read.
+/// An object during reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Open<'o> {
-    /// Where the object begins.
+    /// Start of the object.
     pub(super) start: usize,
-    /// Where its members are read from.
+    /// Where reading of its members begins.
     pub(super) at: usize,
-    /// Whether that is before the first one.
+    /// Whether that is before the first member.
     pub(super) is_first: bool,
-    /// The types around this one in the same object.
+    /// The surrounding types in the same object.
     pub(super) outer: Option<&'o Outer<'o>>,
 }
 
@@ -571,14 +571,14 @@ pub(super) struct Outer<'o> {
 
 #[derive(Debug)]
 pub(super) enum OuterNames<'o> {
-    /// Those of an object.
+    /// The members of an object.
     Table(&'static Table),
-    /// The tag of a union, and whether it has been read.
+    /// The tag of a union, and whether it was read.
     Tag(&'static str, &'o Cell<bool>),
 }
 
 impl<'o> Outer<'o> {
-    /// Whether a member belongs to an outer type; the tag, if that is one.
+    /// Returns whether a member belongs to a surrounding type, and the tag if it is one.
     pub(super) fn find(&self, name: &str) -> Option<Option<(&'static str, &'o Cell<bool>)>> {
         let mut outer = Some(self);
         while let Some(Outer { names, next }) = outer {

@@ -1,7 +1,7 @@
-//! Lists of names that may grow.
+//! Lists of names that may be extended.
 use alloc::boxed::Box;
 
-/// A name that this version of a list does not have; only decoding and `From<&str>` of an open enum make one.
+/// A name that this version does not know. Only decoding and `From<&str>` of an open enum create it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownName(Box<str>);
 
@@ -11,20 +11,20 @@ impl UnknownName {
         Self(name.into())
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Defines an enum of the names in a specification that keeps names it does not know.
+/// Defines an enum of the names in a specification that keeps unknown names.
 ///
-/// Beside the variants it gives `Unknown(UnknownName)`, `NAMES`, `as_str`, `is_known`, `From<&str>`, `Display` and
-/// serde. Nobody else can make an `UnknownName`, so a name learnt later breaks no `match`.
+/// Besides the variants it defines `Unknown(UnknownName)`, `NAMES`, `as_str`, `is_known`, `From<&str>`, `Display` and
+/// serde's traits. `UnknownName` has no public constructor, so a name that becomes known later breaks no `match`.
 ///
 /// ```
 /// jsonrpc_core::open_enum! {
-///     /// Why a turn ended.
+///     /// The reason for which a turn ended.
 ///     pub enum StopReason {
 ///         /// The model finished.
 ///         EndTurn = "end_turn",
@@ -53,17 +53,17 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $Name {
             $( $(#[$vattr])* $Variant, )+
-            /// A name that this version does not know, kept as it came.
+            /// A name that this version does not know, kept verbatim.
             Unknown($crate::wire::UnknownName),
         }
 
         const _: () = $crate::wire::private::assert_distinct_names($Name::NAMES);
 
         impl $Name {
-            /// The names that this version knows, in the specification's order.
+            /// The known names, in the specification's order.
             pub const NAMES: &'static [&'static str] = &[$($wire),+];
 
-            /// The name on the wire.
+            /// Returns the name on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $( Self::$Variant => $wire, )+
@@ -71,7 +71,7 @@ macro_rules! open_enum {
                 }
             }
 
-            /// Whether this version knows the name.
+            /// Returns whether this version knows the name.
             pub fn is_known(&self) -> bool {
                 !::core::matches!(self, Self::Unknown(_))
             }

@@ -1,13 +1,13 @@
-//! Unions of objects that a tag selects.
+//! Unions of objects, selected by a tag.
 use super::decode::{DecodeError, decode};
 use super::extra::Extra;
 use super::raw::Raw;
 use super::value::Wire;
 use alloc::boxed::Box;
 
-/// A variant that this version of a union does not have, kept whole.
+/// A variant that this version does not know, kept verbatim.
 ///
-/// Decoding makes one, and so does `from_parts` of a union with a tag that the union does not know.
+/// Decoding creates it, and so does `from_parts` of a union with an unknown tag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnknownVariant {
     tag: Box<str>,
@@ -15,12 +15,12 @@ pub struct UnknownVariant {
 }
 
 impl UnknownVariant {
-    /// The value of the tag.
+    /// Returns the value of the tag.
     pub fn tag(&self) -> &str {
         &self.tag
     }
 
-    /// The other members.
+    /// Returns the other members.
     pub fn members(&self) -> &Extra {
         &self.members
     }
@@ -36,7 +36,7 @@ impl UnknownVariant {
     }
 }
 
-/// Makes a value of a union from its tag and its other members.
+/// Creates a value of a union from its tag and its other members.
 pub fn from_parts<T: Wire>(name: &str, tag: &str, members: &Extra) -> Result<T, DecodeError> {
     let mut all = Extra::new();
     all.push(name.into(), Raw::of(&Box::<str>::from(tag)));
@@ -44,18 +44,18 @@ pub fn from_parts<T: Wire>(name: &str, tag: &str, members: &Extra) -> Result<T, 
     decode(Raw::of(&all).as_str())
 }
 
-/// Defines an enum for a JSON object whose tag member selects its shape, and that keeps shapes it does not know.
+/// Defines an enum for a JSON object with a tag member that selects its shape, and keeps unknown shapes.
 ///
-/// The payload of each variant is an [`Object`]; its members lie beside the tag. The tag may stand anywhere; first is
-/// cheapest. A known tag with a bad body is that body's error; an unknown tag gives
-/// `Unknown` ([`UnknownVariant`]); no tag, or `null`, is an error, unless there is an `untagged` variant, which
-/// then is meant (where the variant has a name on the wire, that may also be written; if it was, it is written again).
-/// With an `untagged` variant the tag may have the mark `default_on_error`, see [`object!`](crate::object):
-/// `pub enum Name by "tag" [default_on_error] { … }`.
+/// The payload of each variant is an [`Object`]; its members are siblings of the tag. The tag may be at any place; the
+/// first is fastest. A known tag with an invalid body is an error of that body. An unknown tag becomes `Unknown`
+/// ([`UnknownVariant`]). A missing or `null` tag is an error, unless there is an `untagged` variant, which is then
+/// selected (if the variant has a name on the wire, the tag may be present, and is then encoded again). With an
+/// `untagged` variant the tag may have the annotation `default_on_error`, see [`object!`](crate::object): `pub enum
+/// Name by "tag" [default_on_error] { … }`.
 ///
-/// Beside the variants it gives `Unknown`, `TAG`, `NAMES`, `tag`, `is_known`, `from_parts`, serde, and `From` of each payload,
-/// boxed or not. Payloads of type [`Extra`](crate::wire::Extra) have no `From`; nor has a variant whose payload is that of
-/// another variant as well, which is marked so: `Audio(Media) = "audio" [shared]`.
+/// Besides the variants it defines `Unknown`, `TAG`, `NAMES`, `tag`, `is_known`, `from_parts`, serde's traits, and
+/// `From` of each payload, boxed or not. Payloads of type [`Extra`](crate::wire::Extra) have no `From`; nor has a
+/// variant that shares its payload type with another, which is marked so: `Audio(Media) = "audio" [shared]`.
 ///
 /// ```
 /// use jsonrpc_core::{object, open_union};
@@ -63,21 +63,21 @@ pub fn from_parts<T: Wire>(name: &str, tag: &str, members: &Extra) -> Result<T, 
 /// object! {
 ///     /// A local program.
 ///     pub struct Stdio {
-///         /// What to run.
+///         /// The command to run.
 ///         command: String = "command",
 ///     }
 /// }
 /// object! {
-///     /// A server elsewhere.
+///     /// A remote server.
 ///     pub struct Http {
-///         /// Where it is.
+///         /// Address of the server.
 ///         url: String = "url",
 ///     }
 /// }
 /// open_union! {
-///     /// How to reach a server.
+///     /// A server, by transport.
 ///     pub enum Server by "type" {
-///         /// A server elsewhere.
+///         /// A remote server.
 ///         Http(Http) = "http",
 ///     }
 ///     untagged {
@@ -108,7 +108,7 @@ macro_rules! open_union {
         pub enum $Name {
             $( $(#[$vattr])* $Variant($($Payload)+), )*
             $( $(#[$uattr])* $Untagged($($UPayload)+), )?
-            /// A variant that this version does not know, kept whole.
+            /// A variant that this version does not know, kept verbatim.
             Unknown($crate::wire::UnknownVariant),
         }
 
@@ -119,10 +119,10 @@ macro_rules! open_union {
             /// The member that selects the variant.
             pub const TAG: &'static str = $tag;
 
-            /// The tags that this version knows, in the specification's order.
+            /// The known tags, in the specification's order.
             pub const NAMES: &'static [&'static str] = &[$($wire,)* $($($uwire)?)?];
 
-            /// The tag of this value; empty for a variant that has no name on the wire.
+            /// Returns the tag of this value; empty for a variant without a name on the wire.
             pub fn tag(&self) -> &str {
                 match self {
                     $( Self::$Variant(_) => $wire, )*
@@ -131,16 +131,15 @@ macro_rules! open_union {
                 }
             }
 
-            /// Whether this version knows the variant.
+            /// Returns whether this version knows the variant.
             pub fn is_known(&self) -> bool {
                 !::core::matches!(self, Self::Unknown(_))
             }
 
-            /// Makes a value from its tag and its other members: an unknown variant where this version does not know the
-            /// tag.
+            /// Creates a value from its tag and its other members; an unknown variant for an unknown tag.
             ///
             /// # Errors
-            /// The tag is known, and the members are not those of its variant.
+            /// The tag is known, but the members are invalid for its variant.
             pub fn from_parts(
                 tag: &str,
                 members: &$crate::wire::Extra,

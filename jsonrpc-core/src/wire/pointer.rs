@@ -4,22 +4,22 @@ use crate::scan::{Scanner, token};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The depth below which no pointer leads; deeper values are passed over.
+/// Largest depth of pointers; deeper values are skipped.
 const MAX_DEPTH: usize = 128;
 
-/// The total length of pointers that any text may have.
+/// Total length of pointers that is permitted for any text.
 const MIN_TOTAL: usize = 64 * 1024;
 
-/// An array or object on the way to a value.
+/// An array or object on the path to a value.
 struct Level {
-    /// The length of its own pointer.
+    /// Length of its pointer.
     length: usize,
     /// The index of the current item; `None` in an object.
     index: Option<usize>,
 }
 
-/// The pointers of the values that begin at some places of a valid text, in one pass. `places` are in order. There are fewer
-/// pointers than places where these would be longer than the text.
+/// Returns the pointers of the values at these places of a valid text, in one pass. `places` are in order. If the
+/// pointers exceed the length of the text, the last ones are left out.
 pub(super) fn pointers(json: &str, places: &[usize]) -> Vec<String> {
     let bytes = json.as_bytes();
     let mut scanner = Scanner::of_any_depth(bytes);
@@ -53,7 +53,7 @@ pub(super) fn pointers(json: &str, places: &[usize]) -> Vec<String> {
             scanner.go_to(at);
             let Some(value) = scanner.value() else { return found };
             at = value.end;
-            // Leaves what ends here.
+            // Leaves the values that end here.
             loop {
                 let Some(level) = levels.last_mut() else { return found };
                 pointer.truncate(level.length);

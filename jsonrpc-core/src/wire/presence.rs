@@ -3,19 +3,19 @@ use super::reader::{Fault, ValueReader};
 use super::value::{View, Wire};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A member that can be absent, `null`, or hold a value, each with a meaning of its own.
+/// A member that is absent, `null`, or a value, with three distinct meanings.
 ///
-/// In a patch: absent leaves what was, `null` clears it, a value replaces it. Only a `patch` member of an
-/// [`object!`](crate::object) knows the difference between the first two; anywhere else `Absent` is written as `null`.
+/// In a patch, absence keeps the value, `null` clears it, and a value replaces it. Only a `patch` member of an
+/// [`object!`](crate::object) distinguishes the first two; anywhere else `Absent` is encoded as `null`.
 ///
 /// ```
 /// use jsonrpc_core::{object, wire::Presence};
 ///
 /// object! {
-///     /// What changed of a session.
+///     /// A change of a session.
 ///     pub struct InfoUpdate {}
 ///     patch {
-///         /// Its title.
+///         /// The title.
 ///         title: String = "title",
 ///     }
 /// }
@@ -28,7 +28,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Presence<T> {
-    /// The member is not there.
+    /// The member is absent.
     #[default]
     Absent,
     /// The member is `null`.
@@ -38,7 +38,7 @@ pub enum Presence<T> {
 }
 
 impl<T> Presence<T> {
-    /// The value, where there is one.
+    /// Returns the value, if present.
     pub fn value(&self) -> Option<&T> {
         match self {
             Self::Value(value) => Some(value),
@@ -46,12 +46,12 @@ impl<T> Presence<T> {
         }
     }
 
-    /// Whether the member is not there.
+    /// Returns whether the member is absent.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// Patches `current` as the member says.
+    /// Applies the patch to `current`.
     pub fn apply_to(self, current: &mut Option<T>) {
         match self {
             Self::Absent => {}

@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// Any JSON value, kept as the text it came as: member order, number spelling and all.
+/// Any JSON value, kept as its text: with the order of members and the notation of numbers.
 ///
-/// Two are equal when their texts are. Under a format of serde other than `serde_json`'s it is the value that the format
+/// Values are equal if their texts are. In a serde format other than `serde_json`'s, it is the value that the format
 /// holds.
 ///
 /// ```
@@ -29,7 +29,7 @@ use serde_json::value::{RawValue, to_raw_value};
 pub struct Raw(Box<RawValue>);
 
 impl Raw {
-    /// Takes JSON text.
+    /// Creates a value from JSON text.
     ///
     /// # Errors
     /// The text is not one JSON value.
@@ -40,7 +40,7 @@ impl Raw {
     /// Encodes a value of a type with serde's traits.
     ///
     /// # Errors
-    /// `value` has no JSON form: a map whose keys are not strings, or its `Serialize` failed.
+    /// `value` has no JSON form: a map has keys that are not strings, or its `Serialize` failed.
     pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         to_raw_value(value).map(Self::from)
     }
@@ -50,7 +50,7 @@ impl Raw {
         Self::written(value, true)
     }
 
-    /// Encodes a value without the optional members that came as `null`.
+    /// Encodes a value without optional members that were `null`.
     pub fn without_nulls(value: &dyn Wire) -> Self {
         Self::written(value, false)
     }
@@ -62,28 +62,28 @@ impl Raw {
         text.and_then(|text| checked::boxed(text).ok()).map_or_else(Self::blank, Self::from)
     }
 
-    /// Takes text that a scanner has read as one value, without space around it.
+    /// Creates a value from validated text, without surrounding white space.
     pub(super) fn of_checked(text: &str) -> Option<Self> {
         checked::raw(text).map(Self::from)
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         self.as_ref().get()
     }
 
-    /// Reads the text as `T`.
+    /// Decodes the text as `T`.
     ///
     /// # Errors
-    /// The value is not a `T`; the error says where.
+    /// The value is not a `T`. The error has the place.
     pub fn decode<T: Wire>(&self) -> Result<T, DecodeError> {
         decode(self.as_str())
     }
 
-    /// Reads the text as a type with serde's traits.
+    /// Decodes the text as a type with serde's traits.
     ///
     /// # Errors
-    /// The value is not a `T`; the error says where.
+    /// The value is not a `T`. The error has the place.
     pub fn decode_serde<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         decode_serde(self.as_str())
     }
@@ -122,7 +122,7 @@ impl AsRef<RawValue> for Raw {
 }
 
 impl Wire for Raw {
-    /// An empty text, which takes no memory.
+    /// An empty text, which does not allocate.
     fn blank() -> Self {
         checked::boxed(String::new()).map_or_else(|_| Self::from(RawValue::NULL), Self)
     }

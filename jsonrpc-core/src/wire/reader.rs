@@ -1,4 +1,4 @@
-//! The reader of values: one pass over JSON text, with the mode, the diagnostics and the first problem.
+//! The reader of values: one pass over JSON text, with the mode, the diagnostics and the first error.
 use super::decode::{MAX_DIAGNOSTICS, Mode};
 use super::diagnostic::DiagnosticCode;
 use super::extra::LeftOut;
@@ -9,23 +9,23 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-/// The largest number of arrays and objects inside each other, which is that of serde_json.
+/// Largest depth, equal to serde_json's.
 const MAX_DEPTH: usize = 127;
 
 /// Reads the values of one JSON text.
 ///
-/// Methods that read a value begin at the next one, and leave the reader behind it.
+/// Methods that read a value start at the next value, and end after it.
 #[derive(Debug)]
 pub struct ValueReader<'a> {
     pub(super) json: &'a str,
     pub(super) scanner: Scanner<'a>,
     pub(super) mode: Mode,
     pub(super) depth: usize,
-    /// Where the value begins that was read last.
+    /// Start of the last value.
     pub(super) last: usize,
-    /// The number of members around the current value whose marks allow an error.
+    /// Number of surrounding members with annotations that permit an error.
     pub(super) guards: usize,
-    /// Whether the next list leaves out the items that cannot be read.
+    /// Whether the next list leaves out invalid items.
     pub(super) skips_items: bool,
     /// The items that the last such list left out.
     pub(super) left_out: Option<Box<LeftOut>>,
@@ -33,7 +33,7 @@ pub struct ValueReader<'a> {
     /// The text is not JSON.
     pub(super) is_broken: bool,
     pub(super) notes: Vec<Note>,
-    /// The number of notes beyond the limit.
+    /// Number of notes beyond the limit.
     pub(super) omitted: usize,
 }
 
@@ -41,7 +41,7 @@ pub struct ValueReader<'a> {
 #[derive(Debug)]
 pub struct Fault(pub(super) ());
 
-/// What is wrong with the value at a place of the text.
+/// The error of a value, and its place.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) at: usize,
@@ -52,17 +52,17 @@ pub(super) struct Problem {
 pub(super) enum What {
     /// Another form was expected.
     Expected(&'static str),
-    /// An object of this name was expected.
+    /// An object of this type was expected.
     Object(&'static str),
-    /// The object has no member of this name.
+    /// The object lacks this member.
     Missing(&'static str),
-    /// The object has two members of this name.
+    /// The object repeats this member.
     Twice(&'static str),
-    /// Too many arrays and objects inside each other.
+    /// The nesting is too deep.
     TooDeep,
-    /// Another form was expected, in the words of a type with serde's traits.
+    /// Another form was expected, as described by a type with serde's traits.
     Other(String),
-    /// The whole message.
+    /// A complete message.
     Message(String),
 }
 
@@ -80,7 +80,7 @@ impl What {
     }
 }
 
-/// A value that was not read because of its marks.
+/// A value that was not read because of its annotations.
 #[derive(Debug)]
 pub(super) struct Note {
     pub(super) code: DiagnosticCode,
@@ -110,7 +110,7 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// The first byte of the next value; 0 at the end of the text.
+    /// Returns the first byte of the next value; 0 at the end of the text.
     #[inline]
     pub fn next_byte(&mut self) -> u8 {
         let byte = self.scanner.next_token();
@@ -142,14 +142,14 @@ impl<'a> ValueReader<'a> {
             Some((_, Some(text))) => Ok(Cow::Owned(text)),
             None => {
                 let what = What::Message(String::from(
-                    "expected a string of Unicode characters, got half a surrogate pair",
+                    "expected a string of Unicode characters, got a lone surrogate",
                 ));
                 Err(self.fail(self.last, what))
             }
         }
     }
 
-    /// Reads `null` if it comes next.
+    /// Reads `null` if it follows.
     ///
     /// # Errors
     /// The text is not JSON.
@@ -164,10 +164,10 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// Reads a whole number of a type, whose name is for the error.
+    /// Reads an integer; `name` is the type's name for errors.
     ///
     /// # Errors
-    /// The next value is not a whole number, or is not in the range of the type.
+    /// The next value is not an integer, or is out of range.
     pub fn integer<T: FromStr>(&mut self, name: &'static str) -> Result<T, Fault> {
         let text = self.number(name)?;
         text.parse().map_err(|_| self.invalid(name))
@@ -187,11 +187,11 @@ impl<'a> ValueReader<'a> {
             return Err(self.expected(name));
         }
         let text = self.text()?;
-        // An integer that is not negative has no sign.
+        // A nonnegative integer has no sign.
         Ok(if text == "-0" { "-0.0" } else { text })
     }
 
-    /// Reads an object with `each`, which gets each name and reads its value.
+    /// Reads an object by `each`, which receives each name and reads its value.
     ///
     /// # Errors
     /// The next value is not an object, or `each` fails.
@@ -230,7 +230,7 @@ impl<'a> ValueReader<'a> {
         Ok(Items { is_first: true, is_failed: false, start: 0, count: 0, left_out })
     }
 
-    /// Whether the next value is an object that has a member of this name.
+    /// Returns whether the next value is an object with this member.
     pub fn has_member(&mut self, name: &str) -> bool {
         if self.next_byte() != b'{' {
             return false;
@@ -249,7 +249,8 @@ impl<'a> ValueReader<'a> {
         is_found
     }
 
-    /// Whether the next value is an array whose first item is as `is_meant` says; it has to leave the reader before that.
+    /// Returns whether the next value is an array with a first item for which `is_meant` holds; `is_meant` has to leave
+    /// the reader in place.
     pub fn is_first_item(&mut self, is_meant: impl FnOnce(&mut Self) -> bool) -> bool {
         if self.next_byte() != b'[' {
             return false;
@@ -260,28 +261,28 @@ impl<'a> ValueReader<'a> {
         is_meant
     }
 
-    /// The error of a next value that has another form than `what`.
+    /// Returns the error of the next value, which has another form than `what`.
     #[cold]
     pub fn expected(&mut self, what: &'static str) -> Fault {
         self.next_byte();
         self.fail(self.last, What::Expected(what))
     }
 
-    /// The error of the value that was read last, which is not `what`.
+    /// Returns the error of the last value, which is not `what`.
     #[cold]
     pub fn invalid(&mut self, what: &'static str) -> Fault {
         self.problem = Some(Problem { at: self.last, what: What::Expected(what) });
         Fault(())
     }
 
-    /// The text is not JSON.
+    /// Records that the text is not JSON.
     #[cold]
     pub(super) fn broken(&mut self) -> Fault {
         self.is_broken = true;
         Fault(())
     }
 
-    /// The error of the value at `at`. Where marks may allow it, reading goes on behind the value.
+    /// Returns the error of the value at `at`. If annotations may permit it, reading continues after the value.
     #[cold]
     #[inline(never)]
     pub(super) fn fail(&mut self, at: usize, what: What) -> Fault {
@@ -290,7 +291,7 @@ impl<'a> ValueReader<'a> {
         Fault(())
     }
 
-    /// Goes behind the value at `at`, if there is a reason to go on.
+    /// Moves after the value at `at`, if reading continues.
     pub(super) fn go_behind(&mut self, at: usize) {
         if self.guards > 0 {
             self.scanner.go_to(at);
@@ -298,13 +299,13 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// Whether reading goes on after a fault, because marks may allow it.
+    /// Returns whether reading continues after a fault, since annotations may permit it.
     #[inline]
     pub(super) fn goes_on(&self) -> bool {
         self.guards > 0 && !self.is_broken
     }
 
-    /// Enters the array or object at the place of the last value.
+    /// Enters the array or object at the last place.
     #[inline]
     pub(super) fn enter(&mut self) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
@@ -314,7 +315,7 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
-    /// Notes that the value at `at` was not read because of the problem that is at hand.
+    /// Records that the value at `at` was not read because of the current error.
     pub(super) fn note(&mut self, code: DiagnosticCode, at: usize) {
         let Some(problem) = self.problem.take() else { return };
         if self.notes.len() < MAX_DIAGNOSTICS {
@@ -324,13 +325,13 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// The text between a place and the current one.
+    /// Returns the text between a place and the current one.
     pub(super) fn text_since(&self, at: usize) -> &'a str {
         self.json.get(at..self.scanner.at()).unwrap_or_default()
     }
 }
 
-/// The walk over the members of an object, which goes on behind one that cannot be read if marks may allow that.
+/// The iteration over the members of an object. It continues after an invalid one if annotations may permit that.
 pub(super) struct Walk {
     is_first: bool,
     is_failed: bool,
@@ -342,12 +343,12 @@ impl Walk {
         Self { is_first: true, is_failed: false }
     }
 
-    /// Begins behind a member if `is_first` is not set.
+    /// Begins after a member, unless `is_first`.
     pub(super) fn at(is_first: bool) -> Self {
         Self { is_first, is_failed: false }
     }
 
-    /// The name of the next member; `None` at the end of the object.
+    /// Returns the name of the next member; `None` at the end of the object.
     #[inline]
     pub(super) fn next<'a>(
         &mut self,
@@ -378,8 +379,8 @@ impl Walk {
         }
     }
 
-    /// Passes over the name of the next member if it is this one and has no space before it: `quoted` is the name as a JSON
-    /// string between a comma and a colon.
+    /// Skips the name of the next member if it is this one, without white space before it. `quoted` is the name as a JSON
+    /// string between a comma and a colon. Returns whether it was skipped.
     #[inline]
     pub(super) fn pass(&mut self, reader: &mut ValueReader<'_>, quoted: &str) -> bool {
         let scanner = &mut reader.scanner;
@@ -395,7 +396,7 @@ impl Walk {
         is_next
     }
 
-    /// Passes over the rest of the object before the fault is one of the object.
+    /// Skips the rest of the object before reporting the fault.
     #[cold]
     pub(super) fn on_fault(&mut self, reader: &ValueReader<'_>, fault: Fault) -> Result<(), Fault> {
         self.is_failed = true;
@@ -416,7 +417,7 @@ fn unescaped<'a>(
     match crate::JsonStr::between_quotes(name).decode() {
         Some(name) => Ok(Some(name)),
         None => {
-            let what = "expected member names of Unicode characters, got half a surrogate pair";
+            let what = "expected member names of Unicode characters, got a lone surrogate";
             reader.problem = Some(Problem { at: reader.last, what: What::Message(what.into()) });
             reader.guards = 0;
             Err(Fault(()))
@@ -424,19 +425,19 @@ fn unescaped<'a>(
     }
 }
 
-/// A list on its way.
+/// A list during reading.
 #[derive(Debug)]
 pub struct Items {
     is_first: bool,
     is_failed: bool,
-    /// Where the current item begins.
+    /// Start of the current item.
     start: usize,
     count: u32,
     left_out: Option<Box<LeftOut>>,
 }
 
 impl Items {
-    /// Whether there is another item, which then has to be read.
+    /// Returns whether another item follows, which then has to be read.
     ///
     /// # Errors
     /// The text is not JSON.
@@ -456,10 +457,10 @@ impl Items {
         Err(reader.broken())
     }
 
-    /// Decides about an item that cannot be read: it is left out, or it is the list that cannot be read.
+    /// Handles an invalid item: it is left out, or the list is invalid.
     ///
     /// # Errors
-    /// The latter, and there is no reason to go on.
+    /// The list is invalid, and reading does not continue.
     #[cold]
     pub fn on_fault(&mut self, reader: &mut ValueReader<'_>, fault: Fault) -> Result<(), Fault> {
         if !reader.goes_on() {
@@ -477,10 +478,10 @@ impl Items {
         Ok(())
     }
 
-    /// Ends a list whose items have all been read.
+    /// Ends a list after all items.
     ///
     /// # Errors
-    /// An item cannot be read, and is not left out.
+    /// An item is invalid, and is not left out.
     pub fn end(self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
         reader.depth -= 1;
         if self.is_failed {

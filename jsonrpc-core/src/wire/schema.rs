@@ -1,7 +1,7 @@
-//! JSON Schemas of what the macros define (feature `schemars`).
+//! JSON Schemas of the macros' types (feature `schemars`).
 //!
-//! A schema says what decoding takes: members, names and variants that a type does not know are allowed. A member whose
-//! type has no schema may be anything. Marks of members are keywords that begin with `x-deserialize-`.
+//! A schema describes what decoding accepts: unknown members, names and variants are allowed. A member of a type
+//! without a schema may have any value. Annotations of members are keywords that begin with `x-deserialize-`.
 use super::{Extra, Meta, Presence, Raw};
 use crate::{ErrorCode, RequestId};
 use alloc::borrow::Cow;
@@ -12,7 +12,7 @@ pub use schemars;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-/// Implements `JsonSchema` for what a macro defines.
+/// Implements `JsonSchema` for the types of a macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __json_schema {
@@ -44,18 +44,18 @@ macro_rules! __json_schema {
     };
 }
 
-/// A type whose schema is asked for, whether it has one or not.
+/// A probe for the schema of a type, which may have none.
 #[derive(Debug)]
 pub struct Probe<T: ?Sized>(PhantomData<T>);
 
 impl<T: ?Sized> Probe<T> {
-    /// Of this type.
+    /// The probe of this type.
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// The schema of a type that has one; found first.
+/// The schema of a type that has one; preferred by method resolution.
 pub trait Described {
-    /// The schema, or a reference to it.
+    /// Returns the schema, or a reference to it.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
 }
 
@@ -65,9 +65,9 @@ impl<T: JsonSchema + ?Sized> Described for Probe<T> {
     }
 }
 
-/// The schema of a type that has none.
+/// The schema of a type without one.
 pub trait Anything {
-    /// Allows anything.
+    /// Returns a schema that permits any value.
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         true.into()
     }
@@ -83,13 +83,13 @@ pub struct ObjectSchema {
 }
 
 impl ObjectSchema {
-    /// A member that has to be there.
+    /// Adds a required member.
     pub fn required(&mut self, name: &str, schema: Schema, marks: &[&str]) {
         self.required.push(name.into());
         self.optional(name, schema, marks);
     }
 
-    /// A member that may be there. Its marks become keywords: `x-deserialize-default-on-error` and so on.
+    /// Adds an optional member. Its annotations become keywords: `x-deserialize-default-on-error` and so on.
     pub fn optional(&mut self, name: &str, mut schema: Schema, marks: &[&str]) {
         for mark in marks {
             let keyword = ["x-deserialize-", &mark.replace('_', "-")].concat();
@@ -98,7 +98,7 @@ impl ObjectSchema {
         self.properties.insert(name.into(), schema.into());
     }
 
-    /// The whole, with what else lies in the same object.
+    /// Returns the schema, with the members of a flattened union.
     pub fn with_rest(self, rest: Schema) -> Schema {
         let mut schema = json_schema!({ "type": "object" });
         if !self.properties.is_empty() {
@@ -118,12 +118,12 @@ fn any_object() -> Map<String, Value> {
     Map::from_iter([("type".into(), "object".into())])
 }
 
-/// One of some names, or one that is not known yet.
+/// Returns the schema of a list of names, including unknown ones.
 pub fn open_enum(names: &[&str]) -> Schema {
     json_schema!({ "anyOf": [{ "type": "string", "enum": names }, { "type": "string" }] })
 }
 
-/// Objects that a tag selects.
+/// The schema of a union by tag.
 #[derive(Debug)]
 pub struct UnionSchema {
     tag: &'static str,
@@ -133,19 +133,19 @@ pub struct UnionSchema {
 }
 
 impl UnionSchema {
-    /// Of variants with these tags.
+    /// Creates the schema of variants with these tags.
     pub fn new(tag: &'static str, names: &'static [&'static str]) -> Self {
         Self { tag, names, variants: Vec::new(), is_tag_required: true }
     }
 
-    /// A variant.
+    /// Adds a variant.
     pub fn variant(&mut self, name: &str, payload: Schema) {
         let properties = self.tag_is(json!({ "const": name }));
         self.variants
             .push(json!({ "properties": properties, "required": [self.tag], "allOf": [payload] }));
     }
 
-    /// The variant that is meant where there is no tag; it may have a name all the same.
+    /// Adds the variant without a tag, which may also have a name.
     pub fn untagged(&mut self, name: Option<&str>, payload: Schema) {
         let names: Vec<_> = name.map(Value::from).into_iter().chain([Value::Null]).collect();
         let properties = self.tag_is(json!({ "enum": names }));
@@ -153,7 +153,7 @@ impl UnionSchema {
         self.is_tag_required = false;
     }
 
-    /// The whole, with variants that are not known yet.
+    /// Returns the schema, including unknown variants.
     pub fn finish(mut self) -> Schema {
         let unknown = self.tag_is(json!({ "type": "string", "not": { "enum": self.names } }));
         self.variants.push(json!({ "properties": unknown, "required": [self.tag] }));
@@ -169,7 +169,7 @@ impl UnionSchema {
     }
 }
 
-/// Objects that their members select, the first first; any object where none does.
+/// Returns the schema of a union by members: the first variant that matches, otherwise any object.
 pub fn member_union(variants: Vec<(&str, bool, Schema)>) -> Schema {
     let schema = variants.into_iter().rev().fold(
         json!({ "type": "object" }),

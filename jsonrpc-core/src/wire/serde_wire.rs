@@ -1,13 +1,13 @@
-//! Types that the macros do not define as members of what they define.
+//! Types with serde's traits as members of the macros' types.
 use super::decode::decode_serde;
 use super::reader::{Fault, Problem, ValueReader, What};
 use alloc::string::ToString;
 use serde::de::DeserializeOwned;
 
-/// Implements [`Wire`](crate::wire::Wire) for types that have serde's traits and `Default`, so that they can be members of
-/// what the macros define.
+/// Implements [`Wire`](crate::wire::Wire) for types with serde's traits and `Default`, so that they can be members of
+/// the macros' types.
 ///
-/// Such a type keeps what its own implementations keep. What has no JSON form is written as `null`.
+/// Such a type keeps unknown data only if its own implementations do. A value without a JSON form is encoded as `null`.
 ///
 /// ```
 /// #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -49,7 +49,7 @@ macro_rules! serde_wire {
     )+ };
 }
 
-/// Implements [`Wire`](crate::wire::Wire) for structs of one public field, whose JSON form they have.
+/// Implements [`Wire`](crate::wire::Wire) for structs with one public field that have its JSON form.
 ///
 /// ```
 /// /// A version.
@@ -100,7 +100,7 @@ pub fn read_serde<T: DeserializeOwned>(reader: &mut ValueReader<'_>) -> Result<T
     })
 }
 
-/// The JSON text of a type with serde's traits.
+/// Returns the JSON text of a type with serde's traits.
 pub fn view_serde<T: serde::Serialize>(value: &T) -> super::View<'_> {
     serde_json::to_string(value).map_or(super::View::Null, |text| super::View::Text(text.into()))
 }

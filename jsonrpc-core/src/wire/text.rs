@@ -1,6 +1,6 @@
-//! Serde's deserializer over the scanner: one pass, strings borrowed where they have no escapes.
+//! Serde's deserializer over the scanner: one pass, with borrowed strings where they have no escapes.
 //!
-//! It takes what serde_json takes, and makes the same of it. Its errors say where in the text they are.
+//! It accepts what serde_json accepts, with the same result. Its errors have their place in the text.
 use super::reader::{Problem, What};
 use super::via_serde::TEXT;
 use crate::JsonStr;
@@ -19,10 +19,10 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// The largest number of arrays and objects inside each other, which is that of serde_json.
+/// Largest depth, equal to serde_json's.
 const MAX_DEPTH: usize = 127;
 
-/// Reads a whole text. An error without a problem is one of a text that is not JSON.
+/// Reads a whole text. An error without a problem means that the text is not JSON.
 pub(super) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Option<Problem>> {
     let mut scanner = Scanner::of_any_depth(text.as_bytes());
     scanner.next_token();
@@ -46,9 +46,9 @@ struct Unread(Option<Box<Located>>);
 #[derive(Debug)]
 struct Located {
     what: String,
-    /// The kind of the value belongs to the message.
+    /// Whether the kind of the value belongs to the message.
     is_kind: bool,
-    /// Where the value begins.
+    /// Start of the value.
     at: Option<usize>,
 }
 
@@ -65,7 +65,7 @@ impl Unread {
         Self::new(what.to_string(), true)
     }
 
-    /// The same error, in the value that begins at `at`, unless it is one of a value inside that.
+    /// Sets the place of the error to `at`, unless it has one within that value.
     #[cold]
     fn within(mut self, at: usize) -> Self {
         if let Some(located) = &mut self.0 {
@@ -143,7 +143,7 @@ impl<'de> Text<'_, 'de> {
         if let Ok(number) = text.parse::<u64>() {
             return visitor.visit_u64(number);
         }
-        // Negative zero is a number with a fraction to serde_json.
+        // serde_json treats negative zero as a number with a fraction.
         if text != "-0"
             && let Ok(number) = text.parse::<i64>()
         {
@@ -175,7 +175,7 @@ impl<'de> Text<'_, 'de> {
         }
     }
 
-    /// The name of the next member; `None` at the end of the object.
+    /// Returns the name of the next member; `None` at the end of the object.
     #[inline(never)]
     fn name(&mut self, is_first: bool) -> Result<Option<Cow<'de, str>>, Unread> {
         let is_any = if is_first { self.scanner.enter() } else { self.scanner.go_on() };
@@ -191,13 +191,13 @@ impl<'de> Text<'_, 'de> {
         name.map(Some).ok_or_else(|| Unread::expected(&"member names of Unicode characters"))
     }
 
-    /// Whether there is another item in the array.
+    /// Returns whether another item follows in the array.
     #[inline(never)]
     fn has_item(&mut self, is_first: bool) -> Result<bool, Unread> {
         self.scanner.next_item(is_first).ok_or(Unread::SYNTAX)
     }
 
-    /// Reads what lies inside an array or an object.
+    /// Reads the contents of an array or an object.
     #[inline]
     fn nested<T>(
         &mut self,
@@ -353,7 +353,7 @@ impl<'de> Deserializer<'de> for &mut Text<'_, 'de> {
 }
 
 impl<'de> Text<'_, 'de> {
-    /// Reads a number of a type for which `f64` and 64 bits are the wrong way, if `read` takes it.
+    /// Reads a number of a type other than `f64` and 64-bit integers, if `read` accepts it.
     fn wide<T, V: Visitor<'de>>(
         &mut self,
         read: impl FnOnce(&str) -> Option<T>,
@@ -373,7 +373,7 @@ impl<'de> Text<'_, 'de> {
     }
 }
 
-/// What comes next in an array or an object.
+/// The iteration over an array or an object.
 enum Next {
     First,
     Other,
@@ -386,7 +386,7 @@ struct Members<'m, 's, 'de> {
 }
 
 impl Members<'_, '_, '_> {
-    /// Returns the value made of the members if there is no further one.
+    /// Returns the value unless another member follows.
     fn end<T>(&mut self, value: T) -> Result<T, Unread> {
         let is_more = match self.next {
             Next::None => false,
@@ -426,14 +426,14 @@ impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
     }
 }
 
-/// The name of a member, which may stand for a number or a boolean, as it may for serde_json.
+/// The name of a member, which may represent a number or a boolean, as in serde_json.
 struct MemberName<'de>(Cow<'de, str>);
 
 macro_rules! read_number {
     ($($method:ident $visit:ident)+) => { $(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
             match &*self.0 {
-                // As a value it might have space around it.
+                // As a value it might have surrounding white space.
                 name if name.contains([' ', '\t', '\n', '\r']) => self.deserialize_any(visitor),
                 name => match serde_json::from_str(name) {
                     Ok(number) => visitor.$visit(number),

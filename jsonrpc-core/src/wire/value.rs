@@ -1,4 +1,4 @@
-//! What each type with a JSON form says of itself, and the types of the standard library that have one.
+//! The JSON form of each type, with implementations for the standard library.
 use super::extra::Extra;
 use super::object::Open;
 use super::reader::{Fault, ValueReader};
@@ -13,8 +13,8 @@ use serde_json::{Number, Value};
 
 /// A type with a JSON form that decodes and encodes without loss.
 ///
-/// The macros of [`wire`](super) implement it; so do the usual types of the standard library. [`serde_wire!`] implements
-/// it for a type with serde's traits. An implementation by hand is three short functions:
+/// The macros of [`wire`](super) implement it, as do common types of the standard library. [`serde_wire!`] implements
+/// it for a type with serde's traits. A manual implementation has three short functions:
 ///
 /// ```
 /// use jsonrpc_core::wire::{self, Fault, ValueReader, View, Wire};
@@ -48,7 +48,7 @@ use serde_json::{Number, Value};
     note = "define it with a macro of `jsonrpc_core::wire`, or give a type with serde's traits to `serde_wire!`"
 )]
 pub trait Wire {
-    /// The value that reading begins with. It is never visible after a successful read.
+    /// Returns the initial value for reading. It is never visible after a successful read.
     fn blank() -> Self
     where
         Self: Sized;
@@ -56,10 +56,10 @@ pub trait Wire {
     /// Reads the next value of the text into this blank one.
     ///
     /// # Errors
-    /// The next value has another form. The reader keeps the reason.
+    /// The next value has another form. The reader has the reason.
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault>;
 
-    /// The JSON form of the value, for writing.
+    /// Returns the JSON form of the value, for encoding.
     fn view(&self) -> View<'_>;
 }
 
@@ -72,11 +72,11 @@ pub enum View<'v> {
     Null,
     /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An unsigned integer.
     Unsigned(u64),
-    /// A whole number, as a rule a negative one.
+    /// A signed integer, usually negative.
     Signed(i64),
-    /// A number. What JSON has no number for is written as `null`.
+    /// A number. Values without a JSON number are encoded as `null`.
     Float(f64),
     /// A string.
     Str(&'v str),
@@ -90,38 +90,38 @@ pub enum View<'v> {
 
 /// The items of an array.
 pub trait List {
-    /// The number of items.
+    /// Returns the number of items.
     fn len(&self) -> usize;
 
-    /// Whether there are no items.
+    /// Returns whether there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One of the items.
+    /// Returns an item.
     fn item(&self, at: usize) -> Option<&dyn Wire>;
 }
 
 /// The members of an object.
 pub trait Members {
-    /// Hands all members to `out`.
+    /// Passes all members to `out`.
     fn write_members(&self, out: &mut Entries<'_>);
 
-    /// The place of the members that the type does not know.
+    /// Returns the unknown members.
     fn extra(&self) -> Option<&Extra> {
         None
     }
 }
 
-/// An object whose members can lie in one JSON object with a tag or with the members of an outer type.
+/// An object that can be flattened into another with a tag or with other members.
 pub trait Flat: Members {
-    /// Reads the members of the object that are not the outer type's.
+    /// Reads the members that do not belong to the surrounding type.
     ///
     /// # Errors
-    /// A member has another form, is missing, or comes twice.
+    /// A member is invalid, missing or repeated.
     fn read_flat(&mut self, reader: &mut ValueReader<'_>, open: &Open<'_>) -> Result<(), Fault>;
 
-    /// The place of the members that the type does not know.
+    /// Returns the unknown members.
     fn extra_mut(&mut self) -> Option<&mut Extra> {
         None
     }
@@ -134,7 +134,7 @@ pub trait Object: Wire + Flat {
     /// The type's name in the specification, for errors.
     const NAME: &'static str;
 
-    /// Whether the type is [`Extra`], which takes any member.
+    /// Whether the type is [`Extra`], which accepts any member.
     #[doc(hidden)]
     const TAKES_ALL: bool = false;
 }

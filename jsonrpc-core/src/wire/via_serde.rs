@@ -1,8 +1,8 @@
 //! Serde's traits for values: adapters between any format and JSON text, generated once for each format.
 //!
-//! A value is read from the JSON text of what the format holds. serde_json gives that text itself, so that numbers and
-//! spaces stay as they are; the text of other formats, and of what serde buffers for `flatten` and for tagged and untagged
-//! enums, is written here.
+//! A value is decoded from the JSON text of the format's value. serde_json provides that text itself, so numbers and
+//! white space are unchanged. For other formats, and for values that serde buffers for `flatten` and for tagged and
+//! untagged enums, the text is written here.
 use super::decode::{Mode, read};
 use super::reader::{Fault, ValueReader};
 use super::value::{View, Wire};
@@ -17,13 +17,13 @@ use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The name of the newtype by which a type asks serde_json's formats for the text of a value.
+/// The newtype name by which a type requests the text of a value from serde_json's formats.
 pub(super) const TEXT: &str = "$serde_json::private::RawValue";
 
-/// Reads a value from any format that describes itself.
+/// Decodes a value from any self-describing format.
 ///
 /// # Errors
-/// Those of the format, or what it holds is not a `T`.
+/// The error of the format, or its value is not a `T`.
 pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let Text(json) = Text::deserialize(deserializer)?;
     let mut value = T::blank();
@@ -51,7 +51,7 @@ impl<'de> Visitor<'de> for TextVisitor {
         f.write_str("any value")
     }
 
-    /// A format that knows the name.
+    /// A format that knows the newtype name.
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Text<'de>, A::Error> {
         match members.next_key::<Plain<'de>>()? {
             Some(Plain(name)) if name == TEXT => {
@@ -78,7 +78,7 @@ fn text<'de, E: de::Error>(out: Vec<u8>) -> Result<Text<'de>, E> {
     String::from_utf8(out).map(|text| Text(text.into())).map_err(E::custom)
 }
 
-/// A string, borrowed where the format allows.
+/// A string, borrowed if the format permits it.
 struct Plain<'de>(Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Plain<'de> {
@@ -216,10 +216,10 @@ impl<'de> Visitor<'de> for Written<'_> {
     }
 }
 
-/// Writes a value to any format.
+/// Encodes a value in any format.
 ///
 /// # Errors
-/// Those of the format.
+/// The error of the format.
 pub fn serialize<S: Serializer>(value: &dyn Wire, serializer: S) -> Result<S::Ok, S::Error> {
     match value.view() {
         View::Null => serializer.serialize_none(),
@@ -261,18 +261,18 @@ impl Serialize for Part<'_> {
     }
 }
 
-/// Whether a serializer is one of serde_json's own, which take JSON text as it is. Others would write the name of the
-/// agreement instead of the value; not to know one of serde_json's costs the spelling of numbers, no more.
+/// Returns whether a serializer is one of serde_json's own, which accept JSON text directly. Others would encode the
+/// special name instead of the value. A false negative affects only the notation of numbers.
 fn takes_text<S>() -> bool {
     let name = type_name::<S>();
     name.starts_with("&mut serde_json::ser::Serializer<")
         || name == "serde_json::value::ser::Serializer"
 }
 
-/// The depth up to which text is taken apart.
+/// Largest depth to which text is parsed.
 const MAX_DEPTH: usize = 127;
 
-/// JSON text inside as many arrays and objects.
+/// JSON text at a nesting depth.
 struct Json<'a>(&'a str, usize);
 
 impl Serialize for Json<'_> {
@@ -340,7 +340,7 @@ fn serialize_text<S: Serializer>(
 mod tests {
     use super::*;
 
-    /// What decides whether numbers keep their spelling.
+    /// This detection decides whether numbers keep their notation.
     #[test]
     fn serializers_of_serde_json_are_known() {
         type Text<'o> = &'o mut serde_json::Serializer<&'o mut Vec<u8>>;

@@ -7,7 +7,7 @@ use crate::encode;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Appends `value` as JSON text, without line ends or other space of its own.
+/// Appends `value` as JSON text, without line ends or other white space of its own.
 ///
 /// ```
 /// let mut out = b"numbers: ".to_vec();
@@ -18,7 +18,7 @@ pub fn write(value: &dyn Wire, out: &mut Vec<u8>) {
     write_value(value, true, out);
 }
 
-/// The same; `keeps` is whether what objects keep beside their fields is written as well.
+/// As [`write`]; `keeps` determines whether invalid text kept by objects is written as well.
 pub(super) fn write_value(value: &dyn Wire, keeps: bool, out: &mut Vec<u8>) {
     match value.view() {
         View::Null => out.extend_from_slice(b"null"),
@@ -53,12 +53,12 @@ pub(super) fn write_value(value: &dyn Wire, keeps: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// The members of an object on their way to where they are written.
+/// The members of an object during writing.
 pub struct Entries<'e> {
     sink: Sink<'e>,
-    /// What the object keeps of members that its fields do not hold.
+    /// Received forms of known members.
     kept: &'e [(&'static str, Kept)],
-    /// The names of the fields that have been written, where something is kept.
+    /// The names of the written fields, if any form is kept.
     written: Vec<&'static str>,
 }
 
@@ -135,7 +135,7 @@ impl<'e> Entries<'e> {
         }
     }
 
-    /// Writes a field, or what came in its place if the field still has what was put there.
+    /// Writes a field, or its received form if the field is unchanged.
     #[cold]
     fn member_or_kept(&mut self, member: &'static Member, value: &dyn Wire) {
         self.written.push(member.name);
@@ -156,7 +156,7 @@ impl<'e> Entries<'e> {
         }
     }
 
-    /// Writes what is kept of members that have no value.
+    /// Writes the received forms of members without a value.
     #[inline]
     pub(super) fn end(self) {
         if !self.kept.is_empty() {
@@ -179,7 +179,7 @@ impl<'e> Entries<'e> {
     }
 }
 
-/// Whether a required member has the default of its table.
+/// Returns whether a required member has the default of its table.
 fn is_default(member: &Member, value: &dyn Wire) -> bool {
     let Some(default) = member.default else { return false };
     let mut text = Vec::new();
@@ -188,13 +188,13 @@ fn is_default(member: &Member, value: &dyn Wire) -> bool {
     text == default.as_bytes() || value(&text) == value(default.as_bytes())
 }
 
-/// The value of an optional field.
+/// Returns the value of an optional field.
 #[inline]
 pub fn optional<T: Wire>(field: &Option<T>) -> Option<&dyn Wire> {
     field.as_ref().map(|value| value as &dyn Wire)
 }
 
-/// The value of a `patch` field, `null` included.
+/// Returns the value of a `patch` field, including `null`.
 #[inline]
 pub fn present<T: Wire>(field: &Presence<T>) -> Option<&dyn Wire> {
     if field.is_absent() { None } else { Some(field) }

@@ -1,9 +1,9 @@
-//! Each message of a batch is good or bad by itself; the batch as such has its own errors.
+//! Each message of a batch is decoded individually; a batch as such has its own errors.
 use jsonrpc_core::{Batch, Document, Message, Notification, Shape};
 use proptest::prelude::*;
 use std::error::Error;
 
-/// The code of the one answer to a text that is no document, and why.
+/// Returns the code of the single response to an invalid document, and the reason.
 fn refusal(text: &str) -> (i64, String) {
     let error = Document::decode(text).err().unwrap_or_else(|| panic!("{text} was taken"));
     let reply = error.reply().unwrap_or_else(|| panic!("{text} gets no answer"));
@@ -12,7 +12,7 @@ fn refusal(text: &str) -> (i64, String) {
 }
 
 #[test]
-fn what_is_no_batch_gets_one_answer() {
+fn invalid_document_has_one_response() {
     let shape = |shape: Shape| (-32600, format!("not a JSON-RPC message: {shape}"));
     let too_many = format!("[{}0]", "0,".repeat(Batch::MAX_LEN));
     let unclosed = format!("[{}", "[".repeat(100_000));
@@ -34,20 +34,20 @@ fn what_is_no_batch_gets_one_answer() {
 }
 
 #[test]
-fn as_many_messages_as_the_caller_allows() -> Result<(), Box<dyn Error>> {
+fn number_of_messages_is_limited() -> Result<(), Box<dyn Error>> {
     let text = "[1,2,3]";
     assert!(
         matches!(Document::decode_within(text, 3)?, Document::Batch(batch) if batch.texts().len() == 3)
     );
     let error = Document::decode_within(text, 2).expect_err("too many");
-    assert!(error.to_string().contains("fewer messages"), "{error}");
+    assert!(error.to_string().contains("too many messages"), "{error}");
     let broken = Document::decode_within("[1,2,3", 2).expect_err("no JSON");
     assert_eq!(broken.to_string(), "not valid JSON");
     Ok(())
 }
 
 #[test]
-fn a_batch_inside_a_batch_is_no_message() -> Result<(), Box<dyn Error>> {
+fn nested_batch_is_not_a_message() -> Result<(), Box<dyn Error>> {
     let text = r#"[[{"jsonrpc":"2.0","id":1,"method":"m"}]]"#;
     let Document::Batch(batch) = Document::decode(text)? else { panic!("not a batch") };
     let errors: Vec<_> =
@@ -57,7 +57,7 @@ fn a_batch_inside_a_batch_is_no_message() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn nothing_is_written_for_no_messages() {
+fn empty_batch_is_not_written() {
     let mut out = Vec::new();
     Batch::to_line([], &mut out);
     assert!(out.is_empty());
@@ -66,9 +66,9 @@ fn nothing_is_written_for_no_messages() {
 }
 
 proptest! {
-    /// The messages of a batch are what they are alone, and a batch that is written reads the same.
+    /// The messages of a batch equal separately decoded ones, and a written batch decodes to the same.
     #[test]
-    fn messages_are_what_they_are_alone(
+    fn messages_equal_separate_ones(
         texts in prop::collection::vec(prop_oneof![crate::json::envelope(), crate::json::value()], 1..6),
         space in crate::json::space(),
     ) {

@@ -1,4 +1,4 @@
-//! The codec gives what [`Lines`] gives, out of the buffer it reads into.
+//! The codec agrees with [`Lines`], and borrows from its read buffer.
 use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, StreamExt, executor::block_on};
 use jsonrpc_core::codec::Codec;
@@ -11,7 +11,7 @@ use std::{io, iter};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::codec::{Decoder, Encoder, FramedRead, FramedWrite};
 
-/// Gives a stream in pieces of these sizes, over and over, then ends.
+/// Yields a stream in pieces of these sizes, cyclically, then ends.
 struct Pieces {
     stream: Bytes,
     sizes: Vec<usize>,
@@ -32,7 +32,7 @@ impl AsyncRead for Pieces {
     }
 }
 
-/// Keeps each write.
+/// Records each write.
 #[derive(Default)]
 struct Writes(Vec<Vec<u8>>);
 
@@ -68,7 +68,7 @@ fn read(lines: Lines, stream: &[u8], sizes: &[usize]) -> Found {
     found
 }
 
-/// What the framing itself gives for the whole.
+/// Returns the result of the framing for the whole stream.
 fn expected(mut lines: Lines, stream: &[u8]) -> Found {
     lines.push(stream);
     lines.finish();
@@ -95,7 +95,7 @@ fn policy() -> impl Strategy<Value = TextPolicy> {
 }
 
 proptest! {
-    /// However a stream is read, a codec gives the lines that its framing gives.
+    /// A codec returns the lines of its framing for any split of the stream.
     #[test]
     fn codec_agrees_with_lines(
         stream in stream(),
@@ -109,7 +109,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_read_is_not_copied() {
+fn frames_borrow_from_the_buffer() {
     let stream = b"{\"a\":1}\n\xff\r\n{\"b\":2}\n{\"c\"";
     let mut buffer = BytesMut::from(&stream[..]);
     let range = buffer.as_ptr_range();
@@ -126,18 +126,18 @@ fn what_is_read_is_not_copied() {
 }
 
 #[test]
-fn what_is_written_leaves_in_one_write() {
+fn message_is_written_in_one_call() {
     let ping = || Message::from(Notification::new("ping", None));
     let mut lines = FramedWrite::new(Writes::default(), Codec::new(Lines::default()));
     block_on(lines.send(ping())).expect("it takes all");
-    // Text that is only passed on may have line breaks, which a line may not.
+    // Forwarded text may have line breaks, which a line may not contain.
     block_on(lines.send(Frame::from("{\r\n\"a\": 1\n}"))).expect("it takes all");
     let text = b"{\"jsonrpc\":\"2.0\",\"method\":\"ping\"}\n";
     assert_eq!(lines.get_ref().0, [&text[..], b"{  \"a\": 1 }\n"]);
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_messages_round_trip() {
     let mut out = BytesMut::new();
     for id in 0..3 {
         let request = Request::new(id, "m", None);
@@ -150,9 +150,9 @@ fn what_is_written_is_read() {
     assert_eq!(found, Vec::from_iter(expected));
 }
 
-/// Each read fills what room there is, as those of `tokio-util` do.
+/// Each read fills the available room, as with `tokio-util`.
 #[test]
-fn a_line_without_end_grows_the_buffer_to_the_longest_line_and_no_further() {
+fn buffer_growth_is_limited_to_the_longest_line() {
     let limit = 1024 * 1024;
     let (mut codec, mut buffer) = (Codec::new(Lines::new(limit)), BytesMut::new());
     let (mut came, mut most, mut errors) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! Wire types inside users' types, under serde_json and under another format.
+//! Wire types inside user types, in serde_json and in another format.
 use crate::wire::{
     Choice, Colour, Event, Framed, Id, Item, Server, Shape, event, item, text, unknown_members,
 };
@@ -61,7 +61,7 @@ fn fail(context: &str, error: impl ToString) -> TestCaseError {
     TestCaseError::fail(format!("{context}: {}", error.to_string()))
 }
 
-/// Decodes and encodes the text of a user's type; the result is the same JSON value.
+/// Decodes and encodes the text of a user type; the JSON value is unchanged.
 fn same_value<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, TestCaseError> {
     let expected: Value = serde_json::from_str(text).map_err(|error| fail(text, error))?;
     let typed: T = serde_json::from_str(text).map_err(|error| fail(text, error))?;
@@ -82,7 +82,7 @@ fn same_value<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, Tes
     Ok(written)
 }
 
-/// The law for a value in each composition that takes any JSON.
+/// The law for a value in each composition that accepts any JSON.
 fn composes<T: Any>(json: &str) -> Result<(), TestCaseError> {
     let direct = same_value::<T>(json)?;
     let decoded = wire::decode::<T>(json).map_err(|error| fail(json, error))?;
@@ -92,7 +92,7 @@ fn composes<T: Any>(json: &str) -> Result<(), TestCaseError> {
     let plain = format!(
         r#"{{"boxed":{direct},"optional":{direct},"list":[{direct},{direct}],"map":{{"a":{direct}}},"newtype":{direct}}}"#
     );
-    // Numbers keep their spelling where serde does not buffer.
+    // Numbers keep their notation where serde does not buffer.
     prop_assert_eq!(&same_value::<Plain<T>>(&plain)?, &plain);
     let external = format!(r#"{{"Inner":{direct}}}"#);
     prop_assert_eq!(&same_value::<External<T>>(&external)?, &external);
@@ -105,7 +105,7 @@ fn composes<T: Any>(json: &str) -> Result<(), TestCaseError> {
     other_format::<T>(&direct)
 }
 
-/// The law for an object in the compositions that take objects.
+/// The law for an object in the compositions that accept objects.
 fn object_composes<T: Any>(json: &str) -> Result<(), TestCaseError> {
     composes::<T>(json)?;
     let members = json.trim().strip_prefix('{').unwrap_or_default();
@@ -115,7 +115,7 @@ fn object_composes<T: Any>(json: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The value that a binary format holds is the same, up to the spelling of numbers.
+/// The value in a binary format is the same, except for the notation of numbers.
 fn other_format<T: Any>(json: &str) -> Result<(), TestCaseError> {
     let value: T = wire::decode(json).map_err(|error| fail(json, error))?;
     let mut bytes = Vec::new();
@@ -126,7 +126,7 @@ fn other_format<T: Any>(json: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Members that a newer peer adds, with numbers that no number of Rust spells the same way.
+/// Additional members of a newer peer, with numbers in other notations than Rust's.
 fn newer(mut members: Vec<(String, Value)>) -> String {
     members.push(("xNewer".to_owned(), json!({"a": [null, {"b": "\u{e9}\n"}]})));
     let text = text(&members);
@@ -137,7 +137,7 @@ fn newer(mut members: Vec<(String, Value)>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Objects and unions compose, whatever a newer peer adds.
+    /// Objects and unions compose, with any additions of a newer peer.
     #[test]
     fn objects_and_unions_compose(item in item().prop_shuffle(), event in event(), unknown in unknown_members()) {
         object_composes::<Item>(&newer(item.clone()))?;
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// A member that a peer adds leaves an untagged enum at its variant, and the types of a tagged one readable.
+/// An additional member does not change the variant of an untagged enum, and keeps the types of a tagged one readable.
 #[test]
 fn unknown_member_does_not_change_the_variant() {
     for extra in ["", r#","other":1"#, r#","_meta":{"a":1.50}"#, r#","inner":null"#] {
@@ -182,7 +182,7 @@ fn unknown_member_does_not_change_the_variant() {
     }
 }
 
-/// Identifiers and names are keys of maps as well.
+/// Identifiers and names are valid map keys.
 #[test]
 fn names_are_keys() -> Result<(), Box<dyn std::error::Error>> {
     let text = r#"{"a":1,"b":2}"#;
@@ -193,7 +193,7 @@ fn names_are_keys() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The name by which serde_json passes text on is data where a peer sends it.
+/// The special name of serde_json's raw values is ordinary data if a peer sends it.
 #[test]
 fn name_of_raw_values_is_a_member() -> Result<(), Box<dyn std::error::Error>> {
     let value = json!({"$serde_json::private::RawValue": "1", "a": 2});

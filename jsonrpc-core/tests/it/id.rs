@@ -1,4 +1,4 @@
-//! Ids are kept as written and compared by meaning.
+//! Ids keep their notation and are compared by value.
 use jsonrpc_core::RequestId;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -8,7 +8,7 @@ fn id(text: &str) -> RequestId {
 }
 
 #[test]
-fn ids_equal_by_meaning_and_stay_as_written() {
+fn ids_are_compared_by_value_and_keep_their_notation() {
     let groups: &[&[&str]] = &[
         &["null"],
         &["0", "-0", "0.0", "-0.0e7", "0e999999999999999999999"],
@@ -46,7 +46,7 @@ fn ids_equal_by_meaning_and_stay_as_written() {
 }
 
 #[test]
-fn ids_are_made_and_shown_without_quotes() {
+fn ids_are_created_and_displayed_without_quotes() {
     assert_eq!(RequestId::from(-7), id("-7"));
     assert_eq!(RequestId::from("a\nb"), id(r#""a\nb""#));
     assert_eq!(RequestId::NULL, id("null"));
@@ -63,7 +63,7 @@ fn ids_are_made_and_shown_without_quotes() {
 }
 
 #[test]
-fn what_is_no_id_is_refused() {
+fn invalid_ids_are_rejected() {
     let long = format!("\"{}\"", "x".repeat(RequestId::MAX_LEN - 1));
     for text in ["true", "[]", "{}", r#""\ud800""#, &long] {
         assert!(serde_json::from_str::<RequestId>(text).is_err(), "{text}");
@@ -77,7 +77,7 @@ fn ids_are_small() {
     assert!(size_of::<RequestId>() <= 3 * size_of::<usize>());
 }
 
-/// A number as digits and a power of ten, spelled in one of many ways.
+/// A number as digits and a power of ten, in one of many notations.
 fn spelled(digits: i64, power: i32, zeros: u32, point: usize) -> String {
     let sign = if digits < 0 { "-" } else { "" };
     let mut text = digits.unsigned_abs().to_string();
@@ -90,7 +90,7 @@ fn spelled(digits: i64, power: i32, zeros: u32, point: usize) -> String {
 }
 
 proptest! {
-    /// Two spellings are one id when they stand for the same number, and only then.
+    /// Two notations are equal exactly if they denote the same number.
     #[test]
     fn numbers_are_compared_by_value(
         digits in -99_999_i64..99_999,
@@ -104,7 +104,7 @@ proptest! {
         prop_assert_eq!(one == other_id, digits == other);
     }
 
-    /// A string id means what serde_json reads, and is written as it came.
+    /// A string id has the value that serde_json reads, and keeps its notation.
     #[test]
     fn strings_are_compared_by_value(text in crate::json::string()) {
         let expected: String = serde_json::from_str(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;

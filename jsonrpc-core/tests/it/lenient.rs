@@ -1,4 +1,4 @@
-//! What a specification says about values that cannot be read is done, is told, and can be undone.
+//! The treatment of invalid values that a specification defines is applied, reported, and reversible.
 use jsonrpc_core::wire::{self, Decoded, DiagnosticCode, Extra, Mode, Presence, Raw};
 use jsonrpc_core::{member_union, object, open_union};
 use proptest::prelude::*;
@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 object! {
-    /// An item of a list, with a mark of its own.
+    /// An item of a list, with an annotation of its own.
     pub struct Step {
-        /// Required, without marks.
+        /// Required, without annotations.
         name: String = "name",
     }
     optional {
@@ -19,7 +19,7 @@ object! {
 }
 
 object! {
-    /// Every kind of member, with every kind of mark.
+    /// Every kind of member, with every kind of annotation.
     pub struct Plan {
         /// Required.
         title: String = "title",
@@ -33,9 +33,9 @@ object! {
         tags: Vec<String> = "tags" [default_on_error, skip_invalid_items],
         /// Optional.
         note: String = "note" [default_on_error],
-        /// Optional, without marks.
+        /// Optional, without annotations.
         done: bool = "done",
-        /// More of the same.
+        /// A nested object.
         inner: Box<Plan> = "inner" [default_on_error],
     }
     patch {
@@ -46,7 +46,7 @@ object! {
 }
 
 open_union! {
-    /// The tag may stand behind the members.
+    /// A union with a tag that may follow the members.
     pub enum Update by "type" {
         /// With members.
         Plan(Box<Plan>) = "plan",
@@ -56,9 +56,9 @@ open_union! {
 }
 
 object! {
-    /// A union flat in an object.
+    /// An object with a flattened union.
     pub struct Framed {
-        /// Which one.
+        /// An identifier.
         at: u32 = "at",
     }
     rest {
@@ -81,7 +81,7 @@ fn told<T>(decoded: &Decoded<T>) -> Vec<String> {
     decoded.diagnostics.iter().map(ToString::to_string).collect()
 }
 
-/// Reads a text in each mode; strictly it is an error.
+/// Decodes a text in each mode; strict decoding is an error.
 fn lenient<T: wire::Wire + serde::Serialize + std::fmt::Debug>(text: &str) -> Decoded<T> {
     let strict = wire::decode_with::<T>(text, Mode::Strict).expect_err(text);
     assert_eq!(
@@ -101,7 +101,7 @@ fn lenient<T: wire::Wire + serde::Serialize + std::fmt::Debug>(text: &str) -> De
 }
 
 #[test]
-fn each_mark_does_what_it_says() {
+fn each_annotation_is_applied() {
     let table: [(&str, &[&str]); 9] = [
         (r#""steps":null,"size":1"#, &["default_on_null at /steps: expected a sequence, got null"]),
         (r#""steps":[],"size":"x""#, &["default_on_error at /size: expected u32, got string"]),
@@ -153,7 +153,7 @@ fn each_mark_does_what_it_says() {
 }
 
 #[test]
-fn what_is_taken_is_what_the_specification_says() {
+fn replacements_follow_the_specification() {
     let text =
         r#"{"title":"t","steps":[{"name":"a","priority":-1},0],"size":[],"note":1,"owner":false}"#;
     let Decoded { value: plan, diagnostics, .. } = lenient::<Plan>(text);
@@ -168,7 +168,7 @@ fn what_is_taken_is_what_the_specification_says() {
 }
 
 #[test]
-fn marks_count_wherever_the_members_were_kept() {
+fn annotations_apply_to_buffered_members() {
     let members = r#""title":"t","steps":[{"name":"a"},7,{"name":"b","priority":"x"}],"size":1"#;
     let expected = [
         "skipped_item at /steps/1: expected an object (Step), got number",
@@ -188,7 +188,7 @@ fn marks_count_wherever_the_members_were_kept() {
 }
 
 #[test]
-fn where_nothing_is_said_an_error_is_an_error() {
+fn members_without_annotations_are_errors() {
     let table = [
         (r#"{"title":7,"steps":[],"size":1}"#, "at /title: expected a string, got number"),
         (
@@ -203,7 +203,7 @@ fn where_nothing_is_said_an_error_is_an_error() {
             r#"{"title":"t","steps":[0,0],"size":1,"done":"#,
             "expected JSON, got EOF while parsing a value at line 1 column 43",
         ),
-        // What was taken before does not shift what the error says.
+        // Earlier replacements do not change the error.
         (
             r#"{"title":"t","steps":[0,{"name":"a"}],"size":"x","done":[]}"#,
             "at /done: expected a boolean, got array",
@@ -221,7 +221,7 @@ fn where_nothing_is_said_an_error_is_an_error() {
 }
 
 #[test]
-fn good_input_has_no_diagnostics() -> Result<(), Box<dyn Error>> {
+fn valid_input_has_no_diagnostics() -> Result<(), Box<dyn Error>> {
     let text =
         r#"{"title":"t","steps":[{"name":"a","priority":null}],"size":1,"owner":null,"x":[1.50]}"#;
     for mode in [Mode::Strict, Mode::SpecLenient, Mode::Preserve] {
@@ -234,7 +234,7 @@ fn good_input_has_no_diagnostics() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn what_was_put_in_the_place_of_something_unreadable_stays() -> Result<(), Box<dyn Error>> {
+fn changed_replacements_are_encoded() -> Result<(), Box<dyn Error>> {
     let text = r#"{"title":"t","steps":[1,{"name":"a"}],"size":"x","note":1,"owner":2}"#;
     let mut decoded = wire::decode_with::<Plan>(text, Mode::Preserve)?;
     decoded.value.size = 8;
@@ -248,17 +248,17 @@ fn what_was_put_in_the_place_of_something_unreadable_stays() -> Result<(), Box<d
 #[test]
 fn names_that_need_escapes_are_found() {
     object! {
-        /// Names with everything in them.
+        /// Names with special characters.
         pub struct Odd {}
         optional {
-            /// With what pointers escape.
+            /// With characters that pointers escape.
             a: u8 = "a/~1\u{1}\"" [default_on_error],
         }
     }
     open_union! {
-        /// Its members are kept until the tag comes.
+        /// A union with members before its tag.
         pub enum OddUnion by "t" {
-            /// The only one.
+            /// The only variant.
             Odd(Odd) = "odd",
         }
     }
@@ -284,7 +284,7 @@ fn diagnostics_are_bounded() {
             serde_json::from_str::<Value>(&text).expect("JSON")
         );
     }
-    // Pointers that are long in all are left out as well.
+    // The total length of pointers is limited as well.
     let name = "n".repeat(100_000);
     let text = format!(r#"{{"{name}":{}}}"#, plan(200));
     let decoded =
@@ -302,7 +302,7 @@ fn deep_values_do_not_overflow_the_stack() {
         assert_eq!(told(&lenient::<Plan>(&nested(depth))).len(), 1, "{depth}");
     }
     assert!(wire::decode_with::<Raw>(&nested(1_000), Mode::Preserve).is_ok());
-    // Too deep to be read is an error in the member that is too deep, whose default is to be absent.
+    // A value that is too deep is an error of its member, which is absent by default.
     let decoded = wire::decode_with::<Plan>(&nested(1_000), Mode::Preserve).expect("absent");
     assert!(
         decoded.diagnostics[0].problem.ends_with("expected at most 127 levels, got more"),
@@ -311,7 +311,7 @@ fn deep_values_do_not_overflow_the_stack() {
     );
 }
 
-/// Text that is a plan, or becomes one: each member with a mark may be anything, with the number of those that are wrong.
+/// Text that is a plan or nearly so: each annotated member may have any value; with the number of invalid ones.
 fn plan() -> impl Strategy<Value = (Map<String, Value>, usize)> {
     let wrong =
         || prop::sample::select(vec![json!(-1), json!([[]]), json!({"name": {}}), json!(true)]);
@@ -351,15 +351,15 @@ fn plan() -> impl Strategy<Value = (Map<String, Value>, usize)> {
 }
 
 proptest! {
-    /// As many diagnostics as there are things wrong, each at something that is there; and nothing of it is lost.
+    /// Each invalid value has one diagnostic at an existing place, and nothing is lost.
     #[test]
-    fn what_is_wrong_is_told_and_kept((mut plan, wrong) in plan(), inner in prop::option::of(plan()), tag in any::<bool>()) {
+    fn invalid_values_are_reported_and_preserved((mut plan, wrong) in plan(), inner in prop::option::of(plan()), tag in any::<bool>()) {
         let inner_wrong = inner.as_ref().map_or(0, |(_, wrong)| *wrong);
         plan.extend(inner.map(|(inner, _)| ("inner".to_owned(), Value::Object(inner))));
         plan.insert(if tag { "type" } else { "\u{1}" }.to_owned(), json!("plan"));
         let document = Value::Object(plan);
         let text = document.to_string();
-        // Members are written in the order of their names, so that `title` stands before `type`, and `type` last.
+        // Members are written in the order of their names, so that `title` precedes `type`, and `type` is last.
         let (diagnostics, again) = if tag {
             let decoded = wire::decode_with::<Update>(&text, Mode::Preserve);
             let decoded = decoded.map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
@@ -378,9 +378,9 @@ proptest! {
         prop_assert_eq!(again, document);
     }
 
-    /// Whatever the text, each mode ends in a value or an error; a stricter one takes no more, and takes the same.
+    /// For any text each mode returns a value or an error. A stricter mode accepts no more, with the same result.
     #[test]
-    fn stricter_is_less(text in crate::json::damaged((plan(), any::<bool>()).prop_map(|((plan, _), _)| Value::Object(plan).to_string()))) {
+    fn stricter_modes_accept_less(text in crate::json::damaged((plan(), any::<bool>()).prop_map(|((plan, _), _)| Value::Object(plan).to_string()))) {
         let read = |mode| wire::decode_with::<Plan>(&text, mode).ok();
         let (strict, lenient, preserved) = (read(Mode::Strict), read(Mode::SpecLenient), read(Mode::Preserve));
         prop_assert_eq!(lenient.is_some(), preserved.is_some());
@@ -391,32 +391,32 @@ proptest! {
 }
 
 open_union! {
-    /// A tag that has a mark.
+    /// A tag with an annotation.
     pub enum Reason by "reason" [default_on_error] {
-        /// It was asked to.
+        /// It was requested.
         Asked(Extra) = "asked",
     }
     untagged {
-        /// Nobody says.
+        /// No reason is given.
         NotSaid(Extra),
     }
 }
 
 object! {
-    /// A union with such a tag, flat in an object.
+    /// A union with such a tag, flattened into an object.
     pub struct Ended {
-        /// When.
+        /// The time.
         at: u32 = "at",
     }
     rest {
-        /// Why.
+        /// The reason.
         reason: Reason,
     }
 }
 
-/// A tag with a mark that cannot be read is as absent, and comes out again in the mode that preserves.
+/// An invalid tag with an annotation counts as absent, and is encoded again in the preserving mode.
 #[test]
-fn a_tag_may_have_a_mark() -> Result<(), Box<dyn Error>> {
+fn tag_may_have_an_annotation() -> Result<(), Box<dyn Error>> {
     let text = r#"{"at":3,"reason":["asked"],"by":"x"}"#;
     let error = wire::decode::<Ended>(text).unwrap_err();
     assert_eq!(error.to_string(), "at /reason: expected a string, got array");
@@ -434,7 +434,7 @@ fn a_tag_may_have_a_mark() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn a_member_that_comes_twice_is_not_made_good() {
+fn repeated_member_is_not_replaced() {
     let table = [
         (r#"{"title":"t","steps":[],"size":1,"note":7,"note":8}"#, "note"),
         (r#"{"title":"t","steps":[],"size":1,"note":7,"note":"n"}"#, "note"),

@@ -1,8 +1,8 @@
-//! A stream gives the same lines however it was cut.
+//! The lines of a stream do not depend on how it is split.
 use jsonrpc_core::framing::{FrameError, Lines};
 use proptest::prelude::*;
 
-/// What a stream is made of, in short pieces that meet in every way.
+/// A stream of short pieces that interact.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => prop::collection::vec(prop::sample::select(b"ab{} \t\r".to_vec()), 0..14),
@@ -15,7 +15,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
 }
 
-/// The lines by the definition, from the whole stream: text, or whether it is too long (else it is not UTF-8).
+/// The lines by definition, from the whole stream: text, or whether it is too long (otherwise not UTF-8).
 fn expected(stream: &[u8], limit: usize) -> Vec<Result<String, bool>> {
     let stream = stream.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stream);
     stream
@@ -38,9 +38,9 @@ fn take(lines: &mut Lines, most: usize, found: &mut Vec<Result<String, bool>>) {
 }
 
 proptest! {
-    /// However a stream is cut, and however late its lines are taken, none is lost, doubled or out of place.
+    /// For any split of a stream, and any delay of taking lines, none is lost, repeated or out of order.
     #[test]
-    fn chunks_make_no_difference(
+    fn lines_do_not_depend_on_the_split(
         stream in stream(),
         sizes in prop::collection::vec((1..9_usize, 0..3_usize), 1..8),
         limit in 1..12_usize,
@@ -62,7 +62,7 @@ proptest! {
 }
 
 #[test]
-fn a_line_as_long_as_the_limit_is_whole() {
+fn line_at_the_limit_is_complete() {
     for end in ["\n", "\r\n"] {
         let mut lines = Lines::new(4);
         lines.push(format!("abcd{end}abcde{end}ok{end}").as_bytes());
@@ -74,7 +74,7 @@ fn a_line_as_long_as_the_limit_is_whole() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_known_before_it_ends() {
+fn oversized_line_is_reported_before_its_end() {
     let mut lines = Lines::new(40);
     lines.push(br#"{"id":"q","method":"m","params":{"a":"aaa"#);
     assert_eq!(
@@ -88,9 +88,9 @@ fn a_line_that_is_too_long_is_known_before_it_ends() {
     assert_eq!(lines.next(), None);
 }
 
-/// Searching from the start again with each piece would take some 10^11 steps.
+/// Searching from the start for each piece would take about 10^11 steps.
 #[test]
-fn a_long_line_in_small_pieces_is_searched_once() {
+fn long_line_in_small_pieces_is_searched_once() {
     let (mut lines, piece, pieces) = (Lines::default(), [b'a'; 16], 256 * 1024);
     for _ in 0..pieces {
         lines.push(&piece);
@@ -100,9 +100,9 @@ fn a_long_line_in_small_pieces_is_searched_once() {
     assert_eq!(lines.next().and_then(Result::ok).map(str::len), Some(piece.len() * pieces));
 }
 
-/// Moving what is left with each line that is taken would take some 10^11 steps.
+/// Moving the rest for each taken line would take about 10^11 steps.
 #[test]
-fn lines_that_are_taken_late_are_moved_rarely() {
+fn lines_taken_late_are_moved_rarely() {
     let mut lines = Lines::default();
     lines.push(&b"{}\n".repeat(1024 * 1024));
     for _ in 0..1024 * 1024 {

@@ -1,4 +1,4 @@
-//! Messages are read and written without loss.
+//! Messages are decoded and encoded without loss.
 use jsonrpc_core::{
     ErrorCode, ErrorObject, Message, Notification, Request, RequestId, Response, Version,
 };
@@ -13,7 +13,7 @@ fn line(message: impl Into<Message<'static>>) -> String {
 }
 
 #[test]
-fn messages_are_written_on_one_line() -> Result<(), Box<dyn Error>> {
+fn messages_are_encoded_on_one_line() -> Result<(), Box<dyn Error>> {
     let params: &RawValue = serde_json::from_str("{\n  \"a\": [1.50,\r\n  \"x\\ny\"]\n}")?;
     let mut out = Vec::new();
     Message::from(Request::new(RequestId::from("q"), "a\"b", params)).to_line(&mut out);
@@ -35,7 +35,7 @@ fn messages_are_written_on_one_line() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn what_the_envelope_has_beside_json_rpc_is_kept() -> Result<(), Box<dyn Error>> {
+fn unknown_members_of_the_envelope_are_kept() -> Result<(), Box<dyn Error>> {
     let text =
         r#"{"z":1.0,"method":"m","trace":{"b":1,"a":2},"z":[],"jsonrpc":"1.1","params":null}"#;
     let message = Message::decode(text)?;
@@ -67,9 +67,9 @@ fn params_are_borrowed_from_the_line() -> Result<(), Box<dyn Error>> {
 }
 
 proptest! {
-    /// A message that was read is written so that it reads the same: raw parts to the byte, unknown members in order.
+    /// A message round-trips: raw parts byte for byte, unknown members in order.
     #[test]
-    fn messages_lose_nothing(text in crate::json::envelope()) {
+    fn messages_round_trip(text in crate::json::envelope()) {
         let Ok(message) = Message::decode(&text) else { return Ok(()) };
         let mut out = Vec::new();
         message.to_line(&mut out);
@@ -80,9 +80,9 @@ proptest! {
         prop_assert!(matches!(again.version(), Version::V2));
     }
 
-    /// What is told of a message that broke off is true of the whole.
+    /// The recovered parts of a truncated message are correct.
     #[test]
-    fn what_is_recovered_is_true(text in crate::json::envelope()) {
+    fn recovered_parts_are_correct(text in crate::json::envelope()) {
         let Ok(message) = Message::decode(&text) else { return Ok(()) };
         for (at, _) in text.char_indices() {
             let Err(error) = Message::decode(&text[..at]) else { continue };
@@ -91,7 +91,7 @@ proptest! {
         }
     }
 
-    /// Whatever the text, decoding it ends in a message or an error, and the error repeats nothing of the text.
+    /// Decoding any text returns a message or an error, and the error contains nothing of the text.
     #[test]
     fn decoding_does_not_panic(text in crate::json::damaged(crate::json::envelope())) {
         let secret = text.replace(['a', 'é'], "\u{1f511}");
@@ -103,7 +103,7 @@ proptest! {
     }
 }
 
-/// All that a message has, with line breaks between tokens as they are written.
+/// Returns all parts of a message, with line breaks between tokens as written.
 fn parts(message: &Message<'_>) -> Vec<String> {
     let raw = |raw: &RawValue| raw.get().replace(['\n', '\r'], " ");
     let mut parts = vec![format!("{:?} {:?}", message.kind(), message.id())];

@@ -1,10 +1,10 @@
-//! A message that is kept has all that it had while it was borrowed.
+//! An owned message has all parts of the borrowed one.
 use jsonrpc_core::{Message, MessageBuf, RequestId};
 use proptest::prelude::*;
 use std::error::Error;
 
 #[test]
-fn a_kept_message_outlives_its_line() -> Result<(), Box<dyn Error>> {
+fn owned_message_outlives_its_line() -> Result<(), Box<dyn Error>> {
     let text = r#"{"jsonrpc":"1.0","trace":1.50,"id":"a\u0062","error":{"code":3,"message":"no","data":1e2}}"#;
     let line = String::from(text);
     let kept = Message::decode(&line)?.into_owned();
@@ -18,9 +18,9 @@ fn a_kept_message_outlives_its_line() -> Result<(), Box<dyn Error>> {
 }
 
 proptest! {
-    /// Keeping a message and borrowing it again changes nothing: neither what it says nor how it is written.
+    /// Owning a message and borrowing it again changes neither its content nor its encoding.
     #[test]
-    fn keeping_loses_nothing(text in crate::json::envelope()) {
+    fn owned_messages_round_trip(text in crate::json::envelope()) {
         let Ok(message) = Message::decode(&text) else { return Ok(()) };
         let line = |message: &Message<'_>| {
             let mut out = Vec::new();

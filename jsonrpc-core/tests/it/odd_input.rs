@@ -1,12 +1,11 @@
-//! What becomes of each kind of odd input; the crate's documentation has the same table.
+//! The result of each kind of odd input; the crate documentation has the same table.
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{DecodeError, ErrorCode, Message, PeekError, Response, Shape, peek};
 use proptest::prelude::*;
 use std::error::Error;
 
-/// What a line comes out as, in short: the kind and id of a message; or the code of the error, whom it is about, and
-/// the answer.
+/// Summarizes the result of a line: kind and id of a message; or the code of the error, its subject, and the response.
 fn outcome(text: &str) -> String {
     shown(&Message::decode(text))
 }
@@ -27,7 +26,7 @@ fn shown(decoded: &Result<Message<'_>, DecodeError>) -> String {
     }
 }
 
-/// As [`outcome`], with what was told of it.
+/// As [`outcome`], with the diagnostics.
 fn lenient(text: &str) -> String {
     match Message::decode_lenient(text) {
         Ok((message, diagnostics)) => {
@@ -39,7 +38,7 @@ fn lenient(text: &str) -> String {
     }
 }
 
-/// In a cell: as in the one before.
+/// In a cell: as in the previous one.
 const SAME: &str = "same";
 
 fn check(table: &[[&str; 4]]) {
@@ -256,7 +255,7 @@ fn odd_responses() {
 }
 
 #[test]
-fn what_is_no_message() {
+fn other_values_are_not_messages() {
     check(&[
         ["{}", "-32600, answer null", SAME, SAME],
         [r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#, "-32600, answer null", SAME, SAME],
@@ -274,9 +273,9 @@ fn what_is_no_message() {
     ]);
 }
 
-/// What is taken leniently keeps all that was there.
+/// Lenient decoding keeps all parts.
 #[test]
-fn leniency_loses_nothing() -> Result<(), Box<dyn Error>> {
+fn lenient_decoding_keeps_all_parts() -> Result<(), Box<dyn Error>> {
     let text = r#"{"jsonrpc":"2.0","id":1,"result":[1.50],"error":{"code":3.0,"message":"no","more":1.50}}"#;
     let (message, diagnostics) = Message::decode_lenient(text)?;
     let Message::Response(Response { outcome: Err(error), .. }) = &message else {
@@ -305,9 +304,9 @@ fn leniency_loses_nothing() -> Result<(), Box<dyn Error>> {
 }
 
 proptest! {
-    /// Each way of reading takes what the stricter one takes, and gives the same; only what is odd is told of.
+    /// Each level accepts what the stricter one accepts, with the same result, and reports only deviations.
     #[test]
-    fn stricter_is_less(text in crate::json::envelope(), versioned in any::<bool>()) {
+    fn stricter_levels_accept_less(text in crate::json::envelope(), versioned in any::<bool>()) {
         let text = if versioned { text.replacen('{', r#"{"jsonrpc":"2.0","#, 1).replace(",}", "}") } else { text };
         let (strict, plain) = (Message::decode_strict(&text), Message::decode(&text));
         let lenient = Message::decode_lenient(&text);
@@ -328,7 +327,7 @@ proptest! {
 }
 
 #[test]
-fn half_a_surrogate_pair_in_the_payload_passes() {
+fn lone_surrogate_in_the_payload_is_accepted() {
     let text = r#"{"method":"m","params":{"text":"\ud83d"}}"#;
     assert_eq!(outcome(text), "Notification");
     assert!(peek(text.as_bytes()).is_ok());
@@ -355,7 +354,7 @@ fn deep_payloads_are_not_recursed_into() {
 }
 
 #[test]
-fn answers_do_not_repeat_what_came() {
+fn responses_contain_no_received_text() {
     for text in [
         r#"{"id":1,"method":7,"token":"hunter2"}"#,
         r#"{"id":"hunter2","method":"hunter2","params":"hunter2","hunter2":1}"#,
@@ -373,7 +372,7 @@ fn answers_do_not_repeat_what_came() {
     }
 }
 
-/// What lines that are no text come out as, in short: as [`outcome`] does.
+/// Summarizes the results of lines that are not text, as [`outcome`] does.
 #[test]
 fn odd_lines() {
     let table: [(&[u8], &str); 9] = [

@@ -1,4 +1,4 @@
-//! Peeking agrees with reading in full, with our own reader and with serde_json's.
+//! Peeking agrees with decoding, and with serde_json.
 use crate::json;
 use jsonrpc_core::{
     DecodeError, ErrorObject, Head, JsonStr, Kind, Message, Payload, PeekError, Peeked, Shape,
@@ -32,7 +32,7 @@ fn members_of_params_are_found() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn responses_show_what_they_have() -> Result<(), Box<dyn std::error::Error>> {
+fn responses_have_a_result_or_an_error() -> Result<(), Box<dyn std::error::Error>> {
     let peeked = peek(br#"{"id":"q","result":{"stopReason":"end_turn"}}"#)?;
     assert_eq!((peeked.kind(), peeked.id(), peeked.error()), (Kind::Response, Some("\"q\""), None));
     assert_eq!(peeked.result(), Some(r#"{"stopReason":"end_turn"}"#));
@@ -50,13 +50,13 @@ fn what_is_not_a_message_is_an_error() {
     assert_eq!(peek(b"[1]").err(), Some(PeekError::Shape(Shape::Batch)));
 }
 
-/// A string that stands between quotes in `text`, as serde_json reads it.
+/// Reads a string between quotes in `text`, as serde_json does.
 fn read(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Whether decoding refuses, for this reason, what peeking takes: only decoding reads error objects, and the method, the
-/// id and the names of members as strings, which half a surrogate pair cannot be in.
+/// Returns whether decoding rejects for this reason what peeking accepts: only decoding reads error objects, and reads
+/// the method, the id and names as strings, which cannot contain lone surrogates.
 fn only_decode_minds(error: &DecodeError, peek: &Peeked<'_>, text: &str) -> bool {
     let is_string_without_value =
         |string: Option<JsonStr<'_>>| string.is_some_and(|string| string.decode().is_none());
@@ -76,7 +76,7 @@ fn only_decode_minds(error: &DecodeError, peek: &Peeked<'_>, text: &str) -> bool
 }
 
 proptest! {
-    /// Peeking finds bad syntax where serde_json does, and only there.
+    /// Peeking detects syntax errors at the places of serde_json.
     #[test]
     fn syntax_is_checked(text in prop_oneof![
         json::value(), json::envelope(), json::damaged(json::value()), json::damaged(json::envelope()),
@@ -87,7 +87,7 @@ proptest! {
         prop_assert_eq!(is_json, !has_syntax_error, "{}", text);
     }
 
-    /// Where serde_json reads an object, its members are the ones that peeking found.
+    /// The members of an object agree with serde_json.
     #[test]
     fn members_are_those_of_serde_json(text in json::envelope()) {
         let value: Value = serde_json::from_str(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
@@ -105,7 +105,7 @@ proptest! {
         prop_assert_eq!(method.as_ref(), value.get("method"));
     }
 
-    /// Peeking sees the message that decoding gives, and refuses what decoding refuses.
+    /// Peeking agrees with decoding on messages and errors.
     #[test]
     fn peek_agrees_with_decode(text in prop_oneof![json::envelope(), json::damaged(json::envelope())]) {
         match (peek(text.as_bytes()), Message::decode(&text)) {
@@ -132,7 +132,7 @@ proptest! {
         }
     }
 
-    /// The message of a line that was looked at is the message that decoding gives, and so is the error.
+    /// The message of a peeked line equals the decoded one, and so does the error.
     #[test]
     fn message_of_a_peek_is_the_decoded_one(text in prop_oneof![json::envelope(), json::damaged(json::envelope())]) {
         let decoded = Message::decode(&text).map_err(|error| format!("{error:?}"));
@@ -142,10 +142,10 @@ proptest! {
         }
     }
 
-    /// Where the whole line is valid, its envelope alone says the same; where only the envelope is valid, the payload is
-    /// not JSON.
+    /// For a valid line the envelope alone agrees with the line; if only the envelope is valid, the payload is not
+    /// JSON.
     #[test]
-    fn envelope_says_what_the_line_says(text in prop_oneof![json::envelope(), json::damaged(json::envelope())]) {
+    fn envelope_agrees_with_the_line(text in prop_oneof![json::envelope(), json::damaged(json::envelope())]) {
         let seen = |peeked: &Peeked<'_>| {
             let method = peeked.method().map(|method| format!("{method:?}"));
             format!("{:?} {method:?} {:?} {:?}", (peeked.kind(), peeked.id(), peeked.line()), (peeked.params(), peeked.result()), peeked.error())
@@ -154,7 +154,7 @@ proptest! {
             (Ok(whole), Ok(envelope)) => prop_assert_eq!(seen(&whole), seen(&envelope)),
             (Err(PeekError::Syntax { .. }), Ok(envelope)) => {
                 let payloads = [envelope.params(), envelope.result(), envelope.error()];
-                // Of a response the params are not given.
+                // The parameters of a response are not returned.
                 let is_broken = payloads.into_iter().flatten().any(|text| serde_json::from_str::<&RawValue>(text).is_err());
                 prop_assert!(is_broken || text.contains("params"), "{}", text);
             }
@@ -163,10 +163,10 @@ proptest! {
         }
     }
 
-    /// The head of a message says what the message says, as far as its members stand before the payload, for any cut of the
-    /// line behind the payload's start.
+    /// The head agrees with the message for the members before the payload, for any prefix of the line after the
+    /// payload's start.
     #[test]
-    fn head_is_decided_by_its_bytes(text in prop_oneof![json::envelope(), json::damaged(json::envelope())], cut in any::<prop::sample::Index>()) {
+    fn head_depends_only_on_its_bytes(text in prop_oneof![json::envelope(), json::damaged(json::envelope())], cut in any::<prop::sample::Index>()) {
         let Some(head) = Head::read(text.as_bytes()) else { return Ok(()) };
         let seen = |head: &Head<'_>| format!("{:?}", (head.id, head.method, head.payload, head.members.position()));
         let start = head.members.position();
@@ -187,7 +187,7 @@ proptest! {
         }
     }
 
-    /// A member that peeking finds is the one that serde_json has.
+    /// A member that peeking finds is the one of serde_json.
     #[test]
     fn named_members_are_found(text in json::value(), which in any::<prop::sample::Index>()) {
         let value = read(&text);
@@ -199,7 +199,7 @@ proptest! {
         }
     }
 
-    /// A string equals what serde_json reads it as, and nothing else.
+    /// A string equals exactly the value that serde_json reads.
     #[test]
     fn strings_are_compared_by_value(text in json::string(), other in json::string()) {
         let (value, other_value) = (read(&text), read(&other));

@@ -1,4 +1,4 @@
-//! Each request ends once, whatever happens in whatever order.
+//! Each request ends once, for any inputs in any order.
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::{
@@ -55,16 +55,16 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a plain account of both sides says, beside the peer.
+/// A simple model of both sides.
 #[derive(Default)]
 struct Account {
     now: u64,
     is_closed: bool,
-    /// Requests of ours: when they end by themselves, and whether they were taken back.
+    /// Own requests: deadlines, and whether they were cancelled.
     ours: BTreeMap<i64, (Option<u64>, bool)>,
-    /// Requests of theirs: whether they were taken back.
+    /// Requests of the peer: whether they were cancelled.
     theirs: BTreeMap<i64, bool>,
-    /// The last number that was given out.
+    /// The last assigned number.
     number: i64,
     begun: Vec<i64>,
     ended: Vec<i64>,
@@ -235,7 +235,7 @@ impl Account {
 }
 
 proptest! {
-    /// Whatever happens in whatever order, each request of ours ends once, and each of theirs gets one answer.
+    /// For any inputs in any order, each own request ends once, and each request of the peer has one response.
     #[test]
     fn each_request_ends_once(steps in prop::collection::vec(step(), 0..60)) {
         let (mut peer, mut account) = (peer(), Account::default());
@@ -254,7 +254,7 @@ proptest! {
 }
 
 #[test]
-fn a_request_is_taken_back_with_the_protocols_own_notification() -> Result<(), Box<dyn Error>> {
+fn request_is_cancelled_by_the_notification_of_the_protocol() -> Result<(), Box<dyn Error>> {
     let mut acp: Peer<()> = peer();
     let id = acp.register((), None)?;
     let cancellation = acp.cancel(&id).ok_or("not open")?;
@@ -274,7 +274,7 @@ fn a_request_is_taken_back_with_the_protocols_own_notification() -> Result<(), B
 }
 
 #[test]
-fn requests_go_by_ids_of_the_callers() -> Result<(), Box<dyn Error>> {
+fn requests_may_have_ids_of_the_caller() -> Result<(), Box<dyn Error>> {
     let mut peer = peer();
     peer.register_as("a\"b".into(), "text", None)?;
     assert_eq!(peer.register_as(RequestId::NULL, "null", None), Err(RegisterError::Taken));
@@ -290,7 +290,7 @@ fn requests_go_by_ids_of_the_callers() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn answers_have_the_id_as_the_peer_wrote_it() -> Result<(), Box<dyn Error>> {
+fn responses_have_the_id_as_the_peer_wrote_it() -> Result<(), Box<dyn Error>> {
     let mut peer: Peer<()> = peer();
     assert!(matches!(peer.handle_line(Ok(r#"{"id":1.0,"method":"m"}"#)), Incoming::Request(_)));
     let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
@@ -302,7 +302,7 @@ fn answers_have_the_id_as_the_peer_wrote_it() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn a_response_that_is_too_long_ends_its_request() -> Result<(), Box<dyn Error>> {
+fn oversized_response_ends_its_request() -> Result<(), Box<dyn Error>> {
     let mut peer = peer();
     let id = peer.register("big", None)?;
     let kind = Some(jsonrpc_core::Kind::Response);

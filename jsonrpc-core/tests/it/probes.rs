@@ -1,4 +1,4 @@
-//! What other implementations stumble over, and what becomes of it here; the crate's documentation has the same table.
+//! Inputs on which other implementations fail, and the results here; the crate documentation has the same table.
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::wire::{self, Meta, Mode, Raw};
 use jsonrpc_core::{
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::error::Error;
 
 open_enum! {
-    /// A closed list, elsewhere.
+    /// A closed list in other implementations.
     pub enum StopReason {
         /// The model finished.
         EndTurn = "end_turn",
@@ -26,42 +26,42 @@ object! {
 }
 
 object! {
-    /// Counted.
+    /// Token usage.
     pub struct Usage {
-        /// How much.
+        /// Tokens used.
         used: u64 = "used",
     }
     optional {
-        /// Why it ended.
+        /// The stop reason.
         stop_reason: StopReason = "stopReason",
     }
 }
 
 object! {
-    /// How a program ended.
+    /// The exit status of a program.
     pub struct Exit {}
     optional {
-        /// Its status.
+        /// Exit code.
         exit_code: u32 = "exitCode" [default_on_error],
-        /// What ended it.
+        /// The signal that ended the program.
         signal: String = "signal",
     }
 }
 
 open_union! {
-    /// Something new.
+    /// An update.
     pub enum Update by "sessionUpdate" {
         /// Text.
         Text(Text) = "agent_message_chunk",
-        /// Counted.
+        /// Token usage.
         Usage(Usage) = "usage_update",
     }
 }
 
 object! {
-    /// A server over the network.
+    /// A remote server.
     pub struct Http {
-        /// Where.
+        /// Address of the server.
         url: String = "url",
     }
 }
@@ -69,15 +69,15 @@ object! {
 object! {
     /// A program.
     pub struct Stdio {
-        /// Which.
+        /// The command.
         command: String = "command",
     }
 }
 
 open_union! {
-    /// Of two kinds of server one goes without a tag.
+    /// A union of two kinds of servers, one of which has no tag.
     pub enum Server by "type" {
-        /// Over the network.
+        /// Remote.
         Http(Http) = "http",
     }
     untagged {
@@ -86,7 +86,7 @@ open_union! {
     }
 }
 
-/// What comes back when an update is read and written again, or why it cannot be read.
+/// Returns an update after a round trip, or the error.
 fn again(text: &str) -> String {
     match wire::decode::<Update>(text) {
         Ok(update) => serde_json::to_string(&update).expect("JSON"),
@@ -95,7 +95,7 @@ fn again(text: &str) -> String {
 }
 
 #[test]
-fn what_a_newer_peer_sends_is_kept() {
+fn additions_of_newer_peers_are_kept() {
     for text in [
         // An unknown variant.
         r#"{"sessionUpdate":"usage_report","cost":1.10,"b":1,"a":123456789012345678901234567890}"#,
@@ -103,7 +103,7 @@ fn what_a_newer_peer_sends_is_kept() {
         r#"{"sessionUpdate":"usage_update","used":1,"stopReason":"out_of_credits"}"#,
         // Unknown members.
         r#"{"sessionUpdate":"agent_message_chunk","text":"a","z":1.10,"b":{"d":1,"c":2}}"#,
-        // Numbers that no 64 bits hold, and a member twice, in what nobody reads.
+        // Numbers beyond 64 bits, and a repeated member, in uninterpreted values.
         r#"{"sessionUpdate":"agent_message_chunk","text":"a","_meta":{"n":123456789012345678901234567890,"f":1.10,"f":2}}"#,
     ] {
         assert_eq!(again(text), text);
@@ -112,9 +112,9 @@ fn what_a_newer_peer_sends_is_kept() {
     assert_eq!(meta.get("f").as_ref().map(Raw::as_str), Some("1.10"));
 }
 
-/// Where a tag may be left out, one that is there is kept, and an unknown one does not become the variant without.
+/// A present tag of a variant with an optional tag is kept, and an unknown tag does not select that variant.
 #[test]
-fn a_tag_is_not_lost_where_it_may_be_left_out() -> Result<(), Box<dyn Error>> {
+fn optional_tag_is_kept() -> Result<(), Box<dyn Error>> {
     for (text, is_program) in [
         (r#"{"command":"server"}"#, true),
         (r#"{"type":"stdio","command":"server"}"#, true),
@@ -132,7 +132,7 @@ fn a_tag_is_not_lost_where_it_may_be_left_out() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn errors_name_the_member() {
     let table = [
         (r#"{"sessionUpdate":"usage_update","used":"a"}"#, "at /used: expected u64, got string"),
         (r#"{"used":"a","sessionUpdate":"usage_update"}"#, "at /used: expected u64, got string"),
@@ -156,10 +156,10 @@ fn what_is_wrong_is_named() {
     }
 }
 
-/// A number that the type of the official crate cannot hold is no silent `null`: it is an error that names the member, and
-/// where the specification has it left out, that is told and undone.
+/// A number outside of the member's range does not silently become `null`: it is an error that names the member. If the
+/// specification leaves it out, that is reported and reversible.
 #[test]
-fn what_is_left_out_is_told_and_kept() -> Result<(), Box<dyn Error>> {
+fn left_out_values_are_reported_and_preserved() -> Result<(), Box<dyn Error>> {
     let text = r#"{"exitCode":-1,"signal":null}"#;
     let error = wire::decode_with::<Exit>(text, Mode::Strict).expect_err(text);
     assert_eq!(error.to_string(), "at /exitCode: expected u32, got number");
@@ -171,17 +171,16 @@ fn what_is_left_out_is_told_and_kept() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Whether a path is absolute, an address well formed or data base64 is for who uses them to judge.
+/// Absolute paths, well-formed addresses and base64 are left to their users.
 #[test]
-fn texts_with_a_form_are_texts() {
+fn formatted_strings_are_not_validated() {
     for text in ["src/main.rs", "not base64!", "http://[", ""] {
         let text = format!(r#"{{"sessionUpdate":"agent_message_chunk","text":"{text}"}}"#);
         assert_eq!(again(&text), text);
     }
 }
 
-/// What a peer that asked for nothing makes of what comes, in short: what it is, and the answer that is sent if anything
-/// in it is refused.
+/// Summarizes the results of received bytes: the message, and the response to an invalid one.
 fn outcomes(bytes: &[u8]) -> Vec<String> {
     let (mut peer, mut lines) =
         (Peer::<()>::new(CancelMethod::ACP, Limits::default()), Lines::default());
@@ -213,7 +212,7 @@ fn outcomes(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn the_request_that_is_meant_is_answered() {
+fn the_intended_request_is_answered() {
     let deep = |depth: usize| {
         format!(r#"{{"id":1,"method":"deep","params":{}{}}}"#, "[".repeat(depth), "]".repeat(depth))
     };
@@ -236,7 +235,7 @@ fn the_request_that_is_meant_is_answered() {
         (br#"{"id":1,"method":"m","params":[]}"#, &["m is answered to 1"]),
         (br#"{"id":null,"error":{"code":-32601,"message":"no"}}"#, &["unmatched null"]),
         (br#"{"id":1,"result":{}}"#, &["unmatched 1"]),
-        // What has the members of another method is still what its method says.
+        // A message with the members of another method is still decoded by its method.
         (
             br#"{"id":1,"method":"session/prompt","params":{}}"#,
             &["session/prompt is answered to 1"],
@@ -253,7 +252,7 @@ fn the_request_that_is_meant_is_answered() {
 }
 
 #[test]
-fn ids_of_both_sides_may_be_the_same() -> Result<(), Box<dyn Error>> {
+fn ids_of_both_sides_are_independent() -> Result<(), Box<dyn Error>> {
     let mut peer = Peer::new(CancelMethod::ACP, Limits::default());
     let ours = peer.register("ours", None)?;
     assert_eq!(ours, RequestId::from(1));
@@ -266,9 +265,9 @@ fn ids_of_both_sides_may_be_the_same() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A peer that put a secret into what it sent does not get it back, nor does whoever reads the log.
+/// Received secrets are neither sent back nor logged.
 #[test]
-fn errors_do_not_repeat_what_came() {
+fn errors_contain_no_received_text() {
     for text in [
         r#"{"sessionUpdate":"usage_update","used":"hunter2"}"#,
         r#"{"sessionUpdate":["hunter2"]}"#,

@@ -1,4 +1,4 @@
-//! The JSON Schema of a type says what decoding takes.
+//! JSON Schemas describe what decoding accepts.
 use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
 use jsonrpc_core::{
     ErrorObject, member_union, object, open_enum, open_union, serde_wire, string_id,
@@ -15,14 +15,14 @@ string_id! {
 open_enum! {
     /// A list of names.
     pub enum Colour {
-        /// As blood.
+        /// Red.
         Red = "red",
-        /// As the sky.
+        /// Blue.
         Blue = "blue",
     }
 }
 
-/// A type of somebody else, who gave it no schema.
+/// A type without a schema.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Foreign(Vec<u8>);
 
@@ -37,7 +37,7 @@ object! {
     optional {
         /// Optional.
         colours: Vec<Colour> = "colours" [default_on_error],
-        /// Of a type without a schema.
+        /// A member of a type without a schema.
         foreign: Foreign = "foreign",
         /// Any JSON.
         raw: Raw = "raw",
@@ -50,31 +50,31 @@ object! {
 }
 
 open_union! {
-    /// A tag selects.
+    /// A union by tag.
     pub enum Event by "type" {
-        /// With members.
+        /// A variant with members.
         Item(Box<Item>) = "item",
-        /// With none that are known.
+        /// A variant without known members.
         Nothing(Extra) = "nothing",
     }
 }
 
 open_union! {
-    /// One variant needs no tag.
+    /// A union with an optional tag.
     pub enum Server by "type" {
         /// Tagged.
         Event(Extra) = "event",
     }
     untagged {
-        /// Not tagged, as a rule.
+        /// Usually without a tag.
         Item(Item) = "item",
     }
 }
 
 object! {
-    /// A union flat in an object.
+    /// An object with a flattened union.
     pub struct Framed {
-        /// Beside the union's members.
+        /// A sibling of the union's members.
         at: u8 = "at",
     }
     rest {
@@ -84,7 +84,7 @@ object! {
 }
 
 member_union! {
-    /// Members select.
+    /// A union by members.
     pub enum Either {
         /// Has `at`.
         Framed(Framed) has "at",
@@ -93,13 +93,13 @@ member_union! {
     }
 }
 
-/// The schema of a type, without those that it refers to.
+/// Returns the schema of a type, without referenced ones.
 fn schema<T: JsonSchema>() -> Value {
     T::json_schema(&mut SchemaGenerator::default()).into()
 }
 
 #[test]
-fn schemas_say_what_is_taken() {
+fn schemas_describe_what_decoding_accepts() {
     assert_eq!(schema::<Id>(), json!({"type": "string"}));
     let colour =
         json!({"anyOf": [{"type": "string", "enum": ["red", "blue"]}, {"type": "string"}]});
@@ -176,10 +176,10 @@ fn schemas_say_what_is_taken() {
 }
 
 #[test]
-fn types_of_one_name_are_two_definitions() {
+fn types_with_one_name_have_two_definitions() {
     mod other {
         jsonrpc_core::object! {
-            /// Has the name of another.
+            /// A type with the name of another.
             pub struct Item {
                 /// Required.
                 size: u8 = "size",

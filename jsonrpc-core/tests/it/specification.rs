@@ -1,4 +1,4 @@
-//! The examples of the specification: a server of a few methods gives the answers that it shows.
+//! The examples of the specification: a server with a few methods returns the shown responses.
 //!
 //! Spec: [Examples](https://www.jsonrpc.org/specification#examples) (JSON-RPC 2.0)
 use jsonrpc_core::{
@@ -7,7 +7,7 @@ use jsonrpc_core::{
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-/// What a server with the methods of the examples answers to a text.
+/// Returns the response to a text of a server with the methods of the examples.
 fn answer(text: &str) -> Option<String> {
     let mut out = Vec::new();
     match Document::decode(text) {
@@ -56,7 +56,7 @@ fn call(request: &Request<'_>) -> Result<Box<RawValue>, ErrorObject> {
     Ok(to_raw_value(&result).expect("JSON"))
 }
 
-/// A value without the sentences of its errors, which are everybody's own.
+/// Removes error messages, which are implementation-defined.
 fn without_sentences(mut value: Value) -> Value {
     let answers = match &mut value {
         Value::Array(answers) => answers.iter_mut().collect(),
@@ -71,7 +71,7 @@ fn without_sentences(mut value: Value) -> Value {
     value
 }
 
-/// Each text that the examples send, and what they get for it.
+/// The requests of the examples, with their responses.
 const EXAMPLES: &[(&str, Option<&str>)] = &[
     // Calls with parameters by position.
     (
@@ -94,22 +94,22 @@ const EXAMPLES: &[(&str, Option<&str>)] = &[
     // Notifications.
     (r#"{"jsonrpc": "2.0", "method": "update", "params": [1,2,3,4,5]}"#, None),
     (r#"{"jsonrpc": "2.0", "method": "foobar"}"#, None),
-    // A method that is not there.
+    // An unknown method.
     (
         r#"{"jsonrpc": "2.0", "method": "foobar", "id": "1"}"#,
         Some(r#"{"jsonrpc": "2.0", "error": {"code": -32601, "message": ""}, "id": "1"}"#),
     ),
-    // Text that is no JSON.
+    // Text that is not JSON.
     (
         r#"{"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]"#,
         Some(r#"{"jsonrpc": "2.0", "error": {"code": -32700, "message": ""}, "id": null}"#),
     ),
-    // JSON that is no request.
+    // JSON that is not a request.
     (
         r#"{"jsonrpc": "2.0", "method": 1, "params": "bar"}"#,
         Some(r#"{"jsonrpc": "2.0", "error": {"code": -32600, "message": ""}, "id": null}"#),
     ),
-    // A batch that is no JSON.
+    // A batch that is not JSON.
     (
         r#"[
             {"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},
@@ -119,7 +119,7 @@ const EXAMPLES: &[(&str, Option<&str>)] = &[
     ),
     // A batch without messages.
     ("[]", Some(r#"{"jsonrpc": "2.0", "error": {"code": -32600, "message": ""}, "id": null}"#)),
-    // Batches of what are no messages.
+    // Batches of values that are not messages.
     ("[1]", Some(r#"[{"jsonrpc": "2.0", "error": {"code": -32600, "message": ""}, "id": null}]"#)),
     (
         "[1,2,3]",
@@ -131,7 +131,7 @@ const EXAMPLES: &[(&str, Option<&str>)] = &[
             ]"#,
         ),
     ),
-    // A batch of everything.
+    // A mixed batch.
     (
         r#"[
             {"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},
@@ -162,16 +162,16 @@ const EXAMPLES: &[(&str, Option<&str>)] = &[
 ];
 
 #[test]
-fn examples_get_their_answers() {
+fn examples_have_the_specified_responses() {
     for (text, expected) in EXAMPLES {
         let value = |text: &str| without_sentences(serde_json::from_str(text).expect("JSON"));
         assert_eq!(answer(text).as_deref().map(value), expected.map(value), "{text}");
     }
 }
 
-/// Each answer of the examples is a message too, or a batch of them, by the strictest reading.
+/// Each response of the examples is a message or a batch by strict decoding.
 #[test]
-fn answers_of_the_examples_are_messages() {
+fn responses_of_the_examples_are_messages() {
     for (_, expected) in EXAMPLES {
         let Some(text) = expected else { continue };
         let texts = match Document::decode(text) {

@@ -1,4 +1,4 @@
-//! Reading and writing without serde_json is what serde_json does.
+//! Decoding and encoding agree with serde_json.
 use crate::json;
 use jsonrpc_core::wire::{self, Extra, Raw};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// What serde can ask for.
+/// The data model of serde.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Everything {
     flag: bool,
@@ -115,7 +115,7 @@ fn same<T: DeserializeOwned + PartialEq + Debug>(text: &str) -> Result<(), TestC
 }
 
 proptest! {
-    /// What is written is what serde_json writes, and is read as serde_json reads it, also where it is damaged.
+    /// The output equals serde_json's, and decodes as serde_json decodes it, also if damaged.
     #[test]
     fn everything_is_written_and_read_alike(one in everything(), other in everything(), at in any::<prop::sample::Index>(), with in "\\PC?") {
         let whole = Everything { optional: Some(Box::new(other)), ..one };
@@ -130,7 +130,7 @@ proptest! {
         same::<Value>(&damaged)?;
     }
 
-    /// Any JSON is read and written alike.
+    /// Any JSON is decoded and encoded equally.
     #[test]
     fn json_is_read_and_written_alike(value in any_json()) {
         let text = value.to_string();
@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// Texts on the edge of what JSON is, as several types.
+/// Texts at the boundary of JSON, as several types.
 #[test]
 fn edges_are_read_alike() -> Result<(), TestCaseError> {
     let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
@@ -225,7 +225,7 @@ fn edges_are_read_alike() -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What JSON has no number for is `null`.
+/// A value without a JSON number is `null`.
 #[test]
 fn number_that_json_lacks_is_written_as_null() {
     let mut out = b"before".to_vec();

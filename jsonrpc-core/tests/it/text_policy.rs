@@ -1,8 +1,8 @@
-//! Each policy does to each fault what it says, and nothing to other messages.
+//! Each policy handles its defect, and does not affect other messages.
 use jsonrpc_core::framing::{FrameError, Lines, OnInvalid, TextPolicy};
 use proptest::prelude::*;
 
-/// A string by its UTF-16 units, where half pairs may stand.
+/// A string by its UTF-16 units, with lone surrogates.
 fn units() -> impl Strategy<Value = Vec<u16>> {
     let unit = prop_oneof![
         2 => 0x20..0x7f_u16,
@@ -12,7 +12,7 @@ fn units() -> impl Strategy<Value = Vec<u16>> {
     prop::collection::vec(unit, 0..8)
 }
 
-/// The string as JSON, all of it as escapes.
+/// The string as JSON, fully escaped.
 fn escaped(units: &[u16]) -> String {
     let escapes: String = units
         .iter()
@@ -26,9 +26,9 @@ fn policy(utf8: OnInvalid, surrogates: OnInvalid) -> TextPolicy {
 }
 
 proptest! {
-    /// Repairing half pairs gives what the standard library gives, and rejecting finds them where there are any.
+    /// Repairing lone surrogates agrees with the standard library, and rejecting finds them.
     #[test]
-    fn half_pairs(units in units()) {
+    fn lone_surrogates(units in units()) {
         let text = escaped(&units);
         let has_half = String::from_utf16(&units).is_err();
         let read = |surrogates| {
@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[test]
-fn bytes_that_are_not_utf8() {
+fn invalid_utf8_follows_the_policy() {
     let stream = b"[1]\n[\"\xc3\x28\"]\n[2]\n";
     let utf8 = |at| FrameError::Utf8 { at, kind: None, id: None };
     let as_bytes: [(_, Result<&[u8], _>); 3] = [

@@ -1,4 +1,4 @@
-//! What is too long to be kept still names its request, wherever it does.
+//! An oversized message reports its id, at any place of the message.
 use crate::json;
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::{CancelMethod, Incoming, Kind, Limits, Message, Peer, RequestId};
@@ -11,7 +11,7 @@ fn recovered(error: &FrameError) -> Recovered {
     (error.kind(), error.id().cloned())
 }
 
-/// What is told of a line that comes in pieces of some size, and how many bytes had come by then.
+/// Returns the reported parts of a line that arrives in pieces, and the number of bytes at that time.
 fn told(line: &str, limit: usize, size: usize) -> (Recovered, usize) {
     let (mut lines, mut came) = (Lines::new(limit), 0);
     for piece in line.as_bytes().chunks(size).chain([&b"\n"[..]]) {
@@ -25,7 +25,7 @@ fn told(line: &str, limit: usize, size: usize) -> (Recovered, usize) {
 }
 
 #[test]
-fn the_id_may_stand_anywhere() {
+fn id_may_be_at_any_place() {
     let response = |id| (Some(Kind::Response), Some(RequestId::from(id)));
     let long = "a".repeat(100);
     let table = [
@@ -38,7 +38,7 @@ fn the_id_may_stand_anywhere() {
             (Some(Kind::Request), Some("q".into())),
         ),
         (format!(r#"{{"method":"m","params":["{long}"]}}"#), (Some(Kind::Notification), None)),
-        // Nothing is clear about these.
+        // These are ambiguous.
         (format!(r#"{{"method":"m","params":["{long}"],"id":[7]}}"#), (None, None)),
         (format!(r#"{{"params":["{long}"],"id":7}}"#), (None, None)),
         (format!(r#"{{"method":"m","params":["{long}"}},"id":7}}"#), (None, None)),
@@ -55,7 +55,7 @@ fn the_id_may_stand_anywhere() {
 }
 
 #[test]
-fn nothing_waits_for_what_cannot_come() {
+fn error_is_reported_as_soon_as_it_is_final() {
     let came = |line: &str| told(line, 40, 1).1;
     let (x, long) = ("x".repeat(41), "a".repeat(500));
     assert_eq!(came(&x), 41);
@@ -65,8 +65,7 @@ fn nothing_waits_for_what_cannot_come() {
 }
 
 #[test]
-fn a_response_that_is_too_long_ends_its_request_at_once() -> Result<(), Box<dyn std::error::Error>>
-{
+fn oversized_response_ends_its_request_at_once() -> Result<(), Box<dyn std::error::Error>> {
     let mut peer = Peer::new(CancelMethod::ACP, Limits::default());
     let id = peer.register("read", None)?;
     let mut lines = Lines::new(64);
@@ -83,10 +82,9 @@ fn a_response_that_is_too_long_ends_its_request_at_once() -> Result<(), Box<dyn 
 }
 
 proptest! {
-    /// Of a message that is too long, kind and id are told as they are in the message, and in the same way however it
-    /// comes.
+    /// The reported kind and id of an oversized message are those of the message, for any split.
     #[test]
-    fn what_is_told_is_true(
+    fn reported_parts_are_correct(
         text in prop_oneof![json::envelope(), json::damaged(json::envelope())],
         limit in any::<prop::sample::Index>(),
         size in 1..40_usize,

@@ -1,4 +1,4 @@
-//! What is recorded is read back as it was, and a replay does what was done.
+//! Recorded transcripts are read back unchanged, and replays repeat the recorded steps.
 use core::time::Duration;
 use jsonrpc_core::transcript::{self, Conductor, Direction, Entry, Recorder, Replay, Replayed};
 use jsonrpc_core::{CancelMethod, Incoming, Limits, Message, Peer};
@@ -23,9 +23,9 @@ fn entry() -> impl Strategy<Value = Entry<'static>> {
 }
 
 proptest! {
-    /// What is written reads back the same, whatever the bytes, and each entry is one line of JSON.
+    /// Entries round-trip for any bytes, and each is one line of JSON.
     #[test]
-    fn write_then_read_gives_the_same(entries in prop::collection::vec(entry(), 0..8)) {
+    fn entries_round_trip(entries in prop::collection::vec(entry(), 0..8)) {
         let (mut recorder, mut out) = (Recorder::new(), Vec::new());
         for Entry { time, direction, bytes } in &entries {
             recorder.record(*time, *direction, bytes, &mut out);
@@ -39,7 +39,7 @@ proptest! {
         prop_assert_eq!(read, Ok(entries));
     }
 
-    /// Whatever the text, reading it ends in entries and errors.
+    /// Reading any text ends in entries and errors.
     #[test]
     fn reading_does_not_panic(
         entry in entry(),
@@ -55,7 +55,7 @@ proptest! {
 }
 
 #[test]
-fn entries_are_written_so_that_people_can_read_them() -> Result<(), Box<dyn Error>> {
+fn entries_are_human_readable() -> Result<(), Box<dyn Error>> {
     let (mut recorder, mut out) = (Recorder::new(), Vec::new());
     recorder.record(
         Duration::from_micros(3822),
@@ -73,7 +73,7 @@ fn entries_are_written_so_that_people_can_read_them() -> Result<(), Box<dyn Erro
 }
 
 #[test]
-fn times_are_read_as_numbers_are_written() {
+fn times_are_read_in_any_notation() {
     let table = [
         ("0", Some(Duration::ZERO)),
         ("12", Some(Duration::from_secs(12))),
@@ -93,7 +93,7 @@ fn times_are_read_as_numbers_are_written() {
 }
 
 #[test]
-fn a_line_that_is_no_entry_is_named() {
+fn invalid_line_is_reported_by_number() {
     let table = [
         ("nonsense", "expected JSON, got expected ident at line 1 column 2"),
         (r#"{"time":1,"direction":"sent"}"#, "expected one of the members `text` and `hex`"),
@@ -105,7 +105,10 @@ fn a_line_that_is_no_entry_is_named() {
             r#"{"time":1,"direction":"up","text":""}"#,
             "at /direction: expected `sent` or `received`, got string",
         ),
-        (r#"{"time":-1,"direction":"sent","text":""}"#, "at /time: expected seconds, not negative"),
+        (
+            r#"{"time":-1,"direction":"sent","text":""}"#,
+            "at /time: expected a number of seconds that is not negative",
+        ),
         (
             r#"{"time":1,"direction":"sent","hex":"f"}"#,
             "at /hex: expected pairs of hexadecimal digits",
@@ -125,7 +128,7 @@ fn a_line_that_is_no_entry_is_named() {
 }
 
 #[test]
-fn what_is_redacted_is_not_written() -> Result<(), Box<dyn Error>> {
+fn redacted_text_is_not_written() -> Result<(), Box<dyn Error>> {
     fn keep_received(direction: Direction, bytes: &[u8]) -> Cow<'_, [u8]> {
         match direction {
             Direction::Sent => Cow::Borrowed(b"\"redacted\""),
@@ -144,7 +147,7 @@ fn what_is_redacted_is_not_written() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a step came out as, in short.
+/// Returns a summary of a step.
 fn shown(replayed: Option<(Duration, Replayed<'_, String>)>) -> Option<String> {
     let (time, replayed) = replayed?;
     let short = match replayed {
@@ -188,7 +191,7 @@ fn play(entries: &[(Direction, &[u8])]) -> Vec<String> {
 }
 
 #[test]
-fn a_replay_matches_what_the_recorded_program_matched() {
+fn replay_matches_recorded_responses() {
     use Direction::{Received, Sent};
     let played = play(&[
         (Sent, br#"{"id":"u-1","method":"a"}"#),
@@ -228,9 +231,9 @@ fn a_replay_matches_what_the_recorded_program_matched() {
 }
 
 proptest! {
-    /// A replay does not depend on anything but the transcript.
+    /// A replay depends only on the transcript.
     #[test]
-    fn replays_are_the_same_each_time(
+    fn replays_are_deterministic(
         entries in prop::collection::vec((any::<bool>(), prop_oneof![
             crate::json::envelope(),
             crate::json::damaged(crate::json::envelope()),
@@ -264,7 +267,7 @@ fn conducted(us: &str, them: &str) -> Vec<(u128, Direction, Value)> {
 }
 
 #[test]
-fn a_conductors_trace_has_the_messages_of_each_connection() {
+fn conductor_trace_has_the_messages_of_each_connection() {
     use Direction::{Received, Sent};
     let initialize = |id: &str| {
         (
@@ -293,7 +296,7 @@ fn a_conductors_trace_has_the_messages_of_each_connection() {
 }
 
 #[test]
-fn what_is_no_trace_is_an_error() {
+fn invalid_trace_is_an_error() {
     let mut conductor = Conductor::new("Client", "Agent");
     let bad = r#"{"type":"response","ts":1,"from":"Agent","to":"Client","id":1,"is_error":true,"payload":{"code":"x"}}"#;
     let error = conductor.entry(bad).expect_err("a bad error object");

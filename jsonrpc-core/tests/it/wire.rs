@@ -13,9 +13,9 @@ string_id! {
 open_enum! {
     /// A list of names.
     pub enum Colour {
-        /// As blood.
+        /// Red.
         Red = "red",
-        /// As the sky.
+        /// Blue.
         Blue = "blue",
     }
 }
@@ -42,9 +42,9 @@ object! {
 }
 
 object! {
-    /// An object with a union flat in it.
+    /// An object with a flattened union.
     pub struct Framed {
-        /// Beside the union's members.
+        /// A sibling of the union's members.
         message: String = "message",
     }
     rest {
@@ -56,27 +56,27 @@ object! {
 open_union! {
     /// A union.
     pub enum Event by "type" {
-        /// With members.
+        /// A variant with members.
         Item(Box<Item>) = "item",
-        /// With none that are known.
+        /// A variant without known members.
         Nothing(Extra) = "nothing",
     }
 }
 
 open_union! {
-    /// A union where the tag may be missing.
+    /// A union with an optional tag.
     pub enum Server by "type" {
         /// Tagged.
         Frame(Framed) = "frame",
     }
     untagged {
-        /// Not tagged, as a rule.
+        /// Usually without a tag.
         Item(Item) = "item",
     }
 }
 
 open_union! {
-    /// A union where the tag is missing from one variant, always.
+    /// A union with a variant that never has a tag.
     pub enum Choice by "type" {
         /// Tagged.
         Frame(Framed) = "frame",
@@ -151,7 +151,7 @@ pub(crate) fn item() -> impl Strategy<Value = Vec<(String, Value)>> {
         })
 }
 
-/// An event's members in any order, so that the tag stands anywhere.
+/// An event's members in any order, with the tag at any place.
 pub(crate) fn event() -> impl Strategy<Value = Vec<(String, Value)>> {
     let variant = prop_oneof![
         (Just("item".to_owned()), item()),
@@ -190,26 +190,26 @@ fn again<T: serde::Serialize + wire::Wire>(text: &str) -> Result<Value, TestCase
 }
 
 proptest! {
-    /// An object gives back the JSON value that it was read from.
+    /// An object round-trips.
     #[test]
-    fn objects_lose_nothing(members in item().prop_shuffle()) {
+    fn objects_round_trip(members in item().prop_shuffle()) {
         prop_assert_eq!(again::<Item>(&text(&members))?, value(members));
     }
 
-    /// A union gives back the JSON value that it was read from, wherever its tag stood.
+    /// A union round-trips, with its tag at any place.
     #[test]
-    fn unions_lose_nothing(members in event()) {
+    fn unions_round_trip(members in event()) {
         prop_assert_eq!(again::<Event>(&text(&members))?, value(members));
     }
 
-    /// A union that lies flat in an object takes the members that the object does not know.
+    /// A flattened union receives the members that the object does not define.
     #[test]
-    fn flat_unions_lose_nothing(mut members in event(), message in "\\PC{0,4}", at in any::<prop::sample::Index>()) {
+    fn flattened_unions_round_trip(mut members in event(), message in "\\PC{0,4}", at in any::<prop::sample::Index>()) {
         members.insert(at.index(members.len()), ("message".to_owned(), Value::from(message)));
         prop_assert_eq!(again::<Framed>(&text(&members))?, value(members));
     }
 
-    /// A variant that may do without its tag keeps it when it was there.
+    /// A variant with an optional tag keeps a present tag.
     #[test]
     fn untagged_variants_keep_a_tag(mut members in item(), tagged in any::<bool>(), at in any::<prop::sample::Index>()) {
         if tagged {
@@ -218,9 +218,9 @@ proptest! {
         prop_assert_eq!(again::<Server>(&text(&members))?, value(members));
     }
 
-    /// A union that its members select gives back the JSON value that it was read from, known or not.
+    /// A union by members round-trips, known or not.
     #[test]
-    fn member_unions_lose_nothing(
+    fn member_unions_round_trip(
         members in prop_oneof![item(), unknown_members()].prop_shuffle(),
         framed in prop::option::of(event().prop_filter("`id` comes first", |members| {
             members.iter().all(|(name, _)| name != "id")
@@ -236,7 +236,7 @@ proptest! {
         prop_assert_eq!(again::<Shape>(&text(&members))?, value(members));
     }
 
-    /// Whatever the text, decoding it ends in a value or an error.
+    /// Decoding any text returns a value or an error.
     #[test]
     fn decoding_does_not_panic(text in "[\\[\\]{}:,\"0-9a-z\\\\ ]{0,40}") {
         let _ = wire::decode::<Server>(&text);
@@ -245,7 +245,7 @@ proptest! {
 }
 
 #[test]
-fn errors_say_where_what_and_what_came() {
+fn errors_have_a_place_and_expected_and_found_values() {
     let table = [
         (r#"{"type":"item","id":1,"colours":[]}"#, "at /id: expected a string, got number"),
         (r#"{"id":1,"colours":[],"type":"item"}"#, "at /id: expected a string, got number"),
@@ -283,9 +283,9 @@ fn errors_say_where_what_and_what_came() {
     }
 }
 
-/// What serde's own types read is located as well as what the macros define.
+/// Errors in types of serde have a place, as in types of the macros.
 #[test]
-fn errors_are_found_in_types_of_every_kind() {
+fn errors_have_a_place_in_types_of_every_kind() {
     #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
     enum Key {
         One,
@@ -342,7 +342,7 @@ fn errors_are_found_in_types_of_every_kind() {
 }
 
 #[test]
-fn types_that_hold_themselves_do_not_overflow_the_stack() {
+fn recursive_types_do_not_overflow_the_stack() {
     #[derive(Debug, serde::Deserialize)]
     #[expect(dead_code, reason = "only errors are looked at")]
     enum Deep {
@@ -372,7 +372,7 @@ fn members_select_a_shape() {
 }
 
 #[test]
-fn a_variant_without_a_name_has_no_tag() -> Result<(), Box<dyn std::error::Error>> {
+fn unnamed_variant_has_no_tag() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(Choice::NAMES, ["frame"]);
     let untagged: Choice = wire::decode(r#"{"id":"a","colours":[]}"#)?;
     assert_eq!((untagged.tag(), untagged.is_known()), ("", true));
@@ -384,7 +384,7 @@ fn a_variant_without_a_name_has_no_tag() -> Result<(), Box<dyn std::error::Error
 }
 
 #[test]
-fn an_error_beside_a_deep_value_is_found() {
+fn error_next_to_a_deep_value_is_found() {
     let deep = format!(r#"{{"type":"nothing","deep":{}{}}}"#, "[".repeat(1000), "]".repeat(1000));
     assert!(wire::decode::<Event>(&deep).is_ok());
     let wrong = deep.replace(r#""nothing""#, "7");
@@ -392,9 +392,9 @@ fn an_error_beside_a_deep_value_is_found() {
     assert_eq!(error.to_string(), "at /type: expected a string, got number");
 }
 
-/// An optional member that is `null` is `None`, and is `null` again when it is written, until it has a value.
+/// An optional member that is `null` is `None`, and is encoded as `null` until it has a value.
 #[test]
-fn null_stays_null() -> Result<(), Box<dyn std::error::Error>> {
+fn null_is_preserved() -> Result<(), Box<dyn std::error::Error>> {
     let text = r#"{"id":"a","colours":[],"amount":null,"_meta":null,"title":null}"#;
     let mut item: Item = wire::decode(text)?;
     assert_eq!((item.amount, &item.meta, &item.title), (None, &None, &Presence::Null));
@@ -420,7 +420,7 @@ fn null_stays_null() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn meta_is_read_when_asked_for() -> Result<(), Box<dyn std::error::Error>> {
+fn meta_is_decoded_on_demand() -> Result<(), Box<dyn std::error::Error>> {
     let item: Item = wire::decode(r#"{"id":"a","colours":[],"_meta":{"a/b":1.50}}"#)?;
     let meta = item.meta.ok_or("no _meta")?;
     assert_eq!(meta.get("a/b").ok_or("no key")?.as_str(), "1.50");
@@ -431,7 +431,7 @@ fn meta_is_read_when_asked_for() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn what_may_be_absent_is_small() {
+fn optional_members_are_small() {
     assert_eq!(size_of::<Extra>(), size_of::<usize>());
     assert_eq!(size_of::<Option<wire::Meta>>(), size_of::<usize>());
     assert_eq!(size_of::<Id>(), 2 * size_of::<usize>());

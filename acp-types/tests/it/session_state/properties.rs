@@ -1,4 +1,4 @@
-//! What holds of every conversation.
+//! Properties of the session state, for any conversation.
 use super::{UpdateV1, UpdateV2, again_v1, again_v2, chunk, told_v1, told_v2, v2};
 use crate::shapes;
 use acp_types::session_state::{Change, Entry, Limits, SessionState};
@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Session updates, made after the shapes of the types.
+/// Session updates, generated from the shapes of the types.
 fn update(version: &'static shapes::Shapes) -> BoxedStrategy<String> {
     version.instance("SessionUpdate").prop_map(|node| node.text()).boxed()
 }
 
-/// A conversation with few ids, so that updates meet.
+/// A conversation with few ids, so that updates interact.
 fn conversation() -> impl Strategy<Value = Vec<Value>> {
     let id = prop::sample::select(vec!["a", "b"]);
     let text = prop::sample::select(vec!["x", "yy", "z "]);
@@ -57,17 +57,17 @@ fn once_more(updates: &[Value]) -> Vec<Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// The same conversation is the same state in either version.
+    /// The same conversation has the same state in either version.
     #[test]
-    fn both_versions_make_the_same_state(updates in conversation()) {
+    fn both_versions_have_the_same_state(updates in conversation()) {
         let (one, two) = (told_v1(updates.clone()), told_v2(updates));
         prop_assert_eq!(one.view_v2(), two.view_v2());
         prop_assert_eq!(one.view_v1(), two.view_v1());
     }
 
-    /// A view, told again, is the same view.
+    /// A view that is replayed has the same view.
     #[test]
-    fn a_view_told_again_is_the_same_view(updates in prop::collection::vec(update(&shapes::V2), 0..6)) {
+    fn replayed_view_is_equal(updates in prop::collection::vec(update(&shapes::V2), 0..6)) {
         let mut state = SessionState::default();
         for update in &updates {
             state.handle(&wire::decode::<UpdateV2>(update).unwrap());
@@ -82,9 +82,9 @@ proptest! {
         prop_assert_eq!(&again.response, &view.response);
     }
 
-    /// Whatever version 1 says, its view told again is the same view.
+    /// A view of any version 1 conversation that is replayed has the same view.
     #[test]
-    fn a_view_of_version_1_told_again_is_the_same_view(updates in prop::collection::vec(update(&shapes::V1), 0..6)) {
+    fn replayed_view_of_version_1_is_equal(updates in prop::collection::vec(update(&shapes::V1), 0..6)) {
         let mut state = SessionState::default();
         for update in &updates {
             state.handle(&wire::decode::<UpdateV1>(update).unwrap());
@@ -95,7 +95,7 @@ proptest! {
         prop_assert_eq!(&again.response, &view.response);
     }
 
-    /// Upserts that come twice change nothing; chunks, which add, are left out here.
+    /// Repeated upserts have no effect; chunks, which append, are left out.
     #[test]
     fn upserts_are_idempotent(updates in conversation()) {
         let upserts: Vec<_> = updates
@@ -105,7 +105,7 @@ proptest! {
         prop_assert_eq!(told_v2(upserts.clone()).view_v2(), told_v2(once_more(&upserts)).view_v2());
     }
 
-    /// Changes tell of everything: who follows them has the text that the state has.
+    /// Changes are complete: a reader of changes has the text of the state.
     #[test]
     fn changes_add_up_to_the_state(updates in conversation(), pace in 1..5_usize) {
         let mut state = SessionState::default();
@@ -136,9 +136,9 @@ proptest! {
         prop_assert_eq!(shown, held);
     }
 
-    /// However little may be held, no more is.
+    /// No limit is exceeded, for any limits.
     #[test]
-    fn nothing_grows_past_its_limits(updates in conversation(), entries in 1..4_usize) {
+    fn limits_are_never_exceeded(updates in conversation(), entries in 1..4_usize) {
         let mut limits = Limits::default();
         (limits.entries, limits.names, limits.blocks, limits.changes) = (entries, 1, 1, 3);
         let mut state = SessionState::new(limits);

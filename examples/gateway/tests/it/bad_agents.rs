@@ -107,7 +107,7 @@ async fn lines_that_are_no_messages_are_reported() {
         ("noise", "the agent wrote a line that is no message"),
         ("long-line", "longer than 16777216 bytes"),
         ("not-utf-8", "UTF-8"),
-        ("lone-surrogate", "half a surrogate pair"),
+        ("lone-surrogate", "lone surrogate"),
     ] {
         let mut gateway = Gateway::script(agent, &[]).await;
         gateway.ask("t", "1", "hello").await.rest().await;

@@ -167,7 +167,7 @@ async fn a_session_that_is_not_there_may_do_nothing() {
     let mut gateway = host.gateway_with(READS, &read).await;
     gateway.ask("t", "1", "go").await.rest().await;
     let answer = gateway.answered().await;
-    assert_eq!(answer["error"]["message"], "no such session here");
+    assert_eq!(answer["error"]["message"], "the session is not open");
 }
 
 #[tokio::test]

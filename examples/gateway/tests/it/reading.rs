@@ -64,7 +64,7 @@ async fn the_readers_of_a_run_are_counted() {
     let second = gateway.follow("1", None).await;
     assert_eq!(second.status(), 200);
     let (status, said) = refusal(gateway.follow("1", None).await).await;
-    assert_eq!((status.as_u16(), &*said), (429, "2 others read this run already"));
+    assert_eq!((status.as_u16(), &*said), (429, "2 readers already follow this run"));
     first.until("1 of 50").await;
     assert_eq!(first.rest().await.end(), "success");
 }

@@ -148,5 +148,5 @@ async fn the_readers_of_spans_are_counted() {
     let _first = Spans::of(&gateway, "r").await;
     let _second = Spans::of(&gateway, "r").await;
     let (status, said) = refusal(get(&gateway, "r").await).await;
-    assert_eq!((status.as_u16(), &*said), (429, "2 others read this run already"));
+    assert_eq!((status.as_u16(), &*said), (429, "2 readers already follow this run"));
 }

@@ -1,0 +1,67 @@
+//! Changes of a session.
+#[cfg(doc)]
+use super::Limits;
+use super::Loss;
+use crate::v2::agent_plan::PlanId;
+use crate::v2::compaction::CompactionId;
+use crate::v2::session_setup::SessionId;
+use crate::v2::terminals::TerminalId;
+use crate::v2::tool_calls::ToolCallId;
+
+/// A change of the state. Read the state for current values.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Change {
+    /// A message entry was added, or changed other than by appended text.
+    Message {
+        /// Number of the entry.
+        entry: u64,
+    },
+    /// Text was appended to a message.
+    Text {
+        /// Number of the entry.
+        entry: u64,
+        /// Index of the content block.
+        block: usize,
+        /// Start of the new text within the block, in bytes.
+        from: usize,
+    },
+    /// A tool call began or changed.
+    ToolCall(ToolCallId),
+    /// A terminal began or changed.
+    Terminal(TerminalId),
+    /// A plan was added, changed or removed; a plan of version 1 has no id.
+    Plan(Option<PlanId>),
+    /// The modes, or the current mode.
+    Modes,
+    /// The configuration options, or their values.
+    ConfigOptions,
+    /// The commands.
+    Commands,
+    /// The session's entry in session lists.
+    Info,
+    /// Context usage and cost.
+    Usage,
+    /// A notice was added.
+    Notice,
+    /// A compaction began or changed.
+    Compaction(CompactionId),
+    /// An owned session was added or changed.
+    Subagent(SessionId),
+    /// A message between sessions was added or changed.
+    SessionMessage {
+        /// Number of the entry.
+        entry: u64,
+    },
+    /// The state of the session.
+    State,
+    /// An entry was removed because of the [`Limits`].
+    Forgotten {
+        /// Number of the entry.
+        entry: u64,
+    },
+    /// A part of a message could not be stored.
+    Lost(Loss),
+    /// More than [`Limits::changes`] changes occurred: read the whole state.
+    Missed,
+}
