@@ -21,7 +21,7 @@ COLLECTOR = ["--otlp-endpoint", os.environ["INTEROP_OTLP_GRPC"]]
 
 
 class Editor:
-    """The client's half: allows what `allow` says, serves the files of the workspace."""
+    """The client: allows permissions as `allow` says, and serves the files of the workspace."""
 
     def __init__(self, allow=True):
         self.allow, self.updated = allow, asyncio.Event()
@@ -91,7 +91,7 @@ class Session:
         return await turn
 
     async def end(self):
-        """Closes the editor's end; the proxy is to see to it that the agent ends, even one that does not care."""
+        """Closes the editor's end. The proxy must end the agent, even one that ignores the end of its input."""
         await self.agent_side.close()
         self.process.stdin.close()
         return await asyncio.wait_for(self.process.wait(), EXIT_SECONDS)
@@ -105,7 +105,7 @@ class Session:
 
 @dataclass
 class Wire:
-    """What the agent's own bytes say of a session."""
+    """The content of a session in the agent's own bytes."""
 
     agent: str | None
     answers: list
@@ -115,7 +115,7 @@ class Wire:
 
 
 def read_wire(place):
-    """`calls` tells for each tool call in which prompt it came up, counted from 0."""
+    """`calls` maps each tool call to the index of its prompt."""
     sent, told = lines(place.tapped("far", "in")), lines(place.tapped("far", "out"))
     methods = {line["id"]: line["method"] for line in sent if "id" in line and "method" in line}
     wire = Wire(None, [], {}, [], [])
@@ -136,7 +136,7 @@ def read_wire(place):
 
 
 def said(place):
-    """What the recorded bytes hold of words, paths, arguments and results, where it is long enough to be told apart."""
+    """Words, paths, arguments and results in the recorded bytes that are long enough to be distinctive."""
     names = ("sessionId", "sessionUpdate", "toolCallId", "call_id", "modeId", "kind", "name")
     messages = [line["params"] for d in ("in", "out") for line in lines(place.tapped("far", d)) if "params" in line]
     for params in messages:
@@ -145,7 +145,7 @@ def said(place):
 
 
 def expect_spans(session, spans):
-    """The receiver holds the spans that the recorded bytes call for, and no others of these names."""
+    """The receiver holds exactly the spans of these names that follow from the recorded bytes."""
     wire = read_wire(session.place)
     by_id = {span.id: span for span in spans}
     for span in spans:
@@ -168,7 +168,7 @@ def expect_spans(session, spans):
 
 
 def named(spans, word):
-    """The spans whose names begin with this word, in order of time."""
+    """The spans with names that start with this word, in order of time."""
     return sorted((span for span in spans if span.name.split(" ")[0] == word), key=lambda span: span.start)
 
 
@@ -191,7 +191,7 @@ def expect_turns(wire, spans, cancelled):
 
 
 def expect_tools(wire, spans, turns, answers):
-    """`answers` are the kinds of the options that the editor took, in order."""
+    """`answers` are the kinds of the options that the editor selected, in order."""
     tools = {span.attributes["gen_ai.tool.call.id"]: span for span in named(spans, "execute_tool")}
     assert tools.keys() == wire.calls.keys() and len(tools) == len(named(spans, "execute_tool")), (wire.calls, tools)
     for call, turn in wire.calls.items():
@@ -206,7 +206,7 @@ def expect_tools(wire, spans, turns, answers):
 
 
 def expect_served(wire, spans, turns):
-    """What the client did for the agent stands below the turn, or below its tool."""
+    """Requests of the agent to the client are below the turn, or below its tool."""
     served = [span for span in spans if span.name.startswith("fs/")]
     assert sorted(span.name for span in served) == sorted(wire.files), (served, wire.files)
     traces = {turn.trace for turn in turns}
@@ -221,7 +221,7 @@ def expect_same_bytes(session):
 
 
 async def official_example():
-    """The Python SDK's own example, which says back what it is asked and has no tools."""
+    """The Python SDK's own example: an echo without tools."""
     async with Session({"name": "sdk-example"}) as session:
         assert await session.turn("text") == "end_turn"
         assert await session.end() in (0, 128 + signal.SIGTERM)
@@ -249,7 +249,7 @@ async def whole_session(agent):
 
 
 async def content_on_request():
-    """With --record-content the turn's words are there, as messages; without it they are not (above)."""
+    """With --record-content the spans have the turn's messages; without it they have none (above)."""
     agent = AGENTS[0]
     async with Session(agent, [*COLLECTOR, "--record-content"]) as session:
         assert await session.turn("text") == "end_turn"
@@ -265,7 +265,7 @@ async def content_on_request():
 
 
 async def dead_collector(endpoint):
-    """A collector that is down or silent does not slow a turn, break it, or hold the end for long."""
+    """A collector that is down or silent neither slows nor breaks a turn, nor delays the end for long."""
     async with Session(AGENTS[0], ["--otlp-endpoint", endpoint]) as session:
         start = time.monotonic()
         for scenario in ("text", "read", "edit"):
@@ -278,7 +278,7 @@ async def dead_collector(endpoint):
 
 
 async def exit_status(command, expected):
-    """The proxy ends as its command ends, and says why where it could not start."""
+    """The proxy ends with the status of its command, and reports why a command could not start."""
     process = await asyncio.create_subprocess_exec(
         PROXY, *COLLECTOR, "--", *command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
     )

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A turn of a real agent through acp-traces, read back from the backends that took its spans and metrics.
+"""A turn of a real agent through acp-traces, read back from the backends that received its spans and metrics.
 
 What the proxy exported is in a file of spans as well, which the recorded bytes are held against (acp_traces.py); what a
 backend gives back has to be the same.
@@ -66,7 +66,7 @@ def in_json(requests):
 
 
 def in_phoenix(project, count):
-    """What Phoenix holds of a project, once it holds that many spans: it takes them first and stores them later."""
+    """The spans of a project in Phoenix, once there are that many: Phoenix accepts them before it stores them."""
     deadline = time.monotonic() + ARRIVAL_SECONDS
     while True:
         try:
@@ -81,7 +81,7 @@ def in_phoenix(project, count):
 
 
 def nested(flat):
-    """Attributes by their whole names, however Phoenix nests them."""
+    """Attributes by their full names, without Phoenix's nesting."""
     names = {}
     for name, content in flat.items():
         if isinstance(content, dict):
@@ -92,7 +92,7 @@ def nested(flat):
 
 
 class Traced(Session):
-    """A session whose spans go to a file as well, and whose project has the name of the run."""
+    """A session that also writes its spans to a file, in a project with the name of the run."""
 
     def __init__(self, agent, options, asks=()):
         super().__init__(agent, options, asks)
@@ -101,7 +101,7 @@ class Traced(Session):
 
 
 async def one_turn(agent, endpoint, protocol, more=()):
-    """A turn that edits a file, with a permission; gives the session, at its end, and what was exported."""
+    """A turn that edits a file, with a permission; returns the ended session and the exported spans."""
     options = ["--otlp-endpoint", endpoint, "--protocol", protocol, *more]
     async with Traced(agent, options, asks=("allow_once",)) as session:
         assert await session.turn("edit") == "end_turn"
@@ -126,7 +126,7 @@ async def phoenix(agent, endpoint, protocol):
         assert there["span_kind"] == expected, there
         attributes = nested(there["attributes"])
         for name, content in span.attributes.items():
-            # Messages are taken apart, and their texts stored one by one.
+            # Phoenix splits messages, and stores their texts one by one.
             if not name.endswith("_messages"):
                 assert attributes.get(name) == content, (name, content, attributes)
         if "gen_ai.conversation.id" in span.attributes:
@@ -138,7 +138,7 @@ async def phoenix(agent, endpoint, protocol):
 
 
 def picture(project, turn):
-    """The view of the turn, for people to look at, where a folder for it is named."""
+    """Takes a picture of the turn's view, if a folder for it is named."""
     folder = os.environ.get("INTEROP_PICTURES")
     if not folder:
         return
@@ -154,11 +154,11 @@ def picture(project, turn):
 
 
 async def receiver(agent, endpoint, protocol):
-    """Spans, and metrics, which are sent at the end."""
+    """Spans, and metrics, which are exported at the end."""
     run, spans = await one_turn(agent, endpoint, protocol, ["--metrics", "--self-metrics"])
     there = received(run)[0]
     if protocol == "http/json":
-        # It keeps this as it came.
+        # This backend keeps it unchanged.
         requests = get(f"{RECEIVER}/test/session/traces")
         there = in_json([it for it in requests if "resourceSpans" in it and run in json.dumps(it)])
     assert sorted(map(repr, there)) == sorted(map(repr, spans)), (there, spans)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What acp-traces records of content, against the JSON schemas of the semantic conventions.
+"""Validates content that acp-traces records by the JSON schemas of the semantic conventions.
 
     acp_traces_schemas.py ACP_TRACES PROFILE=FOLDER... [TRANSCRIPT...]
 
@@ -39,7 +39,7 @@ class Schema:
                 self.parts[kind] = Draft202012Validator(own)
 
     def problems(self, value, generic, seen):
-        """What is wrong with a value; types that have no definition are counted in `generic`."""
+        """The errors of a value; types without a definition are counted in `generic`."""
         yield from (error.message for error in self.whole.iter_errors(value))
         for message in value:
             for part in message.get("parts", []):

@@ -21,7 +21,7 @@ import threading
 import time
 from pathlib import Path
 
-# A turn: the prompt, CHUNKS updates, the answer. TURNS of them are under way at a time.
+# A turn: the prompt, CHUNKS updates, the answer. TURNS of them are active at a time.
 CHUNKS, TURNS = 8, 50
 UPDATE = (
     '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":'
@@ -59,7 +59,7 @@ def collector(port, counts):
 
 
 def start_collector(port, counts):
-    """The collector and its port, once it listens."""
+    """The collector and its port, after it has started to listen."""
     command = [sys.executable, __file__, "collector", str(port), counts]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     return process, int(process.stdout.readline())
@@ -80,7 +80,7 @@ def soak(proxy, messages, seconds):
         [*command, "--", sys.executable, __file__, "agent"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
     )
-    # It is read while it is written to: the proxy may say much.
+    # Reading while writing, because the proxy may log a lot.
     told = []
     listener = threading.Thread(target=lambda: told.append(traced.stderr.read().decode()))
     listener.start()

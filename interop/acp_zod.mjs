@@ -1,5 +1,5 @@
-// The types of ACP in the TypeScript SDK, beside ours: each value that ours and the official Rust types are compared over is
-// read by the SDK's zod types too. Lines come on stdin, from `acp-instances`.
+// Compares our ACP types with those of the TypeScript SDK: its zod types read each value of the comparison with the official
+// Rust types. Lines come on stdin, from `acp-instances`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { INTEROP, check } from "./harness.mjs";
@@ -10,16 +10,16 @@ const ZOD = {
   v2: await import(join(sdk, "v2/unstable/schema/zod.gen.js")),
 };
 
-/** Where the two are meant to read otherwise: which values, who refuses them, and why. */
+/** Intended differences: the values, the side that rejects them, and the reason. */
 const INTENDED = [
   {
-    // A `terminal` that is wrong, or a `type` that is no string, is an agent's own method to the SDK, without what it had of a
-    // terminal. With us, as with the official Rust types, a known tag with a wrong body is an error.
+    // The SDK reads an invalid `terminal`, or a `type` that is not a string, as an agent's own method and drops the terminal's
+    // members. For us and the official Rust types, a known tag with an invalid body is an error.
     is: (line) => line.version === "v1" && line.type === "AuthMethod",
     refused: "ours",
   },
   {
-    // A kind that is not known is an error to the SDK where it stands alone. The official Rust type reads `other`; ours keeps it.
+    // The SDK rejects an unknown kind that stands alone. The official Rust type reads it as `other`; ours keeps it.
     is: (line) => line.version === "v1" && line.type === "ToolKind" && line.change === "OtherName",
     refused: "zod",
   },
@@ -46,7 +46,7 @@ await check(`zod and ours, over ${lines.length} values`, () => {
       tally.taken += 1;
       if (told.some((pointer) => same(part(theirs.data, pointer), part(value, pointer)))) problem = "left out by ours";
     } else if (ours === null) tally.refused += 1;
-    // What the official Rust types refuse too, and ours take, is listed with those.
+    // Values that the official Rust types also reject, and ours accept, are listed there.
     else if (!official) tally.open += 1;
     else problem = "zod";
     if (!problem) continue;

@@ -1,5 +1,5 @@
-// Streams of our producer, read by the first-party clients; what the first-party encoder writes, read by us. Streams come
-// from `agui-streams`, each with the messages, the state and the calls that it makes with us.
+// Streams of our producer in the first-party clients, and output of the first-party encoder in our reader. Streams come from
+// `agui-streams`, each with the messages, the state and the calls of our reducer.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const readByUs = (bodies) => {
   return execFileSync(program, ["read"], { input: lines, maxBuffer: 1 << 28 }).toString().trimEnd().split("\n").map((line) => JSON.parse(line));
 };
 
-/** A server that gives the next body, in pieces. */
+/** A server that returns the next body, in pieces. */
 async function serve(bodies, type, test) {
   let next = 0;
   const server = createServer((request, response) => {
@@ -38,7 +38,7 @@ async function serve(bodies, type, test) {
   }
 }
 
-/** What the client makes of the streams is what we make of them. */
+/** The client's messages and state equal ours. */
 async function understood(client, streams, type, bodies) {
   const warnings = [];
   const { warn } = console;
@@ -59,7 +59,7 @@ async function understood(client, streams, type, bodies) {
   } finally {
     console.warn = warn;
   }
-  // A patch that cannot be done is told and changes nothing, with both.
+  // Both report a patch that does not apply, and leave the state unchanged.
   const others = warnings.filter((words) => !words.includes("Failed to apply") && !words.includes("ACTIVITY_DELTA"));
   assert.deepEqual(others, []);
 }
@@ -74,10 +74,10 @@ await check("agui × @ag-ui/client 1.0.0: streams as server-sent events", () =>
   understood(modern, streams, SSE, streams.map((stream) => Buffer.from(stream.sse))));
 await check("agui × @ag-ui/client 1.0.0: streams as protobuf", () =>
   understood(modern, streams, PROTOBUF, streams.map((stream) => bytes(stream.protobuf))));
-await check("agui × @ag-ui/client 0.0.59: streams made fit for clients before 1.0", () =>
+await check("agui × @ag-ui/client 0.0.59: streams for clients before 1.0", () =>
   understood(legacy, old, SSE, old.map((stream) => Buffer.from(stream.sse))));
 
-await check("agui × @ag-ui/encoder 1.0.0: what it writes, as text and as bytes, is read, and is what we write", () => {
+await check("agui × @ag-ui/encoder 1.0.0: its text and bytes are read, and equal ours", () => {
   const encoder = new EventEncoder({ accept: PROTOBUF });
   const bodies = [];
   for (const stream of streams) {

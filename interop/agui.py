@@ -1,4 +1,4 @@
-"""Streams of our producer, read by the official Python models; what those write, read by us."""
+"""Streams of our producer in the official Python models, and their output in our reader."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ def lines_of(*args, stdin=None):
 
 
 def without_nulls(value):
-    """A `null` that the models write for a member that is absent."""
+    """A `null` that the models write for an absent member."""
     if isinstance(value, dict):
         return {name: without_nulls(it) for name, it in value.items() if it is not None}
     return [without_nulls(it) for it in value] if isinstance(value, list) else value

@@ -1,5 +1,5 @@
-// Streams of agui-bridge before the first-party clients: each is accepted, and makes the messages that our reducer makes.
-// Those that are kept, those of all recordings, and those of what agents may send, in any order.
+// Streams of agui-bridge in the first-party clients: each is accepted, and results in the messages of our reducer. The streams are
+// worked examples, those of all recordings, and those of generated updates in any order.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,12 +12,12 @@ const FIXTURES = join(INTEROP, "../agui-bridge/tests/fixtures/v1");
 const expected = JSON.parse(readFileSync(join(FIXTURES, "messages.json"), "utf8"));
 let body;
 globalThis.fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
-// The clients warn of what they leave out, which is nothing here.
+// The clients warn of each event that they ignore; no warning is expected.
 const warnings = [];
 console.warn = (...words) => warnings.push(words.map(String).join(" "));
 console.error = (...words) => warnings.push(words.map(String).join(" "));
 
-/** The runs of a stream; a client of 0.x takes nothing after a RUN_ERROR, so each run is a response of its own. */
+/** The runs of a stream. A client of 0.x ignores everything after a RUN_ERROR, so each run is a separate response. */
 function runs(lines) {
   const runs = [];
   for (const line of lines.filter((line) => !line.startsWith('{"toAgent"'))) {
@@ -57,7 +57,7 @@ for (const [name, messages] of Object.entries(expected)) {
 
 const CLIENTS = [["1.0", "1.0.0", Modern], ["legacy", "0.0.59", Legacy]];
 
-/** The streams that a program prints for clients of a profile, each held against the client. */
+/** Checks each stream that a program prints for clients of a profile. */
 async function checkStreams(what, Agent, client, program, args) {
   const path = join(process.env.INTEROP_AGUI_BIN, program);
   const streams = execFileSync(path, args, { maxBuffer: 1 << 30 }).toString().trimEnd().split("\n");
@@ -78,7 +78,7 @@ const RECORDED = join(FIXTURES, "recorded");
 for (const [profile, client, Agent] of CLIENTS) {
   await checkStreams("recorded sessions of agents", Agent, client, "bridge-recorded", [RECORDED, profile]);
 }
-// How many of each: more in a run that has the time.
+// The number of each kind.
 const STREAMS = process.env.BRIDGE_STREAMS ?? "300";
 for (const [profile, client, Agent] of CLIENTS) {
   await checkStreams("streams of what agents may send", Agent, client, "bridge-streams", [STREAMS, profile]);

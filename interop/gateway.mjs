@@ -1,4 +1,4 @@
-// The gateway with the agents behind it and the `HttpAgent` of two generations of `@ag-ui/client` before it.
+// The gateway between real agents and the `HttpAgent` of two generations of `@ag-ui/client`.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const ANSWER_SECONDS = 10;
 const EXIT_SECONDS = 10;
 const VERSIONS = ["1.0.0", "0.0.59"];
 
-/** A gateway with one agent, and one thread of the client in front of it. */
+/** A gateway with one agent, and a client with one thread. */
 class Chat {
   static async open(agent, version, options = [], connection) {
     const chat = new Chat();
@@ -44,8 +44,8 @@ class Chat {
   }
 
   /**
-   * One run: what the client saw, and what went over the agent's wire meanwhile. `onEvent` sees each event with the
-   * run's id. Rejections and the client's own warnings are failures.
+   * One run: the client's events, and the agent's lines meanwhile. `onEvent` gets each event with the run's id. Rejections
+   * and the client's own warnings are failures.
    */
   async turn(scenario, onEvent = () => {}) {
     const before = this.client.messages.length;
@@ -78,7 +78,7 @@ class Chat {
     return { version: this.version, events, last: events.at(-1), messages, thread, wire };
   }
 
-  /** A slow turn that is cancelled by request once it says something. */
+  /** A slow turn that is cancelled by request after its first text. */
   cancelledTurn() {
     let cancelled;
     return this.turn("slow", async (event, runId) => {
@@ -100,7 +100,7 @@ class Chat {
     };
   }
 
-  /** Ends the gateway; no process of the agent may be left. */
+  /** Ends the gateway, and checks that no process of the agent is left. */
   async close() {
     try {
       assert.ok(this.place.processes().size > 1, "the agent was not running before the end");
@@ -112,7 +112,7 @@ class Chat {
   }
 }
 
-/** What an agent's lines say about a turn: its words, its tool calls with arguments and results, its last plan. */
+/** The content of a turn in the agent's lines: text, tool calls with arguments and results, the last plan. */
 function told(wire) {
   const facts = { text: "", thought: "", plan: undefined, tools: new Map(), asked: [] };
   const tool = (id) => facts.tools.get(id) ?? facts.tools.set(id, { content: [] }).get(id);
@@ -139,7 +139,7 @@ function told(wire) {
   return facts;
 }
 
-/** The text that a finished call's result must hold: its text blocks, or else its raw output. */
+/** The text that a finished call's result must contain: its text blocks, or its raw output if there are none. */
 function expectResult(message, call) {
   const texts = call.content.filter((item) => item.type === "content" && item.content.type === "text");
   const diffs = call.content.filter((item) => item.type === "diff");
@@ -151,13 +151,13 @@ function expectResult(message, call) {
   else if (Array.isArray(blocks) && blocks.length > 0 && blocks.every((block) => block.type === "text")) {
     for (const { text } of blocks) assert.ok(message.content.includes(text), `${message.content} lacks ${text}`);
   } else if (typeof call.output?.formatted_output === "string") {
-    // Codex tells of a command by an object.
+    // Codex describes a command by an object.
     const { formatted_output: wrote, exit_code: code } = call.output;
     assert.equal(message.content, code ? `${wrote}${wrote.endsWith("\n") || !wrote ? "" : "\n"}[exit code ${code}]` : wrote);
   } else assert.deepEqual(JSON.parse(message.content), call.output);
 }
 
-/** The messages that the client holds after a turn are what the agent said. */
+/** Checks the client's messages after a turn against the agent's lines. */
 function expectMessages({ version, events, messages, thread, wire }) {
   const facts = told(wire);
   const of = (role) => messages.filter((message) => message.role === role);
@@ -268,7 +268,7 @@ async function conversation(agent, version) {
   await check(title("the end, nothing left behind"), () => chat.close());
 }
 
-/** The Python SDK's own example: it says back what it is asked, and has no tools. */
+/** The Python SDK's own example: an echo without tools. */
 async function officialExample(version) {
   await check(`gateway × sdk-example × @ag-ui/client ${version}: what was said, and the end`, async () => {
     const chat = await Chat.open({ name: "sdk-example" }, version);
@@ -286,7 +286,7 @@ async function officialExample(version) {
   });
 }
 
-/** The official SDK's server behind the gateway; there is no tap on a socket, so the scenarios say it all. */
+/** The official SDK's server behind the gateway. A socket has no tap, so expectations come from the scenarios. */
 async function overNetwork(version, scheme) {
   await check(`gateway × sdk-agent over ${scheme} × @ag-ui/client ${version}`, async () => {
     const server = new Program(process.execPath, [join(INTEROP, "agents/sdk-agent.mjs"), "--listen"], process.env);
@@ -326,7 +326,7 @@ async function policy(option, happened) {
   });
 }
 
-/** What the demo agent knows beside the scenarios: every kind of update, noise, odd ends. */
+/** The demo agent's other words: every kind of update, noise, unusual ends. */
 async function vocabulary(version) {
   const title = (what) => `gateway × demo-agent × @ag-ui/client ${version}: ${what}`;
   const agent = AGENTS.find(({ name }) => name === "demo-agent");
@@ -380,7 +380,7 @@ async function agentThatEndsAtOnce(version) {
 }
 
 async function agentThatIsNotThere() {
-  await check("gateway: an agent that is not there", async () => {
+  await check("gateway: a missing agent", async () => {
     const options = ["--listen", "127.0.0.1:0", "--agent", "no-such-agent --acp"];
     const gateway = new Program(join(BIN, "gateway"), options, process.env);
     const ended = within(EXIT_SECONDS, "giving up", gateway.exited);

@@ -1,5 +1,5 @@
-// Gateways whose clock is set while they work, alone and with others that share a Redis server: nothing goes by the time of
-// the day that must not. libfaketime stands between the gateway and the clock; a file says how far it is off.
+// The clock of a gateway is set during its work, alone and with replicas on a Redis server: timeouts must not depend on the time of
+// day. libfaketime replaces the clock; a file has its offset.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -30,19 +30,19 @@ class Gateway {
     return gateway;
   }
 
-  /** Sets the clock, this many seconds off. */
+  /** Sets the clock's offset in seconds. */
   set(seconds) {
     writeFileSync(this.file, `${seconds < 0 ? "" : "+"}${seconds}s`);
   }
 
-  /** The year of its clock, as a model's tool tells it. */
+  /** The year of its clock, from a model's tool. */
   async year() {
     const events = await this.run("time", { agent: "hybrid" });
     const told = events.find(({ type }) => type === "TOOL_CALL_RESULT").content;
     return Number(told.match(/\d{4}/)[0]);
   }
 
-  /** A run: its events, each told when it comes. */
+  /** A run: its events, each reported as it arrives. */
   async run(word, { agent = "demo", threadId = randomUUID(), runId = randomUUID(), onEvent = () => {}, ...more } = {}) {
     const messages = more.messages ?? [{ id: "u", role: "user", content: word }];
     const response = await fetch(`${this.url}/api/ai/agents/${agent}/chat`, {
@@ -77,7 +77,7 @@ async function read(response, onEvent = () => {}) {
 
 const end = (events) => events.at(-1).outcome?.type ?? events.at(-1).code;
 
-/** A place for gateways, and what `body` does there; nothing is left behind. */
+/** Runs `body` in a new place for gateways, and checks that no process is left. */
 async function inPlace(body) {
   const place = new Place();
   let left;

@@ -1,8 +1,8 @@
-// Many runs at once through the gateway, and through a bare relay that writes each line of the same agent as it is.
+// Many concurrent runs through the gateway, and through a bare relay that forwards each line of the same agent unchanged.
 //
-//   LOAD_RUNS=500 LOAD_SECONDS=30 node gateway_load.mjs     unless set: 100 runs, 5 s
+//   LOAD_RUNS=500 LOAD_SECONDS=30 node gateway_load.mjs     default: 100 runs, 5 s
 //
-// Figures are for people to judge. What must hold: each run has all its pieces and its end, and memory stays within bounds.
+// Figures are for people to judge. Checked are that each run has all its pieces and its end, and that memory stays within bounds.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -16,7 +16,7 @@ const RUNS = Number(process.env.LOAD_RUNS ?? 100);
 const SECONDS = Number(process.env.LOAD_SECONDS ?? 5);
 const PAUSE_MS = 100;
 const PIECES = (SECONDS * 1000) / PAUSE_MS;
-/** The gateway itself, and what each run may take beside: its log, its thread, its connection. */
+/** The gateway itself, and the memory of each run: its log, its thread, its connection. */
 const MAX_MEGABYTES = 64 + RUNS * (0.25 + PIECES * 0.001);
 const AGENT = join(INTEROP, "agents/stream-agent.mjs");
 const now = () => performance.timeOrigin + performance.now();
@@ -54,7 +54,7 @@ function relay() {
   });
 }
 
-/** One run: how many milliseconds late each piece was, and the end of the stream. */
+/** One run: the delay of each piece in milliseconds, and the end of the stream. */
 async function run(url) {
   const messages = [{ id: "u", role: "user", content: `${PIECES} every ${PAUSE_MS}` }];
   const response = await fetch(url, {
@@ -80,7 +80,7 @@ async function run(url) {
   return { late, events, end };
 }
 
-/** The most memory that a process has had, in megabytes. */
+/** The peak memory of a process, in megabytes. */
 const peak = (pid) => Number(readFileSync(`/proc/${pid}/status`, "utf8").match(/VmHWM:\s+(\d+)/)[1]) / 1024;
 
 async function load(name, program, path) {

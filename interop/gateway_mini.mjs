@@ -1,4 +1,4 @@
-// The one-file gateway with the demo agent behind it and the `HttpAgent` of two generations of `@ag-ui/client` before it.
+// The one-file gateway between the demo agent and the `HttpAgent` of two generations of `@ag-ui/client`.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const kinds = (events) => events.map(({ type }) => type);
 const text = (events) =>
   events.filter(({ type }) => type === "TEXT_MESSAGE_CONTENT").map(({ delta }) => delta).join("");
 
-/** The gateway, with a tap before its agent. */
+/** The gateway, with a tap between it and its agent. */
 class Mini {
   static async open() {
     const mini = new Mini();
@@ -70,7 +70,7 @@ class Mini {
     try {
       this.program.child.kill("SIGINT");
       assert.equal(await within(EXIT_SECONDS, "ending on SIGINT", this.program.exited), 0);
-      // The agent sees the end of its input.
+      // The end of its input ends the agent.
       for (let left = 100; this.place.processes().size > 0 && left > 0; left--) {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -149,11 +149,11 @@ if (mini) {
     assert.equal((await mini.post("/", input, { "content-type": "text/plain" })).status, 415);
     assert.equal((await mini.post("/", { ...input, messages: [] })).status, 400);
   });
-  await check("gateway-mini: an agent that dies is started again", async () => {
+  await check("gateway-mini: a crashed agent is restarted", async () => {
     const client = await mini.thread("1.0.0");
     const crashed = await mini.run(client, "crash").catch(() => undefined);
     assert.equal(crashed?.at(-1).code ?? "AGENT_EXITED", "AGENT_EXITED");
     assert.match(text(await mini.run(await mini.thread("1.0.0"), "hello")), /^Hello!/);
   });
-  await check("gateway-mini: the end, nothing left behind", () => mini.close());
+  await check("gateway-mini: no process is left", () => mini.close());
 }

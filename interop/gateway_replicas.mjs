@@ -1,4 +1,4 @@
-// Two gateways that share a Redis server, behind nginx, which asks one and then the other; one of them is killed.
+// Two gateways on one Redis server, behind nginx with round robin; one of them is killed.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const EXIT_SECONDS = 15;
 const LEASE_SECONDS = 4;
 const { HttpAgent } = await import("ag-ui-client-1.0.0");
 
-/** A port that nobody has. */
+/** A free port. */
 async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -21,7 +21,7 @@ async function freePort() {
   return port;
 }
 
-/** nginx before gateways: plain round robin, and nothing of the streams held back. */
+/** nginx in front of gateways: round robin, without buffering. */
 async function nginx(place, gateways) {
   const port = await freePort();
   const servers = gateways.map(({ url }) => `server ${new URL(url).host} max_fails=1 fail_timeout=1s;`).join(" ");
@@ -54,7 +54,7 @@ http {
   return { program, url: `http://127.0.0.1:${port}` };
 }
 
-/** Two gateways with the demo agent, and nginx before them. */
+/** Two gateways with the demo agent, behind nginx. */
 class Replicas {
   static async open() {
     const replicas = new Replicas();
@@ -104,7 +104,7 @@ async function turn(client, word, onEvent = () => {}, parameters = {}) {
   return { runId, events, last: events.at(-1) };
 }
 
-/** The events of a run, as somebody reads them who comes later, or back. */
+/** The events of a run for a reader that connects later, or again. */
 async function read(url, runId, after) {
   const headers = after ? { "Last-Event-ID": after } : {};
   const signal = AbortSignal.timeout(TURN_SECONDS * 1000);
@@ -116,13 +116,13 @@ async function read(url, runId, after) {
 
 const replicas = await Replicas.open();
 
-await check("replicas: nginx asks one gateway, then the other", async () => {
+await check("replicas: nginx alternates between the gateways", async () => {
   const served = new Set();
   for (let i = 0; i < 4; i++) served.add((await fetch(`${replicas.proxy.url}/healthz`)).headers.get("x-served-by"));
   assert.equal(served.size, 2, [...served].join(" "));
 });
 
-await check("replicas: ten turns of one thread, whichever gateway is asked, in one session", async () => {
+await check("replicas: ten turns of one thread at either gateway, in one session", async () => {
   const client = replicas.chat();
   for (let i = 0; i < 10; i++) {
     const { events, last } = await turn(client, "hello");
@@ -133,7 +133,7 @@ await check("replicas: ten turns of one thread, whichever gateway is asked, in o
   assert.equal(client.messages.filter(({ role }) => role === "user").length, 10);
 });
 
-await check("replicas: a permission is asked by one run and answered by the next", async () => {
+await check("replicas: one run asks for a permission, the next one answers it", async () => {
   const client = replicas.chat();
   const { last } = await turn(client, "edit");
   assert.equal(last.outcome?.type, "interrupt", JSON.stringify(last));
@@ -143,14 +143,14 @@ await check("replicas: a permission is asked by one run and answered by the next
   assert.equal(answered.last.outcome?.type, "success", JSON.stringify(answered.last));
 });
 
-await check("replicas: everybody reads the same run, at either gateway", async () => {
+await check("replicas: all readers get the same run at either gateway", async () => {
   const { runId, events } = await turn(replicas.chat(), "noise");
   for (const url of [replicas.gateways[0].url, replicas.gateways[1].url, replicas.proxy.url]) {
     assert.deepEqual((await read(url, runId)).map(({ type }) => type), events.map(({ type }) => type));
   }
 });
 
-await check("replicas: a gateway is killed in a run, and the other one says so", async () => {
+await check("replicas: a gateway is killed in a run, and the other one reports it", async () => {
   const [one, other] = replicas.gateways;
   const [threadId, runId] = [randomUUID(), randomUUID()];
   const messages = [{ id: randomUUID(), role: "user", content: "slow" }];
@@ -183,4 +183,4 @@ await check("replicas: a gateway is killed in a run, and the other one says so",
   assert.equal(answered.last.outcome?.type, "success", JSON.stringify(answered.last));
 });
 
-await check("replicas: the end, nothing left behind", () => replicas.close());
+await check("replicas: no process is left", () => replicas.close());

@@ -1,9 +1,9 @@
-// Many runs at once through the gateway for a long time: what it holds is looked at while they go on, and when they are over.
+// Many concurrent runs through the gateway for a long time. Its resources are sampled during the runs and after their end.
 //
-//   SOAK_SECONDS=3600 SOAK_RUNS=50 SOAK_SAMPLE=60 node gateway_soak.mjs     unless set: 20 s, 50 runs at once, every 2 s
+//   SOAK_SECONDS=3600 SOAK_RUNS=50 SOAK_SAMPLE=60 node gateway_soak.mjs     default: 20 s, 50 runs at once, every 2 s
 //
-// The program that is looked at is the gateway alone: its memory (resident), its open files, its threads of the system, and
-// what it says of itself on SIGUSR1. SOAK_OUT=FILE has each sample as a line of JSON.
+// Samples are of the gateway process alone: its resident memory, open files, system threads, and its report on SIGUSR1.
+// SOAK_OUT=FILE gets each sample as a line of JSON.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync, readdirSync } from "node:fs";
@@ -16,14 +16,14 @@ const RUNS = Number(process.env.SOAK_RUNS ?? 50);
 const SAMPLE = Number(process.env.SOAK_SAMPLE ?? Math.max(2, SECONDS / 60));
 const AGENT = join(INTEROP, "agents/stream-agent.mjs");
 const [PIECES, PAUSE_MS] = [30, 100];
-/** How many runs a thread has before another one takes its place. */
+/** The number of runs of a thread before a new thread replaces it. */
 const RUNS_OF_A_THREAD = 5;
-/** What is not used is let go of within seconds, so that what is never let go of shows. */
+/** Unused resources are released within seconds, so that leaks show. */
 const IDLE_SECONDS = 5;
 const RUN_SECONDS = 60;
-/** Beside what is kept of runs that have ended, in megabytes: the program, the runs that go on, and fragments. */
+/** Memory in megabytes, without the kept runs: the program, active runs, and fragmentation. */
 const [KEPT_MEGABYTES, OTHER_MEGABYTES] = [16, 96];
-/** How much more memory the second half may have than the end of the first, in megabytes. */
+/** The allowed growth of memory in the second half, in megabytes. */
 const GROWTH_MEGABYTES = 12;
 
 const SETTINGS = {
@@ -48,7 +48,7 @@ async function* frames(response) {
   }
 }
 
-/** One run; gives the frames that came. */
+/** One run; returns the frames that arrived. */
 async function run(url, threadId, does) {
   const runId = randomUUID();
   const messages = [{ id: randomUUID(), role: "user", content: `${PIECES} every ${PAUSE_MS}` }];
@@ -61,7 +61,7 @@ async function run(url, threadId, does) {
       signal,
     });
   let response = await begin();
-  // A run that its client has left may still be stopping.
+  // A run without its client may still be stopping.
   while (response.status === 409 && (await response.text()).includes("going on")) {
     await sleep(500, undefined, { signal });
     response = await begin();
@@ -87,7 +87,7 @@ async function run(url, threadId, does) {
   if (does !== "cancels") assert.equal(seen.filter((frame) => frame.includes('"TEXT_MESSAGE_CONTENT"')).length, PIECES);
 }
 
-/** A client: run after run, in thread after thread. */
+/** A client: one run after another, in one thread after another. */
 async function client(url, number, until) {
   let threadId;
   for (let count = number; performance.now() < until; count++) {
@@ -98,7 +98,7 @@ async function client(url, number, until) {
   }
 }
 
-/** What the gateway holds now. */
+/** The gateway's resources now. */
 async function sample(program, began) {
   const { pid } = program.child;
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -163,7 +163,7 @@ await check(`soak: ${RUNS} runs at once for ${SECONDS} s`, async () => {
     console.log(`memory: ${first.toFixed(1)} MB in the second quarter, ${second.toFixed(1)} MB in the second half (medians)`);
     if (SECONDS >= 300) assert.ok(second < first + GROWTH_MEGABYTES, "memory grows");
 
-    // All that clients have opened is closed when they are gone, but for the runs that are kept to be read.
+    // After the clients have gone, only the kept runs remain.
     let [last, tries] = [await look(), 0];
     while ((last.threads > 0 || last.goingOn > 0 || last.files > idle.files + 8) && tries++ < 30) {
       await sleep(1000);

@@ -1,4 +1,4 @@
-// What the Node checks share: named checks, bounded waits, workspaces, programs, processes left behind, taps.
+// Shared parts of the Node checks: named checks, bounded waits, workspaces, programs, leftover processes, taps.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, watch } from "node:fs";
@@ -12,7 +12,7 @@ export const AGENTS = JSON.parse(readFileSync(join(INTEROP, "agents/agents.json"
 export const SCENARIOS = JSON.parse(readFileSync(join(INTEROP, "scenarios.json"), "utf8"));
 const MARK = "INTEROP_RUN";
 
-/** Runs one check and prints its line; `body` throws what is wrong. */
+/** Runs one check and prints its line; `body` throws on failure. */
 export async function check(name, body) {
   const start = performance.now();
   try {
@@ -29,7 +29,7 @@ process.on("unhandledRejection", (error) => {
   console.log(`FAIL a promise was rejected and nobody looked\n${error.stack}`);
 });
 
-/** The promise, or an error that says what did not happen in time. */
+/** The promise, or an error that names what did not happen in time. */
 export function within(seconds, what, promise) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -41,7 +41,7 @@ export function within(seconds, what, promise) {
 /** The words that make an agent play a scenario. */
 export const prompt = (agent, scenario) => agent.prompts?.[scenario] ?? `Please do this: scenario:${scenario}`;
 
-/** A workspace, a home and a tap's folder, of one run; every process of the run carries `run` in its environment. */
+/** A workspace, a home and a tap's folder of one run. Every process of the run has `run` in its environment. */
 export class Place {
   constructor() {
     this.run = randomUUID();
@@ -52,7 +52,7 @@ export class Place {
     this.env = { ...process.env, [MARK]: this.run, INTEROP_HOME: join(this.root, "home") };
   }
 
-  /** The command of an agent with a tap before it, as words for a shell-like split. */
+  /** The command of an agent behind a tap, as words for a shell-like split. */
   agentCommand(agent) {
     const tap = ["python3", join(INTEROP, "tap.py"), join(this.root, "tap"), "--"];
     const words = [...tap, join(INTEROP, "agents/start"), agent.name];
@@ -61,7 +61,7 @@ export class Place {
 
   /**
    * The messages that went through the taps in one direction, `in` (to the agent) or `out`, in order of process.
-   * What is no JSON object is left out.
+   * Lines that are not JSON objects are skipped.
    */
   tapped(direction) {
     const folder = join(this.root, "tap");
@@ -73,7 +73,7 @@ export class Place {
     });
   }
 
-  /** Waits until something holds of what went through the taps. */
+  /** Waits until a condition on the taps' messages holds. */
   async until(what, seconds, holds) {
     const watcher = watch(join(this.root, "tap"));
     try {
@@ -84,7 +84,7 @@ export class Place {
     }
   }
 
-  /** The processes of this run that live now, as `pid → command`. */
+  /** The live processes of this run, as `pid → command`. */
   processes() {
     const found = new Map();
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -100,7 +100,7 @@ export class Place {
     return found;
   }
 
-  /** Ends what still runs, removes the folders, and returns what ran. */
+  /** Ends the remaining processes, removes the folders, and returns those processes. */
   leave() {
     const left = this.processes();
     for (const pid of left.keys()) process.kill(pid, "SIGKILL");

@@ -1,4 +1,4 @@
-"""What the Python checks share: named checks, workspaces, taps, the receiver's spans, processes left behind."""
+"""Shared parts of the Python checks: named checks, workspaces, taps, the receiver's spans, leftover processes."""
 import base64
 import json
 import os
@@ -22,7 +22,7 @@ failures = 0
 
 
 async def check(name, body):
-    """Runs one check and prints its line; `body` raises what is wrong."""
+    """Runs one check and prints its line; `body` raises on failure."""
     global failures
     start = time.monotonic()
     try:
@@ -43,7 +43,7 @@ def prompt(agent, scenario):
 
 
 class Place:
-    """A workspace, a home and folders for taps, of one run; each process of the run has `run` in its environment."""
+    """A workspace, a home and folders for taps of one run. Each process of the run has `run` in its environment."""
 
     def __init__(self):
         self.run = str(uuid.uuid4())
@@ -58,12 +58,12 @@ class Place:
         return [sys.executable, str(INTEROP / "tap.py"), str(self.root / folder), "--", *command]
 
     def tapped(self, folder, direction):
-        """The bytes of one direction that went through the tap of `folder`; one process has run there."""
+        """The bytes of one direction through the tap of `folder`; one process has run there."""
         [path] = (self.root / folder).glob(f"*.{direction}")
         return path.read_bytes()
 
     def processes(self):
-        """The processes of this run that live now."""
+        """The live processes of this run."""
         found, mark = {}, f"{MARK}={self.run}".encode()
         for entry in Path("/proc").iterdir():
             try:
@@ -74,7 +74,7 @@ class Place:
         return found
 
     def leave(self):
-        """Ends what still runs and removes the folders; the list of what ran is the caller's to judge."""
+        """Ends the remaining processes and removes the folders; returns those processes for the caller to judge."""
         left = self.processes()
         for pid in left:
             os.kill(pid, 9)
@@ -87,7 +87,7 @@ def lines(data):
 
 
 def strings(value, leave_out=()):
-    """All strings in a JSON value, but for those of the members named."""
+    """All strings in a JSON value, except those of the named members."""
     match value:
         case str():
             yield value
@@ -102,7 +102,7 @@ def strings(value, leave_out=()):
 
 @dataclass
 class Span:
-    """A span as the receiver read it."""
+    """A span in the receiver."""
 
     name: str
     kind: str
@@ -132,7 +132,7 @@ def attributes(pairs):
 
 
 def received(service):
-    """What the receiver holds of a service: the spans, and all strings that came with them."""
+    """The receiver's data of a service: the spans, and all strings in them."""
     with urllib.request.urlopen(f"{os.environ['INTEROP_OTLP_HTTP']}/test/session/traces", timeout=10) as answer:
         requests = json.load(answer)
     spans, texts = [], []

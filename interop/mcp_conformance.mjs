@@ -1,6 +1,6 @@
-// The official conformance suite of MCP against our server, the server that the gateway hosts for a thread, and our client, each
-// revision as the suite has frozen it.
-// mcp_conformance.json has what need not pass, with the reason; what is there and passes is an error too.
+// The official conformance suite of MCP against our server, the server that the gateway hosts for a thread, and our client, for each
+// revision that the suite has frozen. mcp_conformance.json lists the exceptions with their reasons; an exception that passes is an
+// error.
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,13 +11,13 @@ import { hosted } from "./mcp_hosted.mjs";
 const SUITE = join(INTEROP, "node_modules/@modelcontextprotocol/conformance");
 const EXPECTED = JSON.parse(readFileSync(join(INTEROP, "mcp_conformance.json"), "utf8"));
 
-/** A Node that is new enough for the suite. */
+/** A Node version that the suite supports. */
 const NODE =
   Number(process.versions.node.split(".")[0]) >= 22
     ? process.execPath
     : ["x64", "arm64"].map((cpu) => join(INTEROP, `node_modules/node-linux-${cpu}/bin/node`)).find(existsSync);
 
-/** The scenarios that a revision lists for one side, those that it does not count included. */
+/** The scenarios that a revision lists for one side, including those that it does not count. */
 function scenarios(side, revision) {
   const text = readFileSync(join(SUITE, `requirements/${revision}.yaml`), "utf8");
   const lines = text.split("\n").filter((line) => !line.trimStart().startsWith("#"));
@@ -32,7 +32,7 @@ function scenarios(side, revision) {
   return names.filter(Boolean);
 }
 
-/** Runs the suite; gives the checks of each scenario, and the end of its output if it exits as failed. */
+/** Runs the suite; returns the checks of each scenario, and the end of its output if it failed. */
 async function run(side, target) {
   const out = mkdtempSync(join(tmpdir(), "conformance-"));
   const command = [join(SUITE, "dist/index.js"), side, ...target, "-o", out];
@@ -51,7 +51,7 @@ async function run(side, target) {
   return { found, failure: log.error && log.text.slice(-2000) };
 }
 
-/** What is wrong with a scenario, a text for each check; nothing if it passes. */
+/** The failures of a scenario, a text for each check; empty if it passes. */
 function problems(checks) {
   if (!checks) return [["", "it did not run"]];
   const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
@@ -60,7 +60,7 @@ function problems(checks) {
   return shown.length === 0 && passed === 0 ? [["", "nothing was checked"]] : shown;
 }
 
-/** Whether it passes, or is listed with a reason why it, or these checks of it, do not. */
+/** Whether the scenario passes, or it or its failing checks are listed as exceptions. */
 async function judge(side, revision, name, find) {
   const expected = EXPECTED[side][revision][name];
   const what = expected?.checks ? ` (but for ${expected.checks.length} checks)` : expected ? " (need not pass)" : "";
@@ -78,7 +78,7 @@ async function judge(side, revision, name, find) {
   });
 }
 
-/** Whether the list names nothing that is not there. A name that ends with / stands for all that begin with it. */
+/** Whether each name of the list exists. A name that ends with / is a prefix. */
 const isUpToDate = (side, revision) =>
   check(`mcp ${side} ${revision}: the list of what need not pass is up to date`, () => {
     const names = scenarios(side === "client" ? "client" : "server", revision);
@@ -108,7 +108,7 @@ for (const [side, begin] of Object.entries({ server: own, hosted })) {
   }
 }
 
-// One by one, as those that are left out take minutes.
+// One by one, because the excluded scenarios take minutes.
 const CLIENT = ["--command", join(BIN, "mcp-conformance-client")];
 for (const revision of Object.keys(EXPECTED.client)) {
   await isUpToDate("client", revision);

@@ -1,5 +1,5 @@
-// The official clients of MCP, two generations of each, are asked with a context in each carrier: what arrives is what
-// mcp_context.json says, and with the carriers that we choose ourselves it arrives in all of them. rmcp is in oracles/.
+// The official clients of MCP, two generations of each, receive questions with a context in each carrier. mcp_context.json lists what
+// arrives; with the carriers that we select, the context arrives in every client. rmcp is in oracles/.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { BIN, INTEROP, Program, check, within } from "./harness.mjs";
 const EXPECTED = JSON.parse(readFileSync(join(INTEROP, "mcp_context.json"), "utf8"));
 const ME = [{ name: "interop", version: "1" }, { capabilities: { elicitation: {} } }];
 
-/** A form that shows what it was given. */
+/** A form that shows its input. */
 const form = ({ params }) => ({ action: "accept", content: { seen: JSON.stringify(params) } });
 
-/** What of a context in a carrier arrived, as the tool says that sent it. */
+/** The parts of a context that arrived, as the sending tool reports them. */
 async function ask(client, transport, carrier) {
   await client.connect(transport);
   try {
@@ -38,7 +38,7 @@ const typescript2 = (mode) => (url, carrier) => {
   return ask(client, new Transport2(url), carrier);
 };
 
-/** A Python SDK, in an environment of its own, as two versions of it cannot be in one. */
+/** A Python SDK in an environment of its own, because two versions cannot share one. */
 const python = (environment, mode) => (url, carrier) => {
   const command = [join(INTEROP, "mcp_context.py"), url.href, carrier, mode];
   const run = spawnSync(join(INTEROP, environment, "bin/python"), command, { encoding: "utf8", timeout: 60_000 });
@@ -63,7 +63,7 @@ for (const [name, client] of Object.entries(CLIENTS)) {
       const { arrived, source, isMessageClean } = await client(new URL(text), carrier);
       if (arrived !== arrives) throw new Error(`arrived: ${arrived}, from ${source}`);
       if (!isMessageClean) throw new Error("the message is not what was asked");
-      // Of several, the first of these that arrives counts.
+      // The first that arrives counts.
       const first = carrier === "auto" ? "meta" : carrier;
       if (arrives && source !== first) throw new Error(`from ${source}`);
     });

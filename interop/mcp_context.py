@@ -1,4 +1,4 @@
-"""Asks a server for a tool that asks with a context, with one of the two official Python SDKs of MCP, and prints the result.
+"""Calls a tool that asks with a context, with one of the two official Python SDKs of MCP, and prints the result.
 
     mcp_context.py URL CARRIER legacy|VERSION
 """
@@ -15,7 +15,7 @@ arguments = {"carrier": carrier}
 
 
 async def form(_context, params):
-    """A form that shows what it was given."""
+    """A form that shows its input."""
     seen = params.model_dump_json(by_alias=True, exclude_none=True)
     return types.ElicitResult(action="accept", content={"seen": seen})
 

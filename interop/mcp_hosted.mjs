@@ -1,5 +1,5 @@
-// The MCP server that the gateway hosts for a thread, with a page that has some of the tools that the conformance suite asks
-// for. The suite has no token, so what passes it on adds the server's.
+// The MCP server that the gateway hosts for a thread, with a page that offers some of the tools of the conformance suite. The suite
+// has no token, so a proxy adds the server's.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { BIN, Place, Program, within } from "./harness.mjs";
 const START_SECONDS = 15;
 const schema = { type: "object", properties: {} };
 
-/** What a page can be: tools whose results are texts, or errors. */
+/** The tools that a page can offer: their results are texts or errors. */
 const RESULTS = {
   test_simple_text: { content: "This is a simple text response for testing." },
   test_error_handling: { content: "This tool intentionally returns an error for testing", error: "it failed" },
@@ -19,7 +19,7 @@ const RESULTS = {
   test_x_mcp_header: { content: "It came." },
 };
 
-/** What has to arrive as it is, the second from the suite's description of its scenario. */
+/** Texts that must arrive unchanged; the second is from the suite's description of its scenario. */
 const SCHEMAS = {
   test_x_mcp_header: {
     type: "object",
@@ -51,7 +51,7 @@ const SCHEMAS = {
   },
 };
 
-/** An agent behind a WebSocket that speaks MCP over HTTP, and whose turn does not end; `given` is the server that it gets. */
+/** An agent behind a WebSocket that supports MCP over HTTP, with an endless turn; `given` is the server that it gets. */
 async function agent() {
   const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(sockets, "listening");
@@ -74,7 +74,7 @@ async function agent() {
   return { sockets, given };
 }
 
-/** The page: begins a run with its tools, and brings their results while the run goes on. */
+/** The page: starts a run with its tools, and posts their results during the run. */
 async function page(url) {
   const runId = randomUUID();
   const tools = Object.keys(RESULTS).map((name) => ({
@@ -103,7 +103,7 @@ async function page(url) {
   }
 }
 
-/** Passes requests on as they are, with the token beside them. */
+/** Forwards requests unchanged, with the token added. */
 async function withToken(server) {
   const { hostname, port, pathname } = new URL(server.url);
   const own = Object.fromEntries(server.headers.map(({ name, value }) => [name.toLowerCase(), value]));

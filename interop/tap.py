@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a command and passes bytes between its stdio and ours, keeping a copy of each direction.
+"""Runs a command and forwards bytes between its stdio and ours, and keeps a copy of each direction.
 
     tap.py FOLDER -- COMMAND ...
 
@@ -26,7 +26,7 @@ def feed(child, copy_path):
     try:
         pump(0, child.stdin.fileno(), copy_path)
     except BrokenPipeError:
-        return  # The command is gone; its exit status says why.
+        return  # The command has ended; its exit status has the reason.
     child.stdin.close()
 
 

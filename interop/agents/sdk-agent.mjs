@@ -1,5 +1,5 @@
 // An ACP agent on the official TypeScript SDK that plays `scenarios.json` without a model: on stdio, or with `--listen`
-// on a WebSocket, whose address it writes on stderr.
+// on a WebSocket; stderr gets its address.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

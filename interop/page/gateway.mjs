@@ -7,14 +7,14 @@ import path from "node:path";
 const START_MS = 60_000;
 const END_MS = 10_000;
 
-/** Starts the gateway, with the demo agent unless told otherwise. Gives its address, what it logged, how to end it. */
+/** Starts the gateway, by default with the demo agent. Returns its address, its log, and a function that ends it. */
 export async function startGateway(command, { options = [], variables = {} } = {}) {
   const cwd = await mkdtemp(path.join(tmpdir(), "page-cwd-"));
   const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd, ...options], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, ...variables },
   });
-  // Also when this program is ended early.
+  // Also if this program ends early.
   const end = () => child.kill();
   process.once("exit", end);
   const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));

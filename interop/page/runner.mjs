@@ -19,13 +19,12 @@ export const FLAGS = [
 ];
 
 /**
- * Runs the checks whose names have one of the words of the command line in them, all without words, and sets the exit
- * status.
+ * Runs the checks with one of the command line's words in their names, or all without words, and sets the exit status.
  *
- * @param {string} subject what is checked
+ * @param {string} subject the subject of the checks
  * @param {Array<{ name: string, context?: object, variables?: object, opensItself?: boolean, expectNetworkErrors?: boolean, expectErrors?: RegExp, run: Function }>} checks
- * @param {(variables?: object) => Promise<{ url: string, stop: () => Promise<unknown>, log: () => string }>} start what
- *   the pages come from: one for all checks, and one each for those that want variables of its environment
+ * @param {(variables?: object) => Promise<{ url: string, stop: () => Promise<unknown>, log: () => string }>} start
+ *   starts the server of the pages: one for all checks, and one each for checks with variables for its environment
  */
 export async function runChecks(subject, checks, start) {
   const wanted = process.argv.slice(2);
@@ -62,7 +61,7 @@ export async function runChecks(subject, checks, start) {
   process.exitCode = passed ? 0 : 1;
 }
 
-/** What is wrong; `null` if nothing is. */
+/** The failure, or `null`. */
 async function check(browser, shots, { name, context: options, opensItself, expectNetworkErrors, expectErrors, run }, url) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 860 }, ...options });
   context.setDefaultTimeout(STEP_MS);
@@ -80,7 +79,7 @@ async function check(browser, shots, { name, context: options, opensItself, expe
   try {
     if (!opensItself) await page.goto(url);
     await Promise.race([run({ page, shot, url }), tooLong]);
-    assert.deepEqual(complaints, [], "what the browser complains of");
+    assert.deepEqual(complaints, [], "errors in the browser");
     return null;
   } catch (error) {
     await shot("FAILED").catch(() => {});

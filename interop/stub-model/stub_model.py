@@ -20,7 +20,7 @@ CHUNK = 16
 
 
 class Conversation:
-    """What a request tells: which scenario is played, and how many of its tool calls were made."""
+    """The scenario of a request, and the number of its tool calls so far."""
 
     def __init__(self):
         self.rounds, self.calls = [{"text": "No scenario was named."}], 0
@@ -34,7 +34,7 @@ class Conversation:
 
 
 def pieces(step):
-    """The text of a round in the pieces that are streamed, with the pause that the round asks for."""
+    """The text of a round in streamed pieces, with the pause of the round."""
     text = step.get("text", "")
     for _ in range(step.get("times", 1)):
         for start in range(0, len(text), CHUNK):
@@ -150,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
         call_id = f"call_{time.monotonic_ns()}"
         try:
             if path.endswith(":generateContent"):
-                # gemini-cli asks a small model which model should answer.
+                # gemini-cli asks a small model to select the model for the answer.
                 choice = {"text": json.dumps({"complexity_reasoning": "scripted", "complexity_score": 1})}
                 self.answer({"candidates": [{"content": {"role": "model", "parts": [choice]}, "finishReason": "STOP"}]})
             elif path.endswith(":streamGenerateContent"):

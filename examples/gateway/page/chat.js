@@ -138,7 +138,7 @@ export class Chat {
    */
   send(text) {
     if (this.#run !== null) {
-      this.#parts.announcer.say("The agent still answers. Stop it first, or wait.");
+      this.#parts.announcer.say("The agent is still answering. Wait, or stop it first.");
       return false;
     }
     this.#leaveCalls();
@@ -217,7 +217,7 @@ export class Chat {
       onConnection: (/** @type {boolean} */ lost) => {
         if (this.#run !== active) return;
         this.#transcript.setConnection(lost);
-        this.#parts.announcer.say(lost ? "The connection broke. Trying again." : "Connected again.");
+        this.#parts.announcer.say(lost ? "The connection was lost. Reconnecting." : "Reconnected.");
       },
     };
   }
@@ -366,7 +366,7 @@ export class Chat {
         this.#calls = null;
         this.#rounds += 1;
         if (this.#rounds <= MAX_ROUNDS) this.#start(null);
-        else this.#endCalls({ kind: "failed", message: `The agent has called tools of this page ${MAX_ROUNDS} times.` });
+        else this.#endCalls({ kind: "failed", message: `The agent called tools of this page ${MAX_ROUNDS} times in a row.` });
       },
     });
     this.#calls = calls;
@@ -427,10 +427,10 @@ const END_WORDS = {
   finished: "The answer is complete.",
   cancelled: "Stopped.",
   disconnected: "Disconnected.",
-  interrupted: "The agent waits for an answer.",
+  interrupted: "The agent is waiting for your answer.",
   failed: "The run failed.",
-  refused: "The message was refused.",
-  unreachable: "The gateway does not answer.",
-  truncated: "The connection broke.",
-  malformed: "The answer cannot be read.",
+  refused: "The gateway rejected the message.",
+  unreachable: "The gateway is not responding.",
+  truncated: "The connection was lost.",
+  malformed: "The response is invalid.",
 };

@@ -66,7 +66,7 @@ function flightList({ id, context }) {
   );
   const element = el("fieldset", { class: "flights" }, el("legend", { class: "visually-hidden" }, "Flights"), ...cards);
   const value = () => ({ flightId: inputs.find((input) => input.checked)?.value });
-  return { element, value, submit: "Take this flight" };
+  return { element, value, submit: "Select this flight" };
 }
 
 /**
@@ -93,12 +93,12 @@ function seatMap({ id, context }) {
     el("tr", {}, ...seats.slice(0, half).map((seat) => cell(row, seat)), el("th", { scope: "row" }, String(row)), ...seats.slice(half).map((seat) => cell(row, seat)));
   const lines = Array.from({ length: rows }, (_, at) => line(at + 1));
   const table = el("table", { class: "cabin", role: "presentation" }, el("tbody", {}, ...lines));
-  const element = el("fieldset", { class: "seats" }, el("legend", {}, `Seats of ${context.flightId}; × is taken`), table);
+  const element = el("fieldset", { class: "seats" }, el("legend", {}, `Seats on ${context.flightId}; × is taken`), table);
   const value = () => {
     const chosen = inputs.find((input) => input.checked);
     return { row: Number(chosen?.dataset.row), seat: chosen?.dataset.seat };
   };
-  return { element, value, submit: "Take this seat" };
+  return { element, value, submit: "Select this seat" };
 }
 
 /** @param {any} result */

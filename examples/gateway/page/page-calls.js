@@ -43,7 +43,7 @@ export class PageCalls {
 
   /** Does not wait any longer: what has no result is told that there is none. */
   leave() {
-    for (const id of this.open) this.#answer(id, { content: "The user gave no answer.", error: "not answered" });
+    for (const id of this.open) this.#answer(id, { content: "The user did not answer.", error: "not answered" });
     this.#abort.abort();
   }
 

@@ -129,7 +129,7 @@ async function readRun(first, input, onEvent, signal, options) {
   while (response !== null) {
     const type = response.headers.get("content-type") ?? "";
     if (!/^text\/event-stream\s*(;|$)/i.test(type)) {
-      return { kind: "malformed", message: `The answer is ${type || "of no type"}, not an event stream.` };
+      return { kind: "malformed", message: `The response is ${type || "of no type"}, not an event stream.` };
     }
     try {
       return await readEvents(response, input, onEvent, progress);
@@ -194,7 +194,7 @@ async function readEvents(response, input, onEvent, progress) {
       for (const { data, lastEventId } of parser.push(value)) {
         const event = parseEvent(data);
         if (!progress.started && event.type !== "RUN_STARTED" && event.type !== "RUN_ERROR") {
-          throw new MalformedEvent(`The stream begins with ${event.type}, not with RUN_STARTED.`);
+          throw new MalformedEvent(`The stream starts with ${event.type}, not with RUN_STARTED.`);
         }
         progress.started = true;
         if (lastEventId !== "") progress.lastEventId = lastEventId;

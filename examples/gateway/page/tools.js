@@ -32,7 +32,7 @@ const THEMES = ["light", "dark", "system"];
 const TOOLS = [
   {
     name: "set_theme",
-    description: "Makes the chat page light or dark, or as the user's system is.",
+    description: "Sets the theme of the chat page: light, dark, or that of the user's system.",
     parameters: {
       type: "object",
       properties: { theme: { type: "string", enum: THEMES } },
@@ -42,23 +42,23 @@ const TOOLS = [
     async run({ theme }) {
       if (!THEMES.includes(theme)) throw new Error(`expected one of ${THEMES.join(", ")}, got ${JSON.stringify(theme)}`);
       document.documentElement.style.colorScheme = theme === "system" ? "" : theme;
-      return `The page is ${theme === "system" ? "as the system" : theme} now.`;
+      return theme === "system" ? "The page follows the system now." : `The page is ${theme} now.`;
     },
   },
   {
     name: "set_title",
-    description: "Names the conversation.",
+    description: "Sets the title of the conversation.",
     parameters: { type: "object", properties: { title: { type: "string", maxLength: 80 } }, required: ["title"] },
     execution: "ack",
     async run({ title }, { setTitle }) {
       if (typeof title !== "string" || title.trim() === "") throw new Error("expected a title");
       setTitle(title.slice(0, 80));
-      return "The conversation has the title.";
+      return "The title is set.";
     },
   },
   {
     name: "choose",
-    description: "Shows the user a question with a few answers, and gives the one that was picked.",
+    description: "Asks the user a question with a few answers, and returns the chosen one.",
     parameters: {
       type: "object",
       properties: {
@@ -137,7 +137,7 @@ function choose(question, options, show, signal) {
     }
     const leave = () => {
       settle("✕", "Not answered");
-      reject(new Error("The user gave no answer."));
+      reject(new Error("The user did not answer."));
     };
     if (signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });

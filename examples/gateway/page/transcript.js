@@ -209,7 +209,7 @@ export class Transcript {
       view = thought ? new ThoughtView() : new TextView(message.role === "user" ? "user-text" : "agent-text");
       this.#texts.set(message.id, view);
       this.#currentTurn.add(view.element);
-      if (thought && !this.#isOld) this.#parts.announcer.say("The agent thinks.");
+      if (thought && !this.#isOld) this.#parts.announcer.say("The agent is thinking.");
     }
     view.append(delta);
     if (message.role !== "reasoning" && !this.#isOld) this.#parts.announcer.stream(delta);

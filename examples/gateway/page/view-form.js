@@ -107,7 +107,7 @@ export class FormView {
     this.#note.textContent = "Sending…";
     const { ok, status, message } = await answer(said);
     if (this.#resolved) return;
-    this.#note.textContent = ok ? "Answered" : `The answer was not taken: ${message || `HTTP ${status}`}`;
+    this.#note.textContent = ok ? "Answered" : `The answer was rejected: ${message || `HTTP ${status}`}`;
     this.#setDisabled(ok);
   }
 

@@ -22,13 +22,13 @@ export function failure(end) {
     case "failed":
       return { title: "The run failed", text: end.message, code: end.code };
     case "refused":
-      return { title: "The gateway refused the message", text: end.message, code: `HTTP ${end.status}` };
+      return { title: "The gateway rejected the message", text: end.message, code: `HTTP ${end.status}` };
     case "unreachable":
-      return { title: "The gateway does not answer", text: `Is it still running? (${end.message})` };
+      return { title: "The gateway is not responding", text: `Is it still running? (${end.message})` };
     case "truncated":
-      return { title: "The connection broke", text: "The answer ended before the run was over. What arrived stays above." };
+      return { title: "The connection was lost", text: "The response ended before the run did. The part that arrived is shown above." };
     case "malformed":
-      return { title: "The answer cannot be read", text: end.message };
+      return { title: "The response is invalid", text: end.message };
     default:
       return null;
   }

@@ -78,11 +78,11 @@ export class PermissionView {
     if (ok) {
       this.#note.textContent = `Answered: ${option.name}`;
     } else if (status === 409) {
-      this.#note.textContent = "This was answered already.";
+      this.#note.textContent = "This question was already answered.";
     } else if (status === 404) {
-      this.#note.textContent = "The agent no longer waits for this.";
+      this.#note.textContent = "The agent is no longer waiting for this answer.";
     } else {
-      this.#note.textContent = `The answer did not arrive: ${message || `HTTP ${status}`}`;
+      this.#note.textContent = `The answer could not be sent: ${message || `HTTP ${status}`}`;
       this.#setDisabled(false);
     }
   }

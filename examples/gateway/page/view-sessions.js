@@ -6,9 +6,9 @@ const SESSIONS = "/api/tools/sessions";
 
 /** How a session stands; one that is not here is shown as it is written. */
 const STATUS_NAMES = new Map([
-  ["running", "runs"],
-  ["awaiting_elicit", "waits for you"],
-  ["awaiting_sample", "waits for the model"],
+  ["running", "running"],
+  ["awaiting_elicit", "waiting for you"],
+  ["awaiting_sample", "waiting for the model"],
 ]);
 
 /** A list below the conversation, that is there when there is something in it. */
@@ -36,7 +36,7 @@ export class SessionsView {
     const response = await this.#access.sendQuietly(SESSIONS).catch(() => null);
     const sessions = response?.ok ? (await response.json()).sessions : [];
     this.#details.hidden = sessions.length === 0;
-    this.#summary.textContent = sessions.length === 1 ? "1 tool goes on" : `${sessions.length} tools go on`;
+    this.#summary.textContent = sessions.length === 1 ? "1 background tool" : `${sessions.length} background tools`;
     this.#list.replaceChildren(...sessions.map((/** @type {any} */ session) => this.#row(session)));
   }
 

@@ -20,7 +20,7 @@ const GROW_MS = 250;
 /** Clocks that differ by less are the same: a gateway tells the time in seconds. */
 const CLOCK_MS = 2000;
 
-const STATE_NAMES = { open: "goes on", done: "done", failed: "failed" };
+const STATE_NAMES = { open: "running", done: "done", failed: "failed" };
 
 /** A table below the conversation. It asks the gateway for nothing while it is folded. */
 export class TimelineView {
@@ -45,7 +45,7 @@ export class TimelineView {
   constructor(details, send) {
     this.#details = details;
     this.#send = send;
-    const heads = ["Step", "Begins after", "Takes", "State"].map((name) => el("th", { scope: "col" }, name));
+    const heads = ["Step", "Start", "Duration", "Status"].map((name) => el("th", { scope: "col" }, name));
     const chart = el("th", { class: "timeline-chart", "aria-hidden": "true" });
     this.#table = el("table", {}, el("caption", { class: "visually-hidden" }, "Steps of the last turn"), el("thead", {}, el("tr", {}, ...heads, chart)), this.#rows);
     details.append(el("summary", {}, "Timeline of the last turn"), el("div", { class: "timeline-body", tabindex: "0", role: "region", "aria-label": "Timeline" }, this.#table, this.#note));
@@ -130,7 +130,7 @@ export class TimelineView {
     while (this.#rows.rows.length > rows.length) this.#rows.deleteRow(-1);
     const left = all.length - rows.length + this.#spans.dropped;
     this.#table.hidden = rows.length === 0;
-    this.#note.textContent = rows.length === 0 ? "The gateway tells nothing of it." : left > 0 ? `${left} more are not shown.` : "";
+    this.#note.textContent = rows.length === 0 ? "The gateway has no timeline of this turn." : left > 0 ? `${left} more steps are not shown.` : "";
   }
 }
 

@@ -7,7 +7,7 @@ const PATTERN = "[\\x21-\\x7E]+";
 
 /** A dialog over the page. */
 export class TokenView {
-  #input = el("input", { id: "token", type: "password", required: true, pattern: PATTERN, autocomplete: "off", spellcheck: "false", title: "Letters, digits and signs without spaces" });
+  #input = el("input", { id: "token", type: "password", required: true, pattern: PATTERN, autocomplete: "off", spellcheck: "false", title: "Letters, digits and punctuation, without spaces" });
   #refused = el("p", { id: "token-refused", class: "token-refused", role: "alert" });
   #dialog;
   /** @type {((token: string | null) => void) | null} */
@@ -18,12 +18,12 @@ export class TokenView {
     const form = el(
       "form",
       { method: "dialog" },
-      el("h2", { id: "token-title" }, "Who is there?"),
-      el("p", { id: "token-why" }, "This gateway wants a token. The page keeps it until this tab is closed."),
+      el("h2", { id: "token-title" }, "Sign in"),
+      el("p", { id: "token-why" }, "This gateway needs a token. The page keeps it until you close this tab."),
       el("label", { for: "token" }, "Token"),
       this.#input,
       this.#refused,
-      el("div", { class: "token-buttons" }, button("Not now", "secondary", () => this.#dialog.close()), el("button", { class: "primary" }, "Go on")),
+      el("div", { class: "token-buttons" }, button("Not now", "secondary", () => this.#dialog.close()), el("button", { class: "primary" }, "Sign in")),
     );
     this.#dialog = el("dialog", { class: "token", "aria-labelledby": "token-title", "aria-describedby": "token-why" }, form);
     form.addEventListener("submit", (event) => {
@@ -42,7 +42,7 @@ export class TokenView {
    */
   ask(refused) {
     this.#input.value = "";
-    this.#refused.textContent = refused ? "The gateway does not take this token." : "";
+    this.#refused.textContent = refused ? "The gateway rejected this token. Check it and try again." : "";
     this.#input.setAttribute("aria-invalid", String(refused));
     if (refused) this.#input.setAttribute("aria-describedby", this.#refused.id);
     else this.#input.removeAttribute("aria-describedby");

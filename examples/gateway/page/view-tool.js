@@ -18,12 +18,12 @@ const KIND_NAMES = new Map([
 /** How states are called; an unknown one is called as it is written. */
 const STATUS_NAMES = new Map([
   ["pending", "Waiting"],
-  ["asking", "Asks you"],
+  ["asking", "Waiting for you"],
   ["in_progress", "Running"],
   ["completed", "Done"],
   ["failed", "Failed"],
   ["cancelled", "Cancelled"],
-  ["incomplete", "Not finished"],
+  ["incomplete", "Incomplete"],
 ]);
 
 const FINAL = new Set(["completed", "failed", "cancelled", "incomplete"]);

@@ -69,7 +69,7 @@ export class TurnView {
 
   /** @param {boolean} lost */
   setConnection(lost) {
-    this.#working.textContent = lost ? "Connecting again" : "Working";
+    this.#working.textContent = lost ? "Reconnecting" : "Working";
   }
 
   /** The agent works no more on this turn, and nothing is known of how it ended. */

@@ -1,4 +1,4 @@
-// Who may use the gateway.
+// Tokens.
 import assert from "node:assert/strict";
 import { noViolations, send, turn, turnEnd } from "./page.mjs";
 
@@ -7,14 +7,14 @@ export const checks = [
     { scheme: "light", width: 1100 },
     { scheme: "dark", width: 390 },
   ].map(({ scheme, width }) => ({
-    name: `a gateway that wants a token, ${scheme}, ${width} pixels`,
+    name: `a gateway that needs a token, ${scheme}, ${width} pixels`,
     variables: { GATEWAY_TOKEN: "open-sesame" },
     context: { colorScheme: scheme, viewport: { width, height: 844 } },
     expectNetworkErrors: true,
     async run({ page, shot }) {
       const urls = [];
       page.on("request", (request) => urls.push(request.url()));
-      const dialog = page.getByRole("dialog", { name: "Who is there?" });
+      const dialog = page.getByRole("dialog", { name: "Sign in" });
       const token = dialog.getByLabel("Token", { exact: true });
       await dialog.waitFor();
       assert.ok(await token.evaluate((input) => input === document.activeElement), "the token has the focus");
@@ -22,10 +22,10 @@ export const checks = [
       await noViolations(page, "the question for a token");
       await page.keyboard.type("with space");
       await page.keyboard.press("Enter");
-      assert.ok(await token.evaluate((input) => input.validity.patternMismatch), "no header has such a token");
+      assert.ok(await token.evaluate((input) => input.validity.patternMismatch), "such a token is not valid in a header");
       await token.fill("open-barley");
       await page.keyboard.press("Enter");
-      await dialog.getByRole("alert").getByText("does not take this token").waitFor();
+      await dialog.getByRole("alert").getByText("rejected this token").waitFor();
       assert.equal(await token.inputValue(), "");
       await shot("refused");
       await noViolations(page, "a token that is refused");
@@ -40,7 +40,7 @@ export const checks = [
       await turn(page, 1).getByRole("button", { name: "Try again" }).click();
       await dialog.waitFor();
       await token.fill("open-sesame");
-      await dialog.getByRole("button", { name: "Go on" }).click();
+      await dialog.getByRole("button", { name: "Sign in" }).click();
       await turnEnd(page, 2).waitFor();
       assert.match(await turnEnd(page, 2).innerText(), /^Done/);
       await page.getByRole("combobox", { name: "Agent" }).waitFor();
@@ -48,9 +48,9 @@ export const checks = [
       await page.reload();
       await send(page, "hello");
       await turnEnd(page, 2).waitFor();
-      assert.ok(await dialog.isHidden(), "it is kept over a reload, and what was refused is not");
-      assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, ""], "and by nothing else than the tab");
-      assert.deepEqual(urls.concat(page.url()).filter((url) => url.includes("open-")), [], "no address has it");
+      assert.ok(await dialog.isHidden(), "it is kept over a reload, and the rejected one is not");
+      assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, ""], "and only by the tab");
+      assert.deepEqual(urls.concat(page.url()).filter((url) => url.includes("open-")), [], "no URL contains it");
     },
   })),
 ];

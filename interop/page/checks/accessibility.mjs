@@ -34,7 +34,7 @@ export const checks = [
     },
   },
   {
-    name: "a screen reader hears sentences, not letters",
+    name: "a screen reader gets sentences, not letters",
     async run({ page }) {
       await send(page, "hello");
       await turnEnd(page).waitFor();
@@ -48,7 +48,7 @@ export const checks = [
     },
   },
   {
-    name: "a screen reader hears thoughts, tools and questions",
+    name: "a screen reader gets thoughts, tools and questions",
     async run({ page }) {
       await page.evaluate(() => {
         globalThis.heard = [];
@@ -63,7 +63,7 @@ export const checks = [
       await turn(page, 2).getByRole("button", { name: "Decline" }).click();
       await turnEnd(page, 2).waitFor();
       const heard = await page.evaluate(() => globalThis.heard.join("\n"));
-      for (const sentence of ["The agent thinks.", /The agent asks for permission: .*greeting\.txt/, /Edit greeting\.txt: done\./, "The agent asks: Which seat would you like?", "The answer is complete."]) {
+      for (const sentence of ["The agent is thinking.", /The agent asks for permission: .*greeting\.txt/, /Edit greeting\.txt: done\./, "The agent asks: Which seat would you like?", "The answer is complete."]) {
         assert.match(heard, sentence instanceof RegExp ? sentence : new RegExp(sentence.replaceAll(/[.?]/g, "\\$&")));
       }
       const names = await page.getByRole("article").evaluateAll((articles) => articles.map((article) => article.getAttribute("aria-label") ?? article.textContent));

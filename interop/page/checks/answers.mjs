@@ -1,18 +1,18 @@
-// Answers that the demo agent does not give.
+// Responses that the demo agent never sends.
 import assert from "node:assert/strict";
 import { CHAT, answerWith, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
-    name: "refused, unreachable, broken and malformed answers, in words",
+    name: "rejected, unreachable, broken and malformed responses are explained",
     expectNetworkErrors: true,
     async run({ page, shot }) {
       const answers = [
-        [(route) => route.fulfill({ status: 503, contentType: "application/json", body: '{"error":"too many runs"}' }), /refused[\s\S]*HTTP 503[\s\S]*too many runs/],
-        [(route) => route.abort("connectionrefused"), /does not answer/],
-        [(route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: "" }), /connection broke/],
-        [(route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: "data: [DONE]\n\n" }), /cannot be read[\s\S]*not JSON/],
-        [(route) => route.fulfill({ status: 200, contentType: "text/html", body: "<p>" }), /cannot be read[\s\S]*text\/html/],
+        [(route) => route.fulfill({ status: 503, contentType: "application/json", body: '{"error":"too many runs"}' }), /rejected[\s\S]*HTTP 503[\s\S]*too many runs/],
+        [(route) => route.abort("connectionrefused"), /not responding/],
+        [(route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: "" }), /connection was lost/],
+        [(route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: "data: [DONE]\n\n" }), /response is invalid[\s\S]*not JSON/],
+        [(route) => route.fulfill({ status: 200, contentType: "text/html", body: "<p>" }), /response is invalid[\s\S]*text\/html/],
       ];
       for (const [at, [fulfil, expected]] of answers.entries()) {
         await page.route(CHAT, fulfil);
@@ -25,7 +25,7 @@ export const checks = [
       await shot("failures");
       const [request] = await Promise.all([page.waitForRequest(CHAT), send(page, "hello")]);
       const messages = request.postDataJSON().messages.filter((message) => message.role === "user");
-      assert.equal(messages.length, 4, "what was never taken is not sent again");
+      assert.equal(messages.length, 4, "rejected messages are not sent again");
       await turnEnd(page, 6).waitFor();
       assert.match(await turnEnd(page, 6).innerText(), /^Done/);
     },
@@ -61,7 +61,7 @@ export const checks = [
     },
   },
   {
-    name: "a snapshot of the messages is shown in place of what was there",
+    name: "a snapshot of the messages replaces the shown ones",
     async run({ page }) {
       const call = { id: "c", type: "function", function: { name: "read_file", arguments: '{"path":"a.txt"}' } };
       await answerWith(page, (ids) => [

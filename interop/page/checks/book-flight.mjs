@@ -4,13 +4,13 @@ import { noViolations, send, turn, turnEnd } from "./page.mjs";
 
 const flights = (page, number) => turn(page, number).getByRole("group", { name: /^Question: Which flight from Oslo to Lisbon/ });
 const seats = (page, number) => turn(page, number).getByRole("group", { name: /^Question: Which seat on CA-/ });
-const goesOn = (page) => page.getByText("1 tool goes on");
+const backgroundTool = (page) => page.getByText("1 background tool");
 const ignoredNothing = async (page) => assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
 
-/** Takes a flight and, with the keyboard alone, a seat; gives the seat. */
+/** Selects a flight and, with the keyboard alone, a seat; returns the seat. */
 async function book(page, number, shot = async () => {}) {
   await flights(page, number).getByText("Cloud Air").click();
-  await flights(page, number).getByRole("button", { name: "Take this flight" }).click();
+  await flights(page, number).getByRole("button", { name: "Select this flight" }).click();
   await seats(page, number).waitFor();
   await shot("seats");
   await noViolations(page, "the seats");
@@ -43,11 +43,11 @@ export const checks = [
       await shot("flights");
       await noViolations(page, "the flights");
       assert.equal(await flights(page, 1).getByRole("radio").count(), 3);
-      await goesOn(page).waitFor();
+      await backgroundTool(page).waitFor();
       await page.reload();
       const seat = await book(page, 1, shot);
       await expectTicket(page, 1, [seat, "Take the train"]);
-      assert.ok(await page.locator("#sessions").isHidden(), "nothing goes on");
+      assert.ok(await page.locator("#sessions").isHidden(), "no background tool");
       await noViolations(page, "the booking");
 
       await send(page, "book");
@@ -57,7 +57,7 @@ export const checks = [
 
       await send(page, "book");
       await flights(page, 3).waitFor();
-      await goesOn(page).click();
+      await backgroundTool(page).click();
       await page.getByRole("button", { name: "End book_flight" }).click();
       await turnEnd(page, 3).waitFor();
       assert.match(await turn(page, 3).innerText(), /the session was aborted/);
@@ -88,7 +88,7 @@ export const checks = [
       await expectTicket(page, 1, [seat]);
       assert.match(await turn(page, 1).innerText(), /The tool says: .*booked/);
       assert.equal(await turn(page, 2).count(), 0, "it is one turn");
-      assert.ok(await page.locator("#sessions").isHidden(), "nothing goes on");
+      assert.ok(await page.locator("#sessions").isHidden(), "no background tool");
       for (const name of ["html", ".turn"]) {
         const over = await page.locator(name).first().evaluate((element) => element.scrollWidth - element.clientWidth);
         assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
@@ -98,7 +98,7 @@ export const checks = [
     },
   })),
   {
-    name: "a flight that an ACP agent wants is declined, not now, ended, left, stopped",
+    name: "a flight for an ACP agent is declined, postponed, ended, abandoned, stopped",
     async run({ page }) {
       for (const [number, button, said] of [[1, "Decline", /No flight was booked: you declined/], [2, "Not now", /No flight was booked\./]]) {
         await send(page, "book");
@@ -109,7 +109,7 @@ export const checks = [
 
       await send(page, "book");
       await flights(page, 3).waitFor();
-      await goesOn(page).click();
+      await backgroundTool(page).click();
       await page.getByRole("button", { name: "End book_flight" }).click();
       await turnEnd(page, 3).waitFor();
       assert.match(await turn(page, 3).innerText(), /the user ended it/);
@@ -125,8 +125,8 @@ export const checks = [
       await flights(page, 6).waitFor();
       await page.keyboard.press("Escape");
       await turnEnd(page, 6).waitFor();
-      assert.match(await turn(page, 6).innerText(), /No flight was booked\./, "to stop is to give no answer");
-      assert.ok(await page.locator("#sessions").isHidden(), "nothing goes on");
+      assert.match(await turn(page, 6).innerText(), /No flight was booked\./, "stopping leaves the question without an answer");
+      assert.ok(await page.locator("#sessions").isHidden(), "no background tool");
       await ignoredNothing(page);
     },
   },

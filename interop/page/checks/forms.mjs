@@ -4,7 +4,7 @@ import { answerWith, noViolations, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
-    name: "a form: filled in, wrong, declined, and left for something else",
+    name: "a form is filled in, invalid, declined, and abandoned for another message",
     async run({ page, shot }) {
       const formOf = (number) => turn(page, number).getByRole("group", { name: "Question: Which seat would you like?" });
       const form = formOf(1);
@@ -85,9 +85,9 @@ export const checks = [
       await page.keyboard.press("Tab");
       await page.keyboard.type("7a");
       await page.keyboard.press("Enter");
-      assert.ok(!(await isValid("code (required)")), "a pattern is a pattern");
+      assert.ok(!(await isValid("code (required)")), "the pattern is applied");
       await page.keyboard.press("Backspace");
-      assert.ok(await isValid("code (required)"), "and need not begin where the text does");
+      assert.ok(await isValid("code (required)"), "and is not anchored at the start");
       await field("code (required)").fill("a7");
       await field("email").fill("nobody");
       assert.ok(!(await isValid("email")));
@@ -137,7 +137,7 @@ export const checks = [
       await noViolations(page, "a page to visit");
       const link = asked(0).getByRole("link", { name: "https://example.org/sign-in" });
       assert.deepEqual([await link.getAttribute("rel"), await link.getAttribute("target")], ["noopener noreferrer", "_blank"]);
-      assert.equal(await asked(1).getByRole("link").count(), 0, "only what is a page is linked");
+      assert.equal(await asked(1).getByRole("link").count(), 0, "only web pages are links");
       await asked(0).getByRole("button", { name: "Done" }).click();
       assert.equal(inputs.length, 1, "there is another question");
       await asked(1).getByRole("button", { name: "Decline" }).click();

@@ -1,4 +1,4 @@
-// Conversations that have become long.
+// Long conversations.
 import assert from "node:assert/strict";
 import { noViolations, prompt, restore, send, turn, turnEnd, turnOf, turnsOf } from "./page.mjs";
 
@@ -12,7 +12,7 @@ export const checks = [
       const earlier = turn(page, 1).getByRole("button", { name: "Show earlier steps (4950)" });
       await earlier.waitFor({ state: "attached" });
       assert.ok((await elements()) < MOST_ELEMENTS, `${await elements()} elements`);
-      assert.ok(await turn(page, 1).getByText("Read all of it").isVisible(), "what the user said stays");
+      assert.ok(await turn(page, 1).getByText("Read all of it").isVisible(), "the user's message stays");
       await shot("end");
       await earlier.focus();
       await page.keyboard.press("Enter");
@@ -22,10 +22,10 @@ export const checks = [
       assert.match(await cards.first().innerText(), /read_4901/);
       const focused = cards.nth(49);
       assert.match(await focused.innerText(), /read_4950/);
-      assert.ok(await focused.evaluate((card) => card === document.activeElement), "the reader goes on backwards");
+      assert.ok(await focused.evaluate((card) => card === document.activeElement), "the reader continues backwards");
       await noViolations(page, "earlier steps");
 
-      // An answer whose parts come when they are told to.
+      // An answer with parts on demand.
       await page.evaluate(() => {
         const send = globalThis.fetch;
         globalThis.fetch = async (path, init) => {
@@ -62,11 +62,11 @@ export const checks = [
       await steps.first().locator("summary").first().evaluate((fold) => fold.focus({ preventScroll: true }));
       await look(91, 150);
       await last(150);
-      assert.equal(await steps.count(), 150, "what has the focus stays, and all that follows");
+      assert.equal(await steps.count(), 150, "the focused step stays, with all after it");
       await prompt(page).focus();
       await look(151, 200);
       await last(200);
-      assert.equal(await steps.count(), 50, "the oldest have left while it went on");
+      assert.equal(await steps.count(), 50, "the oldest steps were removed during the run");
       await page.evaluate(() => globalThis.say([{ type: "RUN_FINISHED", outcome: { type: "success" } }]));
       await turnEnd(page, 2).waitFor();
       assert.match(await steps.last().innerText(), /look_200[\s\S]*Done/);
@@ -91,7 +91,7 @@ export const checks = [
       await turn(page, 5_000).waitFor();
       assert.ok((await elements()) < MOST_ELEMENTS, `${await elements()} elements`);
       assert.deepEqual(await shown(), upTo(5_000, 50));
-      assert.equal(await page.locator("#announcer").innerText(), "", "what is old is not said again");
+      assert.equal(await page.locator("#announcer").innerText(), "", "old messages are not announced again");
       assert.ok((await box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)) < 2, "the end is in sight");
       await shot("end");
 
@@ -105,8 +105,8 @@ export const checks = [
       await send(page, "hello");
       await turnEnd(page, 5_001).waitFor();
       assert.match(await turnEnd(page, 5_001).innerText(), /^Done/);
-      assert.equal(inputs[0].messages.length, 10_001, "the gateway is told of all of them");
-      assert.ok((await page.evaluate(() => globalThis.added)) < 100, "a turn adds what it shows and no more");
+      assert.equal(inputs[0].messages.length, 10_001, "the input has all of them");
+      assert.ok((await page.evaluate(() => globalThis.added)) < 100, "a turn adds only its own elements");
 
       const earlier = page.getByRole("button", { name: "Show earlier turns (4950)" });
       await box.evaluate((element) => (element.scrollTop = 0));
@@ -117,8 +117,8 @@ export const checks = [
       await page.keyboard.press("Enter");
       await page.getByRole("button", { name: "Show earlier turns (4900)" }).waitFor({ state: "attached" });
       assert.deepEqual(await shown(), upTo(5_001, 101));
-      assert.ok(Math.abs((await top()) - at) < 60, `what the reader sees stays: ${at}, ${await top()}`);
-      assert.ok(await turn(page, 4_950).evaluate((element) => element === document.activeElement), "the reader goes on backwards");
+      assert.ok(Math.abs((await top()) - at) < 60, `the view stays in place: ${at}, ${await top()}`);
+      assert.ok(await turn(page, 4_950).evaluate((element) => element === document.activeElement), "the reader continues backwards");
       assert.match(await turn(page, 4_950).innerText(), /Question 4950[\s\S]*Answer 4950/);
       await noViolations(page, "earlier turns");
       await box.evaluate((element) => (element.scrollTop = 0));
@@ -126,7 +126,7 @@ export const checks = [
 
       await send(page, "hello");
       await turnEnd(page, 5_002).waitFor();
-      assert.deepEqual(await shown(), upTo(5_002, 50), "the oldest have left again");
+      assert.deepEqual(await shown(), upTo(5_002, 50), "the oldest are removed again");
       assert.ok((await elements()) < MOST_ELEMENTS);
       await page.getByRole("button", { name: "Show earlier turns (4952)" }).click();
       assert.deepEqual(await shown(), upTo(5_002, 100));

@@ -1,4 +1,4 @@
-// Narrow, dark, still.
+// Narrow screens, dark mode, reduced motion.
 import assert from "node:assert/strict";
 import { answerAll, noViolations, permission, send, turn, turnEnd } from "./page.mjs";
 
@@ -25,7 +25,7 @@ export const checks = [
       await shot("top");
       await send(page, "slow");
       await turn(page, 2).locator(".pulse").first().waitFor();
-      assert.equal(await page.evaluate(() => document.getAnimations().length), 0, "nothing moves when motion is unwanted");
+      assert.equal(await page.evaluate(() => document.getAnimations().length), 0, "no animations with reduced motion");
       await page.keyboard.press("Escape");
       await turnEnd(page, 2).waitFor();
     },

@@ -1,4 +1,4 @@
-// What the page is made of.
+// The modules of the page.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { answerAll, send } from "./page.mjs";
@@ -7,7 +7,7 @@ const FOLDER = new URL("../../../examples/gateway/page/", import.meta.url);
 
 export const checks = [
   {
-    name: "plain modules of the gateway's, and nothing from elsewhere",
+    name: "only plain modules from the gateway",
     async run({ page }) {
       const files = new Map();
       const others = [];

@@ -10,7 +10,7 @@ export const checks = [
       await permission(page).waitFor();
       const asked = await answerAll(page, /^(reject|deny|no)/i);
       assert.ok(asked > 0, "the agent asked");
-      assert.equal(await page.locator(".permission.is-rejected").count(), asked, "the answer stays to be seen");
+      assert.equal(await page.locator(".permission.is-rejected").count(), asked, "the answer stays visible");
       const states = await page.locator("article.tool").evaluateAll((cards) => cards.map((card) => card.dataset.status));
       assert.ok(states.includes("failed"), `the tool failed, not ${states}`);
       assert.match(await turnEnd(page).innerText(), /^Done/);
@@ -35,11 +35,11 @@ export const checks = [
       ]);
       await send(page, "edit");
       await turnEnd(page, 2).waitFor();
-      assert.equal(await permission(page).getByRole("button").count(), 0, "not even where the agent is gone");
+      assert.equal(await permission(page).getByRole("button").count(), 0, "not even if the agent is gone");
     },
   },
   {
-    name: "a permission that is asked in a run that stays open",
+    name: "a permission in a run that stays open",
     variables: { GATEWAY_PERMISSION: "ask-in-stream" },
     async run({ page }) {
       const inputs = [];

@@ -1,4 +1,4 @@
-// Which agent the conversation is with.
+// The agent of the conversation.
 import assert from "node:assert/strict";
 import { noViolations, send, turn, turnEnd } from "./page.mjs";
 
@@ -15,7 +15,7 @@ export const checks = [
       await picker(page).focus();
       await page.keyboard.press("ArrowDown");
       await page.waitForFunction(() => document.querySelectorAll(".turn").length === 0);
-      assert.ok(await page.getByText("This is a model with tools").isVisible(), "the welcome is that of the agent");
+      assert.ok(await page.getByText("This is a scripted model with tools").isVisible(), "the agent's own welcome");
       await shot("another");
       await noViolations(page, "another agent");
       const post = page.waitForRequest((request) => request.method() === "POST");
@@ -29,7 +29,7 @@ export const checks = [
     },
   },
   {
-    name: "one agent, and nothing to pick",
+    name: "a single agent needs no picker",
     variables: { GATEWAY_DEFAULT_AGENT: "agent", GATEWAY_AGENT: `${process.env.GATEWAY_BIN} demo-agent` },
     async run({ page }) {
       await send(page, "hello");

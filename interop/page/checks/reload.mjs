@@ -1,10 +1,10 @@
-// A page that is loaded again.
+// Reloads and lost connections.
 import assert from "node:assert/strict";
 import { answer, permission, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
-    name: "a reload in the middle of a run goes on with it",
+    name: "a reload during a run continues the run",
     async run({ page }) {
       await send(page, "hello");
       await turnEnd(page).waitFor();
@@ -17,9 +17,9 @@ export const checks = [
       assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), "the run can be stopped");
       await turn(page, 2).getByText("50 of 50").waitFor();
       assert.match(await turnEnd(page, 2).innerText(), /^Done/);
-      assert.equal((await turn(page, 2).innerText()).match(/\b7 of 50/g)?.length, 1, "nothing is said twice");
+      assert.equal((await turn(page, 2).innerText()).match(/\b7 of 50/g)?.length, 1, "no text is repeated");
       await page.reload();
-      assert.match(await turn(page, 2).innerText(), /50 of 50/, "also when it is over");
+      assert.match(await turn(page, 2).innerText(), /50 of 50/, "also after the end");
       await send(page, "hello");
       await turnEnd(page, 3).waitFor();
       await page.getByRole("button", { name: "New chat" }).click();
@@ -28,7 +28,7 @@ export const checks = [
     },
   },
   {
-    name: "a question outlives a reload, and its answer goes on with the turn",
+    name: "a question survives a reload, and its answer continues the turn",
     async run({ page, shot }) {
       await send(page, "permission");
       await permission(page).waitFor();
@@ -43,7 +43,7 @@ export const checks = [
     },
   },
   {
-    name: "a connection that breaks in the middle of a run is made again",
+    name: "a connection that is lost during a run is restored",
     async run({ page, shot }) {
       await page.evaluate(() => {
         const send = globalThis.fetch;
@@ -66,7 +66,7 @@ export const checks = [
         };
       });
       await send(page, "slow");
-      await turn(page, 1).getByText("Connecting again").waitFor();
+      await turn(page, 1).getByText("Reconnecting").waitFor();
       await shot("broken");
       await page.waitForFunction(() => globalThis.mend !== undefined);
       await page.evaluate(() => globalThis.mend());

@@ -1,4 +1,4 @@
-// What can be set in a session.
+// Settings of the session.
 import assert from "node:assert/strict";
 import { answer, noViolations, permission, send, turn, turnEnd } from "./page.mjs";
 
@@ -6,7 +6,7 @@ export const checks = [
   {
     name: "the mode of the agent's session",
     async run({ page, shot }) {
-      assert.ok(await page.locator("#settings").isHidden(), "nothing is to be set before there is a session");
+      assert.ok(await page.locator("#settings").isHidden(), "no settings before the session");
       await send(page, "edit");
       await permission(page).waitFor();
       await answer(page, /^allow/i);
@@ -20,7 +20,7 @@ export const checks = [
       assert.equal((await set).status(), 200);
       await send(page, "edit");
       await turnEnd(page, 2).waitFor();
-      assert.equal(await turn(page, 2).locator(".permission").count(), 0, "it does not ask any more");
+      assert.equal(await turn(page, 2).locator(".permission").count(), 0, "no question in this mode");
       await page.reload();
       await mode.waitFor();
       assert.equal(await mode.inputValue(), "auto");
@@ -32,7 +32,7 @@ export const checks = [
   {
     name: "the options of the agent's session",
     async run({ page, shot }) {
-      // The demo agent has modes alone.
+      // The demo agent has only modes.
       const option = (id, name, currentValue, options, category) => ({ id, name, currentValue, options, category });
       const values = { model: "small", thinking: true };
       const settings = () => ({
@@ -53,7 +53,7 @@ export const checks = [
       });
       await send(page, "hello");
       await turnEnd(page).waitFor();
-      const group = page.getByRole("group", { name: "Settings of the agent" });
+      const group = page.getByRole("group", { name: "Agent settings" });
       const model = group.getByRole("combobox", { name: "Model" });
       const thinking = group.getByRole("combobox", { name: "Thinking" });
       await model.waitFor();
@@ -67,7 +67,7 @@ export const checks = [
       refuses = true;
       await model.selectOption("Small");
       await page.waitForFunction(() => [...document.querySelectorAll("#settings select")].every((select) => !select.disabled));
-      assert.equal(await model.inputValue(), "large", "what is refused is as it was");
+      assert.equal(await model.inputValue(), "large", "a rejected change is reverted");
     },
     expectNetworkErrors: true,
   },

@@ -17,16 +17,16 @@ writeFileSync(config, `[agents.shell]\ncommand = "node '${agent}'"\nroot = "${ro
 
 export const checks = [
   {
-    name: "a command's output while it runs, and what it ended with",
+    name: "a command's output while it runs, and its exit status",
     variables: { GATEWAY_CONFIG: config },
     context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
     async run({ page, shot }) {
       await send(page, "count");
       const card = turn(page, 1).getByRole("article", { name: "Tool: count" });
       const screen = card.getByRole("group", { name: "Terminal output" });
-      // What is shown meanwhile may be a kilobyte behind.
+      // The shown output may be a kilobyte behind.
       await screen.getByText(/^1790$/m).waitFor();
-      assert.equal(await card.getAttribute("data-status"), "in_progress", "it goes on meanwhile");
+      assert.equal(await card.getAttribute("data-status"), "in_progress", "it is still running");
       assert.ok(!(await screen.innerText()).includes("exit status"), "it has not ended");
       await shot("running");
       writeFileSync(path.join(root, "go"), "");

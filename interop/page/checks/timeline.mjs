@@ -23,31 +23,31 @@ export const checks = [
     async run({ page, shot }) {
       const asked = [];
       page.on("request", (request) => request.url().endsWith("/spans") && asked.push(request.url()));
-      assert.ok(await panel(page).isHidden(), "there is nothing to be told yet");
+      assert.ok(await panel(page).isHidden(), "no timeline before the first turn");
       await send(page, "edit");
       await permission(page).waitFor();
-      assert.deepEqual(asked, [], "nobody has asked for it");
+      assert.deepEqual(asked, [], "it is not requested while folded");
 
       await fold(page).focus();
       await page.keyboard.press("Enter");
-      await step(page, /^session\/request_permission .* goes on$/).waitFor();
+      await step(page, /^session\/request_permission .* running$/).waitFor();
       const bar = step(page, /^session\/request_permission/).locator(".timeline-bar");
       const before = (await bar.boundingBox()).width;
       await page.waitForFunction((width) => [...document.querySelectorAll("#timeline tr")].at(-1).querySelector(".timeline-bar").getBoundingClientRect().width > width + 1, before);
       await shot("asked");
-      await noViolations(page, "the timeline of a turn that goes on");
+      await noViolations(page, "the timeline of a running turn");
 
       await answer(page, /^allow/i);
       await turnEnd(page).waitFor();
       await step(page, /^session\/request_permission .* done$/).waitFor();
-      await page.waitForFunction(() => !document.querySelector("#timeline").innerText.includes("goes on"));
+      await page.waitForFunction(() => !document.querySelector("#timeline").innerText.includes("running"));
       const told = await states(page);
       const names = Object.keys(told);
       assert.deepEqual(Object.values(told), names.map(() => "done"));
       const tree = ["POST /api/ai/chat", "run demo", "invoke_agent", "execute_tool", "session/request_permission"];
       for (const name of tree) assert.ok(names.some((it) => it.startsWith(name)), `${name} in ${names}`);
       assert.equal(names.filter((name) => name === "run demo").length, 1, "by their names");
-      assert.equal(await panel(page).locator("tbody tr").count(), names.length + 2, "the run that asked, and the one that went on");
+      assert.equal(await panel(page).locator("tbody tr").count(), names.length + 2, "the run that asked, and the run that resumed");
       await panel(page).scrollIntoViewIfNeeded();
       await shot("done");
       await noViolations(page, "the timeline of a turn");
@@ -70,14 +70,14 @@ export const checks = [
     },
   })),
   {
-    name: "a gateway that tells no spans",
+    name: "a gateway without a timeline",
     variables: { GATEWAY_TELEMETRY_TIMELINE: "false" },
     expectNetworkErrors: true,
     async run({ page }) {
       await send(page, "hello");
       await turnEnd(page).waitFor();
       await fold(page).click();
-      await page.getByText("The gateway tells nothing of it.").waitFor();
+      await page.getByText("The gateway has no timeline of this turn.").waitFor();
     },
   },
 ];

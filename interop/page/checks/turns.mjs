@@ -38,12 +38,12 @@ export const checks = [
       assert.ok(results.some((result) => result.trim().startsWith("{")), "arguments as JSON");
       assert.ok(results.filter((result) => result.trim() !== "").length > states.length, "results");
       assert.ok(await page.getByRole("meter", { name: "Context used" }).isVisible(), "the usage meter");
-      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/, "nothing unknown or out of place");
+      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/, "no unknown or misplaced events");
       await noViolations(page, "a full turn");
     },
   },
   {
-    name: "a run that is stopped by the button",
+    name: "the button stops a run",
     async run({ page, shot }) {
       await send(page, "slow");
       const text = turn(page, 1).locator(".agent-text");
@@ -76,7 +76,7 @@ export const checks = [
     },
   },
   {
-    name: "a second turn keeps the first, and tells the gateway of it",
+    name: "a second turn keeps the first, and sends it to the gateway",
     async run({ page }) {
       const inputs = [];
       page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
@@ -101,7 +101,7 @@ export const checks = [
     },
   },
   {
-    name: "a new chat begins anew",
+    name: "a new chat starts empty",
     async run({ page }) {
       await send(page, "slow");
       await turn(page, 1).locator(".agent-text").first().waitFor();
@@ -109,7 +109,7 @@ export const checks = [
       await page.getByRole("button", { name: "New chat" }).click();
       await ended;
       assert.equal(await page.locator(".turn").count(), 0);
-      assert.ok(await page.getByRole("heading", { name: "What shall the agent do?" }).isVisible());
+      assert.ok(await page.getByRole("heading", { name: "What can I help with?" }).isVisible());
       await page.getByRole("button", { name: /^help/ }).click();
       await turnEnd(page).waitFor();
       assert.match(await turnEnd(page).innerText(), /^Done/);
@@ -117,7 +117,7 @@ export const checks = [
     },
   },
   {
-    name: "the reader who goes up stays there",
+    name: "the view stays where the reader scrolled",
     async run({ page }) {
       const box = page.getByRole("region", { name: "Conversation" });
       const top = () => box.evaluate((element) => element.scrollTop);

@@ -5,7 +5,7 @@ import { Access } from "../../../examples/gateway/page/access.js";
 const REFUSED = () => new Response("", { status: 401, headers: { "WWW-Authenticate": "Bearer" } });
 
 /**
- * A gateway that takes one token, and a user who gives these.
+ * A gateway that accepts one token, and a user's entries.
  *
  * @param {(string | null)[]} tokens
  */
@@ -55,7 +55,7 @@ test("a user who gives no token gets the refusal", async () => {
   const { access: it, asked, kept } = access(["wrong", null]);
   assert.equal((await it.send("/")).status, 401);
   assert.deepEqual(asked, [false, true]);
-  assert.equal(kept.size, 0, "one that was not taken is not kept");
+  assert.equal(kept.size, 0, "a rejected token is not kept");
 });
 
 test("what is not worth a question has the token that there is", async () => {

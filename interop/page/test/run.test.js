@@ -82,7 +82,7 @@ test("takes an error for the whole stream", async () => {
 });
 
 const MALFORMED = [
-  ["another first event", frames(TEXT), /begins with TEXT_MESSAGE_START/],
+  ["another first event", frames(TEXT), /starts with TEXT_MESSAGE_START/],
   ["another run's end", frames(STARTED, { ...FINISHED, runId: "x" }), /names another run/],
   ["another thread's start", frames({ ...STARTED, threadId: "x" }), /names another run/],
   ["no JSON", frames(STARTED) + "data: [DONE]\n\n", /not JSON: \[DONE\]/],
@@ -135,7 +135,7 @@ for (const [body, message] of REFUSALS) {
 
 test("does not read a page as a stream", async () => {
   const end = await ended(() => new Response("<html>", { headers: { "Content-Type": "text/html" } }));
-  assert.deepEqual(end, { kind: "malformed", message: "The answer is text/html, not an event stream.", seen: [] });
+  assert.deepEqual(end, { kind: "malformed", message: "The response is text/html, not an event stream.", seen: [] });
 });
 
 test("tells a gateway that is not there from a connection that was ended here", async () => {

@@ -32,7 +32,7 @@ pub fn flood(case: &str, size: usize, bytes: usize) {
     let rounds = bytes.div_ceil(stream.len());
     let total = rounds * stream.len();
     let mut stdout = stdout();
-    // As a message, for those who pass on nothing else.
+    // A message, because some relays forward only messages.
     writeln!(stdout, r#"{{"jsonrpc":"2.0","method":"_total","params":{{"total":{total}}}}}"#)
         .expect("a reader");
     let mut stdin = BufReader::new(stdin());

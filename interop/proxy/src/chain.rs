@@ -43,11 +43,11 @@ impl Proxy<'_> {
     }
 }
 
-/// Processes that run.
+/// Running processes.
 pub struct Chain {
     pub stdin: ChildStdin,
     pub stdout: ChildStdout,
-    /// The proxy first, or the agent where there is none.
+    /// The proxy first, or the agent without a proxy.
     children: Vec<Child>,
 }
 

@@ -123,7 +123,7 @@ async fn a_message_instead_of_a_result_ends_the_turn_that_waited() {
     let gateway = Gateway::demo(&[]).await;
     let told = gateway.run(&asking("t", "1", "ask")).await.rest().await;
     let call = pending(&told).remove(0);
-    let mut next = answering(&asking("t", "1", "ask"), "2", &call, "The user gave no answer.");
+    let mut next = answering(&asking("t", "1", "ask"), "2", &call, "The user did not answer.");
     let message = json!({ "id": "u2", "role": "user", "content": "hello" });
     next["messages"].as_array_mut().unwrap().push(message);
     let told = gateway.run(&next).await.rest().await;

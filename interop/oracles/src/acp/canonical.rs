@@ -1,7 +1,7 @@
-//! Schemas in a form in which two that mean the same are equal.
+//! Schemas in a canonical form: schemas with the same meaning are equal.
 //!
-//! What no type can hold is left out: words for people, limits, and the format of strings. So is what all of our types
-//! allow: `null` where a member may be absent, names and variants that nobody knows yet.
+//! The form omits constraints that no type can express: descriptions, limits, and formats of strings. It also omits what all of
+//! our types allow: `null` for an optional member, unknown names and unknown variants.
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -65,7 +65,7 @@ impl Definitions<'_> {
         }
     }
 
-    /// The lists of members that an object may have; nothing where it is none.
+    /// The lists of members that an object may have; `None` if the schema is not of an object.
     fn variants(&self, schema: &Value) -> Option<Vec<Variant>> {
         let is_part = |word: &&str| schema.get(word).is_some();
         let is_of_parts = ["$ref", "allOf", "anyOf", "oneOf", "if"].iter().any(is_part);
@@ -194,7 +194,7 @@ fn names(schema: &Value) -> Option<BTreeSet<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// Whether a schema stands for what nobody knows yet.
+/// Whether a schema stands for unknown names or variants.
 fn is_open(schema: &Value) -> bool {
     let properties = schema["properties"].as_object().into_iter().flatten();
     schema.get("not").is_some()

@@ -108,24 +108,24 @@ fn merged(some: &[Value], others: &[Value]) -> Vec<Value> {
     pairs.map(merge).collect()
 }
 
-/// In what a value differs from one that the schema allows.
+/// The difference between a value and one that the schema allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// A member is not there.
+    /// A member is missing.
     Removed,
     /// A member or item is `null`.
     Null,
-    /// A member is of another kind.
+    /// A member has another type.
     OtherKind,
-    /// A string is another: a name or a tag that nobody knows.
+    /// A string is replaced by an unknown name or tag.
     OtherName,
-    /// An object has a member that nobody knows.
+    /// An object has an unknown member.
     NewMember,
-    /// A list has an item that is none of its items.
+    /// A list has an invalid item.
     BadItem,
 }
 
-/// Every value that differs from `value` in one place: in what, where, and the value.
+/// Every value that differs from `value` in one place: the difference, its place, and the value.
 pub fn changed(value: &Value) -> Vec<(Change, String, Value)> {
     let mut all = Vec::new();
     visit(value, "", &mut |pointer, part| {

@@ -142,9 +142,9 @@ fn compare(
             .any(|(_, told)| at == told || at.starts_with(&format!("{told}/")))
     };
     let own = lost(value, Some(&lenient.value));
-    // What is left out is told, and is left out officially too.
+    // Every dropped member has a diagnostic, and the official types drop it too.
     if let Some(at) = own.iter().find(|at| !is_told(at)) {
-        return Err(format!("{at} is gone, and nobody said so"));
+        return Err(format!("{at} is dropped without a diagnostic"));
     }
     let is_dropped = |told: &String| {
         dropped.iter().any(|at| {

@@ -24,21 +24,21 @@ struct View {
     payload: Value,
 }
 
-/// Where we differ from a peer, and why.
+/// An intended difference between our reader and another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Difference {
-    /// They take an id of another type as no id, and a request as a notification. Nobody would answer it.
+    /// They ignore an id of another type, and read the request as a notification, which gets no response.
     IdOfAnotherType,
-    /// They look for their members and pass over the others; we refuse what could be two kinds of message, be it that its
-    /// method is no string.
+    /// They ignore members of other kinds; we reject a message that could be of two kinds, also if its method is not a
+    /// string.
     Ambiguous,
-    /// They take any params; JSON-RPC has objects and arrays.
+    /// They accept any params; JSON-RPC allows objects and arrays.
     ScalarParams,
-    /// They take a member twice; whom to believe is a matter of luck.
+    /// They accept a repeated member, and which one counts is undefined.
     Twice,
-    /// They write `1000.0` as `1000`: the same number, and not what the peer looks for if it compares texts.
+    /// They write `1000.0` as `1000`: the same number, but another text for a peer that compares texts.
     Respelled,
-    /// They make params that are not there an empty object.
+    /// They replace missing params by an empty object.
     ParamsMadeUp,
 }
 
