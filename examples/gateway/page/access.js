@@ -1,25 +1,25 @@
 /**
- * Requests to a gateway that may want to know who is there.
+ * Requests to a gateway that may require a token.
  *
  * Spec: [RFC 6750, bearer tokens](https://www.rfc-editor.org/rfc/rfc6750)
  */
 
-/** Where the token is kept: until the tab is closed, and for this tab alone. */
+/** The storage key of the token. Session storage is per tab, and ends with it. */
 const KEY = "spanwire.token";
 
 /** @typedef {(path: string, init?: RequestInit) => Promise<Response>} Send */
 
-/** Sends requests with the user's token, and asks for one where it is wanted. */
+/** Sends requests with the user's token, and asks for one if it is required. */
 export class Access {
   #ask;
   #send;
   #storage;
-  /** The question that is open. @type {Promise<string | null> | null} */
+  /** The open question. @type {Promise<string | null> | null} */
   #asking = null;
 
   /**
-   * @param {(refused: boolean) => Promise<string | null>} ask Asks the user for a token; `refused`: the last one was not
-   *   taken. Nothing when the user gives none.
+   * @param {(refused: boolean) => Promise<string | null>} ask Asks the user for a token. `refused`: the last one was
+   *   rejected. Resolves to `null` if the user enters none.
    * @param {Send} [send]
    * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [storage]
    */
@@ -30,7 +30,7 @@ export class Access {
   }
 
   /**
-   * Sends a request; one that is refused for want of a token is sent again with the one that the user gives.
+   * Sends a request. If it is rejected without a valid token, asks the user for one and sends the request again.
    *
    * @type {Send}
    */
@@ -43,15 +43,15 @@ export class Access {
   };
 
   /**
-   * Sends a request that is not worth a question, with the token that there is.
+   * Sends a request with the known token, and never asks for one.
    *
    * @type {Send}
    */
   sendQuietly = (path, init = {}) => this.#send(path, withToken(init, this.#storage.getItem(KEY)));
 
   /**
-   * @param {string | null} refused The token that was not taken.
-   * @returns {Promise<boolean>} Whether there is another.
+   * @param {string | null} refused The rejected token.
+   * @returns {Promise<boolean>} Whether another token is known.
    */
   async #renew(refused) {
     if (this.#storage.getItem(KEY) !== refused) return true;

@@ -1,8 +1,8 @@
-/** Tells screen readers what happens, in whole sentences and not letter by letter. */
+/** Announces changes to screen readers, in whole sentences instead of letters. */
 
 import { el } from "./dom.js";
 
-/** The most announcements kept in the page. */
+/** Maximum number of announcements in the page. */
 const MAX_KEPT = 30;
 
 /** The end of a sentence or a line. */
@@ -27,7 +27,7 @@ export class Announcer {
   }
 
   /**
-   * Says the sentences that the text completes; the rest waits.
+   * Announces the sentences that the text completes, and keeps the rest.
    *
    * @param {string} delta
    */
@@ -40,7 +40,7 @@ export class Announcer {
     this.#rest = this.#rest.slice(end);
   }
 
-  /** Says what still waits. */
+  /** Announces the rest. */
   flush() {
     this.say(this.#rest);
     this.#rest = "";

@@ -1,4 +1,4 @@
-/** The conversation as it goes: sends, listens, stops, asks again. */
+/** The conversation: sends messages, reads runs, stops and retries them. */
 
 import { newId } from "./ids.js";
 import { answerInterrupt, cancelRun, follow, run, runInput, tellResult } from "./run.js";
@@ -30,8 +30,8 @@ const SHOWN = new Set([
 
 /**
  * @typedef {object} ChatParts
- * @property {import("./access.js").Send} send Reaches the gateway.
- * @property {Element} root Where the conversation goes.
+ * @property {import("./access.js").Send} send Sends a request to the gateway.
+ * @property {Element} root The element of the conversation.
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./announcer.js").Announcer} announcer
  * @property {import("./view-usage.js").UsageView} usage
@@ -42,17 +42,17 @@ const SHOWN = new Set([
  * @property {(line: string) => void} setDebugLine
  */
 
-/** How long an agent may take to stop before the connection may be ended instead. */
+/** The time for an agent to stop, after which the user may disconnect instead. */
 const STOP_MS = 2000;
 
 /** @typedef {{id: string, abort: AbortController, state: "running" | "stopping" | "stuck", asked: any[]}} ActiveRun */
-/** How often in a row the agent may go on from results of the page's tools. */
+/** Maximum number of consecutive runs that start with results of the page's tools. */
 const MAX_ROUNDS = 25;
 
-/** Codes of runs that have not taken the answers they brought. */
+/** Error codes of runs that did not accept their answers. */
 const UNANSWERED = /^(RESUME_|EDIT_UNSUPPORTED$|INTERRUPTS_OPEN$)/;
 
-/** One thread with the gateway. */
+/** One thread of the gateway. */
 export class Chat {
   /** @type {import("./composer.js").Composer | null} */
   composer = null;
@@ -64,22 +64,22 @@ export class Chat {
   #transcript;
   /** @type {ActiveRun | null} */
   #run = null;
-  /** Interrupts that the next run has to answer. @type {any[]} */
+  /** Interrupts for the next run to answer. @type {any[]} */
   #interrupts = [];
-  /** The answers to those that have one. @type {Map<string, Answer>} */
+  /** The answers so far. @type {Map<string, Answer>} */
   #answers = new Map();
-  /** Calls of the page's tools that the next run brings the results of. @type {PageCalls | null} */
+  /** Calls of the page's tools; the next run carries their results. @type {PageCalls | null} */
   #calls = null;
-  /** How many runs have begun with such results since the user said something. */
+  /** Number of runs with such results since the last message of the user. */
   #rounds = 0;
   #events = 0;
-  /** How often events of a type were ignored. @type {Map<string, number>} */
+  /** Number of ignored events by type. @type {Map<string, number>} */
   #ignored = new Map();
 
   /**
    * @param {ChatParts} parts
-   * @param {string | null} agent The agent to talk to, where it is not the gateway's default one.
-   * @param {Held | null} [held] The conversation to go on with.
+   * @param {string | null} agent The agent, unless it is the gateway's default one.
+   * @param {Held | null} [held] The conversation to continue.
    */
   constructor(parts, agent, held = null) {
     this.#parts = parts;
@@ -116,13 +116,13 @@ export class Chat {
     this.#finish(active, null, follow(run, (event) => this.#onEvent(active, event), active.abort.signal, this.#options(active)));
   }
 
-  /** What the composer is to be while nobody stops anything. */
+  /** The composer's state while no run is being stopped. */
   get restingState() {
     if (this.#run !== null) return "running";
     return this.#interrupts.length > 0 || this.#calls !== null ? "asking" : "idle";
   }
 
-  /** Ends the connection of a run that is under way; nothing of it is shown any more. */
+  /** Ends the connection of an active run, without showing more of it. */
   close() {
     this.#run?.abort.abort();
     this.#run = null;
@@ -131,10 +131,10 @@ export class Chat {
   }
 
   /**
-   * Says something to the agent.
+   * Sends a message to the agent.
    *
    * @param {string} text
-   * @returns {boolean} False while the agent still answers.
+   * @returns {boolean} `false` while the agent is answering.
    */
   send(text) {
     if (this.#run !== null) {
@@ -150,7 +150,7 @@ export class Chat {
     return true;
   }
 
-  /** @param {import("./thread.js").Message | null} message What the user said, if anything. */
+  /** @param {import("./thread.js").Message | null} message The user's message, if any. */
   #start(message) {
     const asked = this.#interrupts;
     const resume = this.#takeAnswers();
@@ -162,7 +162,7 @@ export class Chat {
   }
 
   /**
-   * Answers a question: at once while its run goes on, else with the next run, which begins with the last answer.
+   * Answers a question: at once during its run, otherwise with the next run, which starts after the last answer.
    *
    * @param {string} id
    * @param {Answer} answer
@@ -175,7 +175,7 @@ export class Chat {
     return { ok: true, status: 202, message: "" };
   }
 
-  /** The answers to what the last run was interrupted for; what has none is cancelled. */
+  /** The answers to the last run's interrupts; those without an answer are cancelled. */
   #takeAnswers() {
     const resume = this.#interrupts.map(({ id }) => {
       const answer = this.#answers.get(id) ?? { cancelled: /** @type {true} */ (true) };
@@ -189,7 +189,7 @@ export class Chat {
 
   /**
    * @param {string} id
-   * @param {any[]} asked The interrupts that it answers.
+   * @param {any[]} asked The interrupts that the run answers.
    */
   #begin(id, asked) {
     /** @type {ActiveRun} */
@@ -201,7 +201,7 @@ export class Chat {
 
   /**
    * @param {ActiveRun} active
-   * @param {import("./thread.js").Message | null} message What the user said, if it may still be taken back.
+   * @param {import("./thread.js").Message | null} message The user's message, while it can be withdrawn.
    * @param {Promise<RunEnd>} ending
    */
   async #finish(active, message, ending) {
@@ -242,7 +242,7 @@ export class Chat {
     });
   }
 
-  /** Stops the agent; asked again after a while, ends the connection. */
+  /** Stops the agent; a second call after a while ends the connection. */
   async stop() {
     const active = this.#run;
     if (this.#calls !== null) this.#stopCalls();
@@ -253,7 +253,7 @@ export class Chat {
     this.#parts.announcer.say("Stopping.");
     setTimeout(() => this.#enter(active, "stuck"), STOP_MS);
     const { ok } = await cancelRun(active.id, this.#parts.send);
-    // A gateway that does not know the run yet, or is gone, leaves only the connection to end.
+    // If the gateway does not know the run yet, or is gone, only the connection can be ended.
     if (!ok && this.#run === active) active.abort.abort();
   }
 
@@ -304,12 +304,12 @@ export class Chat {
   /**
    * @param {ActiveRun} active
    * @param {RunEnd} end
-   * @param {import("./thread.js").Message | null} message What the user said, if it may still be taken back.
+   * @param {import("./thread.js").Message | null} message The user's message, while it can be withdrawn.
    */
   #end(active, end, message) {
     this.#run = null;
     const isRefused = end.kind === "refused" || end.kind === "unreachable";
-    // What the gateway never took must not come back with the next message.
+    // A message that the gateway rejected must not be sent again with the next one.
     if (message !== null && isRefused) this.#thread.remove(message);
     const isUnanswered = isRefused || (end.kind === "failed" && UNANSWERED.test(end.code ?? ""));
     this.#interrupts = end.kind === "interrupted" ? end.interrupts : isUnanswered ? active.asked : [];
@@ -336,13 +336,13 @@ export class Chat {
     return this.#thread.id;
   }
 
-  /** Whether the agent may have a session for it. */
+  /** Whether the agent may have a session for the thread. */
   get hasBegun() {
     return this.#thread.messages.length > 0;
   }
 
   /**
-   * The call of a tool was ended: what it asked needs no answer.
+   * Removes the questions of a tool call that was ended.
    *
    * @param {string} sessionId
    */
@@ -352,7 +352,7 @@ export class Chat {
   }
 
   /**
-   * Runs tools of the page's; the next run brings their results.
+   * Runs tools of the page; the next run carries their results.
    *
    * @param {string[]} ids
    */
@@ -374,7 +374,7 @@ export class Chat {
   }
 
   /**
-   * Runs a tool of the page's in the agent's own turn.
+   * Runs a tool of the page during the agent's turn.
    *
    * @param {ActiveRun} active
    * @param {import("./thread.js").ToolCall} call
@@ -390,11 +390,11 @@ export class Chat {
     const message = { id: newId("tool"), role: "tool", toolCallId: call.id, ...result };
     this.#thread.addAnswer(message);
     this.#transcript.enqueue([{ kind: "tool-result", message }]);
-    // One that is acknowledged waits for nothing, and one that took too long is answered by the next run.
+    // The result of an acknowledged call is not awaited, and that of a call that took too long goes with the next run.
     await tellResult(active.id, call.id, result, this.#parts.send);
   }
 
-  /** What has no result by now gets none but an error. */
+  /** Ends all calls without a result with an error. */
   #leaveCalls() {
     const calls = this.#calls;
     this.#calls = null;

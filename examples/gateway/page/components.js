@@ -1,11 +1,11 @@
-/** What this page has for questions and results of tools that it knows: better than a form, and than JSON. */
+/** Components for the questions and results of known tools, instead of forms and JSON. */
 
 import { el } from "./dom.js";
 
 /** @import { Question } from "./questions.js" */
 
 /**
- * Something that is filled in: what is shown, and what it says.
+ * An input component: its element, its value, and the label of its button.
  *
  * @typedef {{element: HTMLElement, value: () => Record<string, unknown>, submit: string}} Component
  */
@@ -20,7 +20,7 @@ const QUESTIONS = new Map([
 const RESULTS = new Map([["book_flight", booking]]);
 
 /**
- * What the page has for a question; nothing for those that it does not know, or whose context is not what it knows.
+ * Returns the component for a question; `null` for an unknown question, or one with an invalid context.
  *
  * @param {Question} question
  * @returns {Component | null}
@@ -30,7 +30,7 @@ export function questionComponent(question) {
 }
 
 /**
- * What the page has for the result of a tool.
+ * Returns the component for the result of a tool, if one exists.
  *
  * @param {string} tool
  * @param {string} text

@@ -1,13 +1,13 @@
-/** Where the user writes, sends and stops. */
+/** The message box with its buttons. */
 
 import { focus } from "./dom.js";
 
-/** What the button that stops says. */
+/** Labels of the stop button. */
 const STOP_NAMES = { idle: "Stop", asking: "Stop", running: "Stop", stopping: "Stopping…", stuck: "Disconnect" };
 
 /**
  * @typedef {object} ComposerActions
- * @property {(text: string) => boolean} send Gives false if it cannot be sent now.
+ * @property {(text: string) => boolean} send Returns `false` if the message cannot be sent now.
  * @property {() => void} stop
  */
 
@@ -49,14 +49,14 @@ export class Composer {
     focus(this.#prompt);
   }
 
-  /** Whether the focus rests here, or nowhere, with nothing written. */
+  /** Whether the box is empty and the focus is here, or nowhere. */
   isIdle() {
     const active = document.activeElement;
     const here = active === null || active === document.body || this.#form.contains(active);
     return here && this.#prompt.value === "";
   }
 
-  /** @param {string} text Replaces what is written. */
+  /** @param {string} text Replaces the written text. */
   write(text) {
     this.#prompt.value = text;
     this.#fit();
@@ -74,13 +74,13 @@ export class Composer {
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    // Enter also ends the composition of a character, and then sends nothing.
+    // An Enter that ends the composition of a character does not send.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     this.submit();
   }
 
-  /** Sends what is written. */
+  /** Sends the written text. */
   submit() {
     const text = this.#prompt.value.trim();
     if (text === "" || !this.#actions.send(text)) return;

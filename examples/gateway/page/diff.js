@@ -1,9 +1,9 @@
-/** What changed between two texts, line by line. */
+/** Line-by-line differences between two texts. */
 
 /** Unchanged lines shown before and after a change. */
 export const CONTEXT_LINES = 3;
 
-/** The most cells of the comparison table; larger changes show as removed and added whole. */
+/** Maximum number of cells of the comparison table; larger changes are shown as removed and added whole. */
 export const MAX_CELLS = 4_000_000;
 
 /**
@@ -15,7 +15,7 @@ export const MAX_CELLS = 4_000_000;
 /**
  * @typedef {object} DiffGap
  * @property {"gap"} kind
- * @property {number} lines How many unchanged lines are left out.
+ * @property {number} lines The number of omitted unchanged lines.
  */
 
 /**
@@ -44,7 +44,7 @@ export function diffLines(oldText, newText) {
 }
 
 /**
- * Leaves out the unchanged lines that stand far from any change.
+ * Omits unchanged lines that are far from any change.
  *
  * @param {DiffLine[]} lines
  * @param {number} [context]
@@ -79,7 +79,7 @@ function splitLines(text) {
 }
 
 /**
- * The shortest way from `a` to `b`, along their longest common subsequence.
+ * The shortest edit from `a` to `b`, along their longest common subsequence.
  *
  * @param {string[]} a
  * @param {string[]} b

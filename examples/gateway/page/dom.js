@@ -1,14 +1,14 @@
-/** Elements out of plain data. Text becomes text nodes, never markup. */
+/** Elements from plain data. Text becomes text nodes, never markup. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Makes an element.
+ * Creates an element.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, string | number | boolean | undefined>} [attributes] `true` is an empty
- *   attribute; `false` and `undefined` leave it out.
+ *   attribute; `false` and `undefined` omit it.
  * @param {...(Node | string | null)} children
  * @returns {HTMLElementTagNameMap[T]}
  */
@@ -23,9 +23,9 @@ export function el(tag, attributes = {}, ...children) {
 }
 
 /**
- * Makes a button.
+ * Creates a button.
  *
- * @param {string} name What it is called.
+ * @param {string} name The label.
  * @param {string} className
  * @param {() => void} onClick
  */
@@ -50,7 +50,7 @@ const ICONS = {
 };
 
 /**
- * Draws an icon, which a screen reader passes over.
+ * Creates an icon, which is hidden from screen readers.
  *
  * @param {string} name A tool kind; an unknown one gets the icon of `other`.
  */
@@ -66,7 +66,7 @@ export function icon(name) {
 }
 
 /**
- * Moves the focus, without moving the page.
+ * Moves the focus without scrolling.
  *
  * @param {HTMLElement} element
  */

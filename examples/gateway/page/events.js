@@ -1,12 +1,12 @@
 /**
- * Events out of the text of a stream: what a known event must have, and nothing more.
+ * Reads the events of a stream, and checks the required members of known events.
  *
  * Spec: [AG-UI events](https://docs.ag-ui.com/concepts/events)
  */
 
 /** @typedef {{type: string, [member: string]: any}} AgUiEvent */
 
-/** An event of the stream is not what the protocol allows. */
+/** An event of the stream violates the protocol. */
 export class MalformedEvent extends Error {
   /** @param {string} message */
   constructor(message) {
@@ -15,7 +15,7 @@ export class MalformedEvent extends Error {
   }
 }
 
-/** The members that this page reads and an event of the type cannot lack, with the type of each. */
+/** The required members that this page reads, with their types, by event type. */
 const REQUIRED = new Map(
   Object.entries({
     RUN_STARTED: { threadId: "string", runId: "string" },
@@ -45,7 +45,7 @@ const REQUIRED = new Map(
  * Reads one event.
  *
  * @param {string} data The data of a server-sent event.
- * @returns {AgUiEvent} An event of any type, also one that this page does not know.
+ * @returns {AgUiEvent} An event of any type, known or unknown.
  * @throws {MalformedEvent}
  */
 export function parseEvent(data) {

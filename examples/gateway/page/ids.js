@@ -1,7 +1,7 @@
-/** Names that nothing else has. */
+/** Unique identifiers. */
 
 /**
- * A name. `crypto.randomUUID` is not there on plain HTTP beyond loopback.
+ * Returns a new id. `crypto.randomUUID` is missing on plain HTTP beyond loopback.
  *
  * @param {string} prefix
  */

@@ -1,5 +1,5 @@
 /**
- * Changes to a JSON document.
+ * Applies changes to a JSON document.
  *
  * Spec: [RFC 6902](https://www.rfc-editor.org/rfc/rfc6902), [RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)
  */
@@ -23,7 +23,7 @@ export class PatchError extends Error {
 /**
  * Applies all operations, or none.
  *
- * @param {unknown} document Stays as it is.
+ * @param {unknown} document Not modified.
  * @param {Operation[]} operations
  * @returns {unknown} The changed document.
  * @throws {PatchError}

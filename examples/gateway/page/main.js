@@ -1,4 +1,4 @@
-/** Puts the page together. */
+/** Connects the parts of the page. */
 
 import { Access } from "./access.js";
 import { Announcer } from "./announcer.js";
@@ -40,17 +40,17 @@ function setMode(mode) {
 
 const picker = /** @type {HTMLSelectElement} */ (byId("agent"));
 
-/** The agent that was picked, where there is a choice. */
+/** The selected agent, if there is a choice. */
 const pickedAgent = () => (picker.hidden ? null : picker.value);
 
-/** Shows what the welcome says of an agent. */
+/** Shows the welcome of an agent. */
 function welcome(/** @type {string} */ agent) {
   for (const part of document.querySelectorAll("#welcome [data-agent]")) {
     /** @type {HTMLElement} */ (part).hidden = /** @type {HTMLElement} */ (part).dataset.agent !== agent;
   }
 }
 
-/** @param {import("./store.js").Held | null} before The conversation to go on with. */
+/** @param {import("./store.js").Held | null} before The conversation to continue. */
 function openChat(before) {
   setTitle(null);
   setMode(null);
@@ -68,7 +68,7 @@ function openChat(before) {
     setMode,
     ended: () => {
       void sessions.refresh();
-      // Whoever gave no token at first may have given one since.
+      // The user may have entered a token since.
       if (agentName === "") void offerAgents(pickedAgent(), access.sendQuietly);
       else void showSettings();
     },
@@ -77,12 +77,12 @@ function openChat(before) {
   return new Chat(parts, before?.agent ?? pickedAgent(), before);
 }
 
-/** The name of the agent that the conversation is with, once it is known. */
+/** The name of the conversation's agent, once it is known. */
 let agentName = "";
 
 const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.threadId, change, access.send));
 
-/** Shows what may be set in the agent's session. */
+/** Shows the settings of the agent's session. */
 async function showSettings() {
   const asked = chat;
   const shown = agentName !== "" && asked.hasBegun ? await sessionSettings(agentName, asked.threadId, undefined, access.sendQuietly) : null;
@@ -90,9 +90,9 @@ async function showSettings() {
 }
 
 /**
- * Offers a choice of agents where the gateway has several.
+ * Offers a choice of agents if the gateway has several.
  *
- * @param {string | null} current The one that the conversation is with.
+ * @param {string | null} current The agent of the conversation.
  * @param {import("./access.js").Send} send
  */
 async function offerAgents(current, send) {

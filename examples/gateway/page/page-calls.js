@@ -1,4 +1,4 @@
-/** Calls of this page's tools that a run has ended for. */
+/** Calls of this page's tools that ended a run. */
 
 import { newId } from "./ids.js";
 import { runTool } from "./tools.js";
@@ -10,10 +10,10 @@ import { runTool } from "./tools.js";
  * @property {(toolCallId: string, element: HTMLElement) => void} show
  * @property {(title: string) => void} setTitle
  * @property {(message: Message) => void} answered
- * @property {() => void} done Called when all have their results.
+ * @property {() => void} done Called when all calls have results.
  */
 
-/** Some calls; each gets one result. */
+/** A set of calls; each gets one result. */
 export class PageCalls {
   #thread;
   #actions;
@@ -32,7 +32,7 @@ export class PageCalls {
     this.#actions = actions;
   }
 
-  /** Those without a result. */
+  /** The calls without a result. */
   get open() {
     return [...this.#open];
   }
@@ -41,7 +41,7 @@ export class PageCalls {
     for (const id of this.open) void this.#run(id);
   }
 
-  /** Does not wait any longer: what has no result is told that there is none. */
+  /** Stops waiting: calls without a result get an error. */
   leave() {
     for (const id of this.open) this.#answer(id, { content: "The user did not answer.", error: "not answered" });
     this.#abort.abort();

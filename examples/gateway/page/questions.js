@@ -1,26 +1,26 @@
-/** What the agent asks a person, however it asks. */
+/** Questions of the agent, from interrupts and from custom events. */
 
 /**
  * @typedef {object} Question
  * @property {string} id
  * @property {"permission" | "form" | "page"} kind
- * @property {string} title What is asked, for people to read.
- * @property {string} [toolCallId] The tool call that it is about.
+ * @property {string} title The text of the question.
+ * @property {string} [toolCallId] The tool call of the question.
  * @property {{optionId: string, name: string, kind: string}[]} options Of a permission.
  * @property {any} schema Of a form: a flat object in JSON Schema.
  * @property {string} url Of a page.
- * @property {string} [component] What is asked for, where this page may have something better than a form.
- * @property {any} [context] What is to be shown beside the question.
+ * @property {string} [component] The kind of a question that this page may have a component for.
+ * @property {any} [context] The data of the component.
  */
 
 /**
- * What a person answers.
+ * An answer of the user.
  *
  * @typedef {{optionId: string} | {action: "accept", content?: Record<string, unknown>} | {action: "decline"} | {cancelled: true}} Answer
  */
 
 /**
- * The question of an interrupt, that ends a run.
+ * Returns the question of an interrupt, which ends a run.
  *
  * @param {any} interrupt
  * @returns {Question}
@@ -36,7 +36,7 @@ export function fromInterrupt(interrupt) {
 }
 
 /**
- * The question of a custom event, while the run stays open.
+ * Returns the question of a custom event; the run stays open.
  *
  * @param {any} value
  * @returns {Question}
@@ -51,17 +51,17 @@ export function fromCustom(value) {
 }
 
 /**
- * The session of the tool that asks, if one does.
+ * Returns the session of the asking tool, if any.
  *
  * @param {any} interrupt
  * @returns {string | undefined}
  */
 export function sessionOf({ id, metadata }) {
-  // One of a model's call has it in its id.
+  // The id of a question from a model's call contains it.
   return metadata?.sessionId ?? String(id).split(":").at(0);
 }
 
-/** @param {any} metadata What a tool that asks has to be shown. */
+/** @param {any} metadata The data of an asking tool. */
 function shown(metadata) {
   return { component: metadata?.elicitKey, context: metadata?.["x-model-context"] };
 }
@@ -87,7 +87,7 @@ function question(id, title, toolCallId, { options, schema, url }) {
 }
 
 /**
- * An answer as the next run's input brings it.
+ * Returns an answer in the form of the next run's input.
  *
  * @param {string} interruptId
  * @param {Answer} answer

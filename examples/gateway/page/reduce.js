@@ -1,5 +1,5 @@
 /**
- * What the events of a run do to a thread.
+ * Applies the events of a run to a thread.
  *
  * Spec: [AG-UI events](https://docs.ag-ui.com/concepts/events)
  */
@@ -10,7 +10,7 @@ import { applyPatch, PatchError } from "./json-patch.js";
 /** @import { Message, Thread, ToolCall } from "./thread.js" */
 
 /**
- * What an event did, for a view that only adds.
+ * The effect of an event, for a view that only adds.
  *
  * @typedef {{kind: "message", message: Message}
  *   | {kind: "text", message: Message, delta: string}
@@ -27,8 +27,8 @@ import { applyPatch, PatchError } from "./json-patch.js";
 /**
  * Applies one event to the thread.
  *
- * An event of an unknown type, and one that refers to nothing that is there, changes nothing and
- * is reported as `ignored`.
+ * An event of an unknown type, or one that refers to a missing object, changes nothing and is
+ * reported as `ignored`.
  *
  * @param {Thread} thread
  * @param {AgUiEvent} event
@@ -40,7 +40,7 @@ export function reduce(thread, event) {
   return reducer(thread, event) ?? [{ kind: "ignored", type: event.type, reason: "misplaced" }];
 }
 
-/** @typedef {(thread: Thread, event: AgUiEvent) => Change[] | null} Reducer Gives `null` for an event out of place. */
+/** @typedef {(thread: Thread, event: AgUiEvent) => Change[] | null} Reducer Returns `null` for a misplaced event. */
 
 /** @type {Map<string, Reducer>} */
 const REDUCERS = new Map([
@@ -259,7 +259,7 @@ function tryPatch(document, operations) {
 }
 
 /**
- * Keeps an event's metadata, the last word of each key.
+ * Merges an event's metadata; the last value of each key wins.
  *
  * @param {Message | ToolCall} target
  * @param {AgUiEvent} event

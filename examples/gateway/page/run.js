@@ -1,5 +1,5 @@
 /**
- * One run: the request, the events of its answer, and what can be said to the gateway meanwhile.
+ * One run: its request, its events, and the requests during the run.
  *
  * Spec: [AG-UI transports](https://docs.ag-ui.com/concepts/architecture)
  */
@@ -22,7 +22,7 @@ const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
 const MAX_SHOWN_BODY = 2000;
 
 /**
- * How a run came to its end.
+ * The outcome of a run.
  *
  * @typedef {{kind: "finished", result?: any, usage?: any[], pending: string[]}
  *   | {kind: "cancelled"}
@@ -36,11 +36,11 @@ const MAX_SHOWN_BODY = 2000;
  */
 
 /**
- * The input of a run, as the protocol writes it.
+ * Returns the input of a run in the protocol's form.
  *
  * @param {import("./thread.js").Thread} thread
  * @param {string} runId
- * @param {any[]} resume Answers to the interrupts that the thread waits for.
+ * @param {any[]} resume Answers to the open interrupts of the thread.
  * @param {any[]} [tools] The tools of this page.
  */
 export function runInput(thread, runId, resume, tools = []) {
@@ -59,19 +59,19 @@ export function runInput(thread, runId, resume, tools = []) {
 
 /**
  * @typedef {object} RunOptions
- * @property {string | null} [agent] The agent to run it; the gateway's default one if none is named.
- * @property {(lost: boolean) => void} [onConnection] Called when the connection broke, and when there is one again.
+ * @property {string | null} [agent] The agent of the run; by default that of the gateway.
+ * @property {(lost: boolean) => void} [onConnection] Called when the connection is lost, and when it is restored.
  * @property {Send} [send]
  */
 
 /**
- * Asks for a run and reads its events until it ends. Each way to end is a value, also the bad ones. A connection that
- * breaks is made again where the gateway numbers its events; no event comes twice, unless `MESSAGES_SNAPSHOT` took
- * back what came before.
+ * Starts a run and reads its events until it ends. Every outcome is a value, failures included. A lost connection is
+ * restored if the gateway numbers its events; no event is repeated, unless a `MESSAGES_SNAPSHOT` replaces the events
+ * before.
  *
  * @param {ReturnType<typeof runInput>} input
- * @param {(event: AgUiEvent) => void} onEvent Called for every event in order, the terminal one included.
- * @param {AbortSignal} signal Ends the connection. The run goes on for a while, for whoever comes back.
+ * @param {(event: AgUiEvent) => void} onEvent Called for every event in order, including the last.
+ * @param {AbortSignal} signal Ends the connection. The run continues for a while, for readers that return.
  * @param {RunOptions} [options]
  * @returns {Promise<RunEnd>}
  */
@@ -97,7 +97,7 @@ export async function run(input, onEvent, signal, options = {}) {
 }
 
 /**
- * Reads a run that was asked for before, from its beginning.
+ * Reads a run that was started before, from its beginning.
  *
  * @param {{threadId: string, runId: string}} input
  * @param {(event: AgUiEvent) => void} onEvent

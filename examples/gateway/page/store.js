@@ -5,22 +5,22 @@
 const KEY = "spanwire.conversation.2";
 
 /**
- * A conversation as it was when its last run began, or ended.
+ * A conversation at the start or the end of its last run.
  *
  * @typedef {object} Held
  * @property {string} threadId
  * @property {Message[]} messages
  * @property {any} state
  * @property {any[]} interrupts
- * @property {string[]} pending Calls of the page's tools that have no result yet.
+ * @property {string[]} pending Calls of the page's tools without a result.
  * @property {string | null} agent
  * @property {string | null} title
- * @property {string | null} runId The run that is going on.
+ * @property {string | null} runId The active run.
  * @property {string[]} [runs] The runs of the last turn.
  */
 
 /**
- * Keeps a conversation; one that is too large for the browser is not kept.
+ * Stores a conversation, unless it is too large for the browser.
  *
  * @param {Held} held
  * @param {Storage} [storage]

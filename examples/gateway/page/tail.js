@@ -15,7 +15,7 @@ const MOST = 2 * STEP;
  */
 
 /**
- * Things with an element each, one below the other.
+ * A list of items with one element each.
  *
  * @template {{element: HTMLElement}} T
  */
@@ -30,8 +30,8 @@ export class Tail {
   #earlier = button("", "secondary earlier", () => this.#showEarlier());
 
   /**
-   * @param {string} name What they are called, all of them.
-   * @param {(element: HTMLElement) => void} append Puts the next one into the page.
+   * @param {string} name The plural name of the items.
+   * @param {(element: HTMLElement) => void} append Adds the next element to the page.
    * @param {TailParts} parts
    */
   constructor(name, append, parts) {
@@ -56,7 +56,7 @@ export class Tail {
   }
 
   /**
-   * Begins anew; none of those that were there is in the page any more.
+   * Replaces all items; the old elements are no longer in the page.
    *
    * @param {T[]} items
    */
@@ -92,7 +92,7 @@ export class Tail {
       this.#earlier.before(...items.map((item) => item.element));
       this.#shown.unshift(...items);
       this.#showCount();
-      // The reader goes on backwards from where one was.
+      // The reader continues backwards from the last position.
       const last = items.at(-1)?.element;
       if (last === undefined) return;
       last.tabIndex = -1;

@@ -5,7 +5,7 @@ import { InlineText } from "./text-inline.js";
 /** @import { InlineSink } from "./text-inline.js" */
 
 /**
- * Takes what was found, in order. Blocks do not nest.
+ * Receives the parsed blocks, in order. Blocks do not nest.
  *
  * @typedef {object} BlockSink
  * @property {() => void} openParagraph
@@ -32,8 +32,8 @@ const INDENT = 2;
 /**
  * Splits streamed text into blocks.
  *
- * It holds back no more than what may still become a mark of some kind. However the text was cut,
- * the sink's calls amount to the same.
+ * Only text that may still become a mark is held back. The sink's calls have the same effect for any split of the
+ * text.
  */
 export class TextBlocks {
   #sink;
@@ -88,7 +88,7 @@ export class TextBlocks {
   }
 
   /**
-   * @param {string} line The line, or its beginning if it is not whole.
+   * @param {string} line The line, or its start if it is incomplete.
    * @param {boolean} whole
    */
   #startLine(line, whole) {

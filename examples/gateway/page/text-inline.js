@@ -1,14 +1,14 @@
 /** Inline code, bold text and links, found in a line of text while it streams in. */
 
 /**
- * Takes what was found, in order. Links do not stand in anything; code may stand in bold text.
+ * Receives the parsed parts, in order. Links are not nested; bold text may contain code.
  *
  * @typedef {object} InlineSink
  * @property {(text: string) => void} text
  * @property {(ticks: string) => void} openInline
- * @property {(matched: boolean) => void} closeInline Not matched: it was no code, the ticks are text.
+ * @property {(matched: boolean) => void} closeInline Not matched: the ticks are text.
  * @property {() => void} openStrong
- * @property {(matched: boolean) => void} closeStrong Not matched: it was not bold, the stars are text.
+ * @property {(matched: boolean) => void} closeStrong Not matched: the stars are text.
  * @property {(text: string, href: string) => void} link To an address that begins with `http:` or `https:`.
  */
 
@@ -19,7 +19,7 @@ const LINK = /\[([^[\]\n]{1,200})\]\((https?:\/\/[^\s()<>]{1,2000})\)/g;
 const LINK_START = /\[[^[\]\n]{0,200}(?:\](?:\((?:h|ht|htt|https?|https?:|https?:\/|https?:\/\/[^\s()<>]{0,2000})?)?)?$/;
 
 /**
- * Reads lines. It holds back no more than what may still become a mark or a link.
+ * Parses lines. Only text that may still become a mark or a link is held back.
  */
 export class InlineText {
   #sink;
@@ -75,7 +75,7 @@ export class InlineText {
 
   /**
    * @param {string} run
-   * @param {string} next The character behind it.
+   * @param {string} next The character after it.
    */
   #mark(run, next) {
     if (this.#ticks !== "") {

@@ -9,7 +9,7 @@
  */
 
 /**
- * A message as the protocol writes it; nothing else is kept in it.
+ * A message in the protocol's form, without other members.
  *
  * @typedef {object} Message
  * @property {string} id
@@ -18,7 +18,7 @@
  * @property {string} [name]
  * @property {ToolCall[]} [toolCalls]
  * @property {string} [toolCallId]
- * @property {string} [error] What went wrong, of a tool's answer.
+ * @property {string} [error] The error of a tool's result.
  * @property {string} [activityType]
  * @property {Record<string, unknown>} [metadata]
  */
@@ -52,7 +52,7 @@ export class Thread {
   }
 
   /**
-   * Whether a call has its answer.
+   * Whether a call has its result.
    *
    * @param {string} toolCallId
    */
@@ -76,7 +76,7 @@ export class Thread {
   }
 
   /**
-   * Puts a tool's answer behind the message that called it and the answers already there.
+   * Inserts a tool's result after the message with the call and the results already there.
    *
    * @param {Message} answer A message of role `tool`.
    */
@@ -93,7 +93,7 @@ export class Thread {
   }
 
   /**
-   * Takes out a message that never reached the agent.
+   * Removes a message that never reached the agent.
    *
    * @param {Message} message
    */

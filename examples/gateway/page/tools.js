@@ -5,27 +5,27 @@ import { button, el } from "./dom.js";
 /** @import { ToolCall } from "./thread.js" */
 
 /**
- * What a tool may do with the page.
+ * The page's services for a tool.
  *
  * @typedef {object} ToolContext
- * @property {(element: HTMLElement) => void} show Puts something beside the call's card.
- * @property {(title: string) => void} setTitle Names the conversation.
- * @property {AbortSignal} signal Ends what is not waited for any more.
+ * @property {(element: HTMLElement) => void} show Shows an element beside the call's card.
+ * @property {(title: string) => void} setTitle Sets the title of the conversation.
+ * @property {AbortSignal} signal Aborts calls without a waiting agent.
  */
 
 /**
- * A tool. What it gives is told to the agent; what it throws as well.
+ * A tool. The agent gets its result, or the error that it throws.
  *
  * @typedef {object} PageTool
  * @property {string} name
  * @property {string} description
  * @property {object} parameters A JSON Schema.
- * @property {"ack" | "sync" | "park"} execution Whether an agent that keeps the conversation itself is told at once that
- *   the page knows, waits while its run goes on, or waits for the next run.
+ * @property {"ack" | "sync" | "park"} execution Whether an agent with a session of its own gets an acknowledgement,
+ *   waits during its run, or waits for the next run.
  * @property {(args: any, context: ToolContext) => Promise<string>} run
  */
 
-/** How the page may look. */
+/** Themes of the page. */
 const THEMES = ["light", "dark", "system"];
 
 /** @type {PageTool[]} */
@@ -83,7 +83,7 @@ export function pageTools() {
 }
 
 /**
- * Whether a call is to be run as soon as it is there: that of an agent which waits for it, or does not, in its own turn.
+ * Whether a call runs at once, during the agent's turn (`sync` and `ack`).
  *
  * @param {ToolCall} call
  */
@@ -94,7 +94,7 @@ export function runsAtOnce(call) {
 }
 
 /**
- * Runs a call of one of the page's tools; each way to end is a text.
+ * Runs a call of one of the page's tools; every outcome is a text.
  *
  * @param {ToolCall} call
  * @param {ToolContext} context

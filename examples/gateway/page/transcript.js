@@ -20,12 +20,12 @@ import { TurnList } from "./turn-list.js";
 
 /**
  * @typedef {object} TranscriptParts
- * @property {Thread} thread What a reset shows again.
+ * @property {Thread} thread The thread to show after a reset.
  * @property {import("./scroller.js").Scroller} scroller
  * @property {Announcer} announcer
  * @property {(interruptId: string, answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
  * @property {() => boolean} mayTakeFocus Whether a question may take the keyboard's focus.
- * @property {() => void} returnFocus Called when the focused question is gone.
+ * @property {() => void} returnFocus Called when the focused question is removed.
  */
 
 /** All turns of a thread. */
@@ -67,9 +67,9 @@ export class Transcript {
   }
 
   /**
-   * Shows the thread as it is.
+   * Shows the whole thread.
    *
-   * @param {boolean} running Whether its last turn goes on.
+   * @param {boolean} running Whether its last turn is active.
    */
   restore(running) {
     this.#showAgain();
@@ -97,7 +97,7 @@ export class Transcript {
   }
 
   /**
-   * The run has ended and its turn goes on, once these questions have their answers.
+   * Shows the questions of an interrupted run; their answers continue the turn.
    *
    * @param {Question[]} questions
    */
@@ -110,7 +110,7 @@ export class Transcript {
   }
 
   /**
-   * Shows what a tool of the page's asks the user.
+   * Shows the question of a tool of the page.
    *
    * @param {string} toolCallId
    * @param {HTMLElement} question
@@ -125,7 +125,7 @@ export class Transcript {
   }
 
   /**
-   * A tool of the page's has its result.
+   * Shows the result of a tool of the page.
    *
    * @param {Message} message A message of role `tool`.
    */
@@ -139,7 +139,7 @@ export class Transcript {
   }
 
   /**
-   * Shows changes with the next frame, or soon if the page is out of sight.
+   * Shows changes with the next frame, or soon if the page is hidden.
    *
    * @param {Change[]} changes
    */
@@ -155,7 +155,7 @@ export class Transcript {
     else requestAnimationFrame(() => this.flush());
   }
 
-  /** Shows at once what waits. */
+  /** Shows all waiting changes at once. */
   flush() {
     this.#scheduled = false;
     if (this.#waiting.length === 0) return;
@@ -276,7 +276,7 @@ export class Transcript {
   }
 
   /**
-   * A question has its answer.
+   * Shows the answer of a question.
    *
    * @param {string} id
    * @param {Answer} answer
@@ -292,14 +292,14 @@ export class Transcript {
     if (focused) this.#parts.returnFocus();
   }
 
-  /** Builds all anew from the messages of the thread. */
+  /** Rebuilds the transcript from the messages of the thread. */
   #showAgain() {
     for (const held of [this.#texts, this.#tools, this.#terminals, this.#questions]) held.clear();
     this.#turn = this.#turns.replaceAll(this.#parts.thread.messages);
   }
 
   /**
-   * Shows messages in a turn of their own, which nothing else is added to meanwhile.
+   * Shows messages in a turn of their own.
    *
    * @param {TurnView} turn
    * @param {Message[]} messages

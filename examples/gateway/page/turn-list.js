@@ -1,4 +1,4 @@
-/** The turns of a conversation; those that are not in the page are not built before they are to be. */
+/** The turns of a conversation. Turns outside of the page are built on demand. */
 
 import { Tail } from "./tail.js";
 import { TurnView } from "./view-turn.js";
@@ -28,7 +28,7 @@ export class TurnList {
     this.#turns = new Tail("turns", (element) => root.append(element), parts);
   }
 
-  /** Adds a turn, which goes on. */
+  /** Adds an active turn. */
   open() {
     const turn = new TurnView(this.#turns.length + 1, this.#parts);
     this.#turns.add(turn);
@@ -36,10 +36,10 @@ export class TurnList {
   }
 
   /**
-   * Puts turns in the place of all there are.
+   * Replaces all turns.
    *
    * @param {Message[]} messages
-   * @returns {TurnView | null} The last one, which may go on.
+   * @returns {TurnView | null} The last turn, which may be active.
    */
   replaceAll(messages) {
     const turns = turnsOf(messages).map((said, at) => new OldTurn(said, () => new TurnView(at + 1, this.#parts), this.#build));
@@ -55,7 +55,7 @@ export class TurnList {
   }
 
   /**
-   * Builds the turn that is not in the page yet and has a call of a tool.
+   * Builds the turn with a tool call, unless it is in the page.
    *
    * @param {string} toolCallId
    */
@@ -110,7 +110,7 @@ class OldTurn {
 }
 
 /**
- * A turn begins with what the user says.
+ * Splits messages into turns. A turn starts with a message of the user.
  *
  * @param {Message[]} messages
  */

@@ -3,11 +3,11 @@
 import { diffLines, withGaps } from "./diff.js";
 import { el } from "./dom.js";
 
-/** The most rows of one diff that are shown. */
+/** Maximum number of shown rows of a diff. */
 const MAX_ROWS = 1000;
 
 /**
- * Shows what changed in a file.
+ * Shows the changes of a file.
  *
  * @param {{path?: unknown, oldText?: unknown, newText?: unknown}} diff A `diff` of a tool call's content.
  */

@@ -15,12 +15,12 @@ const INPUT_TYPES = new Map([
 ]);
 
 /**
- * One field: what is shown, and what it says; `undefined` for nothing.
+ * One field: its element and its value, `undefined` if it is empty.
  *
  * @typedef {{element: HTMLElement, value: () => unknown}} Field
  */
 
-/** The question, its fields, and then the answer. */
+/** A question with its fields, and later its answer. */
 export class FormView {
   element;
   #question;
@@ -28,7 +28,7 @@ export class FormView {
   #note = el("p", { class: "permission-note", role: "status" });
   /** @type {Map<string, Field>} */
   #fields = new Map();
-  /** What the page has in place of fields. */
+  /** The component that replaces the fields. */
   #component;
   #resolved = false;
 
@@ -42,7 +42,7 @@ export class FormView {
     const title = question.schema.title;
     if (typeof title === "string" && title !== question.title && question.component === undefined) this.#form.append(el("p", { class: "form-title" }, title));
     this.#component = questionComponent(question);
-    // A component shows the choices, which the message lists behind its first line for pages without one.
+    // The message lists the choices after its first line, for pages without a component.
     const [asked = question.title] = this.#component === null ? [] : question.title.split("\n");
     if (this.#component !== null) this.#form.append(this.#component.element);
     for (const [name, schema] of Object.entries(this.#component === null ? (question.schema.properties ?? {}) : {})) {
@@ -68,7 +68,7 @@ export class FormView {
     );
   }
 
-  /** Brings the keyboard to the question. */
+  /** Moves the focus to the question. */
   focus() {
     focus(this.element);
   }
@@ -121,7 +121,7 @@ export class FormView {
 
 /** @param {string} url */
 function pageLink(url) {
-  // Only what a browser opens as a page; anything else is shown and not linked.
+  // Only web addresses are linked; others are shown as text.
   if (!/^https?:\/\//i.test(url)) return el("p", { class: "form-hint" }, url);
   return el("p", {}, el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, url));
 }
@@ -172,7 +172,7 @@ function fieldOf(id, name, schema, required) {
 }
 
 /**
- * Several of a list.
+ * A field for several values of a list.
  *
  * @param {string} label
  * @param {HTMLElement | null} hint
@@ -191,12 +191,12 @@ function choices(label, hint, schema, required) {
   const check = () => boxes.at(0)?.box.setCustomValidity(wrongCount(values().length, schema, required));
   element.addEventListener("change", check);
   check();
-  // What is left out need not be given; what has to be given may be none.
+  // An optional field may be absent; a required one may be an empty list.
   return { element, value: () => (values().length === 0 && !required ? undefined : values()) };
 }
 
 /**
- * What is wrong with so many of a list, if anything.
+ * Returns the error for a number of chosen values, if any.
  *
  * @param {number} count
  * @param {any} schema
@@ -209,7 +209,7 @@ function wrongCount(count, { minItems, maxItems }, required) {
 }
 
 /**
- * A pattern of JSON Schema, which may match anywhere, as one of HTML, which has to match the whole.
+ * Converts a pattern of JSON Schema, which may match anywhere, to one of HTML, which must match the whole value.
  *
  * @param {string} pattern
  */

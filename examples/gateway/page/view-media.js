@@ -1,12 +1,12 @@
-/** Content that is no plain text. */
+/** Content other than plain text. */
 
 import { el } from "./dom.js";
 
-/** Images that a browser shows and that run nothing. */
+/** Image types without scripts that browsers support. */
 const IMAGE_TYPE = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
 /**
- * Shows a content block of ACP: an image as such, anything else in words.
+ * Shows a content block of ACP: an image, or a description of other content.
  *
  * @param {any} part
  */
@@ -21,7 +21,7 @@ export function mediaView(part) {
 }
 
 /**
- * The text of a content, with a word for each part that is none.
+ * Returns the text of a content, with a placeholder for each part that is not text.
  *
  * @param {unknown} content A string, or parts of AG-UI or blocks of ACP.
  * @returns {string}

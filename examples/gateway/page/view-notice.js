@@ -1,10 +1,10 @@
-/** Words about a run, in the place where they belong. */
+/** Notices and ends of runs. */
 
 import { el } from "./dom.js";
 
 /** @import { RunEnd } from "./run.js" */
 
-/** How a turn ended, by the stop reason of ACP; `end_turn` and unknown ones are just done. */
+/** Texts for stop reasons of ACP; `end_turn` and unknown reasons are "Done". */
 const STOP_WORDS = new Map([
   ["max_tokens", "Cut off at the token limit"],
   ["max_turn_requests", "Cut off at the request limit"],
@@ -12,7 +12,7 @@ const STOP_WORDS = new Map([
 ]);
 
 /**
- * Says how a run failed.
+ * Returns the texts of a failed run.
  *
  * @param {RunEnd} end
  * @returns {{title: string, text: string, code?: string} | null} `null` if it did not fail.
@@ -35,7 +35,7 @@ export function failure(end) {
 }
 
 /**
- * A box for a failure.
+ * Creates the box of a failure.
  *
  * @param {{title: string, text: string, code?: string}} failed
  * @param {HTMLButtonElement | null} retry
@@ -51,7 +51,7 @@ export function failureView(failed, retry) {
 }
 
 /**
- * A box for what the agent has to say beside its answer.
+ * Creates the box of an agent's notice.
  *
  * @param {any} notice The value of `acp.notice`.
  */

@@ -2,7 +2,7 @@
 
 import { button, el, focus } from "./dom.js";
 
-/** How answers look, by the kind of the option. */
+/** Styles of answers, by the kind of the option. */
 const BUTTON_CLASSES = new Map([
   ["allow_once", "primary"],
   ["allow_always", "secondary"],
@@ -13,7 +13,7 @@ const BUTTON_CLASSES = new Map([
 /** @import { Answer, Question } from "./questions.js" */
 /** @typedef {Question["options"][number]} PermissionOption */
 
-/** The question, its buttons, and then the answer. */
+/** A question with its buttons, and later its answer. */
 export class PermissionView {
   element;
   #title;
@@ -25,7 +25,7 @@ export class PermissionView {
 
   /**
    * @param {Question} question
-   * @param {string} shownTitle What stands above it already.
+   * @param {string} shownTitle The title that is already shown above.
    * @param {(answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
    */
   constructor(question, shownTitle, answer) {
@@ -47,7 +47,7 @@ export class PermissionView {
     );
   }
 
-  /** Brings the keyboard to the question, but onto no answer. */
+  /** Moves the focus to the question, not to an answer. */
   focus() {
     focus(this.element);
   }
@@ -69,7 +69,7 @@ export class PermissionView {
    * @param {(answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
    */
   async #choose(option, answer) {
-    // A disabled button cannot hold the focus.
+    // A disabled button cannot have the focus.
     if (this.element.contains(document.activeElement)) this.focus();
     this.#setDisabled(true);
     this.#note.textContent = "Sending…";
@@ -94,7 +94,7 @@ export class PermissionView {
 }
 
 /**
- * Shows what the gateway decided without asking.
+ * Shows a decision of the gateway.
  *
  * @param {any} decision The value of `acp.permission`.
  */

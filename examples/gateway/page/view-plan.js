@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 
-/** How the states of an entry are called; an unknown one is called as it is written. */
+/** Names of entry states; an unknown state is shown as it is. */
 const STATUS_NAMES = new Map([
   ["pending", "To do"],
   ["in_progress", "In progress"],

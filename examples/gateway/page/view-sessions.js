@@ -1,10 +1,10 @@
-/** The calls of tools that wait for the user, or go on: to be seen, and to be ended. */
+/** The gateway's active tool calls, with a button to end each. */
 
 import { button, el } from "./dom.js";
 
 const SESSIONS = "/api/tools/sessions";
 
-/** How a session stands; one that is not here is shown as it is written. */
+/** Names of states; an unknown state is shown as it is. */
 const STATUS_NAMES = new Map([
   ["running", "running"],
   ["awaiting_elicit", "waiting for you"],
@@ -22,7 +22,7 @@ export class SessionsView {
   /**
    * @param {HTMLDetailsElement} details
    * @param {import("./access.js").Access} access
-   * @param {(sessionId: string) => void} ended Called when the user has ended one.
+   * @param {(sessionId: string) => void} ended Called when the user has ended a call.
    */
   constructor(details, access, ended) {
     this.#details = details;
@@ -31,7 +31,7 @@ export class SessionsView {
     details.append(this.#summary, this.#list);
   }
 
-  /** Asks the gateway for what there is. */
+  /** Reads the calls from the gateway. */
   async refresh() {
     const response = await this.#access.sendQuietly(SESSIONS).catch(() => null);
     const sessions = response?.ok ? (await response.json()).sessions : [];

@@ -1,4 +1,4 @@
-/** What the user may set in the agent's session: its mode, and its options. */
+/** The mode and the options of the agent's session. */
 
 import { el } from "./dom.js";
 
@@ -13,7 +13,7 @@ export class SettingsView {
 
   /**
    * @param {HTMLElement} root
-   * @param {(change: Record<string, unknown>) => Promise<any>} set Gives all settings as they are then, or nothing.
+   * @param {(change: Record<string, unknown>) => Promise<any>} set Returns all settings after the change, or `null`.
    */
   constructor(root, set) {
     this.#root = root;
@@ -24,7 +24,7 @@ export class SettingsView {
     this.show(null);
   }
 
-  /** @param {any} settings As the gateway tells them; nothing where the agent has no session. */
+  /** @param {any} settings From the gateway; `null` without a session. */
   show(settings) {
     const all = settingsOf(settings);
     this.#root.hidden = all.length === 0;
@@ -67,7 +67,7 @@ export function settingsOf(settings) {
     all.push({ id: "mode", name: "Mode", kind: "mode", value: String(modes.currentModeId), choices });
   }
   for (const option of settings?.configOptions ?? []) {
-    // The same setting, told in both ways.
+    // The same setting in both forms.
     if (option.category === "mode" && all.length > 0) continue;
     const { id, name, currentValue: value } = option;
     const flat = (option.options ?? []).flatMap((/** @type {any} */ entry) => entry.options ?? [entry]);

@@ -1,8 +1,8 @@
-/** What commands write, as they write it. */
+/** Output of commands. */
 
 import { el } from "./dom.js";
 
-/** Escape sequences by which programs colour a terminal. */
+/** Escape sequences for colours. */
 const ESCAPE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 
 /** @param {string} text */
@@ -17,14 +17,14 @@ export function terminalView(output) {
   return screen;
 }
 
-/** The terminals of a conversation, and where each is shown. */
+/** The terminals of a conversation, with their elements. */
 export class Terminals {
   /** The contents of `acp.terminal` activities. @type {Map<string, any>} */
   #contents = new Map();
   /** @type {Map<string, Set<HTMLElement>>} */
   #screens = new Map();
 
-  /** @param {any} content The content of an `acp.terminal` activity: the end of the output, and what it ended with. */
+  /** @param {any} content The content of an `acp.terminal` activity: the end of the output, and the exit status. */
   update(content) {
     const id = String(content.terminalId);
     this.#contents.set(id, content);
@@ -37,7 +37,7 @@ export class Terminals {
   }
 
   /**
-   * A screen that shows the terminal from now on; out of sight while nothing is known of it.
+   * Returns an element that follows the terminal; hidden while the terminal is unknown.
    *
    * @param {unknown} terminalId
    */

@@ -1,14 +1,14 @@
-/** Text of a message, added to as it streams in. */
+/** Streamed text of a message. */
 
 import { button, el } from "./dom.js";
 import { TextBlocks } from "./text-blocks.js";
 
 /** @import { TextSink } from "./text-blocks.js" */
 
-/** The longest text node that is still added to; adding copies the node. */
+/** Maximum length of a text node that is appended to; appending copies the node. */
 const MAX_TEXT_NODE = 4096;
 
-/** The deepest level of a list that is shown as such. */
+/** Maximum indentation of list items. */
 const MAX_DEPTH = 4;
 
 const COPIED_MS = 1500;
@@ -65,7 +65,7 @@ class DomSink {
 
   /** @param {number} level */
   openHeading(level) {
-    // Headings of the page itself stand above those of a message.
+    // Headings of the page rank above those of a message.
     const shown = el("p", { class: `heading level-${level}`, role: "heading", "aria-level": level + 2 });
     this.#target = this.#root.appendChild(shown);
   }
@@ -128,7 +128,7 @@ class DomSink {
 
   /**
    * @param {boolean} matched
-   * @param {string} mark What opened it, and is text if nothing closed it.
+   * @param {string} mark The opening mark, which becomes text without a closing one.
    */
   #leave(matched, mark) {
     const inner = this.#target;

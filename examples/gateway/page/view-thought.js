@@ -1,4 +1,4 @@
-/** What the agent thinks, folded away. */
+/** A thought of the agent, folded. */
 
 import { el } from "./dom.js";
 import { TextView } from "./view-text.js";

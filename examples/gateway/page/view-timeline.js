@@ -1,28 +1,28 @@
-/** What the gateway and the agent do for the last turn, as bars over time, while it happens. */
+/** The spans of the last turn as bars over time, updated live. */
 
 import { el } from "./dom.js";
 import { readSpans, Spans } from "./spans.js";
 
 /** @import { Row } from "./spans.js" */
 
-/** The most rows that are shown. */
+/** Maximum number of rows. */
 const MAX_ROWS = 200;
 
-/** How many runs of a turn are shown at most, the last ones. */
+/** Maximum number of shown runs of a turn, counted from the last. */
 const MAX_RUNS = 8;
 
-/** How deep rows are moved in at most. */
+/** Maximum indentation of rows. */
 const MAX_DEPTH = 6;
 
-/** How often a bar of what goes on grows. */
+/** Interval of updates of running bars. */
 const GROW_MS = 250;
 
-/** Clocks that differ by less are the same: a gateway tells the time in seconds. */
+/** Smaller differences between clocks are ignored: the gateway's clock is read in seconds. */
 const CLOCK_MS = 2000;
 
 const STATE_NAMES = { open: "running", done: "done", failed: "failed" };
 
-/** A table below the conversation. It asks the gateway for nothing while it is folded. */
+/** A table below the conversation. It sends no requests while it is folded. */
 export class TimelineView {
   #details;
   #rows = el("tbody");
@@ -32,9 +32,9 @@ export class TimelineView {
   #runs = /** @type {string[]} */ ([]);
   #spans = new Spans();
   #abort = new AbortController();
-  /** Runs that are read, or were. */
+  /** Runs that are or were read. */
   #read = new Set();
-  /** How far the gateway's clock is ahead of this one, in milliseconds. */
+  /** Lead of the gateway's clock in milliseconds. */
   #ahead = 0;
   #scheduled = false;
 
@@ -60,7 +60,7 @@ export class TimelineView {
     return this.#runs;
   }
 
-  /** Forgets what there was: a turn begins, or another conversation. */
+  /** Clears the table for a new turn or conversation. */
   clear() {
     this.#leave();
     this.#runs = [];
@@ -69,7 +69,7 @@ export class TimelineView {
     this.#show();
   }
 
-  /** @param {string} runId A run of the turn, which the gateway has begun. */
+  /** @param {string} runId A started run of the turn. */
   add(runId) {
     if (this.#runs.includes(runId)) return;
     this.#runs = [...this.#runs, runId].slice(-MAX_RUNS);
@@ -107,7 +107,7 @@ export class TimelineView {
     this.#schedule();
   }
 
-  /** Shows with the next frame what has changed, and then again while something goes on. */
+  /** Shows changes with the next frame, and again while spans are open. */
   #schedule(wait = 0) {
     if (this.#scheduled || !this.#details.open) return;
     this.#scheduled = true;
@@ -160,7 +160,7 @@ function update(view, row, total) {
 }
 
 /**
- * Nothing is touched that is right already, so that what is selected stays so.
+ * Leaves equal text untouched, so that a selection survives.
  *
  * @param {HTMLElement} element
  * @param {string} text

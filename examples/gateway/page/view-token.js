@@ -2,7 +2,7 @@
 
 import { button, el } from "./dom.js";
 
-/** What may stand in a header: visible ASCII. */
+/** Characters that a header may contain: visible ASCII. */
 const PATTERN = "[\\x21-\\x7E]+";
 
 /** A dialog over the page. */
@@ -13,7 +13,7 @@ export class TokenView {
   /** @type {((token: string | null) => void) | null} */
   #answer = null;
 
-  /** @param {Element} root Where the dialog goes. */
+  /** @param {Element} root The parent of the dialog. */
   constructor(root) {
     const form = el(
       "form",
@@ -31,14 +31,14 @@ export class TokenView {
       this.#close(this.#input.value);
     });
     this.#dialog.addEventListener("close", () => this.#close(null));
-    // The key closes the dialog, and stops nothing behind it.
+    // Escape closes the dialog, and must not stop the run.
     this.#dialog.addEventListener("keydown", (event) => event.stopPropagation());
     root.append(this.#dialog);
   }
 
   /**
-   * @param {boolean} refused Whether the last token was not taken.
-   * @returns {Promise<string | null>} Nothing when the user gives none.
+   * @param {boolean} refused Whether the last token was rejected.
+   * @returns {Promise<string | null>} `null` if the user enters none.
    */
   ask(refused) {
     this.#input.value = "";

@@ -1,4 +1,4 @@
-/** A tool that the agent uses: what it is for, what went in, what came out. */
+/** The card of a tool call: title, arguments, result. */
 
 import { resultComponent } from "./components.js";
 import { el, icon } from "./dom.js";
@@ -8,14 +8,14 @@ import { terminalView, withoutEscapes } from "./view-terminal.js";
 
 /** @import { Terminals } from "./view-terminal.js" */
 
-/** How tool kinds are called; an unknown one is called as it is written. */
+/** Names of tool kinds; an unknown kind is shown as it is. */
 const KIND_NAMES = new Map([
   ["execute", "run"],
   ["switch_mode", "mode"],
   ["other", "tool"],
 ]);
 
-/** How states are called; an unknown one is called as it is written. */
+/** Names of states; an unknown state is shown as it is. */
 const STATUS_NAMES = new Map([
   ["pending", "Waiting"],
   ["asking", "Waiting for you"],
@@ -28,7 +28,7 @@ const STATUS_NAMES = new Map([
 
 const FINAL = new Set(["completed", "failed", "cancelled", "incomplete"]);
 
-/** Tools whose content is worth seeing at once. */
+/** Kinds of tools with content that is unfolded at once. */
 const OPEN_KINDS = new Set(["edit", "delete", "move", "execute"]);
 
 /** A card in the conversation. */
@@ -42,7 +42,7 @@ export class ToolView {
   #icon = icon("other");
   #title = el("span", { class: "tool-title" });
   #kindLabel = el("span", { class: "tag tool-kind" });
-  /** Who runs it, if that is not the agent. */
+  /** The source of the tool, unless it is the agent. */
   #source = el("span", { class: "tag", hidden: true });
   #status = el("span", { class: "tool-status" });
   #locations = el("p", { class: "tool-locations" });
@@ -55,12 +55,12 @@ export class ToolView {
   #shownContent = "";
   #contentText = "";
   #resultText = "";
-  /** Whether what the tool came to is shown by more than text. */
+  /** Whether the result is shown by more than text. */
   #isRich = false;
   #terminals;
-  /** The terminals that it shows, by their ids. @type {Map<string, HTMLElement>} */
+  /** The shown terminals by id. @type {Map<string, HTMLElement>} */
   #screens = new Map();
-  /** Whether an activity told the status. */
+  /** Whether an activity has reported the status. */
   #isTold = false;
   #isAsking = false;
   /** Whether the user folded or unfolded it. */
@@ -84,7 +84,7 @@ export class ToolView {
     this.#setStatus("pending");
   }
 
-  /** @param {import("./thread.js").ToolCall} call A call that has just begun. */
+  /** @param {import("./thread.js").ToolCall} call A call that has started. */
   start(call) {
     this.#name = call.function.name;
     if (this.title === call.id) this.#setTitle(call.function.name);
@@ -93,13 +93,13 @@ export class ToolView {
     this.#source.hidden = this.#source.textContent === "";
   }
 
-  /** @param {import("./thread.js").ToolCall} call A call whose arguments are complete. */
+  /** @param {import("./thread.js").ToolCall} call A call with complete arguments. */
   setArguments(call) {
     this.#showArguments(pretty(call.function.arguments));
     if (!this.#isTold) this.#setStatus("in_progress");
   }
 
-  /** @param {unknown} value The arguments by which the agent replaced those of the call. */
+  /** @param {unknown} value The arguments that replace those of the call. */
   changeArguments(value) {
     this.#showArguments(JSON.stringify(value, null, 2) ?? "");
   }
@@ -127,24 +127,24 @@ export class ToolView {
     this.#showResult();
   }
 
-  /** The status as it is called. */
+  /** The name of the status. */
   get statusName() {
     return STATUS_NAMES.get(this.status) ?? this.status;
   }
 
-  /** The run is over, whatever state the tool is in. */
+  /** Ends the card with its run, in any state of the tool. */
   endRun() {
     if (!FINAL.has(this.status)) this.#setStatus("incomplete");
   }
 
-  /** @param {Element} question Stands beside the card, also when the card is folded. */
+  /** @param {Element} question Shown beside the card, also if the card is folded. */
   ask(question) {
     this.note(question);
     this.#details.open = true;
     this.setAsking(true);
   }
 
-  /** @param {boolean} asking Whether the agent waits for the user. */
+  /** @param {boolean} asking Whether the agent is waiting for the user. */
   setAsking(asking) {
     this.#isAsking = asking;
     this.#setStatus(this.status);
@@ -263,7 +263,7 @@ function fold(name, content) {
 }
 
 /**
- * JSON with line breaks; what is no JSON stays as it is.
+ * Formats JSON with line breaks; returns other text unchanged.
  *
  * @param {string} json
  */

@@ -1,4 +1,4 @@
-/** A turn: what the user said, and all that the agent did about it. */
+/** A turn: the user's message, and the agent's work for it. */
 
 import { button, el } from "./dom.js";
 import { Tail } from "./tail.js";
@@ -34,7 +34,7 @@ export class TurnView {
     this.#steps.add({ element });
   }
 
-  /** Takes the oldest steps out of the page when there are many, and none of them asks anything. */
+  /** Removes the oldest of many steps from the page, unless one has an open question. */
   trim() {
     if (!this.#isAsking) this.#steps.trim();
   }
@@ -46,7 +46,7 @@ export class TurnView {
   }
 
   /**
-   * A plan that an earlier turn showed stays there as it was; this turn gets its own.
+   * A plan of an earlier turn stays unchanged; this turn gets its own.
    *
    * @param {import("./thread.js").Message} message
    */
@@ -60,7 +60,7 @@ export class TurnView {
     plan.update(message.content);
   }
 
-  /** @param {boolean} asking Whether the agent waits for the user. */
+  /** @param {boolean} asking Whether the agent is waiting for the user. */
   setAsking(asking) {
     this.#isAsking = asking;
     this.#working.textContent = asking ? "Waiting for your answer" : "Working";
@@ -72,13 +72,13 @@ export class TurnView {
     this.#working.textContent = lost ? "Reconnecting" : "Working";
   }
 
-  /** The agent works no more on this turn, and nothing is known of how it ended. */
+  /** Ends the turn with an unknown outcome. */
   close() {
     this.#working.remove();
     this.element.classList.add("is-over");
   }
 
-  /** Another turn follows, so that this one can no longer be tried again. */
+  /** Removes the button to retry, because another turn follows. */
   settle() {
     this.#retry?.remove();
   }

@@ -1,4 +1,4 @@
-/** How full the agent's context is, and what the session cost. */
+/** Usage of the agent's context, and the cost of the session. */
 
 const KILO = 1000;
 
