@@ -1,4 +1,4 @@
-//! The gateway's own tools, which ACP agents call, and which ask the user meanwhile.
+//! The gateway's own tools, called by ACP agents, with questions to the user.
 use crate::gateway::{Gateway, command_of, input, refusal, soon};
 use crate::run::{Told, value};
 use agui_types::event::Event;
@@ -7,7 +7,7 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
-/// An input of a page that has a tool.
+/// An input of a page with a tool.
 pub(crate) fn asking(thread: &str, run: &str, text: &str) -> Value {
     let mut input = input(thread, run, text);
     input["tools"] = json!([{
@@ -16,7 +16,7 @@ pub(crate) fn asking(thread: &str, run: &str, text: &str) -> Value {
     input
 }
 
-/// The input that comes after a run: with the calls that it had.
+/// The input after a run, with the run's calls.
 fn after(asked: &Value, run: &str, told: &Told) -> Value {
     let mut input = asked.clone();
     input["runId"] = json!(run);
@@ -59,7 +59,7 @@ async fn sessions(gateway: &Gateway) -> Vec<Value> {
     listed["sessions"].as_array().unwrap().clone()
 }
 
-/// A seat that nobody has.
+/// A free seat.
 fn free_seat(map: &Value) -> Value {
     let is_free = |(row, seat): &(u32, &str)| {
         !map["takenSeats"].as_array().unwrap().contains(&json!(format!("{row}{seat}")))
@@ -69,7 +69,7 @@ fn free_seat(map: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_agent_books_a_flight_over_three_runs() {
+async fn agent_books_flight_over_three_runs() {
     let gateway = Gateway::demo(&[]).await;
     let asked = asking("t", "1", "book");
     let which = gateway.run(&asked).await.rest().await;
@@ -110,7 +110,7 @@ async fn an_agent_books_a_flight_over_three_runs() {
 }
 
 #[tokio::test]
-async fn a_user_who_declines_is_told_to_the_agent() {
+async fn declined_question_reaches_agent() {
     let gateway = Gateway::demo(&[]).await;
     for (run, payload, said) in [
         ("1", json!({ "action": "decline" }), "declined"),
@@ -126,7 +126,7 @@ async fn a_user_who_declines_is_told_to_the_agent() {
 }
 
 #[tokio::test]
-async fn a_call_that_its_user_ends_is_over_for_the_agent() {
+async fn call_ended_by_user_ends_for_agent() {
     let gateway = Gateway::demo(&[]).await;
     let asked = asking("t", "1", "book");
     let which = gateway.run(&asked).await.rest().await;
@@ -140,7 +140,7 @@ async fn a_call_that_its_user_ends_is_over_for_the_agent() {
 }
 
 #[tokio::test]
-async fn a_question_may_be_in_the_stream() {
+async fn question_is_asked_in_stream() {
     let gateway = Gateway::asking_in_stream().await;
     let mut run = gateway.run(&asking("t", "1", "book")).await;
     let Event::Custom(asked) = run.until("acp.elicitation.requested").await else { panic!() };
@@ -155,7 +155,7 @@ async fn a_question_may_be_in_the_stream() {
 }
 
 #[tokio::test]
-async fn who_goes_on_without_an_answer_ends_the_call() {
+async fn new_message_instead_of_answer_ends_call() {
     let settings = "[agents.demo]\n[times]\nquestion = 0.1";
     let gateway = Gateway::configured(settings).await;
     let asked = asking("t", "1", "book");
@@ -164,7 +164,7 @@ async fn who_goes_on_without_an_answer_ends_the_call() {
     let mut next = after(&asked, "2", &which);
     let message = json!({ "id": "more", "role": "user", "content": "hello" });
     next["messages"].as_array_mut().unwrap().push(message);
-    // Nobody has answered in time; the turn goes on in the next run.
+    // No answer arrived in time; the turn continues in the next run.
     let goes_on = async {
         loop {
             let run = gateway.run(&next).await.rest().await;
@@ -180,7 +180,7 @@ async fn who_goes_on_without_an_answer_ends_the_call() {
 }
 
 #[tokio::test]
-async fn settings_say_whether_an_agent_has_the_tools() {
+async fn settings_select_agents_with_gateway_tools() {
     let table = [
         ("", false, false),
         ("", true, true),
@@ -196,7 +196,7 @@ async fn settings_say_whether_an_agent_has_the_tools() {
     }
 }
 
-/// The shim, as an agent starts it.
+/// The shim, started as an agent starts it.
 pub(crate) struct Shim {
     _child: Child,
     stdin: ChildStdin,
@@ -204,7 +204,7 @@ pub(crate) struct Shim {
 }
 
 impl Shim {
-    /// With the command and the environment that an agent was given.
+    /// With the command and the environment from the agent's session.
     pub(crate) fn start(server: &Value) -> Self {
         let arguments = server["args"].as_array().unwrap().iter();
         let arguments: Vec<_> = arguments.map(|argument| argument.as_str().unwrap()).collect();
@@ -221,7 +221,7 @@ impl Shim {
         self.stdin.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    /// The answer to a request.
+    /// Returns the response to a request.
     pub(crate) async fn ask(&mut self, id: u32, method: &str, params: Value) -> Value {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
         loop {
@@ -235,7 +235,7 @@ impl Shim {
 }
 
 #[tokio::test]
-async fn an_agent_of_the_older_generation_has_them_on_stdio() {
+async fn older_agent_gets_tools_on_stdio() {
     let mut gateway = Gateway::script("tells-servers", &[]).await;
     let mut run = gateway.run(&asking("t", "1", "go")).await;
     let told = gateway.says("agent: new: ").await;

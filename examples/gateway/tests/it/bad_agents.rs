@@ -1,10 +1,10 @@
-//! Agents that do not do what they should; `tests/agents` has one for each.
+//! Faulty agents; `tests/agents` has one for each fault.
 use crate::gateway::{Gateway, input, refusal, script};
 use agui_types::event::Event;
 use serde_json::{Value, json};
 use std::fs;
 
-/// Agents that cannot be used: the code of the error, and what its message has in it.
+/// Unusable agents: the code of the error, and a part of its message.
 const USELESS: &[(&str, &str, &str)] = &[
     (
         "exits-at-once",
@@ -22,11 +22,11 @@ const USELESS: &[(&str, &str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn an_agent_that_cannot_be_used_is_an_error_in_the_stream() {
+async fn unusable_agent_is_run_error() {
     for (agent, code, message) in USELESS {
         let times = ["--answer-time", if *agent == "reads-nothing" { "0.2" } else { "60" }];
         let gateway = Gateway::script(agent, &[&times, &["--exit-grace", "0"][..]].concat()).await;
-        // The second time is as the first.
+        // The second attempt fails in the same way.
         for run in ["1", "2"] {
             let told = gateway.ask("t", run, "hello").await.rest().await;
             assert_eq!(told.tags(), ["RUN_STARTED", "RUN_ERROR"], "{agent}");
@@ -36,7 +36,7 @@ async fn an_agent_that_cannot_be_used_is_an_error_in_the_stream() {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_an_agent_that_does_not_start_waits_once() {
+async fn waiting_runs_share_start_timeout() {
     let gateway =
         Gateway::script("reads-nothing", &["--answer-time", "1", "--exit-grace", "0"]).await;
     let starts = std::time::Instant::now();
@@ -50,20 +50,20 @@ async fn whoever_waits_for_an_agent_that_does_not_start_waits_once() {
 }
 
 #[tokio::test]
-async fn an_agent_that_dies_leaves_nothing_open() {
+async fn crashed_agent_closes_open_messages() {
     let gateway = Gateway::script("dies-mid-turn", &[]).await;
     for run in ["1", "2"] {
         let told = gateway.ask("t", run, "hello").await.rest().await;
         assert_eq!(told.end(), "AGENT_EXITED");
         assert_eq!(told.error().message, "the agent closed the connection (exit status: 7)");
         assert_eq!(told.text(), "I was about to say that");
-        // The verifier has seen that all is closed; the call has a result, though the agent gave none.
+        // The verifier checks that all messages are closed; the call has a result although the agent sent none.
         assert_eq!(told.results().len(), 1);
     }
 }
 
 #[tokio::test]
-async fn an_agent_that_dies_is_noticed_although_its_child_holds_the_pipe() {
+async fn crash_is_noticed_while_child_holds_pipe() {
     let gateway = Gateway::script("leaves-child", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "farewell"));
@@ -71,14 +71,14 @@ async fn an_agent_that_dies_is_noticed_although_its_child_holds_the_pipe() {
 }
 
 #[tokio::test]
-async fn an_agent_that_closes_its_output_is_ended() {
+async fn agent_that_closes_output_is_ended() {
     let gateway = Gateway::script("closes-output", &["--exit-grace", "0"]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "farewell"));
     assert!(told.error().message.contains("exit status: 143"), "{}", told.error().message);
 }
 
-/// Agents whose turn ends well in spite of all: what they say.
+/// Faulty agents with successful turns, and their text.
 const ODD: &[(&str, &str)] = &[
     ("noise", "through the noise"),
     ("long-line", "the rest is short"),
@@ -92,7 +92,7 @@ const ODD: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn a_turn_survives_what_cannot_be_read() {
+async fn turn_survives_invalid_lines() {
     for (agent, said) in ODD {
         let gateway = Gateway::script(agent, &[]).await;
         let told = gateway.ask("t", "1", "hello").await.rest().await;
@@ -102,7 +102,7 @@ async fn a_turn_survives_what_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn lines_that_are_no_messages_are_reported() {
+async fn invalid_lines_are_logged() {
     for (agent, report) in [
         ("noise", "the agent wrote a line that is no message"),
         ("long-line", "longer than 16777216 bytes"),
@@ -116,7 +116,7 @@ async fn lines_that_are_no_messages_are_reported() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_ends_its_turn() {
+async fn oversized_response_ends_its_turn() {
     let gateway = Gateway::script("long-line", &[]).await;
     gateway.ask("t", "1", "hello").await.rest().await;
     let told = gateway.ask("t", "2", "again").await.rest().await;
@@ -125,7 +125,7 @@ async fn an_answer_that_is_too_long_ends_its_turn() {
 }
 
 #[tokio::test]
-async fn what_a_newer_agent_says_is_passed_on() {
+async fn unknown_updates_and_reasons_are_forwarded() {
     let gateway = Gateway::script("unknown-kinds", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!(
@@ -137,7 +137,7 @@ async fn what_a_newer_agent_says_is_passed_on() {
 }
 
 #[tokio::test]
-async fn a_tool_call_that_never_began_begins_with_its_update() {
+async fn update_starts_unknown_tool_call() {
     let gateway = Gateway::script("orphan-update", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     let begins = |event: &&Event| matches!(event, Event::ToolCallStart(start) if start.tool_call_id.as_str() == "t9");
@@ -146,14 +146,14 @@ async fn a_tool_call_that_never_began_begins_with_its_update() {
 }
 
 #[tokio::test]
-async fn what_comes_before_the_session_is_kept_for_it() {
+async fn updates_before_session_response_are_kept() {
     let gateway = Gateway::script("early-update", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!(told.customs("acp.mode"), [json!({ "currentModeId": "eager" })]);
 }
 
 #[tokio::test]
-async fn what_comes_after_the_turn_is_kept_for_the_next() {
+async fn updates_after_turn_are_kept_for_next_run() {
     let mut gateway = Gateway::script("late-update", &[]).await;
     let first = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!(first.text(), "in time");
@@ -163,7 +163,7 @@ async fn what_comes_after_the_turn_is_kept_for_the_next() {
 }
 
 #[tokio::test]
-async fn a_session_that_the_agent_has_lost_is_left() {
+async fn session_lost_by_agent_is_replaced() {
     let gateway = Gateway::script("forgets-session", &[]).await;
     assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.text(), "before");
     let lost = gateway.ask("t", "2", "hello").await.rest().await;
@@ -172,7 +172,7 @@ async fn a_session_that_the_agent_has_lost_is_left() {
 }
 
 #[tokio::test]
-async fn an_agent_that_stops_reading_can_be_cancelled_and_ended() {
+async fn agent_that_stops_reading_is_cancelled_and_ended() {
     let mut gateway =
         Gateway::script("stops-reading", &["--cancel-grace", "0.2", "--exit-grace", "0"]).await;
     let mut large = input("t", "r", "");
@@ -186,7 +186,7 @@ async fn an_agent_that_stops_reading_can_be_cancelled_and_ended() {
 }
 
 #[tokio::test]
-async fn a_turn_that_takes_too_long_is_left() {
+async fn turn_timeout_abandons_session() {
     let mut gateway = Gateway::script("cancellable", &["--turn-time", "0.5"]).await;
     let told = gateway.ask("t", "1", "work").await.rest().await;
     assert_eq!((told.end(), &*told.text()), ("TURN_TIMEOUT", "working"));
@@ -194,7 +194,7 @@ async fn a_turn_that_takes_too_long_is_left() {
 }
 
 #[tokio::test]
-async fn a_session_belongs_to_one_thread() {
+async fn session_belongs_to_one_thread() {
     let gateway = Gateway::script("same-session", &[]).await;
     let mut one = gateway.ask("one", "1", "hello").await;
     one.until("mine").await;
@@ -205,9 +205,9 @@ async fn a_session_belongs_to_one_thread() {
     assert_eq!((one.end(), &*one.text()), ("success", "mine"));
 }
 
-/// A page that has stopped reading: what is kept for it is bounded, and it can still read how its run ended.
+/// The log for a page that has stopped reading is bounded, and the page can still read the run's end.
 #[tokio::test]
-async fn a_run_that_says_too_much_is_ended() {
+async fn flooding_run_is_ended() {
     let mut gateway = Gateway::script("floods", &[]).await;
     let mut run = gateway.ask("t", "1", "go").await;
     gateway.says("agent: cancelled").await;
@@ -229,7 +229,7 @@ async fn a_run_that_says_too_much_is_ended() {
 }
 
 #[tokio::test]
-async fn a_command_that_cannot_be_run_is_told_with_its_status() {
+async fn failed_command_is_reported_with_status() {
     let gateway = Gateway::demo(&["--agent", "sh -c 'exec /nowhere/agent'"]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!(told.end(), "AGENT_UNAVAILABLE");
@@ -237,7 +237,7 @@ async fn a_command_that_cannot_be_run_is_told_with_its_status() {
 }
 
 #[tokio::test]
-async fn an_agent_without_capabilities_gets_no_images() {
+async fn images_need_the_capability() {
     let gateway = Gateway::demo(&["--agent", &script("cancellable")]).await;
     let mut image = input("t", "1", "");
     image["messages"][0]["content"] = json!([{
@@ -249,7 +249,7 @@ async fn an_agent_without_capabilities_gets_no_images() {
 }
 
 #[tokio::test]
-async fn an_agent_that_lies_is_not_believed() {
+async fn contradictory_lines_are_ignored() {
     let mut gateway = Gateway::script("lies", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!((told.end(), &*told.text()), ("success", "the truth"));
@@ -260,7 +260,7 @@ async fn an_agent_that_lies_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_turn_without_a_proper_end_has_one_all_the_same() {
+async fn invalid_stop_reason_ends_turn() {
     let gateway = Gateway::script("odd-ends", &[]).await;
     for (run, (said, end)) in [
         ("{stopReason:5}", "ACP_INVALID_REQUEST"),

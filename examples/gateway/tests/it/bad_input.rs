@@ -1,4 +1,4 @@
-//! Requests that are refused, each with its status and a message that says what is wrong.
+//! Refused requests, each with its status and a message that names the error.
 use crate::gateway::{Gateway, input, refusal, soon};
 use reqwest::header::{CONTENT_TYPE, HOST, ORIGIN};
 use serde_json::json;
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 /// Largest body in bytes, as documented.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// Bodies, with the status and what the message has in it.
+/// Bodies, with the status and a part of the message.
 fn bodies() -> Vec<(Vec<u8>, u16, &'static str)> {
     let with = |message: serde_json::Value| json!({ "protocolVersion": "1.0", "threadId": "t", "runId": "r", "messages": [message] });
     let part =
@@ -84,7 +84,7 @@ fn bodies() -> Vec<(Vec<u8>, u16, &'static str)> {
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_run_is_refused_before_the_stream() {
+async fn invalid_body_is_refused_before_stream() {
     let gateway = Gateway::demo(&[]).await;
     for (body, status, message) in bodies() {
         let shown = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();
@@ -98,7 +98,7 @@ async fn a_body_that_cannot_be_run_is_refused_before_the_stream() {
 }
 
 #[tokio::test]
-async fn only_json_is_read() {
+async fn only_json_is_accepted() {
     let gateway = Gateway::demo(&[]).await;
     let body = input("t", "r", "hello").to_string();
     for (kind, status) in [
@@ -128,7 +128,7 @@ async fn only_json_is_read() {
     }
 }
 
-/// The answer to a request that is written byte by byte: JSON without objects within.
+/// The response to a request that is written byte by byte: flat JSON.
 async fn raw(gateway: &Gateway, parts: &[&[u8]]) -> String {
     let mut socket = TcpStream::connect(&gateway.address).await.unwrap();
     for part in parts {
@@ -142,19 +142,19 @@ async fn raw(gateway: &Gateway, parts: &[&[u8]]) -> String {
 }
 
 #[tokio::test]
-async fn a_body_over_the_limit_is_not_read() {
+async fn oversized_body_is_not_read() {
     let gateway = Gateway::demo(&[]).await;
     let head = format!(
         "POST /api/ai/chat HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nConnection: close\r\n",
         gateway.address
     );
     let said = format!("the body has more than {MAX_BODY} bytes");
-    // Its length is enough to know.
+    // The length decides.
     let declared = format!("{head}Content-Length: {}\r\n\r\n", MAX_BODY + 1);
     let answer = raw(&gateway, &[declared.as_bytes()]).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
     assert!(answer.contains(&said), "{answer}");
-    // Without a length, what comes is counted.
+    // Without a length, received bytes are counted.
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", MAX_BODY + 1);
     let answer = raw(&gateway, &[chunked.as_bytes(), &vec![b' '; MAX_BODY + 1]]).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
@@ -162,7 +162,7 @@ async fn a_body_over_the_limit_is_not_read() {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_all_of_a_body_over_the_limit_hears_why_not() {
+async fn sender_of_oversized_body_gets_413() {
     let gateway = Gateway::demo(&[]).await;
     let mut large = input("t", "r", "hello");
     large["messages"][0]["content"] = json!("x".repeat(3 * MAX_BODY));
@@ -173,7 +173,7 @@ async fn a_client_that_sends_all_of_a_body_over_the_limit_hears_why_not() {
 }
 
 #[tokio::test]
-async fn pages_of_other_sites_are_kept_out() {
+async fn pages_of_other_sites_are_refused() {
     let gateway = Gateway::demo(&[]).await;
     let own = gateway.address.clone();
     let port = own.rsplit_once(':').unwrap().1;
@@ -215,7 +215,7 @@ async fn pages_of_other_sites_are_kept_out() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
+async fn unknown_paths_and_methods_are_refused() {
     let gateway = Gateway::demo(&[]).await;
     for (request, status, message) in [
         (gateway.client.get(gateway.url("/nothing")), 404, "there is nothing at this path"),

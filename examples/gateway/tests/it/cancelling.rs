@@ -1,10 +1,10 @@
-//! Runs that are stopped, and runs that may not begin.
+//! Runs that are stopped, and runs that are refused.
 use crate::gateway::{Gateway, input, refusal, soon};
 use crate::run::Run;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_run_is_cancelled_by_its_id() {
+async fn run_is_cancelled_by_id() {
     let gateway = Gateway::demo(&[]).await;
     let mut run = gateway.ask("t", "r 1/ü", "slow").await;
     run.until("1 of 50").await;
@@ -26,7 +26,7 @@ async fn clients_of_0_x_hear_of_it_as_an_error() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_not_there_is_not_cancelled() {
+async fn cancelling_unknown_run_is_not_found() {
     let gateway = Gateway::demo(&[]).await;
     gateway.ask("t", "over", "hello").await.rest().await;
     for run in ["never", "over"] {
@@ -36,7 +36,7 @@ async fn a_run_that_is_not_there_is_not_cancelled() {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_permission_is_cancelled() {
+async fn run_with_open_permission_is_cancelled() {
     let gateway = Gateway::asking_in_stream().await;
     let mut run = gateway.ask("t", "r", "edit").await;
     let asked = run.until_asked().await;
@@ -54,7 +54,7 @@ async fn a_run_that_waits_for_permission_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_thread_has_one_run_at_a_time() {
+async fn thread_has_one_run_at_a_time() {
     let gateway = Gateway::asking_in_stream().await;
     let mut run = gateway.ask("t", "1", "permission").await;
     let asked = run.until_asked().await;
@@ -73,7 +73,7 @@ async fn a_thread_has_one_run_at_a_time() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_client_that_goes_away_stops_the_agent() {
+async fn unread_run_is_cancelled_after_grace() {
     let mut gateway = Gateway::script("cancellable", &["--disconnect-grace", "0"]).await;
     let mut run = gateway.ask("t", "1", "work").await;
     run.until("working").await;
@@ -85,7 +85,7 @@ async fn a_client_that_goes_away_stops_the_agent() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_run_waits_for_the_end_of_the_one_that_is_being_stopped() {
+async fn run_waits_for_end_of_cancelled_run() {
     let mut gateway = Gateway::script("ignores-cancel", &["--cancel-grace", "1"]).await;
     let mut run = gateway.ask("t", "1", "work").await;
     run.until("working").await;
@@ -95,14 +95,14 @@ async fn a_run_waits_for_the_end_of_the_one_that_is_being_stopped() {
     assert_eq!(run.rest().await.end(), "cancelled");
     let next = next.rest().await;
     assert_eq!((next.end(), &*next.text()), ("success", "a new session"));
-    // Somebody had to answer what the agent asked in the session that was left.
+    // The question in the abandoned session has an answer.
     let answer = gateway.says("agent: permission").await;
     assert!(answer.contains(r#""outcome":{"outcome":"cancelled"}"#), "{answer}");
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_run_is_cancelled_while_the_agent_starts() {
+async fn run_is_cancelled_during_agent_start() {
     let mut gateway = Gateway::script("reads-nothing", &["--exit-grace", "0"]).await;
     let input = input("t", "1", "hello");
     let request = gateway.client.post(gateway.url("/api/ai/chat")).json(&input);

@@ -1,9 +1,9 @@
-//! Command lines that do not start a gateway: what is said, and the exit status.
+//! Command lines that do not start a gateway: their messages and exit statuses.
 use crate::gateway::command;
 use std::net::TcpListener;
 use std::process::Output;
 
-/// Runs a gateway that does not start.
+/// Runs a gateway that fails to start.
 async fn refused(arguments: &[&str]) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } =
         crate::gateway::soon(command(arguments).output()).await.unwrap();
@@ -12,7 +12,7 @@ async fn refused(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[tokio::test]
-async fn what_cannot_work_is_told_at_once() {
+async fn unusable_settings_end_the_start() {
     for (arguments, message) in [
         (
             ["--agent", "no-such-agent-anywhere --acp"],
@@ -41,7 +41,7 @@ async fn what_cannot_work_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_wrong_command_line_is_explained() {
+async fn invalid_command_line_is_explained() {
     for (arguments, message) in [
         (&["--no-such-flag"][..], "unexpected argument '--no-such-flag'"),
         (&["surplus"], "surplus"),
@@ -62,7 +62,7 @@ async fn a_wrong_command_line_is_explained() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_named() {
+async fn port_in_use_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let (status, said) = refused(&["--listen", &address]).await;

@@ -1,10 +1,10 @@
-//! Conversations as pages send them: gone on with, changed, begun elsewhere; and what a page may ask for beside them.
+//! Conversations from pages: continued, changed, started elsewhere; and `forwardedProps`.
 use crate::demo::answers;
 use crate::gateway::{Gateway, input, script};
 use crate::run::Told;
 use serde_json::{Value, json};
 
-/// A gateway whose agent tells what it is asked, with these settings.
+/// A gateway with these settings and an agent that records its requests.
 async fn gateway(settings: &str) -> Gateway {
     let command = script("tells-prompts");
     Gateway::configured(&format!("[agents.own]\ncommand = {command:?}\n{settings}")).await
@@ -23,7 +23,7 @@ async fn run(gateway: &Gateway, run: &str, messages: &[Value]) -> Told {
     told
 }
 
-/// The next prompt that the agent had: its session, and the texts.
+/// The agent's next prompt: its session and texts.
 async fn prompt(gateway: &mut Gateway) -> (String, Vec<String>) {
     let line = gateway.says("agent: prompt: ").await;
     let prompt: Value =
@@ -38,7 +38,7 @@ async fn prompt(gateway: &mut Gateway) -> (String, Vec<String>) {
 }
 
 #[tokio::test]
-async fn only_what_is_new_reaches_the_agent() {
+async fn only_new_messages_reach_agent() {
     let mut gateway = gateway("").await;
     let mut messages = vec![user("u1", "one")];
     messages.extend(answers(&run(&gateway, "1", &messages).await));
@@ -46,13 +46,13 @@ async fn only_what_is_new_reaches_the_agent() {
     messages.push(user("u2", "two"));
     run(&gateway, "2", &messages).await;
     assert_eq!(prompt(&mut gateway).await, ("s1".to_owned(), vec!["two".to_owned()]));
-    // A client that sends nothing else.
+    // A client that sends only new messages.
     run(&gateway, "3", &[user("u3", "three")]).await;
     assert_eq!(prompt(&mut gateway).await, ("s1".to_owned(), vec!["three".to_owned()]));
 }
 
 #[tokio::test]
-async fn a_conversation_that_was_changed_has_a_session_that_is_told_of_it() {
+async fn changed_conversation_gets_new_session_with_history() {
     let mut gateway = gateway("").await;
     let mut messages = vec![user("u1", "one")];
     messages.extend(answers(&run(&gateway, "1", &messages).await));
@@ -71,14 +71,14 @@ async fn a_conversation_that_was_changed_has_a_session_that_is_told_of_it() {
     let [before, new] = &texts[..] else { panic!("{texts:?}") };
     assert!(before.contains("one") && before.contains("answer"), "{before}");
     assert_eq!(new, "too");
-    // The answer is to be given again.
+    // The last answer is requested again.
     run(&gateway, "4", &messages).await;
     let (session, texts) = prompt(&mut gateway).await;
     assert_eq!((&*session, texts.last().map(String::as_str)), ("s3", Some("too")));
 }
 
 #[tokio::test]
-async fn a_session_may_last_a_turn() {
+async fn session_lasts_one_turn_by_setting() {
     let mut gateway = gateway("sessions = \"turn\"").await;
     let mut messages = vec![user("u1", "one")];
     messages.extend(answers(&run(&gateway, "1", &messages).await));
@@ -94,7 +94,7 @@ async fn a_session_may_last_a_turn() {
 }
 
 #[tokio::test]
-async fn a_page_may_ask_for_what_the_settings_let_through() {
+async fn allowed_forwarded_props_are_applied() {
     let forwarded = json!({
         "acp": { "mode": "plan", "config": { "model": "m", "secret": "no" }, "meta": { "tenant": 7, "other": 1 } },
     });

@@ -1,4 +1,4 @@
-//! Turns of the demo agent, which is built in.
+//! Turns of the built-in demo agent.
 use crate::gateway::{Gateway, input, soon};
 use crate::run::Told;
 use agui_types::event::Event;
@@ -6,7 +6,7 @@ use agui_types::id::MessageId;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Each word: how its run ends, what is said, and how many tools were used.
+/// Each word: the outcome of its run, its text, and its number of tool calls.
 const WORDS: &[(&str, &str, &str, usize)] = &[
     ("help", "success", "I know these words", 0),
     ("hello", "success", "there is no model behind me", 0),
@@ -35,7 +35,7 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
 ];
 
 #[tokio::test]
-async fn each_word_of_the_agent_has_its_end() {
+async fn each_word_has_its_outcome() {
     let gateway = Gateway::demo(&["--permission", "allow"]).await;
     let help = gateway.ask("help", "help", "help").await.rest().await.text();
     let offered: BTreeSet<_> = help.lines().filter_map(|line| line.split('`').nth(1)).collect();
@@ -50,7 +50,7 @@ async fn each_word_of_the_agent_has_its_end() {
 }
 
 #[tokio::test]
-async fn words_show_what_they_are_for() {
+async fn words_produce_their_events() {
     let gateway = Gateway::demo(&["--permission", "allow"]).await;
     let thought = gateway.ask("think", "1", "think").await.rest().await;
     assert!(thought.tags().contains(&"REASONING_MESSAGE_CONTENT"));
@@ -86,7 +86,7 @@ async fn words_show_what_they_are_for() {
 }
 
 #[tokio::test]
-async fn an_agent_that_crashed_is_there_again_for_the_next_run() {
+async fn crashed_agent_is_restarted_for_next_run() {
     let gateway = Gateway::demo(&[]).await;
     let crash = gateway.ask("t", "1", "crash").await.rest().await;
     assert!(crash.error().message.contains("exit status: 3"), "{}", crash.error().message);
@@ -100,13 +100,13 @@ async fn an_agent_that_crashed_is_there_again_for_the_next_run() {
     });
     let next = gateway.run(&next).await.rest().await;
     assert_eq!(next.end(), "success");
-    // It does not remember the first message, and the client hears of that.
+    // The agent has lost the first message, and a notice reports that.
     let [notice] = &next.customs("acp.notice")[..] else { panic!("{:?}", next.tags()) };
     assert!(notice["title"].as_str().unwrap().contains("session is new"), "{notice}");
 }
 
 #[tokio::test]
-async fn two_threads_go_on_at_once() {
+async fn two_threads_run_concurrently() {
     let gateway = Gateway::demo(&[]).await;
     let mut slow = gateway.ask("one", "1", "slow").await;
     slow.until("1 of 50").await;
@@ -118,7 +118,7 @@ async fn two_threads_go_on_at_once() {
     assert!(!slow.text().contains("Hello"));
 }
 
-/// What the agent said, as the messages that a page has of it.
+/// The agent's messages, as a page has them.
 pub(crate) fn answers(told: &Told) -> Vec<Value> {
     let mut answers: Vec<(MessageId, String)> = Vec::new();
     for event in &told.events {
@@ -134,13 +134,13 @@ pub(crate) fn answers(told: &Told) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_thread_goes_on_in_its_session() {
+async fn thread_continues_in_its_session() {
     let gateway = Gateway::asking_in_stream().await;
     let mut first = gateway.ask("t", "1", "edit").await;
     let asked = first.until_asked().await;
     gateway.post(&format!("interrupts/{asked}"), &json!({ "optionId": "allow-always" })).await;
     let first = first.rest().await;
-    // The agent was told never to ask again in this session, and only the new message reaches it.
+    // The agent may not ask again in this session, and only the new message reaches it.
     let mut second = input("t", "2", "edit again");
     let mut messages = vec![json!({ "id": "1-user", "role": "user", "content": "edit" })];
     messages.extend(answers(&first));
@@ -159,7 +159,7 @@ async fn a_thread_goes_on_in_its_session() {
 }
 
 #[tokio::test]
-async fn nothing_new_is_nothing_to_do() {
+async fn run_without_new_messages_ends_at_once() {
     let gateway = Gateway::demo(&[]).await;
     let first = gateway.ask("t", "1", "hello").await.rest().await;
     let mut again = input("t", "2", "hello");
@@ -169,7 +169,7 @@ async fn nothing_new_is_nothing_to_do() {
     assert_eq!((again.tags(), again.end()), (vec!["RUN_STARTED", "RUN_FINISHED"], "success"));
 }
 
-/// What clients before 1.0 post, and take: [`Run`](crate::run::Run) holds each event against what they fail on.
+/// Input of clients before 1.0. [`Run`](crate::run::Run) checks each event against the known failures of these clients.
 #[tokio::test]
 async fn clients_of_0_x_get_what_they_understand() {
     let gateway = Gateway::demo(&["--permission", "allow"]).await;
@@ -186,7 +186,7 @@ async fn clients_of_0_x_get_what_they_understand() {
 }
 
 #[tokio::test]
-async fn sessions_work_where_they_are_told_to() {
+async fn sessions_use_configured_directory() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().to_str().unwrap();
     let gateway = Gateway::demo(&["--cwd", folder]).await;
@@ -198,7 +198,7 @@ async fn sessions_work_where_they_are_told_to() {
 }
 
 #[tokio::test]
-async fn the_gateway_logs_in_where_it_is_told_how() {
+async fn configured_method_authenticates() {
     for (method, end) in [("none", "success"), ("magic", "ACP_INVALID_PARAMS")] {
         let gateway = Gateway::demo(&["--authenticate", method]).await;
         assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), end, "{method}");
@@ -206,7 +206,7 @@ async fn the_gateway_logs_in_where_it_is_told_how() {
 }
 
 #[tokio::test]
-async fn the_page_and_its_files_are_served() {
+async fn page_and_its_files_are_served() {
     let gateway = Gateway::demo(&[]).await;
     let get = async |path: &str| soon(gateway.client.get(gateway.url(path)).send()).await.unwrap();
     let page = get("/").await;

@@ -1,4 +1,4 @@
-//! What else than runs can be asked for: tools, capabilities, health, and the chat over a WebSocket.
+//! Routes other than runs: tools, capabilities, health, and the chat over a WebSocket.
 use crate::gateway::{Gateway, refusal, soon};
 use futures::{SinkExt, StreamExt};
 use reqwest::StatusCode;
@@ -24,7 +24,7 @@ async fn tools_are_listed_with_their_source() {
 }
 
 #[tokio::test]
-async fn an_agent_says_what_it_can_do() {
+async fn agent_capabilities_are_listed() {
     let gateway = Gateway::demo(&[]).await;
     let (_, demo) = get(&gateway, "/api/ai/agents/demo/capabilities").await;
     assert_eq!(demo["identity"]["type"], "acp");
@@ -46,7 +46,7 @@ async fn an_agent_says_what_it_can_do() {
 }
 
 #[tokio::test]
-async fn readiness_tells_which_agents_can_be_reached() {
+async fn readiness_lists_reachable_agents() {
     let gateway = Gateway::configured(
         "default-agent = 'a'\n[agents.a]\n[agents.b]\nurl = 'ws://127.0.0.1:1'",
     )
@@ -74,7 +74,7 @@ impl Chat {
         self.send(&message.to_string()).await
     }
 
-    /// What is answered, up to the end of it.
+    /// The response, up to its end.
     async fn send(&mut self, text: &str) -> Vec<Value> {
         self.0.send(Message::text(text)).await.unwrap();
         let mut told = Vec::new();
@@ -101,7 +101,7 @@ fn tokens(told: &[Value]) -> String {
 }
 
 #[tokio::test]
-async fn a_chat_over_a_websocket_tells_tools_with_their_source() {
+async fn websocket_chat_reports_tools_with_source() {
     let gateway = Gateway::demo(&["--permission", "ask"]).await;
     let mut chat = Chat::open(&gateway, "hybrid").await;
     let told = chat.say("c", "time").await;
@@ -127,7 +127,7 @@ async fn a_chat_over_a_websocket_tells_tools_with_their_source() {
 }
 
 #[tokio::test]
-async fn what_a_socket_does_not_take_is_an_error_and_not_its_end() {
+async fn invalid_socket_messages_are_errors_and_keep_it_open() {
     let gateway = Gateway::demo(&[]).await;
     let mut chat = Chat::open(&gateway, "hybrid").await;
     for (text, code) in [
@@ -146,7 +146,7 @@ async fn what_a_socket_does_not_take_is_an_error_and_not_its_end() {
 }
 
 #[tokio::test]
-async fn a_socket_is_not_for_pages_of_other_sites() {
+async fn websocket_refuses_pages_of_other_sites() {
     let gateway = Gateway::demo(&[]).await;
     let url = format!("ws://{}/api/ai/ws", gateway.address);
     let mut request = url.into_client_request().unwrap();

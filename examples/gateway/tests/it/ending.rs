@@ -1,12 +1,12 @@
-//! The end of the gateway: streams end with it, and no process stays.
+//! The end of the gateway: streams end, and no process is left.
 //!
-//! That none stays is seen on standard error, which the agent and what it starts have from the gateway: its end comes
-//! when the last of them is gone.
+//! Standard error shows that no process is left: the agent and its children inherit it from the gateway, so it ends
+//! with the last of them.
 use crate::gateway::{Gateway, input, refusal};
 use nix::sys::signal::Signal;
 
 #[tokio::test]
-async fn streams_end_when_the_gateway_does() {
+async fn streams_end_with_gateway() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let gateway = Gateway::asking_in_stream().await;
         let mut slow = gateway.ask("one", "1", "slow").await;
@@ -24,7 +24,7 @@ async fn streams_end_when_the_gateway_does() {
 }
 
 #[tokio::test]
-async fn what_the_agent_started_ends_too() {
+async fn children_of_agent_end_with_gateway() {
     let gateway = Gateway::script("with-child", &["--exit-grace", "0"]).await;
     let mut run = gateway.ask("t", "1", "work").await;
     run.until("working").await;
@@ -34,7 +34,7 @@ async fn what_the_agent_started_ends_too() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_want_to_end_is_killed() {
+async fn agent_that_ignores_sigterm_is_killed() {
     let gateway = Gateway::script("stays", &["--exit-grace", "0"]).await;
     assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
     gateway.signal(Signal::SIGTERM);
@@ -42,7 +42,7 @@ async fn an_agent_that_does_not_want_to_end_is_killed() {
 }
 
 #[tokio::test]
-async fn a_gateway_ends_while_its_agent_starts() {
+async fn gateway_ends_during_agent_start() {
     let mut gateway = Gateway::script("reads-nothing", &["--exit-grace", "0"]).await;
     let request = gateway.client.post(gateway.url("/api/ai/chat")).json(&input("t", "1", "hello"));
     let request = tokio::spawn(request.send());
@@ -54,7 +54,7 @@ async fn a_gateway_ends_while_its_agent_starts() {
 }
 
 #[tokio::test]
-async fn a_gateway_ends_although_a_client_does_not_read() {
+async fn gateway_ends_with_stalled_client() {
     let gateway = Gateway::script("floods", &["--exit-grace", "0"]).await;
     let run = gateway.ask("t", "1", "go").await;
     gateway.signal(Signal::SIGTERM);
@@ -64,7 +64,7 @@ async fn a_gateway_ends_although_a_client_does_not_read() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_gateway_that_is_killed_leaves_no_agent() {
+async fn killed_gateway_leaves_no_agent() {
     let gateway = Gateway::script("cancellable", &[]).await;
     let mut run = gateway.ask("t", "1", "work").await;
     run.until("working").await;

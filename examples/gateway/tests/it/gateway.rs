@@ -12,25 +12,25 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// How long a test waits for something that has to come.
+/// Time limit of each wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits for something that has to come.
+/// Waits for an event that must occur.
 pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
     timeout(PATIENCE, what).await.expect("it did not come")
 }
 
-/// A gateway that listens.
+/// A running gateway.
 pub(crate) struct Gateway {
     pub(crate) child: Child,
     pub(crate) address: String,
     pub(crate) client: reqwest::Client,
-    /// What it says on standard error, line by line; the end comes when nobody has that open any more: neither the
-    /// gateway, nor its agent, nor what that started.
+    /// The lines of standard error, which ends when all processes that inherited it have ended: the
+    /// gateway, its agent, and the agent's children.
     stderr: mpsc::UnboundedReceiver<String>,
 }
 
-/// The gateway that is tested.
+/// The gateway under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gateway");
 
 /// A command line of the gateway.
@@ -38,7 +38,7 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command_of(PROGRAM, arguments)
 }
 
-/// The same, of one that is elsewhere.
+/// The same for a gateway at another path.
 pub(crate) fn command_of(program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).env(demo_agent::PAUSE_VARIABLE, "0").kill_on_drop(true);
@@ -58,7 +58,7 @@ pub(crate) fn script(name: &str) -> String {
     format!("sh '{}.sh'", path.display())
 }
 
-/// What a client of 1.0 posts: `text` as the only message.
+/// Input of a 1.0 client with `text` as the only message.
 pub(crate) fn input(thread: &str, run: &str, text: &str) -> Value {
     json!({
         "protocolVersion": "1.0", "threadId": thread, "runId": run,
@@ -67,29 +67,29 @@ pub(crate) fn input(thread: &str, run: &str, text: &str) -> Value {
 }
 
 impl Gateway {
-    /// One with the demo agent.
+    /// Starts a gateway with the demo agent.
     pub(crate) async fn demo(arguments: &[&str]) -> Self {
         Self::start(arguments, &[]).await
     }
 
-    /// One with the demo agent, whose questions come in the stream.
+    /// Starts a gateway with the demo agent and questions in the stream.
     pub(crate) async fn asking_in_stream() -> Self {
         Self::demo(&["--permission", "ask-in-stream"]).await
     }
 
-    /// One with variables of the environment.
+    /// Starts a gateway with environment variables.
     pub(crate) async fn with_environment(variables: &[(&str, &str)]) -> Self {
         Self::start(&[], variables).await
     }
 
-    /// One with both.
+    /// Starts a gateway with options and environment variables.
     pub(crate) async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = command(arguments);
         command.envs(variables.iter().copied());
         Self::listening(command).await
     }
 
-    /// One that was not told where to listen.
+    /// Starts a gateway without an option for its address.
     pub(crate) async fn listening(mut command: Command) -> Self {
         let mut child = command
             .args(["--listen", "127.0.0.1:0"])
@@ -117,15 +117,15 @@ impl Gateway {
         Self { child, address, client, stderr }
     }
 
-    /// One with settings of a file.
+    /// Starts a gateway with a file of settings.
     pub(crate) async fn configured(settings: &str) -> Self {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), settings).unwrap();
-        // The gateway has read it before it listens.
+        // The gateway has read the file before it listens.
         Self::demo(&["--config", file.path().to_str().unwrap()]).await
     }
 
-    /// One with an agent of `tests/agents`.
+    /// Starts a gateway with an agent of `tests/agents`.
     pub(crate) async fn script(name: &str, arguments: &[&str]) -> Self {
         Self::demo(&[&["--agent", &script(name)], arguments].concat()).await
     }
@@ -134,12 +134,12 @@ impl Gateway {
         format!("http://{}{path}", self.address)
     }
 
-    /// Posts an input, and reads the status.
+    /// Posts an input, and returns the response.
     pub(crate) async fn chat(&self, input: &Value) -> reqwest::Response {
         soon(self.client.post(self.url("/api/ai/chat")).json(input).send()).await.unwrap()
     }
 
-    /// Begins a run that has to begin.
+    /// Starts a run, which must succeed.
     pub(crate) async fn run(&self, input: &Value) -> Run {
         let response = self.chat(input).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -148,12 +148,12 @@ impl Gateway {
         Run::new(input, response)
     }
 
-    /// Begins a run in a thread, with one message.
+    /// Starts a run in a thread, with one message.
     pub(crate) async fn ask(&self, thread: &str, run: &str, text: &str) -> Run {
         self.run(&input(thread, run, text)).await
     }
 
-    /// Follows a run, from behind the event that has this id.
+    /// Follows a run, from after the event with this id.
     pub(crate) async fn follow(&self, run: &str, after: Option<&str>) -> reqwest::Response {
         let request = self.client.get(self.url(&format!("/api/ai/chat/runs/{run}/events")));
         let request = match after {
@@ -163,18 +163,18 @@ impl Gateway {
         soon(request.send()).await.unwrap()
     }
 
-    /// Posts to one of the endpoints that steer a run.
+    /// Posts to an endpoint of a run.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> (StatusCode, String) {
         let url = self.url(&format!("/api/ai/chat/{path}"));
         refusal(soon(self.client.post(url).json(body).send()).await.unwrap()).await
     }
 
-    /// The next line of standard error; none when nobody has it open any more.
+    /// The next line of standard error; `None` at its end.
     pub(crate) async fn line(&mut self) -> Option<String> {
         soon(self.stderr.recv()).await
     }
 
-    /// Waits until a line of standard error has this in it.
+    /// Waits for a line of standard error that contains the text.
     pub(crate) async fn says(&mut self, text: &str) -> String {
         loop {
             let line = self.line().await.expect(text);
@@ -190,7 +190,7 @@ impl Gateway {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
     }
 
-    /// Waits until the gateway, its agent and all they started have ended.
+    /// Waits until the gateway, its agent and their children have ended.
     pub(crate) async fn ended(mut self) -> ExitStatus {
         let status = soon(self.child.wait()).await.unwrap();
         soon(async { while self.stderr.recv().await.is_some() {} }).await;
@@ -198,7 +198,7 @@ impl Gateway {
     }
 }
 
-/// The status and the message of an answer that is no stream.
+/// The status and the message of a response that is not a stream.
 pub(crate) async fn refusal(response: reqwest::Response) -> (StatusCode, String) {
     let status = response.status();
     let body = soon(response.text()).await.unwrap();

@@ -1,4 +1,4 @@
-//! What agents may do on the machine: files below a root, and commands.
+//! Access of agents to the machine: files below a root, and commands.
 use crate::gateway::{Gateway, command, script, soon};
 use agui_types::event::Event;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
-/// A folder with the root, and an agent that asks in it.
+/// A folder with the root, and an agent that sends requests from it.
 struct Host {
     folder: TempDir,
 }
@@ -28,7 +28,7 @@ impl Host {
         self.root().join(name).to_str().unwrap().to_owned()
     }
 
-    /// A gateway whose agent asks this, and may do that.
+    /// A gateway with an agent that sends these requests, and has this access.
     async fn gateway(&self, may: &str, requests: &[(&str, Value)]) -> Gateway {
         let requests = requests.iter().map(|(method, params)| {
             let mut params = params.clone();
@@ -52,13 +52,13 @@ impl Host {
 }
 
 impl Gateway {
-    /// The next answer that the agent has had.
+    /// The next response to the agent.
     async fn answered(&mut self) -> Value {
         let line = self.says("agent: {").await;
         serde_json::from_str(line.strip_prefix("agent: ").unwrap()).unwrap()
     }
 
-    /// What the agent is told when it begins.
+    /// The client capabilities in `initialize`.
     async fn capabilities(&mut self) -> Value {
         let line = self.says("agent: initialize: ").await;
         let initialize: Value =
@@ -67,7 +67,7 @@ impl Gateway {
     }
 }
 
-/// Asks, and gives the results, or the messages of errors.
+/// Sends requests, and returns the results, or the messages of errors.
 async fn ask(host: &Host, may: &str, requests: &[(&str, Value)]) -> Vec<Result<Value, String>> {
     let mut gateway = host.gateway(may, requests).await;
     let told = gateway.ask("t", "1", "go").await.rest().await;
@@ -96,7 +96,7 @@ fn terminal() -> Value {
 }
 
 #[tokio::test]
-async fn an_agent_is_offered_what_its_settings_allow() {
+async fn agent_is_offered_allowed_capabilities() {
     let host = Host::new();
     let table = [
         ("", [Value::Null, Value::Null, Value::Null]),
@@ -117,7 +117,7 @@ async fn an_agent_is_offered_what_its_settings_allow() {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_is_not_there() {
+async fn unoffered_methods_are_not_found() {
     let host = Host::new();
     fs::write(host.root().join("file"), "text").unwrap();
     let requests = [
@@ -136,7 +136,7 @@ async fn what_is_not_offered_is_not_there() {
 }
 
 #[tokio::test]
-async fn files_are_read_and_written_below_the_root_alone() {
+async fn files_are_accessed_only_below_root() {
     let host = Host::new();
     let outside = host.folder.path().join("outside");
     fs::write(&outside, "outside").unwrap();
@@ -159,7 +159,7 @@ async fn files_are_read_and_written_below_the_root_alone() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_not_there_may_do_nothing() {
+async fn unknown_session_has_no_access() {
     let host = Host::new();
     let path = host.path("file");
     fs::write(&path, "text").unwrap();
@@ -171,7 +171,7 @@ async fn a_session_that_is_not_there_may_do_nothing() {
 }
 
 #[tokio::test]
-async fn a_command_runs_below_the_root_and_is_told_no_secrets() {
+async fn command_runs_below_root_without_secrets() {
     let host = Host::new();
     fs::create_dir(host.root().join("below")).unwrap();
     let script = "pwd; echo \"$OWN ${A_SECRET_OF_THE_GATEWAY-none}\"; echo error >&2; exit 3";
@@ -211,7 +211,7 @@ async fn a_command_runs_below_the_root_and_is_told_no_secrets() {
 }
 
 #[tokio::test]
-async fn output_is_bounded_and_a_command_can_be_killed() {
+async fn output_is_bounded_and_command_is_killed() {
     let host = Host::new();
     let mut create = sh("printf 'aaaa\u{20ac}bb'");
     create["outputByteLimit"] = json!(4);
@@ -243,11 +243,11 @@ async fn terminals_are_bounded() {
     assert_eq!(answers[16], Err("too many terminals; release some".to_owned()));
 }
 
-/// Ends a command, and what it has started, in each way that there is.
+/// Ends a command and its children, in each possible way.
 #[tokio::test]
-async fn nothing_of_a_command_outlives_its_terminal() {
+async fn command_ends_with_its_terminal() {
     use nix::sys::signal::Signal;
-    // Only Linux tells the guard of a command that the gateway was killed.
+    // Only on Linux does the guard of a command notice that the gateway was killed.
     let killed = cfg!(target_os = "linux").then_some("SIGKILL");
     for way in ["release", "kill", "session", "SIGTERM"].into_iter().chain(killed) {
         let host = Host::new();
@@ -256,7 +256,7 @@ async fn nothing_of_a_command_outlives_its_terminal() {
         let ready = host.root().join("ready");
         nix::unistd::mkfifo(&ready, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let mut pipe = pipe::OpenOptions::new().open_receiver(pipe).unwrap();
-        // Both have the pipe open until they have ended; the second command ends when they are there.
+        // Both keep the pipe open until they end; the second command ends once both exist.
         let script = "exec 3>pipe; sleep 1000 & echo >ready; sleep 1000";
         let mut requests = vec![
             ("terminal/create", sh(script)),
@@ -276,13 +276,13 @@ async fn nothing_of_a_command_outlives_its_terminal() {
             gateway.answered().await;
         }
         match way {
-            // The agent does not hear that it is to stop, so that its session is left.
+            // The agent ignores the cancellation, so its session is abandoned.
             "session" => {
                 gateway.post("runs/1/cancel", &Value::Null).await;
                 assert_eq!(run.rest().await.end(), "cancelled");
             }
             "SIGTERM" => gateway.signal(Signal::SIGTERM),
-            // The command's guard hears that the gateway is gone.
+            // The command's guard notices the end of the gateway.
             "SIGKILL" => gateway.signal(Signal::SIGKILL),
             _ => {}
         }
@@ -291,7 +291,7 @@ async fn nothing_of_a_command_outlives_its_terminal() {
 }
 
 #[tokio::test]
-async fn a_page_sees_what_a_command_says() {
+async fn page_gets_command_output() {
     let host = Host::new();
     let config = host.folder.path().join("config");
     let root = host.root();
@@ -313,7 +313,7 @@ async fn a_page_sees_what_a_command_says() {
 }
 
 #[tokio::test]
-async fn a_page_sees_the_little_that_a_command_says_while_it_goes_on() {
+async fn page_gets_small_output_of_running_command() {
     let host = Host::new();
     let pipe = host.root().join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -328,7 +328,7 @@ async fn a_page_sees_the_little_that_a_command_says_while_it_goes_on() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_are_refused() {
+async fn invalid_access_settings_are_refused() {
     let host = Host::new();
     let table = [
         ("fs = \"read\"", "agents.own: `fs` and `terminal` need a `root`"),

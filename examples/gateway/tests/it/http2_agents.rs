@@ -4,10 +4,10 @@ use crate::gateway::Gateway;
 use crate::http_agents::{Agent, Does, next};
 use axum::http::Version;
 
-/// More threads than an agent need allow streams on a connection.
+/// More threads than the number of streams that an agent must allow on a connection.
 const THREADS: usize = 105;
 
-/// The settings of an agent that is spoken to in HTTP/2 without TLS.
+/// The settings of an agent with HTTP/2 without TLS.
 fn h2c(url: &str) -> String {
     format!("permission = 'allow'\n[agents.a]\nurl = '{url}'\nh2c = true")
 }
@@ -20,7 +20,7 @@ async fn one_connection_carries_all_sessions() {
         let told = gateway.ask(thread, run, "go").await.rest().await;
         assert_eq!((told.end(), &*told.text()), ("success", "done"));
     }
-    // The first session's stream stays open while the other's is, and is not opened again.
+    // The first session's stream stays open during the other's, and is not opened again.
     for (what, session) in [
         ("initialize", None),
         ("GET", None),
@@ -38,7 +38,7 @@ async fn one_connection_carries_all_sessions() {
 }
 
 #[tokio::test]
-async fn over_tls_the_version_is_agreed_on() {
+async fn http_version_is_negotiated_over_tls() {
     let certificate = Certificate::new();
     let roots = certificate.file("certificate.pem");
     let roots = [("SSL_CERT_FILE", roots.to_str().unwrap())];
@@ -59,7 +59,7 @@ async fn over_tls_the_version_is_agreed_on() {
 }
 
 #[tokio::test]
-async fn sessions_that_wait_for_nothing_leave_their_streams_to_others() {
+async fn idle_sessions_release_their_streams() {
     let (url, mut heard) = Agent::serve(Does::Works).await;
     let gateway = Gateway::configured(&h2c(&url)).await;
     for thread in 0..THREADS {
@@ -72,7 +72,7 @@ async fn sessions_that_wait_for_nothing_leave_their_streams_to_others() {
 }
 
 #[tokio::test]
-async fn an_agent_behind_https_has_to_be_trusted() {
+async fn https_agent_must_be_trusted() {
     let (certificate, other) = (Certificate::new(), Certificate::new());
     let roots = other.file("certificate.pem");
     let roots = [("SSL_CERT_FILE", roots.to_str().unwrap())];

@@ -1,4 +1,4 @@
-//! Agents behind Streamable HTTP: a server that is well-behaved, and ways in which one can be not.
+//! Agents behind Streamable HTTP: a correct server, and faulty ones.
 use crate::gateway::{Gateway, input, soon};
 use crate::run::Run;
 use axum::Router;
@@ -18,46 +18,46 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
-/// What the agent does about a prompt.
+/// The agent's behaviour for a prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Does {
-    /// Asks for permission, says something, ends the turn.
+    /// Requests permission, sends text, ends the turn.
     Works,
-    /// Does not take it.
+    /// Refuses the prompt.
     Refuses(StatusCode),
     /// Ends the session's stream.
     EndsSession,
-    /// Ends the connection's.
+    /// Ends the connection's stream.
     EndsConnection,
-    /// Does not let anybody in from here on.
+    /// Refuses `initialize` with 403.
     Forbids,
-    /// The same, and says why with what it was told of who comes.
+    /// Refuses `initialize` with 401 and repeats its credentials.
     Echoes,
 }
 
-/// A request that it had.
+/// A received request.
 #[derive(Debug)]
 pub(crate) struct Had {
     method: Method,
     pub(crate) version: Version,
-    /// Which of its connections it came on.
+    /// The number of the request's connection.
     pub(crate) connection: usize,
     pub(crate) headers: HeaderMap,
     body: Value,
 }
 
-/// The streams that peers are asked to allow on a connection at least.
+/// The number of concurrent streams that every peer should allow.
 const STREAMS: u32 = 100;
 
 #[derive(Clone)]
 pub(crate) struct Agent {
     does: Does,
     connection: usize,
-    /// How many sessions it has opened.
+    /// Number of opened sessions.
     opened: Arc<AtomicUsize>,
-    /// The streams, by session; the connection's has no name.
+    /// The streams by session; the connection's stream has an empty name.
     streams: Arc<Mutex<HashMap<String, mpsc::UnboundedSender<String>>>>,
-    /// The prompt that is open.
+    /// The open prompt.
     prompt: Arc<Mutex<Value>>,
     had: mpsc::UnboundedSender<Had>,
 }
@@ -67,7 +67,7 @@ impl Agent {
         Self::serve_over(does, None).await
     }
 
-    /// One over TLS, if it is to shake hands.
+    /// Starts an agent, over TLS if there is an acceptor.
     pub(crate) async fn serve_over(
         does: Does,
         tls: Option<TlsAcceptor>,
@@ -81,7 +81,7 @@ impl Agent {
         (serve(of_connection, tls).await + "/acp", heard)
     }
 
-    /// Says something in a stream, over two lines.
+    /// Sends a message in a stream, split over two lines.
     fn say(&self, session: &str, message: &Value) {
         let text = message.to_string();
         let (first, rest) = text.split_once(',').unwrap();
@@ -113,8 +113,8 @@ impl Agent {
     }
 }
 
-/// Serves what there is for each connection, by its number: over HTTP/1.1 and HTTP/2, and TLS if it is to shake hands.
-/// Gives the beginning of its URLs.
+/// Serves each connection, by its number, over HTTP/1.1 and HTTP/2, and over TLS if there is an acceptor.
+/// Returns the base of its URLs.
 pub(crate) async fn serve(
     of_connection: impl Fn(usize) -> Router + Send + 'static,
     tls: Option<TlsAcceptor>,
@@ -131,7 +131,7 @@ pub(crate) async fn serve(
     url
 }
 
-/// Ends as the other side does, however that is.
+/// Ends as the other side does.
 async fn talk(router: Router, stream: TcpStream, tls: Option<TlsAcceptor>) {
     let service = TowerToHyperService::new(router);
     let mut server = auto::Builder::new(TokioExecutor::new());
@@ -213,13 +213,13 @@ async fn handle(State(agent): State<Agent>, request: Request<Body>) -> Response 
     }
 }
 
-/// A gateway whose agent does this.
+/// A gateway with an agent of this behaviour.
 async fn start(does: Does) -> (Gateway, mpsc::UnboundedReceiver<Had>) {
     let (url, heard) = Agent::serve(does).await;
     (Gateway::demo(&["--agent-url", &url, "--permission", "allow"]).await, heard)
 }
 
-/// The next request that has this in its body, or this method.
+/// The next request with this text in its body, or with this method.
 pub(crate) async fn next(heard: &mut mpsc::UnboundedReceiver<Had>, what: &str) -> Had {
     loop {
         let had = soon(heard.recv()).await.unwrap();
@@ -230,7 +230,7 @@ pub(crate) async fn next(heard: &mut mpsc::UnboundedReceiver<Had>, what: &str) -
 }
 
 #[tokio::test]
-async fn an_agent_behind_http_has_its_turns() {
+async fn http_agent_completes_turns() {
     let (gateway, mut heard) = start(Does::Works).await;
     for run in ["1", "2"] {
         let told = gateway.ask("t", run, "go").await.rest().await;
@@ -268,7 +268,7 @@ async fn an_agent_behind_http_has_its_turns() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_refused_fails_alone() {
+async fn refused_message_fails_alone() {
     let (gateway, mut heard) = start(Does::Refuses(StatusCode::INSUFFICIENT_STORAGE)).await;
     for run in ["1", "2"] {
         let told = gateway.ask("t", run, "go").await.rest().await;
@@ -283,7 +283,7 @@ async fn a_message_that_is_refused_fails_alone() {
 }
 
 #[tokio::test]
-async fn a_session_whose_stream_ends_fails_alone() {
+async fn ended_session_stream_fails_its_session_alone() {
     let (gateway, mut heard) = start(Does::EndsSession).await;
     for run in ["1", "2"] {
         let told = gateway.ask("t", run, "go").await.rest().await;
@@ -299,7 +299,7 @@ async fn a_session_whose_stream_ends_fails_alone() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_lost_is_gone_to_again() {
+async fn lost_http_agent_is_reconnected() {
     for does in [Does::EndsConnection, Does::Refuses(StatusCode::NOT_FOUND)] {
         let (gateway, mut heard) = start(does).await;
         for run in ["1", "2"] {
@@ -313,7 +313,7 @@ async fn an_agent_that_is_lost_is_gone_to_again() {
 }
 
 #[tokio::test]
-async fn an_agent_that_lets_nobody_in_says_so() {
+async fn refused_http_agent_is_auth_required() {
     for (does, token, expected) in [
         (Does::Forbids, "", "without a token: 403 Forbidden: who are you?"),
         (Does::Forbids, "token = 's3cret'", "with this token: 403 Forbidden: who are you?"),
@@ -330,14 +330,14 @@ async fn an_agent_that_lets_nobody_in_says_so() {
             let told = gateway.ask("t", run, "go").await.rest().await;
             let expected = format!("the agent denies access {expected}");
             assert_eq!((told.end(), &told.error().message), ("ACP_AUTH_REQUIRED", &expected));
-            // It may be let in by another connection.
+            // Another connection may be accepted.
             next(&mut heard, "initialize").await;
         }
     }
 }
 
 #[tokio::test]
-async fn an_agent_that_cannot_be_reached_over_http_is_unavailable() {
+async fn unreachable_http_agent_is_unavailable() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let url = format!("http://user:secret@{closed}/acp");
     let gateway = Gateway::demo(&["--agent-url", &url]).await;
@@ -347,7 +347,7 @@ async fn an_agent_that_cannot_be_reached_over_http_is_unavailable() {
 }
 
 #[tokio::test]
-async fn all_that_an_agent_is_asked_has_its_token() {
+async fn all_requests_to_http_agent_have_token() {
     let (url, mut heard) = Agent::serve(Does::Works).await;
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "from-a-file\n").unwrap();

@@ -14,13 +14,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use tokio_rustls::TlsAcceptor;
 
-/// Asks the agent `hybrid`.
+/// Posts to the agent `hybrid`.
 async fn ask(gateway: &Gateway, input: &Value) -> Run {
     let url = gateway.url("/api/ai/agents/hybrid/chat");
     Run::new(input, soon(gateway.client.post(url).json(input).send()).await.unwrap())
 }
 
-/// An input with a tool of the page's.
+/// An input with a tool of the page.
 fn with_choose(thread: &str, run: &str, messages: Value) -> Value {
     let tool = json!({ "name": "choose", "description": "Asks the user.", "parameters": {} });
     json!({
@@ -34,7 +34,7 @@ fn user(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_tool_of_the_gateway_runs_within_the_run() {
+async fn gateway_tool_runs_within_the_run() {
     let gateway = Gateway::demo(&[]).await;
     let told = ask(&gateway, &input("t", "1", "What time is it?")).await.rest().await;
     assert_eq!(told.end(), "success");
@@ -45,7 +45,7 @@ async fn a_tool_of_the_gateway_runs_within_the_run() {
 }
 
 #[tokio::test]
-async fn a_tool_of_the_page_ends_the_run_and_the_next_goes_on_from_its_result() {
+async fn page_tool_ends_run_and_next_run_continues() {
     let gateway = Gateway::demo(&[]).await;
     let told = ask(&gateway, &with_choose("t", "1", json!([user("both")]))).await.rest().await;
     let Some(RunFinishedOutcome::Success(outcome)) = &told.finished().outcome else {
@@ -74,7 +74,7 @@ async fn a_tool_of_the_page_ends_the_run_and_the_next_goes_on_from_its_result() 
 }
 
 #[tokio::test]
-async fn runs_of_a_model_are_stopped_and_wait_as_others() {
+async fn model_runs_are_stopped_and_queued() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let words = "word ".repeat(1000);
     let script = format!("pause = 50\n[[answers]]\nsteps = [{{ say = '{words}' }}]");
@@ -106,7 +106,7 @@ async fn runs_of_a_model_are_stopped_and_wait_as_others() {
     }
 }
 
-/// What an endpoint was asked, and what it answers.
+/// An endpoint's requests and responses.
 #[derive(Clone, Default)]
 pub(crate) struct Endpoint {
     asked: Arc<Mutex<Vec<(Version, HeaderMap, Value)>>>,
@@ -124,18 +124,18 @@ impl Endpoint {
         endpoint.answers.lock().unwrap().pop_front().unwrap().into_response()
     }
 
-    /// A gateway with a model that gives these answers.
+    /// A gateway with a model that returns these answers.
     async fn serve(answers: &[(StatusCode, &str)]) -> (Self, Gateway) {
         let (endpoint, settings) = Self::listen(answers).await;
         (endpoint, Gateway::configured(&settings).await)
     }
 
-    /// One that gives these answers, and the settings of a gateway for it.
+    /// An endpoint that returns these answers, and the settings of a gateway for it.
     pub(crate) async fn listen(answers: &[(StatusCode, &str)]) -> (Self, String) {
         Self::listen_over(answers, None).await
     }
 
-    /// One over TLS, if it is to shake hands.
+    /// The same over TLS, if there is an acceptor.
     async fn listen_over(
         answers: &[(StatusCode, &str)],
         tls: Option<TlsAcceptor>,
@@ -153,7 +153,7 @@ impl Endpoint {
     }
 }
 
-/// A stream of chunks, with what a model's endpoint says at its end.
+/// A stream of chunks, with the end of a model's stream.
 pub(crate) fn chunks(chunks: &[Value]) -> String {
     let lines = chunks.iter().map(|chunk| format!("data: {chunk}\n\n"));
     lines.chain(["data: [DONE]\n\n".to_owned()]).collect()
@@ -164,7 +164,7 @@ pub(crate) fn delta(delta: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_model_behind_an_endpoint_calls_tools_of_both_sides() {
+async fn model_endpoint_calls_tools_of_gateway_and_page() {
     let call = |delta: Value| json!({ "tool_calls": [delta] });
     let first = chunks(&[
         delta(json!({ "role": "assistant", "reasoning_content": "Hm." })),
@@ -240,7 +240,7 @@ async fn a_model_behind_https_may_speak_http_2_alone() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_with_an_endpoint_is_said() {
+async fn endpoint_failures_have_codes() {
     let filtered =
         json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "content_filter" }] });
     let filtered = chunks(&[filtered]);
@@ -267,7 +267,7 @@ async fn what_goes_wrong_with_an_endpoint_is_said() {
 }
 
 #[tokio::test]
-async fn settings_of_a_model_that_cannot_be_used_are_explained() {
+async fn invalid_model_settings_are_explained() {
     for (settings, message) in [
         (
             "model = { url = 'ftp://x', name = 'm' }",

@@ -1,21 +1,21 @@
-//! Questions that end a run, and the run that answers them.
+//! Interrupted runs, and the runs that resume them.
 use crate::gateway::{Gateway, input, soon};
 use crate::run::Told;
 use agui_types::reduce::Reducer;
 use jsonrpc_core::wire;
 use serde_json::{Value, json};
 
-/// A conversation whose last run was interrupted.
+/// A conversation with an interrupted last run.
 pub(crate) struct Asked {
     thread: String,
     messages: Value,
     told: Told,
-    /// The id of what was asked.
+    /// The id of the interrupt.
     id: String,
 }
 
 impl Asked {
-    /// Says a word, for which the run is interrupted.
+    /// Sends a word that interrupts the run.
     pub(crate) async fn for_word(gateway: &Gateway, thread: &str, word: &str) -> Self {
         Self::for_input(gateway, thread, &input(thread, &format!("{thread}-1"), word)).await
     }
@@ -33,7 +33,7 @@ impl Asked {
         Self { thread: thread.to_owned(), messages, told, id }
     }
 
-    /// The input of a run that goes on: no new message, and these answers.
+    /// The input of a resuming run: these answers, without a new message.
     fn resume(&self, run: &str, answers: &Value) -> Value {
         let mut input = input(&self.thread, &format!("{}-{run}", self.thread), "");
         input["messages"] = self.messages.clone();
@@ -52,7 +52,7 @@ impl Asked {
 }
 
 #[tokio::test]
-async fn a_permission_interrupts_and_the_answer_goes_on_with_the_turn() {
+async fn permission_interrupts_and_answer_continues_turn() {
     let gateway = Gateway::demo(&[]).await;
     let asked = Asked::for_word(&gateway, "t", "edit").await;
     let interrupt = &asked.told.interrupts()[0];
@@ -62,7 +62,7 @@ async fn a_permission_interrupts_and_the_answer_goes_on_with_the_turn() {
     let next = gateway.run(&answer).await.rest().await;
     assert_eq!(next.end(), "success");
     assert!(next.text().contains("I have edited greeting.txt"), "{}", next.text());
-    // The same answers in another run, as after a connection that broke: what came of them.
+    // The same answers in another run, as after a lost connection, return their result.
     let again = asked.answered("3", "resolved", &json!({ "optionId": "allow-once" }));
     let again = gateway.chat(&again).await.text().await.unwrap();
     assert!(again.contains(r#""runId":"t-2""#), "{again}");
@@ -71,9 +71,9 @@ async fn a_permission_interrupts_and_the_answer_goes_on_with_the_turn() {
     assert_eq!(gateway.run(&late).await.rest().await.end(), "cancelled");
 }
 
-/// As CopilotKit does it.
+/// As CopilotKit resumes runs.
 #[tokio::test]
-async fn an_interrupted_run_can_be_resumed_under_its_own_id() {
+async fn interrupted_run_is_resumed_under_its_id() {
     let gateway = Gateway::demo(&[]).await;
     let asked = Asked::for_word(&gateway, "t", "edit").await;
     let first = soon(gateway.follow("t-1", None).await.text()).await.unwrap();
@@ -89,7 +89,7 @@ async fn an_interrupted_run_can_be_resumed_under_its_own_id() {
     let next = gateway.run(&answer).await.rest().await;
     assert_eq!(next.end(), "success");
     assert!(next.text().contains("I have edited greeting.txt"), "{}", next.text());
-    // The numbers of events go on, so that a cursor has one meaning.
+    // The numbers of events continue, so that a cursor stays valid.
     let from_the_question = gateway.follow("t-1", Some(last_id)).await.text().await.unwrap();
     let from_the_start = gateway.follow("t-1", None).await.text().await.unwrap();
     assert_eq!(from_the_question, from_the_start);
@@ -103,7 +103,7 @@ async fn an_interrupted_run_can_be_resumed_under_its_own_id() {
     assert_eq!(gateway.ask("t", "t-2", "hello").await.rest().await.end(), "success");
 }
 
-/// Some clients before 1.0 know interrupts, but do not say so.
+/// Some clients before 1.0 support interrupts without reporting that.
 #[tokio::test]
 async fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
     let gateway = Gateway::demo(&["--permission", "ask-by-interrupt"]).await;
@@ -119,7 +119,7 @@ async fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
 }
 
 #[tokio::test]
-async fn a_form_interrupts_and_its_content_reaches_the_agent() {
+async fn form_interrupts_and_content_reaches_agent() {
     let gateway = Gateway::demo(&[]).await;
     let asked = Asked::for_word(&gateway, "t", "form").await;
     let interrupt = &asked.told.interrupts()[0];
@@ -139,7 +139,7 @@ async fn a_form_interrupts_and_its_content_reaches_the_agent() {
 }
 
 #[tokio::test]
-async fn what_is_declined_or_cancelled_is_told_to_the_agent() {
+async fn declined_and_cancelled_answers_reach_agent() {
     let gateway = Gateway::demo(&[]).await;
     for (thread, status, payload, said) in [
         ("declined", "resolved", json!({ "action": "decline" }), "No seat, then. "),
@@ -152,7 +152,7 @@ async fn what_is_declined_or_cancelled_is_told_to_the_agent() {
 }
 
 #[tokio::test]
-async fn a_question_can_be_answered_aside_from_the_runs() {
+async fn question_is_answered_outside_of_runs() {
     let gateway = Gateway::demo(&[]).await;
     let asked = Asked::for_word(&gateway, "t", "form").await;
     let content = json!({ "action": "accept", "content": { "name": "Ada", "seat": "window" } });
@@ -165,7 +165,7 @@ async fn a_question_can_be_answered_aside_from_the_runs() {
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_answers_ends() {
+async fn unanswered_question_expires() {
     let gateway = Gateway::configured("[times]\nquestion = 0.3").await;
     let asked = Asked::for_word(&gateway, "t", "form").await;
     let mut next = None;
@@ -185,7 +185,7 @@ async fn a_question_that_nobody_answers_ends() {
 }
 
 #[tokio::test]
-async fn a_new_message_does_not_answer_a_question() {
+async fn new_message_is_not_an_answer() {
     let gateway = Gateway::demo(&[]).await;
     let asked = Asked::for_word(&gateway, "t", "form").await;
     let with_message = |mut input: Value| {
@@ -196,7 +196,7 @@ async fn a_new_message_does_not_answer_a_question() {
     let told = gateway.run(&with_message(asked.resume("2", &json!([])))).await.rest().await;
     assert_eq!(told.end(), "INTERRUPTS_OPEN");
     assert!(told.error().message.contains(&asked.id), "{}", told.error().message);
-    // With an answer, the turn that asked ends first.
+    // With an answer, the asking turn ends first.
     let both = with_message(asked.answered("3", "cancelled", &Value::Null));
     let told = gateway.run(&both).await.rest().await;
     assert_eq!(told.end(), "success");

@@ -1,4 +1,4 @@
-//! Standard error that takes nothing: the gateway goes on without it.
+//! A standard error that accepts no writes does not stop the gateway.
 use crate::gateway::{command, input, soon};
 use crate::run::Run;
 use nix::sys::signal::{Signal, kill};
@@ -11,7 +11,7 @@ use std::thread;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Child;
 
-/// A gateway that logs all it can to something that takes nothing, and where it listens.
+/// Starts a gateway with a full log to an unwritable standard error; returns its address.
 async fn logging_to(stderr: impl Into<Stdio>) -> (Child, String) {
     let mut gateway = command(&["--listen", "127.0.0.1:0"]);
     let mut child = gateway.env("RUST_LOG", "trace").stderr(stderr).spawn().unwrap();
@@ -21,7 +21,7 @@ async fn logging_to(stderr: impl Into<Stdio>) -> (Child, String) {
             loop {
                 let line = soon(lines.next_line()).await.unwrap().unwrap();
                 if let Some(address) = line.strip_prefix("listening on http://") {
-                    // What was read is dropped, and the pipe with it.
+                    // Drops the read lines and the pipe.
                     break address.to_owned();
                 }
             }
@@ -31,7 +31,7 @@ async fn logging_to(stderr: impl Into<Stdio>) -> (Child, String) {
     (child, address)
 }
 
-/// Where a process listens that does not say so.
+/// Finds the address of a process that cannot log it.
 async fn listens(child: &Child) -> String {
     let pid = child.id().unwrap();
     let find = || {
@@ -59,7 +59,7 @@ async fn listens(child: &Child) -> String {
     .await
 }
 
-/// Runs a word of the demo agent in a gateway that has nobody to tell, then ends it.
+/// Runs a word of the demo agent in a gateway without a log, then ends it.
 async fn works(mut child: Child, address: &str) {
     let client = Client::builder().no_proxy().build().unwrap();
     for run in ["1", "2", "3"] {
@@ -73,21 +73,21 @@ async fn works(mut child: Child, address: &str) {
 }
 
 #[tokio::test]
-async fn a_disk_that_is_full_stops_nothing_but_the_log() {
+async fn full_disk_stops_only_the_log() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let (child, address) = logging_to(full).await;
     works(child, &address).await;
 }
 
 #[tokio::test]
-async fn a_log_that_nobody_holds_open_stops_nothing() {
+async fn closed_log_stops_nothing() {
     let (child, address) = logging_to(Stdio::piped()).await;
     works(child, &address).await;
 }
 
-/// A pipe that is full: whoever writes to it waits.
+/// A full pipe blocks its writers.
 #[tokio::test]
-async fn a_log_that_nobody_reads_stops_nothing() {
+async fn unread_log_stops_nothing() {
     let (unread, write) = std::io::pipe().unwrap();
     let mut filling = write.try_clone().unwrap();
     let filled = thread::spawn(move || filling.write_all(&[b'x'; 1 << 20]));

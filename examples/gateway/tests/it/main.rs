@@ -1,4 +1,4 @@
-//! Runs the gateway as a program: HTTP on one side, agents on the other, signals and command lines around it.
+//! Tests of the gateway as a program: HTTP on one side, agents on the other, signals and command lines.
 //!
 //! `cfg(test)` tells Clippy that helpers are tests too.
 

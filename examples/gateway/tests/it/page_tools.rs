@@ -1,4 +1,4 @@
-//! Tools of the page that ACP agents call.
+//! Tools of the page, called by ACP agents.
 use crate::gateway::{Gateway, input, soon};
 use crate::run::Told;
 use agui_types::event::{Event, RunFinishedOutcome};
@@ -11,7 +11,7 @@ use tokio_tungstenite::{WebSocketStream, accept_async};
 
 type Socket = WebSocketStream<TcpStream>;
 
-/// An input with the page's tools, each in a mode.
+/// An input with the page's tools, one for each execution mode.
 pub(crate) fn asking(thread: &str, run: &str, text: &str) -> Value {
     let tool = |name: &str, mode: &str| {
         json!({
@@ -33,7 +33,7 @@ fn pending(told: &Told) -> Vec<String> {
     pending.map(|id| id.to_string()).collect()
 }
 
-/// The calls that the page sees: the ids, and the tools.
+/// The calls in the page: ids and tools.
 fn calls(told: &Told) -> Vec<(String, String)> {
     let call = |event: &Event| match event {
         Event::ToolCallStart(start) => {
@@ -44,7 +44,7 @@ fn calls(told: &Told) -> Vec<(String, String)> {
     told.events.iter().filter_map(call).collect()
 }
 
-/// The input that brings the result of a call.
+/// The input with the result of a call.
 fn answering(asked: &Value, run: &str, call: &str, content: &str) -> Value {
     let mut input = asked.clone();
     input["runId"] = json!(run);
@@ -59,7 +59,7 @@ fn answering(asked: &Value, run: &str, call: &str, content: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_call_that_is_parked_ends_the_run_and_its_turn_goes_on_with_the_result() {
+async fn parked_call_ends_run_and_result_continues_turn() {
     let gateway = Gateway::demo(&[]).await;
     let asked = asking("t", "1", "ask");
     let told = gateway.run(&asked).await.rest().await;
@@ -78,7 +78,7 @@ async fn a_call_that_is_parked_ends_the_run_and_its_turn_goes_on_with_the_result
 }
 
 #[tokio::test]
-async fn a_synchronous_call_gets_its_result_while_the_run_goes_on() {
+async fn synchronous_call_gets_result_during_run() {
     let gateway = Gateway::demo(&[]).await;
     let mut run = gateway.run(&asking("t", "1", "dark")).await;
     let Event::ToolCallEnd(end) = run.until("TOOL_CALL_END").await else { panic!("no call") };
@@ -100,7 +100,7 @@ async fn a_synchronous_call_gets_its_result_while_the_run_goes_on() {
 }
 
 #[tokio::test]
-async fn an_acknowledged_call_does_not_wait() {
+async fn acknowledged_call_does_not_wait() {
     let gateway = Gateway::demo(&[]).await;
     let told = gateway.run(&asking("t", "1", "title")).await.rest().await;
     assert_eq!(told.text().trim(), "Your page says: The page was told..");
@@ -108,7 +108,7 @@ async fn an_acknowledged_call_does_not_wait() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_stopped_takes_its_calls_along() {
+async fn stopped_run_ends_its_calls() {
     let gateway = Gateway::demo(&[]).await;
     let mut run = gateway.run(&asking("t", "1", "dark")).await;
     run.until("TOOL_CALL_END").await;
@@ -119,7 +119,7 @@ async fn a_run_that_is_stopped_takes_its_calls_along() {
 }
 
 #[tokio::test]
-async fn a_message_instead_of_a_result_ends_the_turn_that_waited() {
+async fn message_instead_of_result_ends_waiting_turn() {
     let gateway = Gateway::demo(&[]).await;
     let told = gateway.run(&asking("t", "1", "ask")).await.rest().await;
     let call = pending(&told).remove(0);
@@ -132,7 +132,7 @@ async fn a_message_instead_of_a_result_ends_the_turn_that_waited() {
 }
 
 #[tokio::test]
-async fn tools_can_be_announced_as_jaeger_does_or_not_at_all() {
+async fn page_tools_can_be_contextual_or_off() {
     let gateway = Gateway::configured(
         "default-agent = 'a'\n[agents.a]\npage-tools = 'contextual'\n[agents.b]\npage-tools = 'off'",
     )
@@ -150,7 +150,7 @@ async fn tools_can_be_announced_as_jaeger_does_or_not_at_all() {
     assert_eq!(told.text().trim(), "I was given no tools of a page.");
 }
 
-/// An agent behind a WebSocket that speaks MCP over HTTP; gives the server that its session got, and the prompt's id.
+/// Plays an agent behind a WebSocket with MCP over HTTP; returns the server of its session, and the prompt's id.
 pub(crate) async fn begin(socket: &mut Socket) -> (Value, Value) {
     let capabilities = json!({ "mcpCapabilities": { "http": true } });
     let answer = json!({ "protocolVersion": 1, "agentCapabilities": capabilities });
@@ -177,7 +177,7 @@ pub(crate) async fn request(socket: &mut Socket, method: &str) -> Value {
     }
 }
 
-/// A request of MCP, and its status and result.
+/// Sends an MCP request; returns the status and the result.
 pub(crate) async fn mcp(
     client: &reqwest::Client,
     url: &str,
@@ -199,7 +199,7 @@ pub(crate) async fn mcp(
 }
 
 #[tokio::test]
-async fn an_agent_that_speaks_http_gets_a_server_that_is_its_threads_alone() {
+async fn http_mcp_agent_gets_server_of_its_thread() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let agent = format!("ws://{}/acp", listener.local_addr().unwrap());
     let gateway = Gateway::demo(&["--agent-url", &agent]).await;

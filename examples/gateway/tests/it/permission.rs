@@ -1,9 +1,9 @@
-//! Permission requests: asked in the stream, answered beside it.
+//! Permission requests in the stream, answered by separate requests.
 use crate::gateway::Gateway;
 use serde_json::json;
 
 #[tokio::test]
-async fn an_answer_reaches_the_agent() {
+async fn answer_reaches_agent() {
     let gateway = Gateway::asking_in_stream().await;
     for (answer, said, end) in [
         (json!({ "optionId": "allow-once" }), "I have edited greeting.txt", "success"),
@@ -34,7 +34,7 @@ async fn an_answer_reaches_the_agent() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
+async fn invalid_answer_is_refused_without_effect() {
     let gateway = Gateway::asking_in_stream().await;
     let mut run = gateway.ask("t", "r", "permission").await;
     let asked = run.until_asked().await;
@@ -63,12 +63,12 @@ async fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
     assert_eq!(status, 409);
     assert!(said.contains("is already answered"), "{said}");
     assert_eq!(run.rest().await.end(), "success");
-    // Also when the run is over.
+    // Also after the end of the run.
     assert_eq!(gateway.post(&here, &allow).await.0, 409);
 }
 
 #[tokio::test]
-async fn requests_of_two_threads_do_not_mix() {
+async fn requests_of_two_threads_are_separate() {
     let gateway = Gateway::asking_in_stream().await;
     let mut one = gateway.ask("one", "1", "permission").await;
     let mut two = gateway.ask("two", "2", "permission").await;
@@ -81,7 +81,7 @@ async fn requests_of_two_threads_do_not_mix() {
 }
 
 #[tokio::test]
-async fn a_policy_answers_at_once() {
+async fn policy_answers_at_once() {
     for (policy, said, option) in
         [("allow", "Thank you", "allow-once"), ("reject", "As you wish", "reject-once")]
     {

@@ -68,7 +68,7 @@ impl<'a> Chat<'a> {
     }
 }
 
-/// What is shown beside the only question of a run.
+/// The metadata of the only question of a run.
 fn context(asked: &Told) -> Value {
     let metadata = serde_json::to_value(&asked.interrupts()[0].metadata).unwrap();
     metadata["x-model-context"].clone()
@@ -85,7 +85,7 @@ async fn sessions(gateway: &Gateway) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_flight_is_booked_over_three_runs() {
+async fn flight_is_booked_over_three_runs() {
     let gateway = Gateway::demo(&[]).await;
     let mut chat = Chat::new(&gateway);
     let which = chat.say("book").await;
@@ -134,7 +134,7 @@ async fn a_flight_is_booked_over_three_runs() {
 }
 
 #[tokio::test]
-async fn whoever_declines_or_turns_away_does_not_fly() {
+async fn declined_or_abandoned_flight_is_not_booked() {
     let gateway = Gateway::demo(&[]).await;
     let mut chat = Chat::new(&gateway);
     let which = chat.say("book").await;
@@ -148,7 +148,7 @@ async fn whoever_declines_or_turns_away_does_not_fly() {
 }
 
 #[tokio::test]
-async fn a_session_can_be_ended_and_its_answer_says_so() {
+async fn ended_session_refuses_its_answer() {
     let gateway = Gateway::demo(&[]).await;
     let mut chat = Chat::new(&gateway);
     let which = chat.say("book").await;
@@ -166,7 +166,7 @@ async fn a_session_can_be_ended_and_its_answer_says_so() {
 }
 
 #[tokio::test]
-async fn model_goes_on_after_a_restart_in_a_question() {
+async fn model_continues_after_restart_during_question() {
     let (first, second) = (Gateway::demo(&[]).await, Gateway::demo(&[]).await);
     let mut chat = Chat::new(&first);
     let which = chat.say("book").await;
@@ -179,7 +179,7 @@ async fn model_goes_on_after_a_restart_in_a_question() {
 }
 
 #[tokio::test]
-async fn questions_of_one_user_are_not_anothers() {
+async fn questions_are_private_to_their_user() {
     let gateway = Gateway::configured("[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'").await;
     let mut alice = Chat { token: Some("a-secret"), ..Chat::new(&gateway) };
     let mut bob = Chat { token: Some("b-secret"), ..Chat::new(&gateway) };
@@ -205,7 +205,7 @@ async fn questions_of_one_user_are_not_anothers() {
 }
 
 #[tokio::test]
-async fn clients_that_cannot_be_asked_are_not() {
+async fn older_clients_are_not_asked() {
     let gateway = Gateway::demo(&[]).await;
     let asked = json!({ "threadId": "t", "runId": "r", "messages": [{ "id": "u", "role": "user", "content": "book" }] });
     let post = gateway.client.post(gateway.url("/api/ai/agents/hybrid/chat")).json(&asked);

@@ -1,11 +1,11 @@
-//! Runs that are read more than once, later, or not at all.
+//! Runs with several readers, late readers, or none.
 use crate::gateway::{Gateway, input, refusal};
 use crate::run::Run;
 use futures::FutureExt;
 use futures::future::select_all;
 
 #[tokio::test]
-async fn several_read_one_run_from_its_beginning() {
+async fn several_readers_get_whole_run() {
     let gateway = Gateway::asking_in_stream().await;
     let mut first = gateway.ask("t", "1", "permission").await;
     let asked = first.until_asked().await;
@@ -23,7 +23,7 @@ async fn several_read_one_run_from_its_beginning() {
 }
 
 #[tokio::test]
-async fn a_client_that_comes_back_gets_what_it_missed() {
+async fn returning_client_gets_missed_events() {
     let gateway = Gateway::demo(&[]).await;
     let mut run = gateway.ask("t", "1", "slow").await;
     run.until("1 of 50").await;
@@ -37,7 +37,7 @@ async fn a_client_that_comes_back_gets_what_it_missed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_followed_is_said() {
+async fn invalid_positions_are_refused() {
     let gateway = Gateway::demo(&[]).await;
     for run in ["1", "2"] {
         gateway.ask("t", run, "hello").await.rest().await;
@@ -58,7 +58,7 @@ async fn what_cannot_be_followed_is_said() {
 }
 
 #[tokio::test]
-async fn the_readers_of_a_run_are_counted() {
+async fn readers_of_run_are_limited() {
     let gateway = Gateway::configured("[limits]\nreaders = 2").await;
     let mut first = gateway.ask("t", "1", "slow").await;
     let second = gateway.follow("1", None).await;
@@ -87,10 +87,10 @@ async fn ended_runs_make_room_for_others() {
     assert_eq!(another.rest().await.end(), "success");
 }
 
-/// What is forgotten for want of room is gone, and not held by anything until the time that it would have been kept.
+/// Evicted runs are released at once, not at the end of their retention time.
 #[cfg(unix)]
 #[tokio::test]
-async fn nothing_is_left_of_runs_that_made_room() {
+async fn evicted_runs_release_memory() {
     let mut gateway = Gateway::configured("[limits]\nruns = 2").await;
     for run in 0..40 {
         let told = gateway.ask("t", &run.to_string(), "hello").await.rest().await;
@@ -100,7 +100,7 @@ async fn nothing_is_left_of_runs_that_made_room() {
         let words: Vec<_> = said.split_whitespace().collect();
         words[words.len() - 2].parse().unwrap()
     };
-    // What has ended takes a moment to be gone.
+    // The release of ended runs takes a moment.
     let mut said = String::new();
     let gone = async {
         while said.is_empty() || tasks(&said) > 20 {
@@ -113,7 +113,7 @@ async fn nothing_is_left_of_runs_that_made_room() {
 }
 
 #[tokio::test]
-async fn runs_wait_for_their_turn_or_take_it() {
+async fn runs_queue_or_supersede_by_setting() {
     let gateway = Gateway::configured(
         "permission = 'ask-in-stream'\nwhen-busy = 'queue'\n[limits]\nqueue = 1",
     )
@@ -121,7 +121,7 @@ async fn runs_wait_for_their_turn_or_take_it() {
     let mut first = gateway.ask("t", "1", "permission").await;
     let asked = first.until_asked().await;
     let inputs = ["2", "3"].map(|run| input("t", run, "hello"));
-    // Which of them comes first is open; the other finds the queue full.
+    // Either may be first; the other one finds the queue full.
     let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
     let (refused, which, waiting) = select_all(both).await;
     assert_eq!(refusal(refused).await.0, 409);

@@ -1,4 +1,4 @@
-//! A gateway whose program was replaced while it runs, as an upgrade does: what it starts is itself.
+//! After its program file is replaced, as by an upgrade, a gateway starts children with the running program.
 use crate::agent_tools::{Shim, asking};
 use crate::gateway::{Gateway, PROGRAM, command_of, input, script, soon};
 use crate::run::Run;
@@ -11,16 +11,16 @@ const REQUEST: &str = r#"terminal/create {"sessionId":"s","command":"true"}
 terminal/wait_for_exit {"sessionId":"s","terminalId":"terminal-1"}
 "#;
 
-/// Where the gateway was started from, and its settings.
+/// The gateway's program file and settings.
 struct Installed {
     folder: TempDir,
     gateway: Gateway,
 }
 
 impl Installed {
-    /// One with the demo agent, one that runs a command, and one that tells its MCP servers.
+    /// Settings with the demo agent, an agent that runs a command, and one that reports its MCP servers.
     async fn start() -> Self {
-        // A link needs the same file system; a copy would be written while other tests start processes.
+        // A link needs the same file system; a copy would be open for writing while other tests start processes.
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         fs::hard_link(PROGRAM, path("gateway")).unwrap();
@@ -41,7 +41,7 @@ impl Installed {
         fs::remove_file(self.folder.path().join("gateway")).unwrap();
     }
 
-    /// By a program that does nothing.
+    /// Replaces the program by one without effect.
     fn replace(&self) {
         let other = self.folder.path().join("other");
         fs::write(&other, "#!/bin/sh\nexit 99\n").unwrap();
@@ -57,7 +57,7 @@ impl Installed {
 }
 
 #[tokio::test]
-async fn what_it_starts_is_itself() {
+async fn children_use_the_running_program() {
     for upgrade in [Installed::delete, Installed::replace] {
         let mut installed = Installed::start().await;
         upgrade(&installed);

@@ -1,4 +1,4 @@
-//! Several gateways that share a real Redis server. `REDIS_URL` says where it is.
+//! Several gateways on one real Redis server, at `REDIS_URL`.
 use crate::collector::Collector;
 use crate::gateway::{Gateway, input, refusal, script, soon};
 use crate::interrupts::Asked;
@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::runtime::Runtime;
 
-/// What two gateways share.
+/// Two gateways on one store.
 struct Shared {
     url: String,
     prefix: String,
@@ -23,13 +23,13 @@ struct Shared {
 }
 
 impl Shared {
-    /// Keys that no other test has.
+    /// A prefix for keys that no other test uses.
     fn new() -> Self {
         let url = std::env::var("REDIS_URL").expect("REDIS_URL names a Redis server");
         Self { url, prefix: random_id().unwrap(), lease: "10" }
     }
 
-    /// Where a gateway that is gone is taken for dead soon. The one that is left has nobody to be taken for dead by.
+    /// With a short lease, for tests that end a gateway.
     fn where_one_dies() -> Self {
         Self { lease: "4", ..Self::new() }
     }
@@ -51,7 +51,7 @@ impl Shared {
     }
 }
 
-/// Where a run is read that was begun at another gateway.
+/// Reads a run at a gateway that did not start it.
 async fn read_at(gateway: &Gateway, thread: &str, run: &str, text: &str) -> Run {
     let response = gateway.follow(run, None).await;
     assert_eq!(response.status(), StatusCode::OK);
@@ -63,7 +63,7 @@ fn is_new_session(told: &Told) -> bool {
 }
 
 #[tokio::test]
-async fn a_run_is_begun_read_and_stopped_at_either_gateway() {
+async fn run_is_started_read_and_stopped_at_either_gateway() {
     let (one, other) = Shared::new().two(&[]).await;
     let begun = one.ask("t", "1", "noise").await;
     let read = read_at(&other, "t", "1", "noise").await;
@@ -75,7 +75,7 @@ async fn a_run_is_begun_read_and_stopped_at_either_gateway() {
     let (status, said) = refusal(other.chat(&input("t", "1", "hello")).await).await;
     assert_eq!((status.as_u16(), &*said), (409, "another run has this id"));
 
-    // Its session is at the first gateway, whoever is asked.
+    // The session is at the first gateway, for requests to either.
     let mut next = other.ask("t", "2", "slow").await;
     next.until("1 of 50").await;
     let (status, said) = refusal(other.chat(&input("t", "3", "hello")).await).await;
@@ -93,7 +93,7 @@ async fn a_run_is_begun_read_and_stopped_at_either_gateway() {
 
 /// A request at one gateway, and the run at the other.
 #[test]
-fn a_run_that_is_forwarded_is_of_the_trace_of_its_request() {
+fn forwarded_run_joins_trace_of_its_request() {
     let (collector, shared) = (Collector::start(), Shared::new());
     let endpoint = collector.url();
     let telemetry =
@@ -120,7 +120,7 @@ fn a_run_that_is_forwarded_is_of_the_trace_of_its_request() {
 }
 
 #[tokio::test]
-async fn what_is_set_answered_and_brought_reaches_the_gateway_that_has_the_thread() {
+async fn settings_answers_and_results_reach_owner_of_thread() {
     let (one, other) = Shared::new().two(&["--permission", "ask-in-stream"]).await;
     let mut run = one.ask("t", "1", "permission").await;
     let asked = run.until_asked().await;
@@ -147,7 +147,7 @@ async fn what_is_set_answered_and_brought_reaches_the_gateway_that_has_the_threa
         "name": "set_theme", "description": "Does something.", "parameters": parameters,
         "metadata": { "execution": "sync" },
     }]);
-    // The agent of the session has no tools yet: they come with another thread's.
+    // The session has no tools yet; another thread has.
     calling["threadId"] = json!("u");
     let mut run = one.run(&calling).await;
     let Event::ToolCallEnd(end) = run.until("TOOL_CALL_END").await else { panic!("no call") };
@@ -158,20 +158,20 @@ async fn what_is_set_answered_and_brought_reaches_the_gateway_that_has_the_threa
 }
 
 #[tokio::test]
-async fn a_run_that_was_interrupted_is_resumed_at_the_other_gateway() {
+async fn interrupted_run_is_resumed_at_other_gateway() {
     let (one, other) = Shared::new().two(&[]).await;
     let asked = Asked::for_word(&one, "t", "edit").await;
     let answer = |run: &str| asked.answered(run, "resolved", &json!({ "optionId": "allow-once" }));
     let resumed = other.run(&answer("2")).await.rest().await;
     assert_eq!(resumed.end(), "success");
     assert!(resumed.text().contains("I have edited greeting.txt"), "{}", resumed.text());
-    // The same answers in another run, as after a connection that broke: what came of them.
+    // The same answers in another run, as after a lost connection, return their result.
     let again = other.chat(&answer("3")).await.text().await.unwrap();
     assert!(again.contains(r#""runId":"t-2""#), "{again}");
 }
 
 #[tokio::test]
-async fn an_interrupted_run_is_resumed_under_its_own_id_at_the_other_gateway() {
+async fn interrupted_run_is_resumed_under_its_id_at_other_gateway() {
     let (one, other) = Shared::new().two(&[]).await;
     let asked = Asked::for_word(&one, "t", "edit").await;
     let question = soon(other.follow("t-1", None).await.text()).await.unwrap();
@@ -187,7 +187,7 @@ async fn an_interrupted_run_is_resumed_under_its_own_id_at_the_other_gateway() {
 }
 
 #[tokio::test]
-async fn the_spans_of_a_run_are_told_by_the_other_gateway_too() {
+async fn spans_are_read_at_other_gateway() {
     let (one, other) = Shared::new().two(&["--permission", "ask-in-stream"]).await;
     let mut run = one.ask("t", "1", "edit").await;
     let asked = run.until_asked().await;
@@ -219,7 +219,7 @@ async fn the_spans_of_a_run_are_told_by_the_other_gateway_too() {
 }
 
 #[tokio::test]
-async fn a_run_whose_gateway_is_killed_ends_and_its_thread_goes_on_elsewhere() {
+async fn run_of_killed_gateway_ends_and_thread_moves() {
     let shared = Shared::where_one_dies();
     let (mut one, other) = shared.two(&["--agent", &script("cancellable")]).await;
     let mut begun = one.ask("t", "1", "work").await;
@@ -231,7 +231,7 @@ async fn a_run_whose_gateway_is_killed_ends_and_its_thread_goes_on_elsewhere() {
     assert_eq!(read.end(), "GATEWAY_LOST");
     let later = read_at(&other, "t", "1", "work").await.rest().await;
     assert_eq!(later.events, read.events, "everybody reads the same end");
-    // Who was connected to it comes back, and hears it as well.
+    // A client that was connected to it returns, and reads the same end.
     begun.reconnect(&other).await;
     assert_eq!(begun.rest().await.events, read.events);
     assert_eq!(other.post("runs/1/cancel", &Value::Null).await.0, 404);
@@ -244,7 +244,7 @@ async fn a_run_whose_gateway_is_killed_ends_and_its_thread_goes_on_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_session_is_loaded_by_the_gateway_that_goes_on_with_its_thread() {
+async fn session_is_loaded_by_new_owner_of_thread() {
     let shared = Shared::where_one_dies();
     let (mut one, mut other) = shared.two(&["--agent", &script("loads-session")]).await;
     let mut asked = input("t", "1", "one");
@@ -262,7 +262,7 @@ async fn a_session_is_loaded_by_the_gateway_that_goes_on_with_its_thread() {
 }
 
 #[tokio::test]
-async fn a_gateway_that_was_taken_for_dead_gives_way() {
+async fn gateway_with_expired_lease_gives_way() {
     let shared = Shared::where_one_dies();
     let arguments = ["--agent", &script("cancellable")];
     let (mut one, other) = shared.two(&arguments).await;
@@ -271,7 +271,7 @@ async fn a_gateway_that_was_taken_for_dead_gives_way() {
     one.signal(Signal::SIGSTOP);
     let read = read_at(&other, "t", "1", "work").await.rest().await;
     assert_eq!(read.end(), "GATEWAY_LOST");
-    // The lease is taken by the next run.
+    // The next run takes the lease.
     let mut next = other.ask("t", "2", "work").await;
     next.until("working").await;
     one.signal(Signal::SIGCONT);
@@ -283,7 +283,7 @@ async fn a_gateway_that_was_taken_for_dead_gives_way() {
 }
 
 #[tokio::test]
-async fn a_gateway_that_ends_says_so_and_leaves_its_threads_to_others() {
+async fn ending_gateway_releases_its_threads() {
     let (one, other) = Shared::new().two(&[]).await;
     let mut begun = one.ask("t", "1", "slow").await;
     begun.until("1 of 50").await;
@@ -297,7 +297,7 @@ async fn a_gateway_that_ends_says_so_and_leaves_its_threads_to_others() {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_while_somebody_reads_it_anywhere() {
+async fn run_continues_while_read_at_other_gateway() {
     let arguments = ["--agent", &script("cancellable"), "--disconnect-grace", "0"];
     let (mut one, other) = Shared::new().two(&arguments).await;
     let mut begun = one.ask("t", "1", "work").await;
@@ -305,7 +305,7 @@ async fn a_run_goes_on_while_somebody_reads_it_anywhere() {
     let mut read = read_at(&other, "t", "1", "work").await;
     read.until("working").await;
     drop(begun);
-    // It is read as long as it goes on, and stopped when it is read no more.
+    // The run continues while it is read, and is stopped after its last reader has left.
     let asked = refusal(other.chat(&input("t", "2", "busy")).await).await;
     assert_eq!(asked, (StatusCode::CONFLICT, "a run is going on in this thread".to_owned()));
     drop(read);
@@ -313,7 +313,7 @@ async fn a_run_goes_on_while_somebody_reads_it_anywhere() {
 }
 
 #[tokio::test]
-async fn a_tool_that_asks_is_answered_after_the_gateway_that_asked_has_died() {
+async fn question_of_tool_survives_its_gateway() {
     let shared = Shared::where_one_dies();
     let (mut one, other) = shared.two(&[]).await;
     let url = |gateway: &Gateway| gateway.url("/api/ai/agents/hybrid/chat");
@@ -340,7 +340,7 @@ async fn a_tool_that_asks_is_answered_after_the_gateway_that_asked_has_died() {
     assert!(message.contains("seat"), "{message}");
 }
 
-/// A Redis server of a test's own, that keeps nothing.
+/// A Redis server for one test, without persistence.
 async fn redis_server(port: u16) -> (Child, u16) {
     let port = if port > 0 {
         port
@@ -366,7 +366,7 @@ async fn redis_server(port: u16) -> (Child, u16) {
 }
 
 #[tokio::test]
-async fn runs_go_on_while_the_store_is_away_and_others_read_them_when_it_is_back() {
+async fn runs_continue_without_store_and_are_written_later() {
     let (mut server, port) = redis_server(0).await;
     let url = format!("redis://127.0.0.1:{port}");
     let shared = Shared { url, ..Shared::new() };
@@ -397,12 +397,12 @@ async fn runs_go_on_while_the_store_is_away_and_others_read_them_when_it_is_back
     assert_eq!(next.end(), "success");
 }
 
-/// It answers nobody for longer than anybody waits, and then everybody.
+/// The server is stopped for longer than any timeout, and then continues.
 #[tokio::test]
-async fn runs_go_on_while_the_store_stands_still() {
+async fn runs_continue_with_stalled_store() {
     let (server, port) = redis_server(0).await;
     let url = format!("redis://127.0.0.1:{port}");
-    // Nobody is to be taken for dead, however long it takes here.
+    // A long lease, which must not expire during the test.
     let shared = Shared { url, lease: "120", ..Shared::new() };
     let (one, other) = shared.two(&["--permission", "ask-in-stream"]).await;
     let mut begun = one.ask("t", "1", "permission").await;

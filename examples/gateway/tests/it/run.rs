@@ -1,4 +1,4 @@
-//! A run as a client sees it; each event goes through the strict verifier.
+//! A run in the view of a client; the strict verifier checks each event.
 use crate::gateway::{Gateway, soon};
 use agui_types::content::Content;
 use agui_types::event::{CustomEvent, Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome};
@@ -10,20 +10,20 @@ use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
 use serde_json::Value;
 
-/// A response that is being read.
+/// A response in progress.
 pub(crate) struct Run {
     input: RunAgentInput,
     response: reqwest::Response,
     profile: Profile,
     decoder: Decoder,
     verifier: Verifier,
-    /// What has come.
+    /// The received events.
     events: Vec<Event>,
     /// The id of the last event.
     last_event_id: String,
 }
 
-/// A run that is over.
+/// An ended run.
 pub(crate) struct Told {
     pub(crate) events: Vec<Event>,
 }
@@ -42,7 +42,7 @@ impl Run {
         }
     }
 
-    /// Goes on in another response, from where this one is.
+    /// Continues in another response, from the position of this one.
     pub(crate) async fn reconnect(&mut self, gateway: &Gateway) {
         let after = Some(&*self.last_event_id);
         let response = gateway.follow(self.input.run_id.as_str(), after).await;
@@ -51,7 +51,7 @@ impl Run {
         self.decoder = Decoder::default();
     }
 
-    /// The next event; none when the stream has ended. Comments keep it waiting.
+    /// The next event; `None` at the end of the stream. Comments are skipped.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(frame) = self.decoder.next_frame() {
@@ -59,7 +59,7 @@ impl Run {
                 let event: Event = frame.decode().unwrap();
                 self.last_event_id = frame.last_event_id;
                 if matches!(event, Event::RunStarted(_)) {
-                    // Also in the middle of a run: it begins again, with what restates the conversation before it.
+                    // Also in the middle of a run: a restart with a snapshot of the conversation.
                     self.verifier = Verifier::strict_for(&self.input);
                     self.events.clear();
                 }
@@ -74,7 +74,7 @@ impl Run {
         }
     }
 
-    /// Reads up to an event that has this in its JSON.
+    /// Reads up to an event with this text in its JSON.
     pub(crate) async fn until(&mut self, text: &str) -> Event {
         let found = async {
             loop {
@@ -87,7 +87,7 @@ impl Run {
         soon(found).await
     }
 
-    /// Reads up to a permission request, and gives its `interruptId`.
+    /// Reads up to a permission request, and returns its `interruptId`.
     pub(crate) async fn until_asked(&mut self) -> String {
         let Event::Custom(asked) = self.until("acp.permission.requested").await else {
             panic!("no custom event");
@@ -95,14 +95,14 @@ impl Run {
         value(&asked)["interruptId"].as_str().unwrap().to_owned()
     }
 
-    /// Reads what comes until the response ends, be it before the run.
+    /// Reads until the response ends, even before the run does.
     pub(crate) async fn drain(&mut self) -> usize {
         let before = self.events.len();
         soon(async { while self.next().await.is_some() {} }).await;
         self.events.len() - before
     }
 
-    /// Reads to the end of a stream that ends as it should.
+    /// Reads to the end of a stream, which must end properly.
     pub(crate) async fn rest(mut self) -> Told {
         soon(async { while self.next().await.is_some() {} }).await;
         self.decoder.finish();
@@ -117,7 +117,7 @@ pub(crate) fn value(event: &CustomEvent) -> Value {
 }
 
 impl Told {
-    /// What was said, of all messages.
+    /// The text of all messages.
     pub(crate) fn text(&self) -> String {
         self.events
             .iter()
@@ -128,7 +128,7 @@ impl Told {
             .collect()
     }
 
-    /// What tools gave.
+    /// The results of tools.
     pub(crate) fn results(&self) -> Vec<&str> {
         self.events
             .iter()
@@ -164,7 +164,7 @@ impl Told {
         }
     }
 
-    /// How the run ended: the outcome, `finished` where a client takes none, or the code of the error.
+    /// The end of the run: the outcome, `finished` for clients without outcomes, or the code of the error.
     pub(crate) fn end(&self) -> &str {
         match self.events.last() {
             Some(Event::RunError(error)) => error.code.as_deref().unwrap_or("error"),
@@ -179,7 +179,7 @@ impl Told {
         }
     }
 
-    /// What the run was interrupted for.
+    /// The interrupts of the run.
     pub(crate) fn interrupts(&self) -> &[Interrupt] {
         match &self.finished().outcome {
             Some(RunFinishedOutcome::Interrupt(outcome)) => &outcome.interrupts,

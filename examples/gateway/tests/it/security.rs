@@ -1,4 +1,4 @@
-//! What comes from outside makes the gateway fetch nothing and hold no more than it may; what is secret is in no log.
+//! Input makes the gateway fetch nothing and hold no more than its limits; secrets are in no log.
 use crate::gateway::{Gateway, input, refusal, script, soon};
 use crate::http_agents::{Agent, Does, next};
 use crate::page_tools::{asking, begin, mcp, request, respond};
@@ -29,9 +29,9 @@ fn image(url: &str) -> Value {
     json!({ "type": "image", "source": { "type": "url", "value": url } })
 }
 
-/// The model's provider or the agent would fetch them, from within.
+/// The model's provider or the agent could fetch them from inside the network.
 #[tokio::test]
-async fn links_to_what_is_not_public_are_refused() {
+async fn links_to_private_addresses_are_refused() {
     let gateway = Gateway::demo(&[]).await;
     for host in [
         "127.0.0.1",
@@ -67,7 +67,7 @@ async fn links_to_what_is_not_public_are_refused() {
 }
 
 #[tokio::test]
-async fn nothing_is_fetched_that_an_input_names() {
+async fn input_urls_are_not_fetched() {
     let (listener, address) = listener().await;
     let url = format!("http://{address}/secret");
     let gateway = Gateway::demo(&[]).await;
@@ -90,7 +90,7 @@ async fn nothing_is_fetched_that_an_input_names() {
 }
 
 #[tokio::test]
-async fn a_model_that_sends_elsewhere_is_not_followed() {
+async fn redirect_of_model_is_not_followed() {
     let (elsewhere, target) = listener().await;
     let (listener, address) = listener().await;
     let location = format!("http://{target}/v1/chat/completions");
@@ -103,9 +103,9 @@ async fn a_model_that_sends_elsewhere_is_not_followed() {
     assert!(elsewhere.accept().now_or_never().is_none(), "somebody has come");
 }
 
-/// It would have the token that is not for it.
+/// The target would receive the token.
 #[tokio::test]
-async fn an_agent_that_sends_elsewhere_is_not_followed() {
+async fn redirect_of_agent_is_not_followed() {
     let (elsewhere, target) = listener().await;
     for scheme in ["http", "ws"] {
         let (listener, address) = listener().await;
@@ -128,11 +128,11 @@ async fn an_agent_that_sends_elsewhere_is_not_followed() {
     assert!(elsewhere.accept().now_or_never().is_none(), "somebody has come");
 }
 
-/// The first line of the answer to a request that has this head.
+/// Returns the first line of the response to a request with this head.
 async fn status(gateway: &Gateway, head: &str) -> String {
     let mut socket = TcpStream::connect(&gateway.address).await.unwrap();
     let request = format!("{head}Host: {}\r\nConnection: close\r\n\r\n", gateway.address);
-    // It may be answered, and closed, before all is written.
+    // The connection may be closed before all is written.
     let _cut = soon(socket.write_all(request.as_bytes())).await;
     let mut answer = Vec::new();
     while !answer.contains(&b'\n') && soon(socket.read_buf(&mut answer)).await.unwrap() > 0 {}
@@ -140,7 +140,7 @@ async fn status(gateway: &Gateway, head: &str) -> String {
 }
 
 #[tokio::test]
-async fn addresses_and_headers_have_limits() {
+async fn addresses_and_headers_are_limited() {
     let gateway = Gateway::demo(&[]).await;
     let long = "a".repeat(70_000);
     let found = status(&gateway, "GET /healthz HTTP/1.1\r\n").await;
@@ -153,7 +153,7 @@ async fn addresses_and_headers_have_limits() {
 }
 
 #[tokio::test]
-async fn an_agent_is_offered_no_more_tools_and_schema_than_it_may() {
+async fn tools_and_schemas_of_page_are_limited() {
     let (listener, address) = listener().await;
     let gateway = Gateway::demo(&["--agent-url", &format!("ws://{address}/")]).await;
     let mut asked = input("t", "1", "Hi");
@@ -180,7 +180,7 @@ async fn an_agent_is_offered_no_more_tools_and_schema_than_it_may() {
     let params = json!({ "_meta": version });
     let (_, listed, _) = mcp(&gateway.client, url, &headers, "tools/list", params).await;
     let tools = listed["result"]["tools"].as_array().unwrap();
-    // Those of the page, and the gateway's two.
+    // The page's tools, and two of the gateway.
     assert_eq!(tools.len(), 128 + 2);
     assert_eq!(tools[0]["inputSchema"], json!({ "type": "object" }));
     respond(&mut socket, &prompt, json!({ "stopReason": "end_turn" })).await;
@@ -188,7 +188,7 @@ async fn an_agent_is_offered_no_more_tools_and_schema_than_it_may() {
 }
 
 #[tokio::test]
-async fn nobody_can_guess_the_server_of_a_thread() {
+async fn server_of_thread_is_not_guessable() {
     let (listener, address) = listener().await;
     let gateway = Gateway::demo(&["--agent-url", &format!("ws://{address}/")]).await;
     let mut found = BTreeSet::new();
@@ -220,7 +220,7 @@ async fn nobody_can_guess_the_server_of_a_thread() {
     assert_eq!(run.rest().await.end(), "success");
 }
 
-/// What nobody may see, each in its place.
+/// Secrets in all places.
 const CANARIES: &[&str] = &[
     "canary-token",
     "canary-wrong",
@@ -240,7 +240,7 @@ const CANARIES: &[&str] = &[
 ];
 
 #[tokio::test]
-async fn what_is_secret_is_in_no_log_and_in_no_error() {
+async fn secrets_are_in_no_log_and_no_error() {
     let (listener, address) = listener().await;
     let (model, model_address) = self::listener().await;
     let refuses = async || (StatusCode::UNAUTHORIZED, "who?");
@@ -292,7 +292,7 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
     let url = gateway.url("/api/nothing?token=canary-query");
     errors += &refusal(soon(gateway.client.get(url).send()).await.unwrap()).await.1;
 
-    // A session with the server of its thread, found and not.
+    // A session with the server of its thread: valid and invalid requests.
     let asked = asking("t", "1", "Hi");
     let (run, (mut socket, server, prompt)) = tokio::join!(gateway.run(&asked), async {
         let stream = soon(listener.accept()).await.unwrap().0;

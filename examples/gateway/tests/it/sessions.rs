@@ -1,4 +1,4 @@
-//! The agent's sessions and the connections of clients, from their beginning to their end.
+//! Lifetimes of agents' sessions and of clients' connections.
 use crate::gateway::{Gateway, input, script, soon};
 use crate::run::Told;
 use agui_types::event::Event;
@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 #[tokio::test]
-async fn a_session_that_was_left_is_closed() {
+async fn abandoned_session_is_closed() {
     let mut gateway = Gateway::script("serves-close", &["--cancel-grace", "0"]).await;
     let mut run = gateway.ask("t", "1", "work").await;
     run.until("working").await;
@@ -18,7 +18,7 @@ async fn a_session_that_was_left_is_closed() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_nothing_is_left() {
+async fn stalled_client_is_disconnected() {
     let settings = format!(
         "[times]\nwrite = 0.2\ndisconnect-grace = 0\n[limits]\nlog-bytes = 100000000\n[agents.a]\ncommand = {:?}",
         script("says-much")
@@ -37,7 +37,7 @@ async fn a_client_that_takes_nothing_is_left() {
 }
 
 #[tokio::test]
-async fn the_mode_of_a_session_can_be_seen_and_set() {
+async fn mode_of_session_is_read_and_set() {
     let gateway = Gateway::demo(&[]).await;
     let url = gateway.url("/api/ai/agents/demo/threads/t/settings");
     let get = async || soon(gateway.client.get(&url).send()).await.unwrap();
@@ -60,7 +60,7 @@ async fn the_mode_of_a_session_can_be_seen_and_set() {
     assert_eq!(settings["modes"]["currentModeId"], "auto");
 }
 
-/// Three runs, with the agent's death in the second: the third, and how the agent was asked for its session.
+/// Three runs with a crash in the second; returns the third, and the request for its session.
 async fn after_a_death(agent: &str) -> (Told, String, String) {
     let mut gateway = Gateway::script(agent, &[]).await;
     let mut asked = input("t", "1", "one");
@@ -79,7 +79,7 @@ async fn after_a_death(agent: &str) -> (Told, String, String) {
 }
 
 #[tokio::test]
-async fn a_session_is_loaded_when_its_agent_was_started_again() {
+async fn session_is_loaded_after_agent_restart() {
     let (told, loading, prompt) = after_a_death("loads-session").await;
     assert!(loading.contains(r#""method":"session/load""#), "{loading}");
     assert!(loading.contains(r#""sessionId":"s""#), "{loading}");
@@ -94,7 +94,7 @@ async fn a_session_is_loaded_when_its_agent_was_started_again() {
 }
 
 #[tokio::test]
-async fn a_session_is_resumed_where_the_agent_can() {
+async fn session_is_resumed_if_supported() {
     let (told, resuming, prompt) = after_a_death("resumes-session").await;
     assert!(resuming.contains(r#""method":"session/resume""#), "{resuming}");
     assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
@@ -103,7 +103,7 @@ async fn a_session_is_resumed_where_the_agent_can() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_gone_is_followed_by_a_new_one() {
+async fn missing_session_is_replaced() {
     let (_, loading, prompt) = after_a_death("lost-session").await;
     assert!(loading.contains(r#""method":"session/load""#), "{loading}");
     assert!(prompt.contains(r#""sessionId":"t""#), "{prompt}");
@@ -111,7 +111,7 @@ async fn a_session_that_is_gone_is_followed_by_a_new_one() {
 }
 
 #[tokio::test]
-async fn what_is_known_of_an_agent_by_its_name_is_made_use_of() {
+async fn agent_name_selects_dialect() {
     for (name, pieces) in [("someone", 1), ("claude-agent", 2)] {
         let agent = script("grows-arguments");
         let gateway = Gateway::start(&["--agent", &agent], &[("NAME", name)]).await;

@@ -1,11 +1,11 @@
-//! Settings: a file, the environment and the command line, each over the one before.
+//! Settings: a file, the environment and the command line, each overriding the one before.
 use crate::gateway::{Gateway, command, input, refusal, soon};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
 
-/// The exit status with this file and environment, the settings, and what is said against them.
+/// The exit status with this file and environment, the printed settings, and the errors.
 async fn print(
     file: &str,
     variables: &[(&str, &str)],
@@ -22,7 +22,7 @@ async fn print(
     (output.status.code(), String::from_utf8(output.stdout).unwrap(), stderr)
 }
 
-/// The settings, which can be read.
+/// The settings, which must be valid.
 async fn printed(file: &str, variables: &[(&str, &str)], arguments: &[&str]) -> toml::Table {
     let (status, settings, said) = print(file, variables, arguments).await;
     assert_eq!(status, Some(0), "{said}");
@@ -30,7 +30,7 @@ async fn printed(file: &str, variables: &[(&str, &str)], arguments: &[&str]) -> 
 }
 
 #[tokio::test]
-async fn each_source_is_over_the_one_before() {
+async fn each_source_overrides_the_one_before() {
     let file = "[times]\nturn = 1\nanswer = 2\nwrite = 3.5\n[agents.own]\nurl = 'ws://127.0.0.1:1'";
     let variables = [
         ("GATEWAY_TIMES_ANSWER", "4"),
@@ -49,7 +49,7 @@ async fn each_source_is_over_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_command_line_has_the_last_word_on_the_agent() {
+async fn command_line_overrides_agent() {
     let variables = [("GATEWAY_AGENT_URL", "ws://127.0.0.1:1")];
     let settings = printed("", &variables, &["--agent", "sh"]).await;
     assert_eq!(settings["agents"]["agent"]["command"].as_str(), Some("sh"));
@@ -59,7 +59,7 @@ async fn a_command_line_has_the_last_word_on_the_agent() {
 }
 
 #[tokio::test]
-async fn a_variable_that_is_empty_is_not_set() {
+async fn empty_variable_is_not_set() {
     let empty = [
         "GATEWAY_AGENT",
         "GATEWAY_AGENT_URL",
@@ -75,13 +75,13 @@ async fn a_variable_that_is_empty_is_not_set() {
         let unset = printed("", &[], arguments).await;
         assert_eq!(printed("", &empty, arguments).await, unset, "{arguments:?}");
     }
-    // It would be shown.
+    // The error would show it.
     let settings = printed("", &[("GATEWAY_AGENT_TOKEN", "t")], &url).await;
     assert_eq!(settings["agents"]["agent"]["token"].as_str(), Some("(hidden)"));
 }
 
 #[tokio::test]
-async fn telemetry_is_off_unless_a_file_or_a_variable_asks_for_it() {
+async fn telemetry_is_off_by_default() {
     let otlp = ("OTEL_TRACES_EXPORTER", "console,otlp");
     let none = ("OTEL_TRACES_EXPORTER", "none");
     let on = "[telemetry]\ntraces = true\nmetrics = true";
@@ -107,7 +107,7 @@ async fn telemetry_is_off_unless_a_file_or_a_variable_asks_for_it() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_read_are_explained() {
+async fn invalid_settings_are_explained() {
     for (file, variables, message) in [
         (
             "listen = 5",
@@ -137,9 +137,9 @@ async fn settings_that_cannot_be_read_are_explained() {
     }
 }
 
-/// Somebody may have put a secret in the wrong place, or wrongly in the right one.
+/// A secret may be in the wrong place, or malformed.
 #[tokio::test]
-async fn what_is_wrong_with_settings_is_told_without_them() {
+async fn errors_do_not_quote_settings() {
     let busy =
         "FILE: line 1, column 13: unknown variant, expected one of `reject`, `queue`, `supersede`";
     for (file, variables, message) in [
@@ -189,7 +189,7 @@ async fn what_is_wrong_with_settings_is_told_without_them() {
             &[],
             "FILE: line 1, column 14: unknown field `key`, expected one of `store`, `prefix`, `lease`",
         ),
-        // No TOML.
+        // Invalid TOML.
         (
             "[agents.a]\ntoken = canary",
             &[],
@@ -235,9 +235,9 @@ async fn what_is_wrong_with_settings_is_told_without_them() {
     }
 }
 
-/// Tokens are not told.
+/// Errors do not contain tokens.
 #[tokio::test]
-async fn settings_that_lead_nowhere_are_refused() {
+async fn unusable_settings_are_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let bad = "what is set as `token` cannot be a bearer token";
     let more = "expected one of `token`, `token-file` and `token-variable`, got more";

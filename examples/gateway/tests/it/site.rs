@@ -1,4 +1,4 @@
-//! Who may use the gateway.
+//! Access to the gateway.
 use crate::gateway::{Gateway, command, input, refusal, soon};
 use crate::run::Run;
 use reqwest::header::{AUTHORIZATION, HOST, ORIGIN};
@@ -8,7 +8,7 @@ const TOKENS: &str =
     "permission = 'ask-in-stream'\n[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
 
 #[tokio::test]
-async fn whoever_has_no_token_gets_nothing() {
+async fn requests_without_token_are_refused() {
     let gateway = Gateway::configured(TOKENS).await;
     let post = |path: &str| gateway.client.post(gateway.url(path)).json(&input("t", "1", "hello"));
     let get = |path: &str| gateway.client.get(gateway.url(path));
@@ -46,7 +46,7 @@ async fn whoever_has_no_token_gets_nothing() {
 }
 
 #[tokio::test]
-async fn what_one_has_begun_others_do_not_find() {
+async fn runs_are_private_to_their_user() {
     let gateway = Gateway::configured(TOKENS).await;
     let send =
         |request: reqwest::RequestBuilder, token: &str| soon(request.bearer_auth(token).send());
@@ -65,7 +65,7 @@ async fn what_one_has_begun_others_do_not_find() {
     for request in [answer(), events(), cancel()] {
         assert_eq!(send(request, "b-secret").await.unwrap().status(), 404);
     }
-    // The same names are others' of somebody else.
+    // The same ids of another user are other runs.
     let response = send(chat("1", "hello"), "b-secret").await.unwrap();
     assert_eq!(Run::new(&input("t", "1", "hello"), response).rest().await.end(), "success");
     assert_eq!(send(events(), "a-secret").await.unwrap().status(), 200);
@@ -74,7 +74,7 @@ async fn what_one_has_begun_others_do_not_find() {
 }
 
 #[tokio::test]
-async fn a_proxy_may_say_who_is_there() {
+async fn trusted_header_names_user() {
     let gateway = Gateway::configured("[auth]\ntrusted-header = 'X-User'").await;
     let agents = || gateway.client.get(gateway.url("/api/ai/agents"));
     assert_eq!(soon(agents().send()).await.unwrap().status(), 401);
@@ -83,7 +83,7 @@ async fn a_proxy_may_say_who_is_there() {
 }
 
 #[tokio::test]
-async fn pages_of_sites_that_were_named_are_let_in() {
+async fn pages_of_named_sites_are_accepted() {
     let settings = "[site]\nhosts = ['chat.example']\norigins = ['https://app.example']";
     let gateway = Gateway::configured(settings).await;
     let agents = || gateway.client.get(gateway.url("/api/ai/agents"));
@@ -118,7 +118,7 @@ async fn pages_of_sites_that_were_named_are_let_in() {
 }
 
 #[tokio::test]
-async fn a_gateway_that_others_can_reach_asks_who_is_there() {
+async fn public_address_needs_users() {
     let open = soon(command(&["--listen", "0.0.0.0:0"]).output()).await.unwrap();
     assert_eq!(open.status.code(), Some(1));
     let said = String::from_utf8(open.stderr).unwrap();

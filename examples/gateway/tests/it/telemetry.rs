@@ -1,4 +1,4 @@
-//! What a collector is told of runs: spans from the request to the question, and metrics.
+//! Telemetry of runs: spans from the request to the question, and metrics.
 use crate::collector::{Collector, Trace, attributes};
 use crate::doors::Chat;
 use crate::gateway::{Gateway, command, input, soon};
@@ -19,14 +19,14 @@ use std::path::Path;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// A span of a caller's.
+/// A span of the caller.
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
 
-/// Where nobody listens.
+/// An address without a listener.
 const NO_COLLECTOR: &str = "http://127.0.0.1:9";
 
-/// The variables that have a gateway send spans and metrics to a collector.
+/// The variables for spans and metrics to a collector.
 fn exporting(endpoint: &str) -> [(&str, &str); 3] {
     [
         ("OTEL_TRACES_EXPORTER", "otlp"),
@@ -35,14 +35,14 @@ fn exporting(endpoint: &str) -> [(&str, &str); 3] {
     ]
 }
 
-/// The demo agent, and a file with all that it hears.
+/// The demo agent, with a file of its input.
 fn overheard(folder: &TempDir) -> (String, String) {
     let heard = folder.path().join("heard").to_str().unwrap().to_owned();
     let agent = format!("sh -c 'tee {heard} | {} demo-agent'", env!("CARGO_BIN_EXE_gateway"));
     (agent, heard)
 }
 
-/// What the agent heard of `method`.
+/// The agent's received messages of `method`.
 fn told(heard: impl AsRef<Path>, method: &str) -> Value {
     let text = fs::read_to_string(heard).unwrap();
     let messages = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -50,7 +50,7 @@ fn told(heard: impl AsRef<Path>, method: &str) -> Value {
     of_method.next().unwrap()["params"].clone()
 }
 
-/// A gateway that has had a run with a tool call and a permission, asked for by a caller with a span, and has ended; `flags`
+/// Runs a gateway with one run, which has a tool call, a permission and a calling span, to its end; `flags`
 /// are those of the caller's trace.
 async fn edit(variables: &[(&str, &str)], agent: &str, flags: &str) {
     let gateway =
@@ -72,7 +72,7 @@ fn hex(id: &[u8]) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The only span whose name begins like this.
+/// The only span with this start of its name.
 fn span<'a>(trace: &'a Trace, name: &str) -> &'a Span {
     let named: Vec<_> = trace.spans.iter().filter(|span| span.name.starts_with(name)).collect();
     assert_eq!(named.len(), 1, "{name} in {:?}", trace.names());
@@ -84,7 +84,7 @@ fn text(value: &str) -> Attribute {
 }
 
 #[test]
-fn a_run_is_traced_from_the_request_to_the_question() {
+fn run_is_traced_from_request_to_question() {
     let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
     let (agent, heard) = overheard(&folder);
     let endpoint = collector.url();
@@ -121,7 +121,7 @@ fn a_run_is_traced_from_the_request_to_the_question() {
     assert_eq!(run["agui.run.id"], text("r"));
     assert_eq!(run["agui.run.outcome"], text("success"));
 
-    // The agent's own work is below the turn.
+    // The agent's own spans are below the turn.
     let turn = hex(&span(&trace, "invoke_agent").span_id);
     let meta = &told(&heard, "session/prompt")["_meta"];
     assert_eq!(meta["traceparent"], format!("00-{TRACE}-{turn}-01"));
@@ -143,7 +143,7 @@ fn of_spans(metric: &Metric) -> Vec<(String, String)> {
     exemplars.map(|it| (hex(&it.span_id), hex(&it.trace_id))).collect()
 }
 
-/// A caller's trace is sampled, but nobody is told of what is below it here.
+/// The caller's trace is sampled, but nothing is exported here.
 #[test]
 fn metrics_without_traces_name_no_spans() {
     let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
@@ -155,16 +155,16 @@ fn metrics_without_traces_name_no_spans() {
     assert_eq!(of_spans(&collector.metrics()["acp.permission.wait.duration"]), []);
 }
 
-/// The turn is below the run that began it, so what resumes it says which that is; under the same id as well.
+/// The turn is below the run that started it, so a resuming run links to that run; under the same id as well.
 #[test]
-fn a_resumed_run_has_a_link_to_the_interrupted_one() {
+fn resumed_run_links_to_interrupted_run() {
     let collector = Collector::start();
     let endpoint = collector.url();
     let variables = [("OTEL_TRACES_EXPORTER", "otlp"), ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint)];
     Runtime::new().unwrap().block_on(async {
         let gateway = Gateway::with_environment(&variables).await;
         for (thread, resumed) in [("t", "2"), ("u", "1")] {
-            // Of another thread, and later.
+            // A later run of another thread.
             let asked = Asked::for_word(&gateway, thread, "edit").await;
             Asked::for_word(&gateway, &format!("{thread}-other"), "edit").await;
             let answer = json!({ "optionId": "allow-once" });
@@ -195,9 +195,9 @@ fn a_resumed_run_has_a_link_to_the_interrupted_one() {
     }
 }
 
-/// The agent is told that nobody tells of it; unless a sampler here does not follow the caller.
+/// The agent's context is unsampled, unless a local sampler overrides the caller.
 #[test]
-fn what_the_caller_does_not_sample_is_not_told_of() {
+fn unsampled_requests_are_not_exported() {
     for (sampler, flags) in [("parentbased_always_on", "00"), ("always_on", "01")] {
         let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
         let (agent, heard) = overheard(&folder);
@@ -244,7 +244,7 @@ async fn ask_a_model(endpoint: &str) {
 }
 
 #[test]
-fn what_a_model_is_asked_is_below_its_run() {
+fn model_requests_are_children_of_run() {
     let collector = Collector::start();
     Runtime::new().unwrap().block_on(ask_a_model(&collector.url()));
     let trace = collector.received();
@@ -289,7 +289,7 @@ fn what_a_model_is_asked_is_below_its_run() {
 }
 
 #[test]
-fn nobody_is_told_anything_unasked() {
+fn nothing_is_exported_by_default() {
     let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
     let (agent, heard) = overheard(&folder);
     let endpoint = collector.url();
@@ -300,9 +300,9 @@ fn nobody_is_told_anything_unasked() {
     assert_eq!(told(&heard, "session/prompt").get("_meta"), None);
 }
 
-/// In the log, as all that the gateway says of itself.
+/// The gateway logs it as its other messages.
 #[test]
-fn a_word_of_the_environment_that_is_none_is_logged() {
+fn invalid_variable_is_logged() {
     const RATIO: [(&str, &str); 2] =
         [("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "half")];
     for (variables, level, expected) in [
@@ -347,7 +347,7 @@ fn a_word_of_the_environment_that_is_none_is_logged() {
         (&[("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "pigeon")], "error", None),
         (&[("OTEL_TRACES_SAMPLER", "always_off")], "warn", None),
     ] {
-        // It cannot listen, and ends.
+        // The gateway cannot listen, and ends.
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap().to_string();
         let mut gateway = command(&["--listen", &address]);
@@ -367,7 +367,7 @@ fn a_word_of_the_environment_that_is_none_is_logged() {
 }
 
 #[test]
-fn what_goes_wrong_is_an_error_and_no_content() {
+fn errors_have_status_without_content() {
     let collector = Collector::start();
     let endpoint = collector.url();
     let variables =
@@ -389,7 +389,7 @@ fn what_goes_wrong_is_an_error_and_no_content() {
 }
 
 #[test]
-fn a_collector_that_is_not_there_is_not_waited_for() {
+fn missing_collector_delays_nothing() {
     let variables =
         [("OTEL_TRACES_EXPORTER", "otlp"), ("OTEL_EXPORTER_OTLP_ENDPOINT", NO_COLLECTOR)];
     Runtime::new().unwrap().block_on(async {

@@ -1,15 +1,15 @@
-//! The spans of a run, as its page reads them.
+//! The spans of a run in the view of its page.
 use crate::gateway::{Gateway, input, refusal, soon};
 use agui_types::sse::Decoder;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The spans of a run, as they come.
+/// The streamed spans of a run.
 struct Spans {
     response: reqwest::Response,
     decoder: Decoder,
-    /// As they were told last, by their ids.
+    /// The latest state of each span by id.
     seen: BTreeMap<String, Value>,
 }
 
@@ -36,7 +36,7 @@ impl Spans {
         }
     }
 
-    /// The only span whose name begins like this.
+    /// The only span with this start of its name.
     fn named(&self, name: &str) -> Option<&Value> {
         let mut named =
             self.seen.values().filter(|span| span["name"].as_str().unwrap().starts_with(name));
@@ -69,7 +69,7 @@ fn time(span: &Value, member: &str) -> u128 {
 }
 
 #[tokio::test]
-async fn the_spans_of_a_run_are_told_as_they_begin_and_end() {
+async fn spans_are_streamed_as_they_start_and_end() {
     let gateway = Gateway::asking_in_stream().await;
     let mut run = gateway.ask("t", "r", "edit").await;
     let asked = run.until_asked().await;
@@ -110,7 +110,7 @@ async fn the_spans_of_a_run_are_told_as_they_begin_and_end() {
 }
 
 #[tokio::test]
-async fn spans_are_for_those_whose_run_it_is() {
+async fn spans_are_private_to_user_of_run() {
     let settings = "[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
     let gateway = Gateway::configured(settings).await;
     let asked = input("t", "r", "hello");
@@ -126,7 +126,7 @@ async fn spans_are_for_those_whose_run_it_is() {
 }
 
 #[tokio::test]
-async fn a_timeline_changes_nothing_for_agents_and_can_be_left_out() {
+async fn timeline_is_optional_and_invisible_to_agents() {
     let folder = tempfile::tempdir().unwrap();
     let heard = folder.path().join("heard");
     let demo = env!("CARGO_BIN_EXE_gateway");
@@ -141,7 +141,7 @@ async fn a_timeline_changes_nothing_for_agents_and_can_be_left_out() {
 }
 
 #[tokio::test]
-async fn the_readers_of_spans_are_counted() {
+async fn readers_of_spans_are_limited() {
     let gateway = Gateway::configured("permission = 'ask-in-stream'\n[limits]\nreaders = 2").await;
     let mut run = gateway.ask("t", "r", "edit").await;
     run.until_asked().await;

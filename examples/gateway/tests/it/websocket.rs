@@ -15,7 +15,7 @@ const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
 type Socket = WebSocketStream<TcpStream>;
 
-/// A listener, and a gateway whose agent is there.
+/// A listener, and a gateway with an agent at its address.
 async fn listen() -> (TcpListener, Gateway) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("ws://{}/acp", listener.local_addr().unwrap());
@@ -27,7 +27,7 @@ async fn accept(listener: &TcpListener) -> Socket {
     accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap()
 }
 
-/// Puts the demo agent behind a socket: each line of it is a message without the line feed.
+/// Puts the demo agent behind a socket: each line is a message without the line feed.
 async fn bridge<S: AsyncRead + AsyncWrite + Unpin>(socket: WebSocketStream<S>) {
     let mut agent = Command::new(env!("CARGO_BIN_EXE_gateway"))
         .arg("demo-agent")
@@ -58,7 +58,7 @@ async fn bridge<S: AsyncRead + AsyncWrite + Unpin>(socket: WebSocketStream<S>) {
     }
 }
 
-/// Waits for a request, and gives its id.
+/// Waits for a request, and returns its id.
 async fn request(socket: &mut Socket, method: &str) -> Value {
     loop {
         let message = soon(socket.next()).await.unwrap().unwrap();
@@ -81,7 +81,7 @@ fn text(text: &str) -> String {
     json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }).to_string()
 }
 
-/// Answers up to the first prompt, and gives its id.
+/// Answers requests up to the first prompt, and returns its id.
 async fn begin(socket: &mut Socket) -> Value {
     let id = request(socket, "initialize").await;
     socket.send(Message::text(response(&id, &json!({ "protocolVersion": 1 })))).await.unwrap();
@@ -91,7 +91,7 @@ async fn begin(socket: &mut Socket) -> Value {
 }
 
 #[tokio::test]
-async fn an_agent_behind_a_socket_works_as_any() {
+async fn websocket_agent_completes_turns() {
     let (listener, gateway) = listen().await;
     let agent = tokio::spawn(async move { bridge(accept(&listener).await).await });
     for (run, word, said) in [("1", "hello", "no model behind me"), ("2", "tour", "what I cost")] {
@@ -110,7 +110,7 @@ async fn an_agent_behind_a_socket_works_as_any() {
 }
 
 #[tokio::test]
-async fn a_message_may_be_several_lines_or_bytes() {
+async fn message_may_have_several_lines_or_be_binary() {
     let (listener, gateway) = listen().await;
     let (told, mut socket) =
         tokio::join!(async { gateway.ask("t", "1", "hi").await.rest().await }, async {
@@ -130,15 +130,15 @@ async fn a_message_may_be_several_lines_or_bytes() {
 }
 
 #[tokio::test]
-async fn a_socket_that_closes_mid_turn_ends_the_run_and_is_opened_again() {
+async fn socket_closed_in_turn_ends_run_and_reconnects() {
     let (listener, gateway) = listen().await;
     let agent = tokio::spawn(async move {
-        // With a good-bye, and the connection left open.
+        // With a close frame, and the connection left open.
         let mut first = accept(&listener).await;
         begin(&mut first).await;
         first.send(Message::text(text("until here"))).await.unwrap();
         first.close(None).await.unwrap();
-        // Without one.
+        // Without a close frame.
         let mut socket = accept(&listener).await;
         begin(&mut socket).await;
         drop(socket);
@@ -156,9 +156,9 @@ async fn a_socket_that_closes_mid_turn_ends_the_run_and_is_opened_again() {
     soon(agent).await.unwrap();
 }
 
-/// Unlike a line over the limit, it cannot be passed over.
+/// Unlike a line over the limit, such a message cannot be skipped.
 #[tokio::test]
-async fn a_message_over_the_limit_ends_the_connection() {
+async fn oversized_message_ends_connection() {
     let (listener, gateway) = listen().await;
     let agent = tokio::spawn(async move {
         let mut first = accept(&listener).await;
@@ -176,7 +176,7 @@ async fn a_message_over_the_limit_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn where_nobody_listens_the_agent_is_unavailable() {
+async fn unreachable_websocket_agent_is_unavailable() {
     let (listener, gateway) = listen().await;
     let url = format!("ws://{}/acp", listener.local_addr().unwrap());
     drop(listener);
@@ -188,7 +188,7 @@ async fn where_nobody_listens_the_agent_is_unavailable() {
 }
 
 #[tokio::test]
-async fn what_opens_no_websocket_says_why() {
+async fn refused_websocket_reports_reason() {
     let barred = "the agent denies access without a token: ";
     for (status, end, expected) in [
         ("404 Not Found", "AGENT_UNAVAILABLE", "404 Not Found".to_owned()),
@@ -210,7 +210,7 @@ async fn what_opens_no_websocket_says_why() {
 }
 
 #[tokio::test]
-async fn an_agent_behind_a_socket_over_tls_has_to_be_trusted() {
+async fn wss_agent_must_be_trusted() {
     let (certificate, other) = (Certificate::new(), Certificate::new());
     let acceptor = certificate.acceptor(&[]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
