@@ -34,7 +34,7 @@ const WRITE_TIME: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FsAccess {
-    /// Nothing.
+    /// No access.
     Off,
     /// Read.
     #[default]

@@ -1,6 +1,6 @@
 //! Processes that end with this program: agents, and the commands that agents run.
 //!
-//! Each leads a process group of its own, or a job on Windows, so that what it started ends with it. On Linux it runs
+//! Each leads a process group of its own, or a job on Windows, so that its children end with it. On Linux it runs
 //! below a [`Guard`], which ends the group when this program is killed.
 pub use crate::system::termination;
 #[cfg(any(feature = "transport", feature = "workspace"))]
@@ -17,7 +17,7 @@ pub(crate) mod launch;
 /// Returns the path under which this program starts itself: the running image, even if the file was replaced.
 ///
 /// # Errors
-/// The system does not tell the path.
+/// The system does not provide the path.
 pub fn own_program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         Ok(PathBuf::from("/proc/self/exe"))

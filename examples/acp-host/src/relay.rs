@@ -3,12 +3,12 @@
 //! ```text
 //!            ┌ relay ─ relay ┐   bytes, unchanged and at once
 //! editor ⇄ ──┤               ├── ⇄ agent
-//!            └──── tap ──────┘   what passed, while there is room
+//!            └──── tap ──────┘   forwarded bytes, within limits
 //! ```
 //!
-//! With [`Insert`] each line is looked at before it is passed on, and text may be put into it; then nothing goes to the tap.
+//! With [`Insert`] each line is read before it is forwarded, and may get an insertion; the tap then gets no bytes.
 //!
-//! Directions are as the editor sees them: `Sent` is for the agent, `Received` is from it.
+//! Directions are those of the editor: `Sent` is to the agent, `Received` is from it.
 
 mod ending;
 mod gathering;

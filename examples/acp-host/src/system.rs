@@ -1,10 +1,10 @@
-//! What differs between operating systems: processes and their groups, signals, the ends of pipes.
+//! Differences between operating systems: processes and their groups, signals, pipes.
 //!
 //! | | Linux | other Unix | Windows |
 //! |---|---|---|---|
-//! | the agent and what it started | a process group | a process group | a job |
-//! | leaves that of its own accord | by `setsid` | by `setsid` | if started with `CREATE_BREAKAWAY_FROM_JOB` |
-//! | a command that is a script | names its interpreter | names its interpreter | is found without its ending, by `PATHEXT` |
+//! | the agent and its children | a process group | a process group | a job |
+//! | a child leaves it | by `setsid` | by `setsid` | if started with `CREATE_BREAKAWAY_FROM_JOB` |
+//! | a command that is a script | names its interpreter | names its interpreter | is found without its extension, by `PATHEXT` |
 //! | an exit status | 8 bits | 8 bits | 32 bits |
 //! | a signal | goes to the group | goes to the group | Ctrl-C and Ctrl-Break come from the console; only the kill is ours |
 //! | busy pipes | are widened | stay as they are | stay as they are |
@@ -28,7 +28,7 @@ pub(crate) use windows::{
     End, ProcessGroup, editor_ends, find, forward_signals, lead_group, wait_ready, widen,
 };
 
-/// What a pipe is awaited for.
+/// Readiness of a pipe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ready {
     Read,
@@ -45,7 +45,7 @@ pub(crate) enum Signal {
 }
 
 impl Signal {
-    /// Returns its number in POSIX; a process that it ended has this and 128 as its exit status.
+    /// Returns the number in POSIX; the exit status of a process that it ended is this plus 128.
     ///
     /// Spec: [kill](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/kill.html)
     pub(crate) fn number(self) -> i32 {

@@ -85,7 +85,7 @@ impl AgentProcess {
         self.0.exited().await;
     }
 
-    /// Waits for the exit of an agent whose input has ended; terminates it after its grace.
+    /// Waits for the exit of an agent after the end of its input; terminates it after its grace.
     ///
     /// # Errors
     /// The system cannot wait for it.
@@ -125,7 +125,7 @@ pub enum ConnectError {
     Silent {
         /// The URL, without user and query.
         url: String,
-        /// How long the connection was waited for.
+        /// The time limit of the connection.
         seconds: u64,
     },
     /// The HTTP client cannot be made.
@@ -158,7 +158,7 @@ impl Address {
         }
     }
 
-    /// Returns whether the agent is an endpoint of Streamable HTTP, whose messages may overtake each other.
+    /// Returns whether the agent is an endpoint of Streamable HTTP, where messages may overtake each other.
     pub fn is_http(&self) -> bool {
         #[cfg(feature = "remote")]
         if let Self::Http(_) = self {

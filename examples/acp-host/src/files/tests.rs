@@ -27,7 +27,7 @@ fn a_file_below_the_root_is_read_and_written() {
     std::fs::write(&path, "a text that is longer").unwrap();
     write(&root, &path).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
-    // A detour within the root stays inside it.
+    // A detour within the root does not leave it.
     assert_eq!(read(&root, folder.path().join("a/../a/b/./c.txt")).unwrap(), "new");
     assert_eq!(read(&root, folder.path().join("a")).unwrap_err().code, ErrorCode::INVALID_PARAMS);
     assert!(write(&root, folder.path()).is_err());

@@ -1,4 +1,4 @@
-//! A process and all that it started in its group, awaited with tokio.
+//! A process and its group, awaited with tokio.
 use super::launch::{ErrorOutput, command};
 use crate::system::{ProcessGroup, Signal};
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-/// How long a process may take to end after it was asked to terminate.
+/// Time for a process to end after a request to terminate.
 const TERMINATE_GRACE: Duration = Duration::from_secs(2);
 
 /// A process with its group. Dropping it kills both.
@@ -16,15 +16,15 @@ const TERMINATE_GRACE: Duration = Duration::from_secs(2);
 pub(crate) struct Process {
     child: Child,
     group: ProcessGroup,
-    /// How long it may take to end once its input has ended.
+    /// Time to end after the end of its input.
     grace: Duration,
 }
 
 impl Process {
     /// Starts an agent. Its standard error is inherited, and so is the environment without the variables `secrets`.
     ///
-    /// The kernel counts the calling thread as the parent: it has to live as long as this program, as the runtime's
-    /// workers do.
+    /// The kernel counts the calling thread as the parent: it must live as long as this program, as the runtime's workers
+    /// do.
     #[cfg(feature = "transport")]
     pub(crate) fn spawn(
         words: &[String],
@@ -41,7 +41,7 @@ impl Process {
         Ok((process, stdin, stdout))
     }
 
-    /// Starts a command without input, whose standard error goes where its output goes. `set` sets its directory and
+    /// Starts a command without input, with its standard error merged into its output. `set` sets its directory and
     /// environment.
     #[cfg(feature = "workspace")]
     pub(crate) fn spawn_merged(
@@ -75,7 +75,7 @@ impl Process {
         }
     }
 
-    /// Waits for the end of a process whose input has ended; terminates it after the grace.
+    /// Waits for the end of a process after the end of its input; terminates it after the grace.
     #[cfg(feature = "transport")]
     pub(crate) async fn end(mut self) -> io::Result<ExitStatus> {
         match timeout(self.grace, self.child.wait()).await {
@@ -90,7 +90,7 @@ impl Process {
         }
     }
 
-    /// Terminates the process, then kills what is left of its group.
+    /// Terminates the process, then kills the rest of its group.
     pub(crate) async fn stop(mut self) -> io::Result<ExitStatus> {
         // Windows has no signal that asks a process to end.
         self.signal(if cfg!(unix) { Signal::Terminate } else { Signal::Kill });

@@ -1,7 +1,7 @@
 //! Runs a command so that it cannot outlive this program.
 //!
-//! Only Linux tells a process that its parent has ended; there the guard stays, and ends the whole group when the parent
-//! is gone, however that happened. Elsewhere a guard serves only to merge a command's standard error into its output.
+//! Only Linux notifies a process of the end of its parent; there the guard stays, and ends the whole group after any end of
+//! the parent. Elsewhere a guard serves only to merge a command's standard error into its output.
 use super::launch::{ErrorOutput, cannot_run};
 use std::env::ArgsOs;
 use std::ffi::OsString;
@@ -84,7 +84,7 @@ async fn guard(name: &str, parent: u32, command: Command) -> io::Result<u8> {
         return Err(io::Error::other("its parent has ended"));
     }
     let mut child = tokio::process::Command::from(command).spawn()?;
-    // The ends of the command's pipes are its own.
+    // The command's pipes must be held by the command alone.
     let null = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;

@@ -1,7 +1,7 @@
 //! Commands in a process group of their own, guarded where the system has no other way to end them with this program.
 //!
-//! On Linux this program is started once more as a [`Guard`](super::Guard), because only a process itself can ask to be
-//! told of its parent's end. Elsewhere a command is started directly: on Windows its job ends it, and on other systems it
+//! On Linux this program is started once more as a [`Guard`](super::Guard), because only a process itself can request a
+//! notification of its parent's end. Elsewhere a command is started directly: on Windows its job ends it, and on other systems it
 //! sees the end of its input.
 use super::guard::GUARD;
 use super::own_program;
@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::process::{Child, Command, ExitCode, Stdio};
 
-/// Where the standard error of a command goes.
+/// Destination of a command's standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorOutput {
     /// To this program's.
@@ -54,7 +54,7 @@ pub(crate) fn command(
 
 /// Starts an agent with its input and output piped; its standard error is inherited.
 ///
-/// The kernel counts the calling thread as the parent: it has to live as long as this program.
+/// The kernel counts the calling thread as the parent: it must live as long as this program.
 ///
 /// # Errors
 /// It cannot be run. Under a guard that shows as its exit status instead.

@@ -1,46 +1,46 @@
-//! The end of a session, and the signals that the agent receives.
+//! The end of a session: signals to the agent, and deadlines.
 //!
-//! | what happened | what follows |
+//! | event | effect |
 //! |---|---|
-//! | the editor closed its end | the agent's input is closed; after the grace SIGTERM, after [`KILL_AFTER`] SIGKILL |
-//! | SIGTERM, SIGINT or SIGHUP | the agent gets the same; after [`KILL_AFTER`] SIGKILL |
-//! | the agent exited | its output is passed on to its end, for [`DRAIN`] at least |
+//! | the editor closed its end | the agent's input is closed; SIGTERM after the grace, SIGKILL after [`KILL_AFTER`] |
+//! | SIGTERM, SIGINT or SIGHUP | the agent gets the same signal; SIGKILL after [`KILL_AFTER`] |
+//! | the agent exited | its output is forwarded to its end, for at least [`DRAIN`] |
 //!
-//! Signals go to the agent's whole process group, or job. What is left of it when the session is over gets SIGKILL.
+//! Signals go to the agent's whole process group, or job. The rest of the group gets SIGKILL at the end of the session.
 
 use crate::system::Signal;
 use core::time::Duration;
 use std::time::Instant;
 
-/// Time for the agent to exit after a signal.
+/// Time for the agent to end after a signal.
 pub(crate) const KILL_AFTER: Duration = Duration::from_secs(2);
 
-/// How long a silent process that holds the agent's output is waited for, once the agent itself has exited.
+/// Time to wait for a silent process that holds the agent's output, after the exit of the agent.
 pub(crate) const DRAIN: Duration = Duration::from_millis(250);
 
-/// What happened.
+/// Input of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The editor closed our input, or takes no more of our output.
+    /// The editor closed this program's input, or stopped reading its output.
     EditorClosed,
-    /// A signal asks this program to end.
+    /// This program got a signal.
     Signal(Signal),
     /// The agent exited, with this status.
     AgentExited(i32),
-    /// The agent's output has ended and is passed on.
+    /// The agent's output has ended and was forwarded.
     OutputEnded,
 }
 
-/// What to do now.
+/// Output of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Send a signal to the agent's process group.
     Signal(Signal),
-    /// Kill what is left of the group and exit with this status.
+    /// Kill the rest of the group and exit with this status.
     Finish(i32),
 }
 
-/// The end of a session, as a state machine: tell it what happened, ask it what to do.
+/// The end of a session as a state machine. Call [`handle`](Self::handle), then [`poll`](Self::poll) until it returns `None`.
 #[derive(Debug)]
 pub(crate) struct Ending {
     grace: Duration,
@@ -51,7 +51,7 @@ pub(crate) struct Ending {
     is_wanted: bool,
 }
 
-/// What an agent that does not end has before it.
+/// The next step against an agent that does not end.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Terminate,
@@ -60,7 +60,7 @@ enum Step {
 }
 
 impl Ending {
-    /// `grace`: how long the agent may take to end by itself, once the editor has gone.
+    /// `grace` is the time for the agent to end by itself, after the editor has gone.
     pub(crate) fn new(grace: Duration) -> Self {
         Self {
             grace,
@@ -90,10 +90,10 @@ impl Ending {
         }
     }
 
-    /// Returns the next action that is due, if any.
+    /// Returns the next action at this time.
     ///
-    /// `holding`: bytes for the editor were read and are not yet written. They are waited for, unless a signal has arrived
-    /// or the editor has gone.
+    /// `holding`: bytes for the editor were read but not yet written. They delay the end, unless the end was requested by a
+    /// signal or the editor has gone.
     pub(crate) fn poll(&mut self, now: Instant, holding: bool) -> Option<Action> {
         if let Some((at, status)) = self.exited {
             let drained = now >= at + DRAIN && (self.is_wanted || !holding);
@@ -120,7 +120,7 @@ impl Ending {
         self.is_wanted
     }
 
-    /// When to ask again if nothing happens.
+    /// Returns the time of the next [`poll`](Self::poll) without an event.
     pub(crate) fn poll_timeout(&self, now: Instant) -> Option<Instant> {
         match self.exited {
             Some((at, _)) => Some((at + DRAIN).max(now + DRAIN / 10)),
@@ -139,7 +139,7 @@ mod tests {
         Duration::from_secs_f64(seconds)
     }
 
-    /// Runs the machine along a time line, asking whenever it wants to be asked.
+    /// Runs the machine along a time line, and polls it at its timeouts.
     fn run(events: &[(f64, Event)], holding: bool) -> Vec<(f64, Action)> {
         let start = Instant::now();
         let mut ending = Ending::new(GRACE);
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_ends_with_its_input_is_left_alone() {
+    fn agent_that_ends_with_its_input_gets_no_signal() {
         let events =
             [(1.0, Event::EditorClosed), (4.5, Event::OutputEnded), (4.5, Event::AgentExited(3))];
         assert_eq!(run(&events, false), [(4.5, Action::Finish(3))]);
     }
 
     #[test]
-    fn an_agent_that_stays_is_told_then_killed_then_given_up() {
+    fn persistent_agent_is_terminated_then_killed_then_abandoned() {
         let expected = [
             (6.0, Action::Signal(Signal::Terminate)),
             (8.0, Action::Signal(Signal::Kill)),
@@ -197,18 +197,18 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_holds_the_output_is_waited_for_a_little() {
+    fn process_that_holds_the_output_delays_the_end_briefly() {
         assert_eq!(run(&[(1.0, Event::AgentExited(0))], false), [(1.25, Action::Finish(0))]);
     }
 
     #[test]
-    fn a_slow_editor_gets_everything() {
+    fn slow_editor_gets_all_output() {
         let events = [(1.0, Event::AgentExited(0)), (2.1, Event::OutputEnded)];
         assert_eq!(run(&events, true), [(2.1, Action::Finish(0))]);
     }
 
     #[test]
-    fn an_editor_that_has_gone_is_not_waited_for() {
+    fn closed_editor_does_not_delay_the_end() {
         let events = [(1.0, Event::EditorClosed), (2.0, Event::AgentExited(0))];
         assert_eq!(run(&events, true), [(2.25, Action::Finish(0))]);
     }

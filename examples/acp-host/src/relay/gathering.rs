@@ -1,25 +1,25 @@
-//! Batches for another thread: waking a thread costs more than most items.
+//! A batching queue between threads. Items gather before the consumer is woken, because a wake-up costs more than most items.
 
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Time for which items gather before they are taken, unless they are many.
+/// Time for items to gather before they are taken, unless there are many.
 const WHILE: Duration = Duration::from_millis(10);
 
-/// What gathers.
+/// A batch of items.
 pub trait Gathers {
-    /// There is nothing to be taken.
+    /// Returns whether the batch is empty.
     fn is_empty(&self) -> bool;
 
-    /// There is so much that it is taken at once.
+    /// Returns whether the batch is large enough to be taken at once.
     fn is_much(&self) -> bool;
 
-    /// Nothing more comes: what there is is taken at once, even if it is nothing.
+    /// Returns whether no more items follow: the batch is taken at once, even if it is empty.
     fn is_closed(&self) -> bool;
 }
 
-/// Items that gather until one thread takes all of them. The other threads never wait for it.
+/// A batch that one thread takes and other threads add to, without waiting for it.
 #[derive(Debug, Default)]
 pub struct Gathering<T> {
     state: Mutex<State<T>>,
@@ -32,20 +32,20 @@ struct State<T> {
     taker: Taker,
 }
 
-/// State of the thread that takes the items.
+/// State of the consumer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Taker {
-    /// It is busy with what it took, or has been woken.
+    /// Processing a batch, or woken.
     #[default]
     Busy,
-    /// It waits for the first thing.
+    /// Waiting for the first item.
     Asleep,
-    /// It lets things gather.
+    /// Waiting for more items.
     Gathering,
 }
 
 impl<T: Gathers> Gathering<T> {
-    /// Adds an item. Returns `true` if the caller is to [`wake`](Self::wake) the taker.
+    /// Adds items. Returns whether the caller should [`wake`](Self::wake) the consumer, when it has time to.
     pub fn add(&self, add: impl FnOnce(&mut T)) -> bool {
         let mut state = self.lock();
         add(&mut state.gathered);
@@ -60,17 +60,17 @@ impl<T: Gathers> Gathering<T> {
         is_time
     }
 
-    /// Looks at what is there, or changes it without adding to it.
+    /// Reads the batch, or changes it without adding items.
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         change(&mut self.lock().gathered)
     }
 
-    /// Wakes the waiting threads, after an item was added or a [condition](Self::wait_until) holds.
+    /// Wakes the consumer and the callers of [`wait_until`](Self::wait_until).
     pub fn wake(&self) {
         self.changed.notify_all();
     }
 
-    /// Waits for something, lets more of it gather, and takes it.
+    /// Waits for an item, lets more items gather, and takes the batch.
     pub fn take<R>(&self, take: impl FnOnce(&mut T) -> R) -> R {
         let state = self
             .changed
@@ -92,7 +92,7 @@ impl<T: Gathers> Gathering<T> {
         take(&mut state.gathered)
     }
 
-    /// Waits for something to be so, and no longer than `deadline`; then looks at it.
+    /// Waits until a condition holds, or until `deadline`; then reads the batch.
     pub fn wait_until<R>(
         &self,
         deadline: Instant,
@@ -137,9 +137,9 @@ mod tests {
         }
     }
 
-    /// No item is lost in any state of the taker.
+    /// No item is lost, in any state of the consumer.
     #[test]
-    fn all_is_taken_in_order_and_the_end_is_seen() {
+    fn all_items_are_taken_in_order_and_then_the_end() {
         let gathering = Gathering::<Numbers>::default();
         let taken = thread::scope(|threads| {
             let taker = threads.spawn(|| {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_woken_who_is_busy() {
+    fn busy_consumer_is_not_woken() {
         let gathering = Gathering::<Numbers>::default();
         assert!((0..200).all(|number| !gathering.add(|it| it.numbers.push(number))));
         assert_eq!(gathering.take(|it| core::mem::take(&mut it.numbers)).len(), 200);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_something_looks_at_it_at_the_latest_at_the_deadline() {
+    fn waiting_ends_at_the_deadline() {
         let gathering = Gathering::<Numbers>::default();
         let is_closed = gathering.wait_until(Instant::now(), |it| it.is_closed, |it| it.is_closed);
         assert!(!is_closed);

@@ -1,4 +1,4 @@
-//! Putting something into lines on their way.
+//! Insertion of text into forwarded lines.
 
 use core::ops::Range;
 use jsonrpc_core::framing::Lines;
@@ -7,49 +7,49 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Looks at each line before it is passed on, and may put something into it.
+/// Reads each line before it is forwarded, and may insert text.
 ///
-/// Both directions ask, each on a thread of its own, and pass nothing on while they wait for the answer.
+/// Each direction calls it on a thread of its own, and forwards nothing until the call returns.
 pub trait Insert: Debug + Send + Sync {
-    /// What to put into a line, which comes without its line end; nothing to pass it on as it is.
+    /// Returns the text for a line, which is given without its line end; `None` forwards the line unchanged.
     fn insert(&self, direction: Direction, at: Instant, line: &[u8]) -> Option<Insertion>;
 
-    /// A line over [`Lines::DEFAULT_LIMIT`] is passed on as it comes.
+    /// Reports a line over [`Lines::DEFAULT_LIMIT`], which is forwarded unchanged.
     fn too_long(&self);
 }
 
-/// What happens to what passes, beside that.
+/// The observer of forwarded bytes.
 #[derive(Clone, Debug)]
 pub enum Watching {
-    /// It is left in a [`Tap`](super::Tap).
+    /// Bytes are kept in a [`Tap`](super::Tap).
     Copies,
-    /// Lines go through this on their way.
+    /// Lines pass through this.
     Inserts(Arc<dyn Insert>),
-    /// Nothing.
+    /// No observer.
     Nothing,
 }
 
-/// What is put into a line.
+/// Text for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Insertion {
-    /// The bytes that it stands for; an empty range to replace none.
+    /// The replaced bytes; an empty range inserts.
     pub at: Range<usize>,
-    /// What is put in.
+    /// The text.
     pub text: String,
 }
 
-/// The lines of one direction, on their way. An unfinished line is held back.
+/// The lines of one direction. An incomplete line is held back.
 #[derive(Debug)]
 pub(crate) struct Inserting {
     insert: Arc<dyn Insert>,
     direction: Direction,
     unfinished: Vec<u8>,
-    /// In a line that is too long.
+    /// Within a line that is too long.
     is_passing: bool,
     passed: Vec<u8>,
 }
 
-/// What is kept of a buffer that was needed once.
+/// Capacity of a buffer that is kept for the next lines.
 const USUAL: usize = 1 << 20;
 
 impl Inserting {
@@ -58,7 +58,7 @@ impl Inserting {
         Self { insert, direction, unfinished, is_passing: false, passed }
     }
 
-    /// Takes the bytes that come next; gives those to pass on.
+    /// Takes the next bytes; returns those to forward.
     pub(crate) fn push(&mut self, at: Instant, bytes: &[u8]) -> &[u8] {
         self.passed.clear();
         self.passed.shrink_to(USUAL);
@@ -80,7 +80,7 @@ impl Inserting {
         &self.passed
     }
 
-    /// What is left when the stream has ended.
+    /// Returns the rest at the end of the stream.
     pub(crate) fn finish(&mut self, at: Instant) -> &[u8] {
         self.passed.clear();
         self.finish_line(at);
@@ -92,7 +92,7 @@ impl Inserting {
         self.pass(at, &line);
     }
 
-    /// Passes a line on, with its line end if it has one.
+    /// Forwards a line, with its line end if it has one.
     fn pass(&mut self, at: Instant, line: &[u8]) {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use core::sync::atomic::{AtomicU64, Ordering};
 
-    /// Puts `+` for the second byte of lines that start with `x`.
+    /// Replaces the second byte of lines that start with `x` by `+`.
     #[derive(Debug, Default)]
     struct Plus {
         long: AtomicU64,
@@ -151,6 +151,7 @@ mod tests {
         assert_eq!(rest, b"x+c");
     }
 
+    /// A range outside of the line is ignored.
     #[test]
     fn a_place_outside_of_the_line_is_none() {
         assert_eq!(passed(&[b"x\n", b"x"]).0, [&b"x+"[..], b""]);

@@ -1,4 +1,4 @@
-//! Passing bytes on.
+//! Forwarding of bytes.
 
 use super::insertion::{Inserting, Watching};
 use super::tap::{Passing, Tap};
@@ -11,29 +11,29 @@ use std::iter::repeat_n;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How much is read at once: what a pipe holds, until it is widened.
+/// Size of a read: the capacity of a pipe, until it is widened.
 const CHUNK: usize = 64 << 10;
 
-/// How many buffers that were looked at are kept for the next reads: new memory costs more than what is read into it.
+/// Number of observed buffers that are kept for the next reads, because new memory costs more than a read.
 const KEPT_BUFFERS: usize = 32;
 
 /// Why a relay ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// The source has nothing more.
+    /// The source has ended.
     Source,
-    /// The sink takes no more.
+    /// The sink is closed.
     Sink,
 }
 
-/// What is done with bytes before they are written.
+/// Treatment of bytes before they are written.
 #[derive(Debug)]
 pub(crate) enum Before<'a> {
-    /// They are left to be looked at later.
+    /// Bytes are kept for the observer.
     Copy(Direction, &'a Tap),
-    /// They are looked at, and something may be put into them.
+    /// Lines may get insertions.
     Insert(Inserting),
-    /// Nothing.
+    /// Bytes are not observed.
     Pass,
 }
 
@@ -47,10 +47,10 @@ impl<'a> Before<'a> {
     }
 }
 
-/// Passes all of `source` on to `sink`, each read in one write, and leaves it in the tap right before: what answers these
-/// bytes then comes after them in the tap as well.
+/// Forwards all of `source` to `sink`, each read in one write. The tap gets the bytes before the write, so that a response
+/// to them follows them in the tap.
 ///
-/// `holding` is true while bytes were read and are not yet written.
+/// `holding` is true while bytes were read but not yet written.
 pub(crate) fn relay(
     mut source: impl Read + End,
     mut sink: impl Write + End,
@@ -84,7 +84,7 @@ fn relay_each(
             },
         };
         if length == CHUNK && !are_wide {
-            // More comes than passes: with room in the pipes those at their other ends are woken less often.
+            // The source is faster than the sink. Larger pipes wake the processes at their other ends less often.
             widen(source);
             widen(sink);
             are_wide = true;
@@ -95,7 +95,7 @@ fn relay_each(
         holding.store(true, Ordering::SeqCst);
         let written = match before {
             Before::Copy(direction, tap) => {
-                // They are left first: an answer must not come to the tap before its question does.
+                // The tap first: a response must not precede its request in the tap.
                 let observer_sleeps = tap.offer(*direction, at, passing);
                 let written = write(sink, bytes);
                 if observer_sleeps {
@@ -117,11 +117,11 @@ fn new_buffer() -> Arc<[u8]> {
     repeat_n(0, CHUNK).collect()
 }
 
-/// Buffers for reads. A buffer that was left in the tap is used again once the observer has released it.
+/// Buffers for reads. A buffer in the tap is replaced by another one, and reused after it was observed.
 #[derive(Debug)]
 struct Buffers {
     next: Arc<[u8]>,
-    /// Those that were left, the oldest first.
+    /// The buffers in the tap, oldest first.
     left: VecDeque<Arc<[u8]>>,
 }
 
@@ -132,25 +132,25 @@ impl Default for Buffers {
 }
 
 impl Buffers {
-    /// Returns a buffer without other owners.
+    /// Returns a buffer that is not in the tap.
     fn next(&mut self) -> &mut [u8] {
         if Arc::get_mut(&mut self.next).is_none() {
             let next = self.looked_at().unwrap_or_else(new_buffer);
             self.left.push_back(core::mem::replace(&mut self.next, next));
             while self.left.len() > KEPT_BUFFERS && self.looked_at().is_some() {}
         }
-        // A copy is made only for a buffer with other owners.
+        // A shared buffer would be copied.
         Arc::make_mut(&mut self.next)
     }
 
-    /// Takes the oldest buffer that was left, if the observer has released it.
+    /// Takes the oldest buffer in the tap, if it was observed.
     fn looked_at(&mut self) -> Option<Arc<[u8]>> {
         Arc::get_mut(self.left.front_mut()?)?;
         self.left.pop_front()
     }
 }
 
-/// Reads `source` to its end and drops the bytes, so that its writer is not blocked.
+/// Reads `source` to its end and discards it, so that its writer does not block.
 pub(crate) fn discard(mut source: impl Read + End) {
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -177,7 +177,7 @@ fn write(sink: &mut (impl Write + End), mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Handles errors that are no failures: an interrupted call, and a non-blocking end of a pipe.
+/// Retries after an interrupted call, and after a wait for a non-blocking pipe.
 fn wait(error: &io::Error, end: &impl End, ready: Ready) -> io::Result<()> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(()),
@@ -194,7 +194,7 @@ mod tests {
     use std::fs::File;
     use std::os::fd::{AsFd, BorrowedFd};
 
-    /// A sink that looks into the tap when something is written to it.
+    /// A sink that reads the tap at each write.
     struct Sink<'a> {
         tap: &'a Tap,
         file: File,
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// So an answer to what is written can only come to the tap after it.
+    /// A response can therefore only follow the written bytes in the tap.
     #[test]
     fn the_copy_is_there_before_anybody_can_read_the_bytes() {
         let tap = Tap::default();
@@ -238,7 +238,7 @@ mod tests {
         assert!(matches!(tap.take(), Taken::End));
     }
 
-    /// What is looked at stays as it is, and its memory is used again afterwards.
+    /// Observed bytes do not change, and their memory is reused afterwards.
     #[test]
     fn buffers_that_were_left_are_used_again_once_they_were_looked_at() {
         let mut buffers = Buffers::default();
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(buffers.left.len(), KEPT_BUFFERS);
     }
 
-    /// Few bytes leave pipes as they are; a pipe that holds more already is not made smaller.
+    /// Low traffic leaves pipes unchanged; a larger pipe is not shrunk.
     #[test]
     #[cfg(target_os = "linux")]
     fn pipes_are_widened_once_more_comes_than_they_hold() {
@@ -275,7 +275,7 @@ mod tests {
             let (source, mut feed) = io::pipe().unwrap();
             let (mut result, sink) = io::pipe().unwrap();
             for pipe in [&source as &dyn AsFd, &sink] {
-                // More than the widest is for those with privileges alone.
+                // A larger capacity needs privileges.
                 let made = fcntl(pipe.as_fd(), FcntlArg::F_SETPIPE_SZ(made_for));
                 assert!(made.is_ok() || made_for > widest);
             }
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// A non-blocking end is waited for.
+    /// A non-blocking pipe is awaited.
     #[test]
     fn non_blocking_ends_are_waited_for() {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};

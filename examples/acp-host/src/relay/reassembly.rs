@@ -1,15 +1,15 @@
-//! Puts lines together from chunks, after gaps too.
+//! Reassembly of lines from chunks, also after gaps.
 use super::Chunk;
 use jsonrpc_core::framing::{FrameError, Lines, OnInvalid, TextPolicy};
 use memchr::memchr;
 
-/// Receiver of the lines of a [`Reassembly`].
+/// Observer of the lines of a [`Reassembly`].
 pub trait Look {
-    /// Handles a line without its end, or the prefix that is [`enough`](Self::enough).
+    /// Takes a line without its end: the whole line, or the prefix that is [`enough`](Self::enough).
     fn line(&mut self, line: Result<&[u8], FrameError>);
 
-    /// Length of the prefix that decides a line, if `start` has all of it: the rest of the line is not kept then, and no
-    /// line is too long. `None` while the length is unknown.
+    /// Returns the length of the prefix that decides the line, if `start` contains it. The rest is then dropped, and no
+    /// line is too long. Returns `None` while the length is unknown.
     fn enough(&self, _start: &[u8]) -> Option<usize> {
         None
     }
@@ -21,36 +21,36 @@ impl<F: FnMut(Result<&[u8], FrameError>)> Look for F {
     }
 }
 
-/// The lines of one direction, put together from chunks.
+/// The lines of one direction, reassembled from chunks.
 #[derive(Debug)]
 pub struct Reassembly {
     place: Place,
-    /// The start of an unfinished line.
+    /// The start of an incomplete line.
     start: Vec<u8>,
-    /// Length of `start` at the last call of [`Look::enough`].
+    /// Length of the start at the last call of `enough`.
     asked: usize,
-    /// A line that is longer than a start, or the first line.
+    /// A line that is longer than a start, or the first.
     lines: Lines,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Behind a line.
+    /// After a line.
     Between,
-    /// In a line; its start is held.
+    /// In a line with its start in `start`.
     InStart,
-    /// In a line; its decisive prefix is held.
+    /// In a line with enough of it in `start`.
     Enough,
-    /// In a line that the framing holds; a byte order mark may come before the first.
+    /// In a line in `lines`; a byte order mark may precede the first.
     InFraming,
-    /// In a line without its start, behind a gap.
+    /// In a line without its start.
     Headless,
 }
 
-/// Maximum size of a start.
+/// Maximum length of a start.
 const MAX_START: usize = 64 << 10;
 
-/// Lines pass with any bytes, invalid text included.
+/// Lines may contain any bytes: invalid text is observed as well.
 const AS_THEY_ARE: TextPolicy = TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass };
 
 impl Default for Reassembly {
@@ -61,7 +61,7 @@ impl Default for Reassembly {
 }
 
 impl Reassembly {
-    /// Adds a chunk, and hands on the lines that are whole then. After a gap, the next whole line counts.
+    /// Adds a chunk, and emits complete lines. After a gap, the incomplete line is dropped.
     pub fn push(&mut self, chunk: &Chunk<'_>, mut look: impl Look) {
         if chunk.after_gap {
             *self = Self { place: Place::Headless, ..Self::default() };
@@ -77,7 +77,7 @@ impl Reassembly {
         }
     }
 
-    /// Hands on what is left when nothing more comes.
+    /// Emits the rest at the end of the stream.
     pub fn finish(&mut self, mut look: impl Look) {
         if matches!(self.place, Place::InStart | Place::Enough) {
             tell(&self.start, &mut look);
@@ -87,10 +87,10 @@ impl Reassembly {
         self.take_each(&mut look);
     }
 
-    /// Takes the last of a line, with its end.
+    /// Takes the last part of a line, with its end.
     fn end(&mut self, line: &[u8], look: &mut impl Look) {
         match core::mem::replace(&mut self.place, Place::Between) {
-            // Whole lines are looked at where they are.
+            // A complete line is not copied.
             Place::Between => tell(line, look),
             Place::InStart => {
                 self.start.extend_from_slice(line);
@@ -105,7 +105,7 @@ impl Reassembly {
         }
     }
 
-    /// Takes more of a line that does not end yet.
+    /// Takes a further part of an incomplete line.
     fn go_on(&mut self, bytes: &[u8], look: &impl Look) {
         match self.place {
             Place::Between => {
@@ -119,11 +119,11 @@ impl Reassembly {
         }
     }
 
-    /// Holds more of the start of a line, or what is enough of it.
+    /// Extends the start of a line, or cuts it to what is enough.
     fn hold(&mut self, bytes: &[u8], look: &impl Look) {
         let held = self.start.len();
         let length = held + bytes.len();
-        // Not of each byte that comes alone.
+        // Not for each single byte.
         let is_time = length >= 2 * self.asked;
         if held == 0
             && let Some(enough) = look.enough(bytes).and_then(|it| bytes.get(..it))
@@ -156,7 +156,7 @@ impl Reassembly {
     }
 }
 
-/// Hands on a line, without its end, unless it is blank.
+/// Emits a line without its end, unless it is blank.
 fn tell(line: &[u8], look: &mut impl Look) {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -165,7 +165,7 @@ fn tell(line: &[u8], look: &mut impl Look) {
     }
 }
 
-/// A line with its end, and what follows it.
+/// Splits a line with its end from the bytes after it.
 fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(memchr(b'\n', bytes)? + 1)
 }
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(lines(&chunks), ["{}", "{}"]);
     }
 
-    /// Looks at lines up to their first `.`.
+    /// Observes lines up to their first `.`.
     #[derive(Default)]
     struct UpToDot {
         lines: Vec<String>,
@@ -225,9 +225,9 @@ mod tests {
         }
     }
 
-    /// However the bytes come: what is looked at starts with what is enough, and the lines behind are whole.
+    /// For any split of the bytes, the observed prefix is sufficient, and the following lines are complete.
     #[test]
-    fn of_a_line_whose_start_is_enough_no_more_is_kept() {
+    fn only_the_deciding_prefix_is_kept() {
         let long = "x".repeat(Lines::DEFAULT_LIMIT);
         let text = format!("a\nb.{long}\n  cc.c\r\n\nd\n{}.yy\ne", &long[..100_000]);
         let up_to_dot = |line: &str| line.split('.').next().map(str::to_owned);
@@ -248,9 +248,9 @@ mod tests {
         }
     }
 
-    /// A line that comes byte by byte is not looked through at each of them.
+    /// A line that arrives byte by byte is not searched at each byte.
     #[test]
-    fn it_is_not_asked_of_each_byte() {
+    fn enough_is_not_called_for_each_byte() {
         struct Count<'a>(&'a core::cell::Cell<usize>);
         impl Look for Count<'_> {
             fn line(&mut self, _: Result<&[u8], FrameError>) {}
@@ -269,7 +269,7 @@ mod tests {
         assert!(asked.get() <= 4 * MAX_START, "{}", asked.get());
     }
 
-    /// However the bytes come, the lines are those of `Lines`.
+    /// For any split of the bytes, the lines equal those of `Lines`.
     #[test]
     fn lines_are_those_of_the_framing() {
         let text = "\u{feff}{}\r\n \t\n[1]\n\n\r\n{\"a\":\"é\"}\n\r\r\n x \n";

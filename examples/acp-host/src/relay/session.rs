@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Instant;
 use tokio::runtime::Handle;
 
-/// An agent that runs, with our standard input and output as its editor.
+/// A running agent, with standard input and output as its editor.
 #[derive(Debug)]
 pub struct Session {
     name: &'static str,
@@ -27,12 +27,12 @@ pub struct Session {
     events: Receiver<Event>,
 }
 
-/// A session has not begun.
+/// A session could not start.
 #[derive(Debug)]
 pub enum NotStarted {
-    /// The command cannot be run, which was said on standard error; the exit status that shells use for it.
+    /// The command cannot be run, as reported on standard error; has the exit status that shells use.
     CannotRun(ExitCode),
-    /// The operating system refuses what every session needs: threads, descriptors, signal handlers.
+    /// The operating system refuses threads, descriptors or signal handlers.
     Io(io::Error),
 }
 
@@ -42,18 +42,18 @@ impl From<io::Error> for NotStarted {
     }
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionEnd {
-    /// Exit status of the agent, for [`std::process::exit`]: on Windows it is more than an [`ExitCode`] holds.
+    /// Exit status of the agent, for [`std::process::exit`]: on Windows it exceeds an [`ExitCode`].
     pub status: i32,
-    /// Whether the editor closed its end, or a signal ended the session; else the agent exited by itself.
+    /// Whether the editor or a signal ended the session; otherwise the agent exited by itself.
     pub is_client_closed: bool,
 }
 
 impl Session {
-    /// Starts the agent and begins to relay. `name` is the program's own, for its messages; signals are waited for on
-    /// `runtime`. From now on standard output is the relay's alone.
+    /// Starts the agent and the relay. `name` is this program's, for its messages; signals are awaited on `runtime`. Standard
+    /// output belongs to the relay from now on.
     ///
     /// # Errors
     /// The command cannot be run, or the operating system refuses something.
@@ -77,18 +77,18 @@ impl Session {
         Ok(Self { name, agent: process, tap, holding, events })
     }
 
-    /// Where what passes is left.
+    /// Returns the tap with the forwarded bytes.
     pub fn tap(&self) -> &Arc<Tap> {
         &self.tap
     }
 
-    /// Waits until the session is over. Once the editor has gone, the agent may take as long as `grace` to end by itself.
+    /// Waits for the end of the session. After the editor has gone, the agent has `grace` to end by itself.
     pub fn supervise(&self, grace: Duration) -> SessionEnd {
         supervise(self.name, &self.agent, &self.events, &self.holding, Ending::new(grace))
     }
 }
 
-/// Waits for what happens, does what follows, until the session is over.
+/// Handles events until the end of the session.
 fn supervise(
     name: &str,
     agent: &ProcessGroup,
@@ -143,7 +143,7 @@ fn relay_both(
         if ended == Ended::Sink {
             discard(source);
         }
-        // The receiver is dropped when the session is over.
+        // The receiver is dropped only at the end of the session.
         let _ = happened_there.send(Event::EditorClosed);
     })?;
 
@@ -159,7 +159,7 @@ fn relay_both(
     Ok(())
 }
 
-/// Tells of the agent's exit.
+/// Reports the agent's exit.
 fn watch_exit(
     name: &'static str,
     mut agent: Child,

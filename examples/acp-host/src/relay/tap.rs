@@ -1,36 +1,36 @@
-//! Where the relay leaves what passed, for the observer to look at later.
+//! The queue of forwarded bytes between the relay and its observer.
 
 use super::gathering::{Gathering, Gathers};
 use jsonrpc_core::transcript::Direction;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How many bytes may wait to be looked at. What comes on top is dropped and counted: the session goes first.
+/// Maximum number of waiting bytes. More are dropped and counted: the session has priority.
 pub const MAX_WAITING_BYTES: usize = 32 << 20;
 
-/// How many chunks may wait to be looked at.
+/// Maximum number of waiting chunks.
 pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 
-/// How many bytes that were copied are looked at at once: few enough to be near the processor still, with those that come
+/// Number of copied bytes in a batch: small enough for the processor's cache, together with the bytes that arrive
 /// meanwhile.
 const MANY_COPIED: usize = 128 << 10;
 
-/// How many others are: so many that a message of a megabyte passes whole, and is looked at behind it.
+/// Number of lent bytes in a batch: a message of a megabyte is forwarded as a whole before it is observed.
 const MANY_LENT: usize = 1 << 20;
 
-/// How many chunks are looked at at once.
+/// Number of chunks in a batch.
 const MANY_CHUNKS: usize = 512;
 
-/// How much memory for bytes is kept for the next time.
+/// Memory that is kept for the next batch.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A read of so many bytes is not copied: what it was read into is left.
+/// Reads of this size are not copied: their buffer is lent.
 pub(crate) const LENT_FROM: usize = 16 << 10;
 
-/// A chunk of bytes that passed.
+/// A chunk of forwarded bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk<'a> {
-    /// Which way it passed.
+    /// The direction.
     pub direction: Direction,
     /// When the chunk was read.
     pub at: Instant,
@@ -40,15 +40,15 @@ pub struct Chunk<'a> {
     pub after_gap: bool,
 }
 
-/// Chunks in the order in which they passed.
+/// Chunks in order of forwarding.
 #[derive(Debug, Default)]
 pub struct Chunks {
-    /// The bytes of small chunks, one after the other.
+    /// The bytes of small chunks, concatenated.
     copied: Vec<u8>,
     pieces: Vec<Piece>,
-    /// How many bytes the other chunks have.
+    /// Number of lent bytes.
     lent_bytes: usize,
-    /// How much memory they take.
+    /// Memory of the lent buffers.
     lent_memory: usize,
 }
 
@@ -58,12 +58,12 @@ struct Piece {
     at: Instant,
     length: usize,
     after_gap: bool,
-    /// What the bytes are at the start of, if they were not copied.
+    /// The lent buffer, which starts with the bytes, unless they were copied.
     lent: Option<Arc<[u8]>>,
 }
 
 impl Chunks {
-    /// Each chunk.
+    /// Iterates over the chunks.
     pub fn iter(&self) -> impl Iterator<Item = Chunk<'_>> {
         let mut copied = &*self.copied;
         self.pieces.iter().map(move |piece| {
@@ -76,7 +76,7 @@ impl Chunks {
         })
     }
 
-    /// How many bytes they have together.
+    /// Returns the total number of bytes.
     pub fn bytes(&self) -> usize {
         self.copied.len() + self.lent_bytes
     }
@@ -106,7 +106,7 @@ impl Chunks {
     }
 }
 
-/// Bytes on their way: the start of what they were read into.
+/// Bytes at the start of their buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing<'a> {
     pub(crate) buffer: &'a Arc<[u8]>,
@@ -118,36 +118,36 @@ impl<'a> Passing<'a> {
         self.buffer.get(..self.length).unwrap_or_default()
     }
 
-    /// The buffer, if the bytes are too many to be copied.
+    /// Returns the buffer, if there are too many bytes to copy.
     fn lent(self) -> Option<&'a Arc<[u8]>> {
         (self.length >= LENT_FROM).then_some(self.buffer)
     }
 
-    /// How much memory keeping them takes.
+    /// Returns the memory that keeping the bytes takes.
     fn memory(self) -> usize {
         self.lent().map_or(self.length, |buffer| buffer.len())
     }
 }
 
-/// What comes out of a [`Tap`].
+/// Output of a [`Tap`].
 #[derive(Debug)]
 pub enum Taken {
-    /// What passed since the last time.
+    /// Chunks since the last batch.
     Chunks(Chunks),
-    /// Nothing more comes.
+    /// The end.
     End,
 }
 
-/// What was dropped, in total.
+/// Total of dropped chunks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dropped {
-    /// How many chunks.
+    /// Number of chunks.
     pub chunks: u64,
-    /// How many bytes they had.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// A bounded queue of chunks that never makes the writer wait.
+/// A bounded queue of chunks that never blocks its writers.
 #[derive(Debug, Default)]
 pub struct Tap {
     waiting: Gathering<Waiting>,
@@ -156,7 +156,7 @@ pub struct Tap {
 #[derive(Debug, Default)]
 struct Waiting {
     chunks: Chunks,
-    /// Memory for the next time.
+    /// Memory for the next batch.
     spare: Chunks,
     dropped: Dropped,
     gap_to_agent: bool,
@@ -202,8 +202,8 @@ impl Gathers for Waiting {
 }
 
 impl Tap {
-    /// Queues bytes for the observer, or counts them as dropped if too many wait. Many bytes are not copied: the caller reads
-    /// into another buffer next. Returns `true` if the caller is to [`wake`](Self::wake) the observer.
+    /// Adds bytes, or counts them as dropped if too many are waiting. A large read is not copied; the caller must use another
+    /// buffer next. Returns whether the caller should [`wake`](Self::wake) the observer, when it has time to.
     pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: Passing<'_>) -> bool {
         self.waiting.add(|waiting| waiting.offer(direction, at, bytes))
     }
@@ -213,13 +213,13 @@ impl Tap {
         self.waiting.wake();
     }
 
-    /// Closes the queue: the observer ends once it has taken the bytes that wait.
+    /// Closes the queue: the observer ends after the waiting chunks.
     pub fn close(&self) {
         self.waiting.with(|waiting| waiting.is_closed = true);
         self.wake();
     }
 
-    /// Waits for chunks, lets more of them gather, and takes all of them.
+    /// Waits for chunks, lets more gather, and takes all.
     pub fn take(&self) -> Taken {
         self.waiting.take(|waiting| {
             let spare = core::mem::take(&mut waiting.spare);
@@ -232,18 +232,18 @@ impl Tap {
         })
     }
 
-    /// Takes back the memory of chunks that the observer has read.
+    /// Takes back the memory of observed chunks.
     pub fn give_back(&self, mut chunks: Chunks) {
         chunks.clear();
         self.waiting.with(|waiting| waiting.spare = chunks);
     }
 
-    /// Number of bytes that wait for the observer.
+    /// Returns the number of waiting bytes.
     pub fn waiting_bytes(&self) -> u64 {
         self.waiting.with(|waiting| waiting.chunks.bytes() as u64)
     }
 
-    /// What was dropped so far.
+    /// Returns the total of dropped chunks so far.
     pub fn dropped(&self) -> Dropped {
         self.waiting.with(|waiting| waiting.dropped)
     }
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(tap.dropped().chunks, 1);
     }
 
-    /// Memory counts, and not how much of it is used.
+    /// The whole memory counts, not only its used part.
     #[test]
     fn what_is_not_copied_is_bounded_by_what_it_was_read_into() {
         let (tap, buffer) = (Tap::default(), Arc::from(vec![0; MAX_WAITING_BYTES / 4]));

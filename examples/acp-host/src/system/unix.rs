@@ -19,7 +19,7 @@ pub(crate) trait End: AsFd {}
 
 impl<T: AsFd> End for T {}
 
-/// Waits until a non-blocking end is ready.
+/// Waits until a non-blocking pipe is readable or writable.
 pub(crate) fn wait_ready(end: &impl End, ready: Ready) -> io::Result<()> {
     let until = match ready {
         Ready::Read => PollFlags::POLLIN,
@@ -31,11 +31,11 @@ pub(crate) fn wait_ready(end: &impl End, ready: Ready) -> io::Result<()> {
     }
 }
 
-/// Capacity of a busy pipe: the default maximum of Linux for unprivileged processes.
+/// Capacity of a busy pipe: the default maximum of Linux for unprivileged users.
 #[cfg(target_os = "linux")]
 const WIDE: i32 = 1 << 20;
 
-/// Lets a pipe hold more, if it is one and as far as the system allows.
+/// Enlarges a pipe, as far as the system allows; ignores other files.
 ///
 /// Spec: [pipe](https://man7.org/linux/man-pages/man7/pipe.7.html), "Pipe capacity"
 #[cfg(target_os = "linux")]
@@ -48,16 +48,16 @@ pub(crate) fn widen(end: &impl End) {
         .find(|size| fcntl(end.as_fd(), FcntlArg::F_SETPIPE_SZ(*size)).is_ok());
 }
 
-/// Other systems have no such wish.
+/// Pipes of other systems have a fixed capacity.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn widen(_: &impl End) {}
 
-/// Where a command is looked for is up to the system.
+/// The system searches for the command.
 pub(crate) fn find(program: &OsStr) -> &OsStr {
     program
 }
 
-/// Has the process lead a group of its own.
+/// Makes the process the leader of a group of its own.
 pub(crate) fn lead_group(command: &mut Command) {
     command.process_group(0);
 }
@@ -66,22 +66,22 @@ pub(crate) fn lead_group(command: &mut Command) {
 pub(crate) fn editor_ends() -> io::Result<(File, File)> {
     let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    // Now it is ours alone: the editor sees its end when the agent ends it, and nothing else can write to it.
+    // The only descriptor from now on: the editor sees its end when the agent ends it, and nothing else can write to it.
     dup2_stdout(File::options().write(true).open("/dev/null")?)?;
     Ok((stdin, stdout))
 }
 
-/// The agent and what it started.
+/// The agent and its children.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessGroup(Pid);
 
 impl ProcessGroup {
-    /// Returns the group that a child leads which std has started.
+    /// Returns the group of a child that std has started.
     pub(crate) fn of_std(child: &mut Child) -> io::Result<Self> {
         Ok(Self(Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?)))
     }
 
-    /// Returns the group that a child leads which tokio has started.
+    /// Returns the group of a child that tokio has started.
     #[cfg(any(feature = "transport", feature = "workspace"))]
     pub(crate) fn of(child: &tokio::process::Child) -> io::Result<Self> {
         let id = child.id().ok_or(io::ErrorKind::NotFound)?;
@@ -102,7 +102,7 @@ impl ProcessGroup {
         }
     }
 
-    /// Waits for the agent's exit; gives its status, as shells have it.
+    /// Waits for the agent's exit; returns its status in the form of shells.
     pub(crate) fn wait(&self, _: &mut Child) -> io::Result<i32> {
         loop {
             match wait(self.0) {
@@ -122,7 +122,7 @@ fn wait(agent: Pid) -> nix::Result<WaitStatus> {
     waitid(Id::Pid(agent), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
 }
 
-/// Waits for the agent's exit. It is reaped, so its group keeps its number only while it has other members.
+/// Waits for the agent's exit and reaps it: its group keeps its number only while it has another member.
 #[cfg(not(target_os = "linux"))]
 fn wait(agent: Pid) -> nix::Result<WaitStatus> {
     nix::sys::wait::waitpid(agent, None)
@@ -144,7 +144,7 @@ pub fn termination() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Forwards each signal that asks this program to end.
+/// Reports each signal that asks this program to end.
 pub(crate) fn forward_signals(
     runtime: &Handle,
     tell: impl Fn(Signal) -> bool + Clone + Send + 'static,

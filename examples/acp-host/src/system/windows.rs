@@ -16,39 +16,39 @@ pub(crate) trait End {}
 
 impl<T> End for T {}
 
-/// Pipes of Windows do not say that they would block: there is nothing to wait for.
+/// Pipes of Windows never report that they would block, so no wait is needed.
 pub(crate) fn wait_ready(_: &impl End, _: Ready) -> io::Result<()> {
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Pipes of Windows hold what they were made for.
+/// Pipes of Windows have a fixed capacity.
 pub(crate) fn widen(_: &impl End) {}
 
-/// Finds a command as shells do: a script need not be named with its ending.
+/// Finds a command as shells do, also without the extension of a script.
 pub(crate) fn find(program: &OsStr) -> PathBuf {
-    // What is not found so may be beside this program, where the system looks as well.
+    // The system also searches the folder of this program.
     which::which(program).unwrap_or_else(|_| PathBuf::from(program))
 }
 
-/// Leaves the process in the group of the console, from which it gets Ctrl-C as this program does.
+/// Leaves the process in the group of the console, so that it gets Ctrl-C as this program does.
 pub(crate) fn lead_group(_: &mut Command) {}
 
-/// Takes over standard input and output. Nothing else in this program writes there, but the editor sees the end of what it
-/// reads when the session ends, and not before: this program's own end of the pipe stays open.
+/// Takes over standard input and output. Nothing else in this program writes there. The editor sees the end of its input only
+/// at the end of the session, because this program's own end of the pipe stays open.
 pub(crate) fn editor_ends() -> io::Result<(File, File)> {
     let stdin = File::from(io::stdin().as_handle().try_clone_to_owned()?);
     let stdout = File::from(io::stdout().as_handle().try_clone_to_owned()?);
     Ok((stdin, stdout))
 }
 
-/// The agent and what it started: a job, which ends when its last handle is closed, so with this program at the latest.
+/// The agent and its children: a job, which ends with its last handle, at the latest with this program.
 ///
 /// Spec: [Job Objects](https://learn.microsoft.com/windows/win32/procthread/job-objects)
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessGroup(Arc<Mutex<Option<Job>>>);
 
 impl ProcessGroup {
-    /// What the agent starts from now on is in the job as well; it has hardly begun.
+    /// Children that the agent starts from now on are in the job as well; the agent has just started.
     pub(crate) fn of_std(child: &mut Child) -> io::Result<Self> {
         let (job, assigned) = Self::assign(child.as_raw_handle())?;
         match assigned {
@@ -60,7 +60,7 @@ impl ProcessGroup {
     /// The same for a child that tokio has started.
     #[cfg(any(feature = "transport", feature = "workspace"))]
     pub(crate) fn of(child: &tokio::process::Child) -> io::Result<Self> {
-        // A child that has ended already has no handle, and needs no job.
+        // A child that has already ended has no handle, and needs no job.
         match child.raw_handle().map(Self::assign) {
             Some(job) => job.map(|(job, _)| job),
             None => Ok(Self(Arc::default())),
@@ -75,7 +75,7 @@ impl ProcessGroup {
         Ok((Self(Arc::new(Mutex::new(Some(job)))), assigned))
     }
 
-    /// Kills them; the rest they hear from the console.
+    /// Kills the job; the console delivers the other signals.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         if signal == Signal::Kill {
             drop(self.job().take());
@@ -83,7 +83,7 @@ impl ProcessGroup {
         Ok(())
     }
 
-    /// Waits for the agent's exit; gives its status. What was killed has none of its own.
+    /// Waits for the agent's exit; returns its status. A killed process has none of its own.
     pub(crate) fn wait(&self, child: &mut Child) -> io::Result<i32> {
         let status = child.wait()?.code();
         let is_killed = self.job().is_none();
@@ -111,7 +111,7 @@ pub fn termination() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Forwards each event of the console that asks this program to end.
+/// Reports each event of the console that asks this program to end.
 pub(crate) fn forward_signals(
     runtime: &Handle,
     tell: impl Fn(Signal) -> bool + Clone + Send + 'static,

@@ -202,7 +202,7 @@ impl Http {
     ) -> Result<(), Refusal> {
         let mut request = self.client.post(&self.remote.url).header(CONNECTION_ID, connection);
         if let Some(session) = session {
-            // What is answered has to be received.
+            // A response needs an open stream.
             self.follow(session).await?;
             request = request.header(SESSION_ID, header(session)?);
         }
@@ -221,7 +221,7 @@ impl Http {
         }
     }
 
-    /// Returns the state of a session's stream, and opens one if there is none.
+    /// Returns the state of a session's stream, and opens one if necessary.
     fn stage(self: &Arc<Self>, session: &str) -> watch::Receiver<Stage> {
         let mut sessions = self.sessions();
         if let Some(stream) = sessions.streams.get(session) {
@@ -302,7 +302,7 @@ impl Http {
 
     /// Forwards a message of the agent.
     async fn receive(self: &Arc<Self>, message: &str, session: Option<&str>) {
-        // A line feed of a message that has several lines is white space.
+        // A line feed in a message of several lines is white space.
         let mut line = message.replace('\n', " ").into_bytes();
         if let Ok(message) = peek(&line) {
             let id = message.id().map(str::to_owned);
@@ -343,7 +343,7 @@ impl Http {
         let _ = self.incoming.send(Err(io::Error::other(refusal.to_string()))).await;
     }
 
-    /// Makes a request that has to succeed.
+    /// Sends a request that must succeed.
     async fn accepted(&self, request: RequestBuilder) -> Result<reqwest::Response, Refusal> {
         let response = request.send().await.map_err(Refusal::lost)?;
         let status = response.status();
