@@ -1,4 +1,4 @@
-//! Bytes in, the first problem out.
+//! The checker: takes bytes, returns the first problem.
 use agui_types::enforce::{self, Malformed};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -8,7 +8,7 @@ use agui_types::sse;
 use agui_types::verify::{Rule, Verifier, Violation};
 use std::collections::VecDeque;
 
-/// Which rules count.
+/// The rules to check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Strictness {
     Strict,
@@ -26,7 +26,7 @@ impl Strictness {
     }
 }
 
-/// What a stream is written in.
+/// The format of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Form {
     Sse,
@@ -35,7 +35,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// What a stream that begins like this is written in. A frame of protobuf is shorter than 16 MiB, so that its first
+    /// Returns the format of a stream that starts with these bytes. A protobuf frame is shorter than 16 MiB, so its first
     /// byte is zero.
     fn of(first: u8) -> Self {
         match first {
@@ -46,20 +46,20 @@ impl Form {
     }
 }
 
-/// The first thing that is wrong.
+/// The first violation.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Problem {
-    /// For programs.
+    /// The code of the rule.
     pub(crate) code: String,
-    /// What the rule says.
+    /// The text of the rule.
     pub(crate) rule: String,
-    /// Where the specification says it.
+    /// The rule's place in the specification.
     pub(crate) link: &'static str,
-    /// What is so in this stream.
+    /// The violation in this stream.
     pub(crate) detail: Option<String>,
-    /// The event's place, counted from zero; for the end, how many there were.
+    /// The event's index; for the end of the stream, the number of events.
     pub(crate) index: u64,
-    /// Whether it is about an event, not about the end.
+    /// Whether an event violates the rule, or the end of the stream.
     pub(crate) is_event: bool,
 }
 
@@ -69,13 +69,13 @@ const PROCESSING: &str = "https://ag-ui.com/spec/1.0/basic/processing#the-rule";
 const PRODUCER: &str = "https://ag-ui.com/spec/1.0/basic/processing#what-a-producer-must-not-do";
 const VERSIONING: &str = "https://ag-ui.com/spec/1.0/basic/versioning";
 
-/// Takes a stream in pieces.
+/// Checks a stream in pieces.
 #[derive(Debug)]
 pub(crate) struct Checker {
     strictness: Strictness,
     body: Option<Body>,
     verifier: Verifier,
-    /// The last events, as text: the one that is looked at, and those before it.
+    /// The last events as text: the current one and those before it.
     shown: VecDeque<String>,
     context: usize,
     events: u64,
@@ -126,13 +126,13 @@ impl Checker {
         self.runs
     }
 
-    /// The last events as text, each with its place.
+    /// Returns the last events as text, each with its index.
     pub(crate) fn shown(&self) -> impl Iterator<Item = (u64, &str)> {
         let first = self.events - self.shown.len() as u64;
         (first..).zip(self.shown.iter().map(String::as_str))
     }
 
-    /// Takes the next bytes; says whether it wants more.
+    /// Takes the next bytes; returns whether more are needed.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
         if self.problem.is_some() {
             return false;
@@ -148,7 +148,7 @@ impl Checker {
                 let lines_end_right = !bytes.contains(&b'\r');
                 decoder.push(bytes);
                 self.frames(decoder);
-                // The first-party client cannot read such a body, whatever is in it.
+                // The first-party client cannot read such a body.
                 if !lines_end_right {
                     self.told("carriage_return", "lines end with a line feed alone", SSE, None);
                 }
@@ -169,7 +169,7 @@ impl Checker {
         self.problem.is_none()
     }
 
-    /// Takes the end of the stream.
+    /// Handles the end of the stream.
     pub(crate) fn finish(&mut self) {
         match self.body.take() {
             Some(Body::Sse(mut decoder)) => {

@@ -3,58 +3,56 @@ use crate::check::{Form, Strictness};
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 
-/// Checks a stream of AG-UI events and explains the first thing that is wrong with it.
+/// Checks a stream of AG-UI events and explains the first violation.
 ///
-/// Ends with status 0 when nothing is, 1 when something is, 2 when the command line is, 3 when the stream could not be
-/// got.
+/// Exit status: 0 without a violation, 1 with one, 2 for an invalid command line, 3 if the stream could not be read.
 #[derive(Debug, Parser)]
 #[command(name = "agui-verify", version)]
 pub(crate) struct Cli {
-    /// The file that has the stream, or `-` for standard input: a body of server-sent events, JSON lines or protobuf
-    /// frames.
+    /// The file with the stream, or `-` for standard input: a body of server-sent events, JSON lines or protobuf frames.
     #[arg(default_value = "-", conflicts_with = "url")]
     pub(crate) file: PathBuf,
 
-    /// Asks an agent, and checks its answer: posts a run input to this address (`http` only).
+    /// Posts a run input to the agent at this address (`http` or `https`), and checks its response.
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 
-    /// The run input as a JSON file: what is posted, or what a captured stream was the answer to.
+    /// A JSON file with the run input: to post, or of the captured stream.
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
 
-    /// What the user says, where no input is given.
+    /// The user's message, unless an input is given.
     #[arg(long, value_name = "TEXT", default_value = "Hello.", conflicts_with = "input")]
     pub(crate) prompt: String,
 
-    /// A header that is sent too, as `NAME: VALUE`.
+    /// An additional header, as `NAME: VALUE`.
     #[arg(long = "header", value_name = "HEADER", requires = "url")]
     pub(crate) headers: Vec<String>,
 
-    /// Which rules count.
+    /// The rules to check.
     #[arg(long, value_enum, default_value_t = Profile::Strict)]
     pub(crate) profile: Profile,
 
-    /// What the stream is written in; without it, its first byte tells. For an address, what is accepted.
+    /// The format of the stream; by default its first byte decides. For an address, the accepted format.
     #[arg(long, value_enum)]
     pub(crate) form: Option<FormArg>,
 
-    /// How many events before the wrong one are shown.
+    /// Number of shown events before the violation.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub(crate) context: usize,
 
-    /// Prints one JSON object in place of text.
+    /// Prints one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Profile {
-    /// All that the specification asks of a producer.
+    /// All rules of the specification for producers.
     Strict,
-    /// What the first-party client 1.0.0 minds.
+    /// The rules of the first-party client 1.0.0.
     Tolerant,
-    /// What the first-party client 0.0.59 minds.
+    /// The rules of the first-party client 0.0.59.
     Legacy,
 }
 
@@ -72,7 +70,7 @@ impl From<Profile> for Strictness {
 pub(crate) enum FormArg {
     /// Server-sent events.
     Sse,
-    /// An event a line, as JSON.
+    /// One JSON event per line.
     Jsonl,
     /// Protobuf frames.
     Protobuf,

@@ -1,4 +1,4 @@
-//! Asking an agent.
+//! Requests to an agent.
 use crate::check::{Checker, Form, Strictness};
 use crate::cli::Cli;
 use agui_types::client::{Agent, Unanswered};
@@ -7,7 +7,7 @@ use agui_types::message::{Message, UserMessage};
 use agui_types::transport::Encoding;
 use agui_types::{proto, sse};
 
-/// The answer could not be got.
+/// The response could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LiveError {
     #[error("{0:?} is no header: NAME: VALUE")]
@@ -31,10 +31,10 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// How much is shown of what a server says when it refuses, in characters.
+/// Maximum number of shown characters of a refusal.
 const MAX_SHOWN: usize = 400;
 
-/// The input that is posted when none is given. Its identifiers differ from one run of this program to the next.
+/// Returns the default input. Its ids differ between runs of this program.
 pub(crate) fn greeting(prompt: &str) -> Result<RunAgentInput, Unanswered> {
     let mut agent = Agent::new(format!("agui-verify-{}", std::process::id()));
     agent.messages.push(Message::User(UserMessage::new("user-1", prompt)));
@@ -42,7 +42,7 @@ pub(crate) fn greeting(prompt: &str) -> Result<RunAgentInput, Unanswered> {
     Ok(request.input().clone())
 }
 
-/// Posts the input and checks what comes.
+/// Posts the input and checks the response.
 pub(crate) async fn check(
     url: &str,
     cli: &Cli,

@@ -1,4 +1,4 @@
-//! Checks a stream of AG-UI events, captured or live, and explains the first thing that is wrong with it.
+//! Checks a stream of AG-UI events, captured or live, and explains the first violation.
 mod check;
 mod cli;
 mod live;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             } else {
                 report::text(&checker, strictness)
             };
-            // Whoever closes our output does not want the rest.
+            // A closed output needs no more.
             let _ = io::stdout().write_all(said.as_bytes());
             ExitCode::from(u8::from(checker.problem().is_some()))
         }

@@ -1,9 +1,9 @@
-//! What is printed.
+//! Output.
 use crate::check::{Checker, Strictness};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// How long an event is shown at most, in characters.
+/// Maximum number of shown characters of an event.
 const MAX_SHOWN: usize = 400;
 
 /// The verdict as text.

@@ -33,10 +33,10 @@ use tokio::sync::mpsc;
 use tokio::task::spawn_local;
 use tokio_util::sync::CancellationToken;
 
-/// How many sessions there may be.
+/// Maximum number of sessions.
 const MAX_SESSIONS: usize = 1_000;
 
-/// The only way to log in, and nobody has to.
+/// The only authentication method, which is optional.
 const AUTH_METHOD: &str = "none";
 
 /// The agent and its sessions.
@@ -47,7 +47,7 @@ pub(crate) struct Agent {
     pub(crate) output: Output,
     /// The client has gone.
     pub(crate) gone: CancellationToken,
-    /// Takes the status when the process is to exit.
+    /// Takes the exit status to end the process.
     pub(crate) exit: mpsc::Sender<u8>,
     pub(crate) sessions: RefCell<BTreeMap<SessionId, Session>>,
     has_terminal: Cell<bool>,
@@ -119,7 +119,7 @@ impl v1::LocalAgent for Agent {
         let mut response = NewSessionResponse::new(session_id.clone());
         response.modes = Some(session.modes());
         sessions.insert(session_id.clone(), session);
-        // Not before the answer: until then, the client knows no such session.
+        // After the response: before it, the client does not know the session.
         let client = Client::new(context.peer().clone(), session_id);
         spawn_local(async move {
             let commands: Vec<_> =
@@ -183,19 +183,19 @@ impl v1::LocalAgent for Agent {
         };
         let client = Client::new(context.peer().clone(), request.session_id.clone());
         let outcome = self.run(turn, &client, &context).await;
-        // It may have been closed meanwhile.
+        // The session may have been closed meanwhile.
         let _ = self.with_session(&request.session_id, Session::end);
         outcome
     }
 
     async fn cancel(&self, notification: CancelNotification, _: Peer) {
-        // A session that does not exist has nothing to cancel.
+        // An unknown session has no turn to cancel.
         let _ = self.with_session(&notification.session_id, |session| session.cancel());
     }
 }
 
 impl Agent {
-    /// `pause`: the time between two updates.
+    /// `pause` is the time between two updates.
     pub(crate) fn new(pause: Duration, output: Output, exit: mpsc::Sender<u8>) -> Self {
         Self {
             pause,
@@ -208,7 +208,7 @@ impl Agent {
         }
     }
 
-    /// Does something with a session.
+    /// Calls a function with a session.
     pub(crate) fn with_session<R>(
         &self,
         id: &SessionId,
@@ -222,7 +222,7 @@ impl Agent {
     }
 }
 
-/// An id that names no session of another process either, and that nobody can guess.
+/// Returns an id that is unique among all processes and cannot be guessed.
 fn new_session_id() -> Result<SessionId, ErrorObject> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
@@ -230,7 +230,7 @@ fn new_session_id() -> Result<SessionId, ErrorObject> {
     Ok(SessionId::from(format!("demo-{:032x}", u128::from_ne_bytes(bytes))))
 }
 
-/// What the user says last: before it may stand what the client has to tell.
+/// Returns the last text of the prompt: the client may put context before it.
 fn text(prompt: &[ContentBlock]) -> String {
     let text = prompt.iter().rev().find_map(|block| match block {
         ContentBlock::Text(text) => Some(text.text.clone()),

@@ -1,4 +1,4 @@
-//! The client, as a session talks to it.
+//! A session's access to the client.
 
 use acp_types::connection::{Peer, PendingRawCall, RequestError};
 use acp_types::methods::RequestParams;
@@ -9,7 +9,7 @@ use jsonrpc_core::wire::Raw;
 use serde::Serialize;
 use tokio::task::spawn_local;
 
-/// The client, and the session that it hears of.
+/// The client, for one session.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     peer: Peer,
@@ -21,7 +21,7 @@ impl Client {
         Self { peer, session_id }
     }
 
-    /// Tells what happens in the session.
+    /// Sends an update of the session.
     pub(crate) async fn update(&self, update: &SessionUpdate) {
         let params = SessionNotification::new(self.session_id.clone(), update.clone());
         if let Err(error) = self.peer.notify(&params).await {
@@ -29,10 +29,10 @@ impl Client {
         }
     }
 
-    /// Asks for something; the answer is to be awaited.
+    /// Sends a request; the caller awaits the response.
     ///
     /// # Errors
-    /// Too much was asked that is not answered, or the client has gone.
+    /// Too many requests are open, or the client has gone.
     pub(crate) async fn ask(
         &self,
         method: &'static str,
@@ -41,7 +41,7 @@ impl Client {
         self.peer.send_raw(method, params.as_ref()).await
     }
 
-    /// Asks for something whose answer nobody needs.
+    /// Sends a request and ignores its response.
     pub(crate) async fn ask_in_passing<P: RequestParams + Serialize + 'static>(&self, params: &P) {
         if let Ok(call) = self.peer.send(params).await {
             wait_in_passing(call);
@@ -49,7 +49,7 @@ impl Client {
     }
 }
 
-/// Waits for an answer that is not needed: a call that is dropped would be withdrawn.
+/// Awaits a response that is not needed, because dropping the call would cancel it.
 pub(crate) fn wait_in_passing(call: impl Future + 'static) {
     spawn_local(async {
         call.await;

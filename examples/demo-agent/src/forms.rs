@@ -33,7 +33,7 @@ pub(crate) fn form(scene: &mut Scene) -> Vec<Step> {
     })]
 }
 
-/// All kinds of fields that a form can have.
+/// All kinds of fields of a form.
 const SCHEMA: &str = r#"{
     "type": "object",
     "title": "Your seat",

@@ -1,14 +1,13 @@
-//! An ACP agent on standard input and output, with no model behind it.
+//! An ACP agent on standard input and output, without a model.
 //!
-//! What it does is scripted and always the same; a word in the prompt chooses it, and `help` lists the words. It shows all
-//! that a client may have to deal with, from streamed text to a process that dies, and how an agent is put together from
-//! `jsonrpc_core` and `acp_types`:
+//! Its behaviour is scripted and deterministic: a word in the prompt selects it, and `help` lists the words. It covers what a
+//! client must handle, from streamed text to a crash, and is an example of an agent on `jsonrpc_core` and `acp_types`:
 //!
 //! | module | holds |
 //! |---|---|
 //! | `agent` | the methods: the trait `LocalAgent` of `acp_types::connection` |
-//! | `turns`, `session` | the turns that are running |
-//! | `client` | what the agent tells and asks |
+//! | `turns`, `session` | running turns |
+//! | `client` | updates and requests of the agent |
 //! | `stdio` | reading, writing, the runtime |
 //! | `words`, `talk`, `tools`, `terminal`, `page` | the script |
 
@@ -32,13 +31,13 @@ use std::process::ExitCode;
 /// The environment variable that sets the pause between two updates, in milliseconds.
 pub const PAUSE_VARIABLE: &str = "DEMO_AGENT_PAUSE_MS";
 
-/// The pause between two updates unless [`PAUSE_VARIABLE`] says otherwise.
+/// The default pause between two updates, see [`PAUSE_VARIABLE`].
 pub const DEFAULT_PAUSE: Duration = Duration::from_millis(15);
 
 /// Runs the agent on standard input and output until the input ends.
 ///
-/// The status is 0 when the input ended, 3 after the word `crash`, 1 when there is no runtime to be had
-/// or standard input cannot be read, 2 when [`PAUSE_VARIABLE`] is no number.
+/// The status is 0 after the end of the input, 3 after the word `crash`, 1 if the runtime cannot be created or standard input
+/// cannot be read, 2 if [`PAUSE_VARIABLE`] is not a number.
 pub fn run_stdio() -> ExitCode {
     let pause = match env::var(PAUSE_VARIABLE).ok().filter(|value| !value.is_empty()) {
         None => DEFAULT_PAUSE,

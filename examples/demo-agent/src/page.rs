@@ -1,5 +1,4 @@
-//! Words that call tools of the client's page: from an MCP server named `ui` that the session was given, or announced
-//! in its `_meta`.
+//! Words that call tools of the client's page: from the session's MCP server named `ui`, or from its `_meta`.
 
 use crate::script::{Question, Scene, Step};
 use crate::talk::{say, words};
@@ -20,27 +19,27 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 use tokio::time::{Instant, sleep_until};
 
-/// The server that has the page's tools.
+/// The server with the page's tools.
 const SERVER: &str = "ui";
 
-/// How Jaeger announces tools, and has them called.
+/// Jaeger's members for contextual tools, and the method for their calls.
 const META_KEY: &str = "jaegertracing.io/contextual-tools";
 const METHOD: &str = "_meta/jaegertracing.io/tools/call";
 const PREFIX: &str = "ui_";
 
-/// By which way the page's tools are called.
+/// The way to call the page's tools.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum PageTools {
     #[default]
     None,
-    /// An MCP server to be started.
+    /// An MCP server to start.
     Server(Box<McpServerStdio>),
     /// An extension method.
     Extension,
 }
 
 impl PageTools {
-    /// What a session was given.
+    /// Returns the way that a session's params offer.
     pub(crate) fn of(request: &NewSessionRequest) -> Self {
         let server = request.mcp_servers.iter().find_map(|server| match server {
             McpServer::Stdio(server) if server.name == SERVER => Some(server.clone()),
@@ -56,7 +55,7 @@ impl PageTools {
     }
 }
 
-/// A call of a tool of the page's.
+/// A call of a tool of the page.
 pub(crate) struct PageCall {
     pub(crate) server: Box<McpServerStdio>,
     id: String,
@@ -71,7 +70,7 @@ impl fmt::Debug for PageCall {
     }
 }
 
-/// Has the user choose.
+/// Asks the user to choose.
 pub(crate) fn ask(scene: &mut Scene) -> Vec<Step> {
     let arguments = json!({ "question": "Tea or coffee?", "options": ["tea", "coffee"] });
     call(scene, "choose", arguments, "Your page")
@@ -82,7 +81,7 @@ pub(crate) fn dark(scene: &mut Scene) -> Vec<Step> {
     call(scene, "set_theme", json!({ "theme": "dark" }), "Your page")
 }
 
-/// Names the conversation.
+/// Sets the title of the conversation.
 pub(crate) fn title(scene: &mut Scene) -> Vec<Step> {
     call(scene, "set_title", json!({ "title": "A conversation with a name" }), "Your page")
 }
@@ -93,7 +92,7 @@ pub(crate) fn book(scene: &mut Scene) -> Vec<Step> {
     call(scene, "book_flight", arguments, "The tool")
 }
 
-/// Calls a tool, and tells what `who` has it says.
+/// Calls a tool, and reports its result under a name.
 fn call(scene: &mut Scene, tool: &'static str, arguments: Value, who: &'static str) -> Vec<Step> {
     let (id, name) = (scene.tool_call_id(), scene.message_id());
     let ended = id.clone();
@@ -208,7 +207,7 @@ impl PageCall {
     fn params(&self) -> io::Result<CallParams> {
         let arguments = Raw::from_value(&self.arguments).map_err(io::Error::other)?;
         let mut params = CallParams::new(self.tool, arguments);
-        // So that the client knows the two reports of the call for one.
+        // The id joins the client's and the agent's report of the call.
         params.meta = raw(&json!({ "callId": self.id })).map(Meta::from);
         params.wants_progress = true;
         Ok(params)

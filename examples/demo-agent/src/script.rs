@@ -1,4 +1,4 @@
-//! What a turn consists of.
+//! The steps of a turn.
 
 use crate::page::{PageCall, PageTools};
 use acp_types::methods::RequestParams;
@@ -13,30 +13,30 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// One thing that the agent does in a turn. A turn that runs out of steps ends as `end_turn`.
+/// One step of a turn. After its last step a turn ends with `end_turn`.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Tell the client.
+    /// Send an update.
     Update(SessionUpdate),
-    /// Do nothing for a while.
+    /// Wait.
     Wait(Duration),
-    /// Ask the client, and go on with what follows from its answer.
+    /// Send a request, and continue with the steps that follow from its response.
     Ask(Question),
-    /// Call a tool of the client's page, and go on with what follows from its result.
+    /// Call a tool of the client's page, and continue with the steps that follow from its result.
     CallPage(PageCall),
     /// From now on edits need no permission in this session.
     AllowEdits,
-    /// A terminal is in use; it is released if the turn is cancelled.
+    /// Mark a terminal as used; it is released if the turn is cancelled.
     UseTerminal(TerminalId),
-    /// The terminal is released.
+    /// Mark the terminal as released.
     ForgetTerminal,
-    /// Count tokens, for the answer to the prompt.
+    /// Count tokens, for the response to the prompt.
     Spend(Usage),
-    /// Write a line that is no message.
+    /// Write a line that is not a message.
     Noise(&'static str),
     /// End the turn.
     Stop(StopReason),
-    /// Answer the prompt with an error.
+    /// Respond to the prompt with an error.
     Fail(ErrorObject),
     /// End the process.
     Exit(u8),
@@ -49,7 +49,7 @@ pub(crate) struct Question {
     pub(crate) then: Then,
 }
 
-/// The steps that follow from an answer.
+/// The steps that follow from a response.
 pub(crate) type Then = Box<dyn FnOnce(Result<Raw, ErrorObject>) -> Vec<Step>>;
 
 impl fmt::Debug for Question {
@@ -58,7 +58,7 @@ impl fmt::Debug for Question {
     }
 }
 
-/// Asks the client; `then` gets the typed answer. An answer that is not what the method promises fails the turn.
+/// Sends a request; `then` gets the typed response. A response of another type fails the turn.
 pub(crate) fn ask<P>(
     params: &P,
     then: impl FnOnce(Result<P::Response, ErrorObject>) -> Vec<Step> + 'static,
@@ -82,32 +82,32 @@ pub(crate) fn wrong_answer(method: &str, error: &DecodeError) -> ErrorObject {
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, message)
 }
 
-/// Where a turn takes place: what the words may know about their session.
+/// The context of a turn: the facts about the session that words may use.
 #[derive(Debug)]
 pub(crate) struct Scene {
     pub(crate) session_id: SessionId,
-    /// The session's working directory. No file in it is touched.
+    /// The session's working directory. Its files are not accessed.
     pub(crate) cwd: String,
     /// The client runs commands for agents.
     pub(crate) has_terminal: bool,
     /// The client shows forms.
     pub(crate) shows_forms: bool,
-    /// How the page's tools are called.
+    /// The way to call the page's tools.
     pub(crate) page: PageTools,
     /// Edits need permission.
     pub(crate) asks: bool,
-    /// How many ids were given out.
+    /// Number of created ids.
     pub(crate) ids: u64,
 }
 
 impl Scene {
-    /// A fresh id for a tool call.
+    /// Creates an id for a tool call.
     pub(crate) fn tool_call_id(&mut self) -> ToolCallId {
         self.ids += 1;
         format!("call-{}", self.ids).into()
     }
 
-    /// A fresh id for a message.
+    /// Creates an id for a message.
     pub(crate) fn message_id(&mut self) -> String {
         self.ids += 1;
         format!("message-{}", self.ids)

@@ -1,4 +1,4 @@
-//! A session: what was said in it, and the turn that is running.
+//! A session: its conversation and its running turn.
 
 use crate::script::{Scene, Step};
 use acp_types::v1::content::ContentBlock;
@@ -10,20 +10,20 @@ use acp_types::v1::tool_calls::{ToolCallId, ToolCallStatus};
 use std::collections::VecDeque;
 use tokio_util::sync::CancellationToken;
 
-/// How many updates a session remembers for `session/load`; older ones are forgotten.
+/// Number of updates that a session keeps for `session/load`; older ones are dropped.
 const MAX_HISTORY: usize = 10_000;
 
 /// The mode in which edits need permission.
 const ASK: &str = "ask";
 
-/// The mode in which they do not.
+/// The mode in which edits need no permission.
 const AUTO: &str = "auto";
 
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) scene: Scene,
-    /// Cancels the turn that is running.
+    /// Cancels the running turn.
     turn: Option<CancellationToken>,
     history: VecDeque<SessionUpdate>,
 }
@@ -33,7 +33,7 @@ impl Session {
         Self { scene, turn: None, history: VecDeque::new() }
     }
 
-    /// Which modes there are, and which one is on.
+    /// Returns the modes and the current mode.
     pub(crate) fn modes(&self) -> SessionModeState {
         let modes =
             [(ASK, "Ask", "Asks before it edits a file"), (AUTO, "Auto", "Edits without asking")];
@@ -45,7 +45,7 @@ impl Session {
         SessionModeState::new(if self.scene.asks { ASK } else { AUTO }, modes)
     }
 
-    /// Switches the mode; false if there is no such mode.
+    /// Switches the mode; returns `false` for an unknown mode.
     pub(crate) fn set_mode(&mut self, mode: &str) -> bool {
         let known = [ASK, AUTO].contains(&mode);
         if known {
@@ -54,12 +54,12 @@ impl Session {
         known
     }
 
-    /// What was said so far, by both sides.
+    /// Returns the conversation so far, of both sides.
     pub(crate) fn history(&self) -> impl Iterator<Item = &SessionUpdate> {
         self.history.iter()
     }
 
-    /// Begins a turn with what the user said, unless one is running.
+    /// Starts a turn with the user's message, unless one is running.
     pub(crate) fn begin(
         &mut self,
         prompt: &[ContentBlock],
@@ -83,12 +83,12 @@ impl Session {
         })
     }
 
-    /// Cancels the turn that is running, if one is.
+    /// Cancels the running turn, if any.
     pub(crate) fn cancel(&self) {
         self.turn.iter().for_each(CancellationToken::cancel);
     }
 
-    /// The turn that was running has ended.
+    /// Ends the running turn.
     pub(crate) fn end(&mut self) {
         self.turn = None;
     }
@@ -102,12 +102,12 @@ impl Session {
     }
 }
 
-/// A turn: the steps that are still to be taken.
+/// A turn with its remaining steps.
 #[derive(Debug)]
 pub(crate) struct Turn {
     pub(crate) session_id: SessionId,
     steps: VecDeque<Step>,
-    /// Whether it is cancelled.
+    /// Returns whether the turn is cancelled.
     pub(crate) cancel: CancellationToken,
     pub(crate) usage: Option<Usage>,
     pub(crate) terminal: Option<TerminalId>,
@@ -115,19 +115,19 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// The next step. A turn that has no more ends.
+    /// Returns the next step; after the last, the end of the turn.
     pub(crate) fn next(&mut self) -> Step {
         self.steps.pop_front().unwrap_or(Step::Stop(StopReason::EndTurn))
     }
 
-    /// Goes on with these steps, before those that were to come.
+    /// Inserts steps before the remaining ones.
     pub(crate) fn go_on(&mut self, steps: Vec<Step>) {
         for step in steps.into_iter().rev() {
             self.steps.push_front(step);
         }
     }
 
-    /// Notes which tool calls are open.
+    /// Tracks open tool calls.
     pub(crate) fn note(&mut self, update: &SessionUpdate) {
         let (id, status) = match update {
             SessionUpdate::ToolCall(call) => (&call.tool_call_id, call.status.as_ref()),
@@ -140,7 +140,7 @@ impl Turn {
         }
     }
 
-    /// The tool calls that began and did not end.
+    /// Returns the open tool calls.
     pub(crate) fn take_open_calls(&mut self) -> Vec<ToolCallId> {
         core::mem::take(&mut self.open_calls)
     }

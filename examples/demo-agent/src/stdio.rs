@@ -16,17 +16,17 @@ use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 use tokio_util::codec::FramedRead;
 
-/// How much is read at once.
+/// Size of a read.
 const CHUNK: usize = 64 << 10;
 
-/// Runs the agent until the client closes its input, or the script says otherwise. `pause`: the time between two updates.
+/// Runs the agent until the client closes its input, or the script ends the process. `pause` is the time between two updates.
 ///
 /// # Errors
-/// There is no runtime to be had.
+/// The runtime cannot be created.
 pub(crate) fn run(pause: Duration) -> io::Result<ExitCode> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let status = LocalSet::new().block_on(&runtime, serve(pause));
-    // Whoever still reads standard input is not waited for.
+    // The blocking read of standard input is not awaited.
     runtime.shutdown_background();
     Ok(status)
 }
@@ -55,19 +55,19 @@ async fn serve(pause: Duration) -> ExitCode {
     }
 }
 
-/// Standard output. What is written is on its way at once; if nobody reads it, everything waits.
+/// Standard output. Each write is flushed; if the client does not read, the agent blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output;
 
 impl Output {
-    /// Writes a line that is no message.
+    /// Writes a line that is not a message.
     pub(crate) fn noise(self, line: &str) {
         self.line(line.as_bytes());
     }
 
     fn line(self, line: &[u8]) {
         let mut out = io::stdout().lock();
-        // If nobody reads any more, the end of the input follows.
+        // After a closed output, the end of the input follows.
         let _ = out.write_all(line).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
     }
 }

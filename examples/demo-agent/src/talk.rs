@@ -1,4 +1,4 @@
-//! Words that need nothing but updates.
+//! Words with updates only.
 
 use crate::script::{Scene, Step};
 use acp_types::v1::agent_plan::{Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus};
@@ -10,17 +10,17 @@ use core::iter;
 use core::time::Duration;
 use jsonrpc_core::{ErrorCode, ErrorObject, wire};
 
-/// How many chunks the word `slow` sends.
+/// Number of chunks of the word `slow`.
 const SLOW_CHUNKS: u32 = 50;
 
-/// How long the word `slow` waits before each.
+/// Pause before each chunk of the word `slow`.
 const SLOW_PAUSE: Duration = Duration::from_millis(100);
 
 /// A red pixel, as PNG in base64.
 const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC";
 
-/// An update of a kind that no client knows.
+/// An update of an unknown kind.
 const ODD: &str = r#"{"sessionUpdate":"weather_update","sky":"clear","wind":{"speed":3}}"#;
 
 /// One message, in chunks.
@@ -28,7 +28,7 @@ pub(crate) fn say(scene: &mut Scene, text: &str) -> Vec<Step> {
     words(&scene.message_id(), text)
 }
 
-/// One message of that id, in chunks.
+/// One message with this id, in chunks.
 pub(crate) fn words(id: &str, text: &str) -> Vec<Step> {
     chunks(text).map(|text| message(id, text.into())).collect()
 }
@@ -41,7 +41,7 @@ fn ponder(scene: &mut Scene, text: &str) -> Vec<Step> {
         .collect()
 }
 
-/// Two words at a time, with the spaces that are theirs.
+/// Splits a text into chunks of two words, with their spaces.
 fn chunks(text: &str) -> impl Iterator<Item = String> {
     let mut words = text.split_inclusive(' ');
     iter::from_fn(move || Some([words.next()?, words.next().unwrap_or_default()].concat()))

@@ -16,7 +16,7 @@ use serde_json::json;
 const COMMAND: &str = "echo";
 const ARGUMENTS: [&str; 3] = ["one", "two", "three"];
 
-/// Runs `echo one two three`: in the client's terminal if it has one, else the output is made up.
+/// Runs `echo one two three`: in the client's terminal if it has one, otherwise with simulated output.
 pub(crate) fn run(scene: &mut Scene) -> Vec<Step> {
     let id = scene.tool_call_id();
     let mut call = ToolCall::new(id.clone(), "echo one two three");
@@ -35,7 +35,7 @@ pub(crate) fn run(scene: &mut Scene) -> Vec<Step> {
     steps
 }
 
-/// Output that grows; each update replaces the content before.
+/// Growing output; each update replaces the content before.
 fn made_up(id: &ToolCallId) -> Vec<Step> {
     let mut output = format!("$ {COMMAND} {}\n", ARGUMENTS.join(" "));
     let mut steps = Vec::new();
@@ -50,7 +50,7 @@ fn made_up(id: &ToolCallId) -> Vec<Step> {
     steps
 }
 
-/// The command has ended. What is shown stays as it is.
+/// Ends the command; its output stays.
 fn ended(id: &ToolCallId, code: u32, output: &str) -> ToolCallUpdate {
     let went = if code == 0 { ToolCallStatus::Completed } else { ToolCallStatus::Failed };
     let mut ended = status(id, went);

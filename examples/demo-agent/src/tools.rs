@@ -67,7 +67,7 @@ pub(crate) fn permission(scene: &mut Scene) -> Vec<Step> {
     vec![ask_permission(scene, id, allowed, refused)]
 }
 
-/// Asks whether tool call `id` may run.
+/// Requests permission for tool call `id`.
 fn ask_permission(scene: &Scene, id: ToolCallId, allowed: Vec<Step>, refused: Vec<Step>) -> Step {
     let options = [
         ("allow-once", "Allow", PermissionOptionKind::AllowOnce),
@@ -104,24 +104,24 @@ fn ask_permission(scene: &Scene, id: ToolCallId, allowed: Vec<Step>, refused: Ve
     })
 }
 
-/// A tool call begins.
+/// Starts a tool call.
 pub(crate) fn start(call: ToolCall) -> Step {
     Step::Update(SessionUpdate::ToolCall(Box::new(call)))
 }
 
-/// A tool call changes.
+/// Updates a tool call.
 pub(crate) fn update(update: ToolCallUpdate) -> Step {
     Step::Update(SessionUpdate::ToolCallUpdate(Box::new(update)))
 }
 
-/// A change of the status and nothing else.
+/// Updates only the status.
 pub(crate) fn status(id: &ToolCallId, status: ToolCallStatus) -> ToolCallUpdate {
     let mut update = ToolCallUpdate::new(id.clone());
     update.status = status.into();
     update
 }
 
-/// The tool call did not work out.
+/// Ends a tool call as failed.
 pub(crate) fn failed(id: &ToolCallId, reason: &str) -> ToolCallUpdate {
     let mut update = status(id, ToolCallStatus::Failed);
     update.content = vec![text(reason)].into();

@@ -1,4 +1,4 @@
-//! Turns: their steps, one after the other, and their ends.
+//! Execution of turns.
 
 use crate::agent::Agent;
 use crate::client::{Client, wait_in_passing};
@@ -18,7 +18,7 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 
 impl Agent {
-    /// Takes the steps of a turn until it ends.
+    /// Executes the steps of a turn until it ends.
     pub(crate) async fn run(
         &self,
         mut turn: Turn,
@@ -49,7 +49,7 @@ impl Agent {
                 Step::ForgetTerminal => turn.terminal = None,
                 Step::Spend(usage) => turn.usage = Some(usage),
                 Step::Noise(line) => {
-                    // What was said before is written first.
+                    // Earlier output is written first.
                     yield_now().await;
                     self.output.noise(line);
                 }
@@ -62,7 +62,7 @@ impl Agent {
                 Step::Fail(error) => return Err(error),
                 Step::Exit(status) => {
                     yield_now().await;
-                    // Nobody waits for it any more only when the process ends already.
+                    // The receiver is dropped only when the process is ending.
                     let _ = self.exit.send(status).await;
                     pending::<()>().await;
                 }
@@ -70,7 +70,8 @@ impl Agent {
         }
     }
 
-    /// Asks, and goes on with what follows from the answer. If the turn is cancelled first, the answer is nothing to it.
+    /// Sends a request, and continues with the steps that follow from the response. A response after a cancellation is
+    /// ignored.
     async fn ask(&self, turn: &mut Turn, client: &Client, context: &Context, question: Question) {
         let answer = match client.ask(question.method, &question.params).await {
             Ok(mut reply) => match self.unless_cancelled(turn, context, &mut reply).await {
@@ -91,7 +92,7 @@ impl Agent {
         self.unless_cancelled(turn, context, sleep(pause)).await;
     }
 
-    /// What comes of `future`, unless the turn is cancelled first, in any of the ways in which it may be.
+    /// Returns the output of `future`, or `None` if the turn is cancelled first, by any means.
     async fn unless_cancelled<F: Future>(
         &self,
         turn: &Turn,
@@ -111,7 +112,7 @@ impl Agent {
         }
     }
 
-    /// Closes what is open in a turn that is cancelled.
+    /// Closes tool calls and terminals of a cancelled turn.
     async fn cancel_turn(&self, mut turn: Turn, client: &Client) -> PromptResponse {
         if let Some(terminal) = turn.terminal.take() {
             let request = ReleaseTerminalRequest::new(turn.session_id.clone(), terminal);
@@ -128,7 +129,7 @@ impl Agent {
 
     async fn tell(&self, turn: &Turn, client: &Client, update: SessionUpdate) {
         client.update(&update).await;
-        // A session that is gone remembers nothing.
+        // A closed session keeps nothing.
         let _ = self.with_session(&turn.session_id, |session| session.remember(update));
     }
 }

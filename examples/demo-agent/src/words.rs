@@ -1,9 +1,9 @@
-//! The words that the agent knows.
+//! The agent's words.
 
 use crate::script::{Scene, Step};
 use crate::{forms, page, talk, terminal, tools};
 
-/// A word, and what it does.
+/// A word, its description and its steps.
 #[derive(Debug)]
 pub(crate) struct Word {
     pub(crate) name: &'static str,
@@ -22,11 +22,11 @@ pub(crate) const WORDS: &[Word] = &[
     word("run", "runs a command: in the client's terminal if it has one", terminal::run),
     word("permission", "asks for permission, and does nothing with it", tools::permission),
     word("form", "asks with a form, if the client shows forms", forms::form),
-    word("ask", "asks with a tool of your page's, if it has one", page::ask),
+    word("ask", "asks with a tool of your page, if it has one", page::ask),
     word("dark", "makes your page dark with a tool of its own", page::dark),
-    word("title", "names the conversation with a tool of your page's", page::title),
-    word("book", "books a flight with a tool that asks you, if it was given one", page::book),
-    word("usage", "tells how full the context is, the cost, and the tokens", talk::usage),
+    word("title", "names the conversation with a tool of your page", page::title),
+    word("book", "books a flight with a tool that asks you, if one is offered", page::book),
+    word("usage", "reports the used context, the cost, and the tokens", talk::usage),
     word("image", "sends an image", talk::image),
     word("link", "sends a link to a resource", talk::link),
     word("slow", "talks for five seconds; cancel it", talk::slow),
@@ -43,7 +43,7 @@ const fn word(name: &'static str, about: &'static str, steps: fn(&mut Scene) -> 
     Word { name, about, steps }
 }
 
-/// The steps of the first known word in a prompt; without one, the agent says what it got.
+/// Returns the steps of the first known word in a prompt; without one, the agent repeats the prompt.
 pub(crate) fn steps(prompt: &str, scene: &mut Scene) -> Vec<Step> {
     let mut said = prompt.split(|c: char| !c.is_alphanumeric());
     let known =

@@ -1,4 +1,4 @@
-//! An ACP agent: it edits a file, if it may.
+//! An ACP agent that edits a file, with permission.
 use acp_types::connection::{Context, v1};
 use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 use acp_types::v1::prompt_turn::{

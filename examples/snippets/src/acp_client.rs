@@ -1,4 +1,4 @@
-//! An ACP client: it sends one prompt, says yes to everything, and keeps the updates.
+//! An ACP client that sends one prompt, allows everything, and keeps the updates.
 use acp_types::client::{Prompt, TurnEnd};
 use acp_types::connection::{Context, Peer, RequestError, Sessions, v1};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
@@ -11,7 +11,7 @@ use acp_types::v1::tool_calls::{
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A client that agrees to everything.
+/// A client that allows everything.
 #[derive(Clone, Debug, Default)]
 pub struct Agreeable(pub Arc<Mutex<Vec<SessionUpdate>>>);
 
@@ -33,7 +33,7 @@ impl v1::Client for Agreeable {
     }
 }
 
-/// The first message, which is sent when the client is connected.
+/// The first message after the connection.
 pub fn initialize() -> InitializeRequest {
     InitializeRequest::new(ProtocolVersion::V1)
 }
@@ -41,7 +41,7 @@ pub fn initialize() -> InitializeRequest {
 /// One turn, in a session of its own.
 ///
 /// # Errors
-/// The agent refuses something, or it is gone.
+/// The agent refuses a request, or the connection has ended.
 pub async fn turn(agent: &Sessions, prompt: &str) -> Result<StopReason, RequestError> {
     let session = agent.open(NewSessionRequest::new("/project", [])).await?;
     let end = session.prompt(Prompt::v1([prompt.into()])).await?;
@@ -49,7 +49,7 @@ pub async fn turn(agent: &Sessions, prompt: &str) -> Result<StopReason, RequestE
     agent.shut_down();
     Ok(match end.value {
         TurnEnd::V1(response) => response.stop_reason,
-        // The client offers version 1 alone.
+        // The client offers only version 1.
         _ => StopReason::from("unknown"),
     })
 }

@@ -1,4 +1,4 @@
-//! An AG-UI agent: a model with a tool of its own, which asks the page for another.
+//! An AG-UI agent: a model with a tool of its own and a tool of the page.
 use agui_bridge::hybrid_tools::runner::{Backend, Model, ModelRequest, Sink, SinkClosed, run};
 use agui_bridge::hybrid_tools::{
     BackendTool, HybridLoop, LoopOptions, ModelEvent, RunFailure, ToolRequest,
@@ -10,7 +10,7 @@ use agui_types::sse;
 use async_trait::async_trait;
 use std::collections::VecDeque;
 
-/// A model that looks what paint there is, has the page pick where it can, and paints.
+/// A model that looks up the paint in stock, asks the page to pick one if it can, and paints.
 #[derive(Debug, Default)]
 pub struct Painter(VecDeque<ModelEvent>);
 
@@ -39,7 +39,7 @@ impl Model for Painter {
     }
 }
 
-/// The tool that runs here.
+/// The agent's own tool.
 #[derive(Debug)]
 pub struct Stock;
 
@@ -50,7 +50,7 @@ impl Backend for Stock {
     }
 }
 
-/// The body of an answer: server-sent events.
+/// The body of a response: server-sent events.
 #[derive(Debug, Default)]
 pub struct Body(pub Vec<u8>);
 
@@ -61,10 +61,10 @@ impl Sink for Body {
     }
 }
 
-/// What a server does with a request: the whole answer at once, where a server would send it piece by piece.
+/// Handles a request. Returns the whole response at once; a server would stream it.
 ///
 /// # Errors
-/// Nobody reads any more, which cannot be here.
+/// The sink is closed, which cannot occur here.
 pub async fn answer(input: &RunAgentInput) -> Result<Vec<u8>, SinkClosed> {
     let tools = [BackendTool::new("stock", "What paint there is.")];
     let mut hybrid = HybridLoop::begin(input, &tools, LoopOptions::new());

@@ -1,27 +1,27 @@
-//! An AG-UI client over reqwest: the core of `agui-types` says what to send and what came.
+//! An AG-UI client over reqwest, on the sans-IO client of `agui-types`.
 use agui_types::client::{Agent, Failure, Received, Response, Unanswered};
 use agui_types::id::RunId;
 use agui_types::interrupt::ResumeEntry;
 
-/// A run that was not answered, or not to its end.
+/// A run without a complete response.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The last run asked for something.
+    /// The last run has open interrupts.
     #[error(transparent)]
     Unanswered(#[from] Unanswered),
     /// The connection failed.
     #[error(transparent)]
     Http(#[from] reqwest::Error),
-    /// The answer cannot be read on.
+    /// The response is invalid or incomplete.
     #[error(transparent)]
     Answer(#[from] Failure),
 }
 
-/// Asks the agent at `url` for a run, gives each event to `on_event` as it comes, and keeps the messages and the state
-/// that it makes, also of a run that breaks off. To stop a run, drop the future: the agent sees the connection close.
+/// Starts a run of the agent at `url`, passes each event to `on_event` as it arrives, and keeps the resulting messages and
+/// state, also of an incomplete run. To stop a run, drop the future: the agent sees the connection close.
 ///
 /// # Errors
-/// The agent did not answer, or not to the end.
+/// The response is missing or incomplete.
 pub async fn run(
     agent: &mut Agent,
     http: &reqwest::Client,

@@ -1,4 +1,4 @@
-//! An AG-UI agent in an editor: the snippet's own, as an ACP agent.
+//! The AG-UI agent of `agui_agent` in an editor, as an ACP agent.
 use crate::agui_agent::answer;
 use acp_types::connection::{Context, v1};
 use acp_types::v1::initialization::{
@@ -62,12 +62,12 @@ impl v1::Agent for Bridged {
     }
 }
 
-/// Does what the session says until it answers the prompt.
+/// Executes the session's steps until it responds to the prompt.
 async fn turn(session: &mut AcpAgent, context: &Context) -> Result<PromptResponse, ErrorObject> {
     let failed = |why: &str| ErrorObject::new(ErrorCode::INTERNAL_ERROR, why);
     while let Some(output) = session.poll_output() {
         match output {
-            // Here a request would be posted, and its answer read as it comes.
+            // A program would post the request here, and stream its response.
             Output::Run(input) => {
                 let body = answer(&input).await.map_err(|error| failed(&error.to_string()))?;
                 let mut decoder = Decoder::default();

@@ -1,4 +1,4 @@
-//! A page's tool, called by an ACP agent: the run ends, the page answers, the agent goes on.
+//! A page's tool, called by an ACP agent: the run ends, the page responds, the agent continues.
 use acp_types::v1::prompt_turn::{PromptResponse, SessionNotification, StopReason};
 use agui_bridge::frontend_tool::{
     Binding, CallError, FrontendTools, NewCall, Options as ToolOptions, Outcome, Whose,
@@ -9,7 +9,7 @@ use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use core::time::Duration;
 
-/// Answers to the agent's requests; an MCP server would send them.
+/// Responses to the agent's calls; an MCP server would send them.
 #[derive(Debug, Default)]
 pub struct Answers(pub Vec<(ToolCallId, Outcome)>);
 
@@ -21,12 +21,12 @@ impl Binding for Answers {
     fn tell(&mut self, _: &ToolCallId, _: &str) {}
 }
 
-/// A thread with its agent: what the page reads, and what the agent is told.
+/// A thread with its agent: the page's events, and the agent's results.
 #[derive(Debug)]
 pub struct Thread {
     translator: Translator,
     tools: FrontendTools,
-    /// What the agent was told.
+    /// Results for the agent.
     pub answers: Answers,
 }
 
@@ -41,7 +41,7 @@ impl Default for Thread {
 }
 
 impl Thread {
-    /// The page sends a run's input. Where a turn waits for its answers, it goes on with that.
+    /// Handles a run's input from the page. A turn that waits for its results continues.
     ///
     /// # Errors
     /// The last run has not ended.
@@ -57,28 +57,28 @@ impl Thread {
         Ok(())
     }
 
-    /// The agent calls a tool of the page's, by MCP.
+    /// Handles the agent's MCP call of a tool of the page.
     ///
     /// # Errors
-    /// The call cannot be taken; the error is its result.
+    /// The call is invalid; the error is its result.
     pub fn call(&mut self, call: NewCall, now: Duration) -> Result<ToolCallId, CallError> {
         self.tools.handle_call(call, now)
     }
 
-    /// The agent reports something, by ACP.
+    /// Handles an ACP update of the agent.
     pub fn update(&mut self, update: SessionNotification, now: Duration) {
         if self.tools.handle_update(&update, now) == Whose::Agent {
             self.translator.handle_notification(update);
         }
     }
 
-    /// The agent answers the prompt.
+    /// Handles the agent's response to the prompt.
     pub fn end_turn(&mut self) {
         self.tools.handle_turn_end();
         self.translator.handle_prompt_response(Ok(PromptResponse::new(StopReason::EndTurn)));
     }
 
-    /// What the page reads by now.
+    /// Returns the page's events so far.
     pub fn stream(&mut self, now: Duration) -> Vec<Event> {
         self.tools.tick(now);
         self.tools.drive(&mut self.answers, &mut self.translator);

@@ -145,14 +145,14 @@ fn waterfalls(page: &mut String, session: &Session) -> fmt::Result {
             requests.push(at);
             continue;
         };
-        waterfall(page, session, "Beside turns", &core::mem::take(&mut requests))?;
+        waterfall(page, session, "Session requests", &core::mem::take(&mut requests))?;
         turns += 1;
         let reason = span.text(keys::ACP_STOP_REASON);
         let ended = reason.or_else(|| span.text(keys::ERROR_TYPE));
         let ended = ended.as_deref().unwrap_or("no end");
         waterfall(page, session, &format!("Turn {turns}: {ended}"), &[at])?;
     }
-    waterfall(page, session, "Beside turns", &requests)
+    waterfall(page, session, "Session requests", &requests)
 }
 
 fn waterfall(page: &mut String, session: &Session, title: &str, roots: &[usize]) -> fmt::Result {

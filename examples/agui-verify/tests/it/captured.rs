@@ -1,4 +1,4 @@
-//! Streams that were captured.
+//! Captured streams.
 use crate::program::run;
 use agui_types::event::Event;
 use agui_types::proto;
@@ -83,7 +83,7 @@ fn the_first_wrong_event_is_explained() {
     }
 }
 
-/// Every rule that a stream alone can break, told by its code for the streams that break it.
+/// Streams that violate each rule, with the rule's code.
 #[test]
 fn each_rule_is_told_by_its_code() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))

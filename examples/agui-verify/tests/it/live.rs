@@ -1,4 +1,4 @@
-//! Agents that are asked over HTTP.
+//! Agents over HTTP.
 use crate::program::{Said, run};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -12,7 +12,7 @@ use axum::routing::post;
 use jsonrpc_core::wire;
 use std::net::TcpListener;
 
-/// An agent that says back what it hears, in the form that is accepted.
+/// An echo agent, in the accepted format.
 async fn echo(headers: HeaderMap, body: String) -> Response {
     let Ok(input) = wire::decode::<RunAgentInput>(&body) else {
         return (StatusCode::BAD_REQUEST, "no run input").into_response();
@@ -25,7 +25,7 @@ async fn echo(headers: HeaderMap, body: String) -> Response {
     answer(run.sink(), Encoding::negotiate(accept))
 }
 
-/// An agent that forgets to open its message.
+/// An agent that does not open its message.
 async fn hasty(_: String) -> Response {
     let events = [
         r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0"}"#,
@@ -81,7 +81,7 @@ fn what_is_wrong_with_an_agent_is_explained() {
     let said = against("/hasty", &["--profile", "tolerant"]);
     assert_eq!(said.status, Some(1), "{}", said.err);
     assert!(said.out.starts_with("wrong: event 1\n  rule   text_message_not_open"), "{}", said.out);
-    // The strict profile knows what was asked for.
+    // The strict profile compares with the input.
     let said = against("/hasty", &[]);
     assert!(said.out.starts_with("wrong: event 0\n  rule   thread_changed"), "{}", said.out);
 }

@@ -1,4 +1,4 @@
-//! The program, as it is run.
+//! Runs the program.
 #[cfg(test)]
 mod captured;
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! How tests run the program.
+//! Runs the program in tests.
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// What it printed, and the status it ended with.
+/// The output and the exit status.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) out: String,
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &[&str], stdin: &[u8]) -> Said {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // It may have seen enough before the end.
+    // The program may end before it has read all.
     let _ = child.stdin.take().expect("its input").write_all(stdin);
     let output = child.wait_with_output().expect("the program ends");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");

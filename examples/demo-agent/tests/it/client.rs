@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long a test waits for a line that has to come.
+/// Time limit for each line.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The agent, initialized.
@@ -23,12 +23,12 @@ pub(crate) struct Client {
     last_id: i64,
 }
 
-/// What came of a prompt.
+/// The outcome of a prompt.
 #[derive(Debug)]
 pub(crate) struct Turn {
     pub(crate) updates: Vec<SessionUpdate>,
     pub(crate) requests: Vec<AgentRequest>,
-    /// Lines that are no messages.
+    /// Lines that are not messages.
     pub(crate) noise: Vec<String>,
     pub(crate) outcome: Result<PromptResponse, ErrorObject>,
 }
@@ -54,14 +54,14 @@ impl Client {
         client
     }
 
-    /// Starts the agent for a client that can do nothing, with one session.
+    /// Starts the agent for a client without capabilities, with one session.
     pub(crate) fn with_session() -> (Self, String) {
         let mut client = Self::start(json!({}));
         let session = client.new_session();
         (client, session)
     }
 
-    /// A new session; the commands that are told of then are read.
+    /// Creates a session, and reads its update with the commands.
     pub(crate) fn new_session(&mut self) -> String {
         let result =
             self.call("session/new", &json!({ "cwd": "/project", "mcpServers": [] })).unwrap();
@@ -76,7 +76,7 @@ impl Client {
         stdin.write_all(b"\n").unwrap();
     }
 
-    /// Sends a request and gives its id.
+    /// Sends a request and returns its id.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> i64 {
         self.last_id += 1;
         let (id, method) = (self.last_id, Value::from(method));
@@ -105,7 +105,7 @@ impl Client {
         }
     }
 
-    /// The next line, the answer to this request.
+    /// The next line, the response to this request.
     pub(crate) fn answer(&self, id: i64) -> Result<Raw, ErrorObject> {
         let line = self.line();
         let Ok(Message::Response(response)) = Message::decode(&line) else {
@@ -115,19 +115,19 @@ impl Client {
         response.outcome.map(Raw::from)
     }
 
-    /// Sends a request whose answer is the next line.
+    /// Sends a request; its response must be the next line.
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> Result<Raw, ErrorObject> {
         let id = self.request(method, params);
         self.answer(id)
     }
 
-    /// Sends a prompt and gives its id.
+    /// Sends a prompt and returns its id.
     pub(crate) fn prompt(&mut self, session: &str, text: &str) -> i64 {
         let prompt = json!([{ "type": "text", "text": text }]);
         self.request("session/prompt", &json!({ "sessionId": session, "prompt": prompt }))
     }
 
-    /// Sends a prompt and reads its turn to the end; `reply` answers what the agent asks meanwhile.
+    /// Sends a prompt and reads its turn to the end; `reply` answers the agent's requests.
     pub(crate) fn turn(
         &mut self,
         session: &str,
@@ -165,7 +165,7 @@ impl Client {
         }
     }
 
-    /// Reads updates up to the answer to this prompt.
+    /// Reads updates up to the response to this prompt.
     pub(crate) fn rest_of_turn(&self, prompt: i64) -> (Vec<SessionUpdate>, PromptResponse) {
         let mut updates = Vec::new();
         loop {
@@ -200,19 +200,19 @@ impl Client {
 }
 
 impl Drop for Client {
-    /// A test that failed leaves no agent behind.
+    /// Ends the agent of a failed test as well.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// For turns in which the agent asks nothing.
+/// For turns without requests of the agent.
 pub(crate) fn nothing(request: &AgentRequest) -> Value {
     panic!("not asked for: {request:?}")
 }
 
-/// What the updates are, in few words: chunks of a message joined, tool calls with their status.
+/// Summarizes updates: joined chunks of messages, tool calls with their status.
 pub(crate) fn outline(updates: &[SessionUpdate]) -> Vec<String> {
     let mut outline: Vec<String> = Vec::new();
     for update in updates {

@@ -1,4 +1,4 @@
-//! The agent and the client, with each other.
+//! The agent and the client, connected to each other.
 use acp_types::connection::{Options, v1};
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
 use acp_types::v1::tool_calls::ToolCallStatus;

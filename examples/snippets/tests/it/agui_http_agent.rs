@@ -18,7 +18,7 @@ use snippets::agui_http_agent::{RunError, run};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 
-/// An agent that has the application pick a colour, asks whether that is right, and then is content.
+/// An agent that calls a frontend tool, asks a question, and then ends.
 fn answer(input: &RunAgentInput) -> Vec<Event> {
     let mut run = Run::begin(input, Vec::new());
     let ended = match (&input.messages[..], &input.resume) {
@@ -59,7 +59,7 @@ async fn agent(headers: HeaderMap, body: String) -> Response {
     ([(header::CONTENT_TYPE, encoding.content_type())], body).into_response()
 }
 
-/// An agent that breaks off in the middle.
+/// An agent with an incomplete response.
 async fn broken(body: String) -> Response {
     let input: RunAgentInput = wire::decode(&body).expect("an input");
     let mut body = Vec::new();
@@ -136,7 +136,7 @@ async fn what_goes_wrong_is_told() {
     let cut = run(&mut agent, &http, &url, "r1", Vec::new(), |_| ()).await;
     let Err(RunError::Answer(Failure::Violation(violation))) = cut else { panic!("{cut:?}") };
     assert_eq!(violation.rule(), Rule::Truncated);
-    // What came before is kept.
+    // Earlier events are kept.
     assert_eq!(agent.messages.len(), 2);
 
     let url = format!("http://{address}/busy");

@@ -1,4 +1,4 @@
-//! The snippets at work.
+//! Runs the snippets.
 
 mod acp;
 mod agui;
