@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io, mem};
 use tokio_util::sync::CancellationToken;
 
-/// The result of a call whose session was lost with its program.
+/// The result of a call after its session was lost with its program.
 const LOST: &str = "the call was lost while it waited for the user, because the server restarted; call the tool again";
 
 /// Separates the call from its question in the id of an interrupt.
@@ -36,11 +36,11 @@ const ELICIT: &str = ":elicit:";
 pub struct Questions {
     host: PluginHost,
     store: Arc<dyn SessionStore>,
-    /// Calls whose caller waits; cancelled when the user ends them.
+    /// Calls with a waiting caller; cancelled when the user ends them.
     held: Mutex<HashMap<String, CancellationToken>>,
 }
 
-/// Answers the questions of a call whose caller waits.
+/// Answers the questions of a call with a waiting caller.
 #[async_trait]
 pub(crate) trait Asker: Sync {
     async fn ask(&self, session_id: &str, ask: &Ask) -> Outcome;
@@ -314,7 +314,7 @@ impl Questions {
     }
 }
 
-/// The end of a call whose caller waited.
+/// The end of a call with a waiting caller.
 pub(crate) enum Held {
     /// The result.
     Done(CallToolResult),
@@ -322,7 +322,7 @@ pub(crate) enum Held {
     Ended(CallToolResult),
 }
 
-/// A call whose caller waits. Dropping it ends the call, unless it is over.
+/// A call with a waiting caller. Dropping it ends the call, unless it is over.
 struct Holding {
     questions: Arc<Questions>,
     session_id: String,

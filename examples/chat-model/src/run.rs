@@ -27,7 +27,7 @@ const CANNOT_ASK: &str = "the user cannot be asked: the client is of before AG-U
 pub struct ModelRun {
     /// The input.
     pub input: RunAgentInput,
-    /// The user, whose calls of tools are kept apart.
+    /// The user; calls of tools are separate for each user.
     pub user: String,
     /// How long the run may take.
     pub time: Duration,
@@ -91,7 +91,7 @@ pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> b
     turn.send_all();
 }
 
-/// Returns the end of a run whose tools ask.
+/// Returns the end of a run with open questions of tools.
 fn interrupted(input: &RunAgentInput, interrupts: Vec<Interrupt>) -> Event {
     let mut finished = RunFinishedEvent::new(input.thread_id.clone(), input.run_id.clone());
     let outcome = RunFinishedInterruptOutcome::new(interrupts);

@@ -21,7 +21,7 @@ pub(super) struct Script {
     /// Time between two events, in milliseconds.
     #[serde(default)]
     pause: u64,
-    /// The first answer whose word is in the user's last message is given; one without a word matches always.
+    /// The first answer with a word of the user's last message is given; one without a word matches always.
     answers: Vec<Answer>,
 }
 

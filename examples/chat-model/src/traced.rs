@@ -44,7 +44,7 @@ impl Traced {
     }
 }
 
-/// A model whose answers are spans.
+/// A model with spans for its answers.
 pub(crate) struct TracedModel<'a> {
     model: Box<dyn Model + 'a>,
     name: Option<&'a str>,

@@ -72,7 +72,7 @@ impl Serialize for Secret {
 pub(crate) struct Site {
     /// Names that a `Host` may have, beside addresses and `localhost`.
     hosts: Vec<String>,
-    /// Other sites whose pages may use this one.
+    /// Other sites that may use this one with their pages.
     origins: Vec<HeaderValue>,
     tokens: Vec<(Principal, Secret)>,
     trusted_header: Option<HeaderName>,

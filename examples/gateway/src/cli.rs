@@ -73,7 +73,7 @@ struct TimeArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     exit_grace: Option<Seconds>,
 
-    /// How long a run goes on that nobody reads [default: 60].
+    /// How long a run goes on without readers [default: 60].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     disconnect_grace: Option<Seconds>,
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutStream;
 
-/// Listens for connections whose writes may take so long.
+/// Listens for connections, with a time limit for their writes.
 pub(crate) struct Listener {
     pub(crate) listener: TcpListener,
     pub(crate) write_time: Duration,

@@ -239,7 +239,7 @@ impl AgentConnection {
     }
 }
 
-/// The message of a request whose connection ended.
+/// The message for requests of an ended connection.
 const LOST: &str = "the connection to the agent is gone";
 
 impl Shared {

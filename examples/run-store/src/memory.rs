@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// Maximum number of messages that wait for an owner.
 const MAX_WAITING: usize = 1024;
 
-/// Maximum number of threads whose sessions are kept.
+/// Maximum number of threads with kept sessions.
 const MAX_REMEMBERED: usize = 4096;
 
 /// A store for one program, which ends with it.

@@ -28,7 +28,7 @@ pub struct ReplicaOptions {
     pub lifetime: Duration,
     /// How long a run is kept after its end.
     pub keep: Duration,
-    /// The last event of a run whose owner is dead.
+    /// The last event of a run of a dead owner.
     pub lost: Event,
 }
 
@@ -90,7 +90,7 @@ impl Replica {
         owner == self.options.id
     }
 
-    /// Returns the last event of a run whose owner is dead.
+    /// Returns the last event of a run of a dead owner.
     pub fn lost(&self) -> &Event {
         &self.options.lost
     }

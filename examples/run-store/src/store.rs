@@ -101,7 +101,7 @@ pub trait RunStore: Debug + Send + Sync {
     /// Returns what follows the event of this number, or `None` for an unknown run.
     async fn read(&self, run: &str, after: u64) -> Result<Option<LogPart>, StoreError>;
 
-    /// Ends a run whose owner is dead with this event, unless it has ended or has an event after the number `after`.
+    /// Ends a run of a dead owner with this event, unless it has ended or has an event after the number `after`.
     async fn end_run(&self, run: &str, after: u64, frame: &Bytes) -> Result<(), StoreError>;
 
     /// Removes a run.

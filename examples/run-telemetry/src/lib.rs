@@ -315,7 +315,7 @@ impl Watch {
         self.export();
     }
 
-    /// Handles a line to the agent, and returns the line to send. A request of a run, whose span is `parent`, carries the
+    /// Handles a line to the agent, and returns the line to send. A request of the run with the span `parent` carries the
     /// context of its own span if spans go to a collector.
     pub fn send(&mut self, line: Vec<u8>, parent: Option<&TraceContext>) -> Vec<u8> {
         let direction = Direction::ClientToAgent;

@@ -42,7 +42,7 @@ pub const CASES: &[&str] = &[
     "image_4m",
 ];
 
-/// The cases whose lines are all updates of a session.
+/// The cases that consist of updates of a session.
 fn is_updates(case: &Case) -> bool {
     case.lines.iter().all(|line| line.text.contains(r#""session/update""#))
 }

@@ -60,8 +60,8 @@ pub fn run(case: &str, path: &str, rounds: usize) {
     measured(&path, &case, rounds);
 }
 
-/// How many bytes a path copies for a case, all lines together: what functions that copy memory are told to, by the
-/// difference of two runs, so that what makes the case does not count.
+/// Returns the bytes that a path copies for a case, all lines together: the arguments of functions that copy memory, as the
+/// difference of two runs, so that the setup of the case does not count.
 pub fn copied(case: &str, path: &str) -> u64 {
     let count = |rounds: &str| {
         let valgrind = Command::new("valgrind")

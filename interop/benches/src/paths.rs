@@ -195,7 +195,7 @@ fn lines_codec(case: &Case) -> usize {
     count
 }
 
-/// What a proxy does that tells of a session: nothing is recorded here, since nobody asked for anything.
+/// The work of a proxy that traces a session; nothing is recorded here, because no request is open.
 fn tracker(case: &Case) -> usize {
     let mut tracker = Tracker::new(Policy::default());
     for line in &case.lines {

@@ -11,7 +11,7 @@ use mcp_bridge::plugin::{Ask, Outcome};
 use mcp_bridge::server::ToolCall;
 use tokio::sync::oneshot;
 
-/// A call of a tool whose questions go to the user of the conversation.
+/// A call of a tool, with its questions going to the user of the conversation.
 pub(super) struct Asking<'a> {
     pub(super) service: &'a PageService,
     pub(super) call: &'a ToolCall,

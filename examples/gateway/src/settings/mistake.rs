@@ -31,8 +31,8 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The message without the value that serde quotes: what came is said by its type alone. What was expected stands last,
-/// and is none of the text's.
+/// Returns the message without the value that serde quotes: it names only the value's type. The expected type stands last,
+/// and is not from the text.
 fn without_value(message: &str) -> String {
     match message.rsplit_once(", expected ") {
         Some((got, expected)) if !got.starts_with("unknown field") => {

@@ -123,7 +123,7 @@ impl Replica {
         lock(&self.mirrors).remove(run);
     }
 
-    /// Takes new events of a run of another owner; returns `false` if there are none.
+    /// Takes new events of a run of another owner; returns `false` without new events.
     async fn look(
         &self,
         run: &str,
