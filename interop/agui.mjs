@@ -59,7 +59,7 @@ async function understood(client, streams, type, bodies) {
   } finally {
     console.warn = warn;
   }
-  // Both report a patch that does not apply, and leave the state unchanged.
+  // Both report a patch that cannot be applied, and change nothing.
   const others = warnings.filter((words) => !words.includes("Failed to apply") && !words.includes("ACTIVITY_DELTA"));
   assert.deepEqual(others, []);
 }

@@ -1,5 +1,5 @@
-// The clock of a gateway is set during its work, alone and with replicas on a Redis server: timeouts must not depend on the time of
-// day. libfaketime replaces the clock; a file has its offset.
+// Clock changes of running gateways, alone and with a shared Redis server: timeouts must not depend on the time of day.
+// libfaketime replaces the clock; a file has the offset.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";

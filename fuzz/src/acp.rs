@@ -1,3 +1,4 @@
+//! Properties of the ACP machines.
 use acp_types::agent;
 use acp_types::client::{self, Call, CloseReason, Event, Options, Prompt, Reply, SessionEvent};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
@@ -8,8 +9,8 @@ use jsonrpc_core::ErrorCode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The client machine: whatever is called and whatever comes, what was begun ends once, and each request of the agent is
-/// answered at most once. Each step is a byte that chooses it and one that it is about; a line follows its length.
+/// The client machine: for any calls and lines, everything begun ends once, and each request of the agent is answered
+/// at most once. Each step is a byte that selects the input and a byte for its subject; a line follows its length.
 pub fn client(data: &[u8]) {
     let mut options = Options::v1(InitializeRequest::new(ProtocolVersion::V1));
     (options.limits.sessions, options.limits.calls, options.limits.requests) = (4, 4, 4);
@@ -45,7 +46,7 @@ pub fn client(data: &[u8]) {
     assert!(account.open.values().all(|ends| *ends == 1), "{:?}", account.open);
 }
 
-/// A client, and what was begun on it.
+/// A client, and everything begun on it.
 struct Client {
     connection: client::Connection,
     now: Duration,
@@ -53,7 +54,7 @@ struct Client {
     open: BTreeMap<u64, usize>,
     sessions: Vec<client::SessionKey>,
     requests: Vec<client::RequestKey>,
-    /// Ids of the agent's requests that were answered.
+    /// Ids of the agent's answered requests.
     answers: BTreeMap<String, usize>,
     is_closed: bool,
 }
@@ -142,7 +143,7 @@ impl Client {
             let line: Value = serde_json::from_slice(&transmit.line).expect("JSON");
             if line.get("method").is_none() && matches!(transmit.purpose, client::Purpose::Reply(_))
             {
-                // A key is of one request, whose id may be used again later.
+                // A key belongs to one request. The request's id may be reused later.
                 *self.answers.entry(format!("{:?}", transmit.purpose)).or_default() += 1;
             }
         }
@@ -178,7 +179,7 @@ impl Client {
     }
 }
 
-/// The agent machine: whatever lines come, each request is given once and answered once, and nothing follows the end.
+/// The agent machine: for any lines, each request is reported once and answered once, and no event follows the end.
 pub fn agent(data: &[u8]) {
     let mut options = agent::Options::new([ProtocolVersion::V1, ProtocolVersion::V2]);
     (options.limits.requests, options.limits.events, options.limits.event_bytes) = (4, 4, 4096);
@@ -201,7 +202,7 @@ pub fn agent(data: &[u8]) {
                 _ => {}
             }
         }
-        // Some are answered late.
+        // Some requests are answered late.
         if number % 3 == 0 {
             for (key, reply) in &mut given {
                 if let Some(reply) = reply.take() {

@@ -1,3 +1,4 @@
+//! Properties of the AG-UI types and streams.
 use agui_types::client::{Agent, Failure};
 use agui_types::compact::{Coalescer, compact};
 use agui_types::enforce;
@@ -14,8 +15,8 @@ use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
 use serde_json::Value;
 
-/// An event that can be read is written as the same JSON value; what is left of it after enforcement stays as it is, is
-/// written as any serialiser writes it, and is the same in the binary form, if that can say it.
+/// An event that decodes is encoded as the same JSON value. Its enforced form is stable, is written as any serializer
+/// writes it, and round-trips in the binary form if that can express it.
 pub fn agui_event(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     if let Ok(input) = wire::decode::<RunAgentInput>(text) {
@@ -40,30 +41,30 @@ pub fn agui_event(data: &[u8]) {
     let lines = frame.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
     assert_eq!(lines, 2, "one line and an empty one");
     let Ok(bytes) = proto::encode_event(&event) else { return };
-    // What is read back may be less (empty lists, large numbers), but says the same from then on.
+    // The decoded event may lack empty lists and large numbers, but is stable from then on.
     if let Ok(Frame::Event(event)) = proto::decode_event(&bytes) {
         let bytes = proto::encode_event(&event).expect("what was read can be written");
         assert_same(proto::decode_event(&bytes), &event);
     }
 }
 
-/// Bytes are an event in the binary form or they are not; one that is can be written again.
+/// Bytes are an event in the binary form or an error. An event can be encoded again.
 pub fn agui_proto(data: &[u8]) {
     let Ok(Frame::Event(event)) = proto::decode_event(data) else { return };
-    // Names that this version does not know can be read, and not be written.
+    // Unknown names can be decoded, but not encoded.
     if let Ok(bytes) = proto::encode_event(&event) {
         assert_same(proto::decode_event(&bytes), &event);
     }
 }
 
-/// Members of free objects may stand in another order: names that are array indices come first, as in JavaScript.
+/// Members of free objects may be reordered: names that are array indices come first, as in JavaScript.
 fn assert_same(read: Result<Frame, Malformed>, event: &Event) {
     let Ok(Frame::Event(read)) = read else { panic!("{read:?}, but {event:?}") };
     let value = |event: &Event| serde_json::to_value(event).expect("an event is JSON");
     assert_eq!(value(&read), value(event));
 }
 
-/// Wherever a body is cut, its frames are the same, and within the limit.
+/// The frames of a body do not depend on how it is split, and are within the limit.
 pub fn agui_sse(data: &[u8]) {
     let Some((&[limit, one, other], body)) = data.split_first_chunk::<3>() else { return };
     let frames = |mut sizes: [usize; 2]| {
@@ -87,7 +88,7 @@ pub fn agui_sse(data: &[u8]) {
     }
 }
 
-/// The events on the lines of a text.
+/// Decodes the events on the lines of a text.
 fn events(data: &[u8]) -> Vec<Event> {
     let Ok(text) = core::str::from_utf8(data) else { return Vec::new() };
     let lines = text.lines().filter_map(|line| wire::decode(line).ok());
@@ -110,7 +111,7 @@ fn reduced(events: &[Event]) -> (Vec<Message>, Value) {
     reducer.into_parts()
 }
 
-/// The same conversation, whether its deltas come one by one, joined or compacted; and no rule is broken by that.
+/// The conversation does not depend on whether deltas are separate, joined or compacted, and no rule is broken.
 pub fn agui_stream(data: &[u8]) {
     let mut tolerant = Verifier::tolerant();
     let events: Vec<Event> = events(data)
@@ -140,8 +141,8 @@ pub fn agui_stream(data: &[u8]) {
     }
 }
 
-/// A log numbers its events without a gap and stays within its bounds. A reader of the log and one of a copy move on
-/// with each read and end with its last event.
+/// A log numbers its events without a gap and stays within its bounds. Each read of the log or of a copy makes progress
+/// and ends with the last event.
 pub fn agui_run_log(data: &[u8]) {
     let Some((&[count, bytes, every, batch], body)) = data.split_first_chunk::<4>() else { return };
     let input = r#"{"threadId":"t","runId":"r","messages":[]}"#;
@@ -184,7 +185,7 @@ pub fn agui_run_log(data: &[u8]) {
     }
 }
 
-/// The number of the last event that a read gives, if it gives one.
+/// Returns the number of the last event of a read, if any.
 fn read(log: &RunLog, after: u64, max: usize) -> Option<u64> {
     let frames = match log.read(after, max) {
         Read::Frames(frames) | Read::Restart(frames) => frames,
@@ -200,7 +201,7 @@ fn read(log: &RunLog, after: u64, max: usize) -> Option<u64> {
     Some(frames.last)
 }
 
-/// Whatever a producer tries, in whatever order, what it sends keeps every rule.
+/// The output of a producer keeps every rule, for any calls in any order.
 pub fn agui_produce(data: &[u8]) {
     let input =
         r#"{"threadId":"t","runId":"r","messages":[],"tools":[{"name":"page","description":""}]}"#;
@@ -232,7 +233,7 @@ pub fn agui_produce(data: &[u8]) {
     verifier.finish().expect("a run ends");
 }
 
-/// Whatever a server sends, in whatever pieces, the client ends, and tells the same.
+/// A client ends for any response in any pieces, with the same result.
 pub fn agui_client(data: &[u8]) {
     let Some((&[status, form, size], body)) = data.split_first_chunk::<3>() else { return };
     let mut agent = Agent::new("t");

@@ -1,10 +1,11 @@
+//! Properties of the codec.
 use crate::framing::{Cuts, Item, at_once};
 use bytes::BytesMut;
 use jsonrpc_core::codec::Codec;
 use jsonrpc_core::framing::{Frame, Lines};
 use tokio_util::codec::{Decoder, Encoder};
 
-/// The codec gives what `Lines` gives, and reads what it wrote.
+/// The codec returns what `Lines` returns, and decodes what it encodes.
 pub fn codec(data: &[u8]) {
     let Some(cuts) = Cuts::read(data) else { return };
     let new = |limit| Lines::new(limit).with_text(cuts.policy);
@@ -20,15 +21,15 @@ pub fn codec(data: &[u8]) {
     found.extend(rest(&mut codec, &mut buffer));
     assert_eq!(found.iter().map(bytes).collect::<Vec<_>>(), expected);
     for frame in found.into_iter().flatten() {
-        // First in a stream that would be no part of the message.
+        // At the beginning of a stream this would not be part of the message.
         if !frame.as_bytes().starts_with("\u{feff}".as_bytes()) {
-            // Repaired text may be longer than the limit was.
+            // Repaired text may be longer than the limit.
             written(&frame, Codec::new(new(usize::MAX)));
         }
     }
 }
 
-/// What is written is one message, the same but for line breaks, which a line cannot have.
+/// The output is one message, equal except for line breaks, which a line cannot contain.
 fn written(frame: &Frame, mut codec: Codec) {
     let mut buffer = BytesMut::new();
     codec.encode(frame.clone(), &mut buffer).expect("no IO");

@@ -1,7 +1,8 @@
+//! Properties of conductor traces.
 use jsonrpc_core::transcript::{Conductor, Direction};
 use jsonrpc_core::{Kind, Message};
 
-/// What is read from a trace is messages, and the two ends of a connection see the same ones.
+/// Entries of a trace are messages, and both ends of a connection see the same ones.
 pub fn conductor(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let (mut ours, mut theirs) =
@@ -19,7 +20,7 @@ pub fn conductor(data: &[u8]) {
         assert!(matches!(entry.direction, Direction::Sent | Direction::Received));
         let text = core::str::from_utf8(&entry.bytes).expect("UTF-8");
         assert!(!text.contains(['\n', '\r']), "one line");
-        // Nobody says what the params of a trace are.
+        // The parameters of a trace are not specified.
         let message = Message::decode(text);
         let kind =
             message.as_ref().map_or_else(|error| error.kind(), |message| Some(message.kind()));

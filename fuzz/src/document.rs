@@ -1,9 +1,10 @@
+//! Properties of documents and batches.
 use crate::message::{line, parts};
 use jsonrpc_core::{Batch, DecodeError, Document, Message, Shape};
 use serde_json::value::RawValue;
 
-/// A document is what serde_json finds in the text: a message, or an array of texts, each read as a message by itself.
-/// The first byte is how many messages there may be.
+/// A document is what serde_json finds in the text: a message, or an array of texts, each decoded as a message. The
+/// first byte is the largest number of messages.
 pub fn document(data: &[u8]) {
     let Some((&max_len, data)) = data.split_first() else { return };
     let (max_len, Ok(text)) = (usize::from(max_len), core::str::from_utf8(data)) else { return };
@@ -30,7 +31,7 @@ pub fn document(data: &[u8]) {
                 DecodeError::Shape { problem: Shape::TooManyMessages, .. } => {
                     assert!(array.is_ok_and(|items| items.len() > max_len));
                 }
-                // Half a surrogate pair in a member's name is no syntax error to a raw value.
+                // A lone surrogate in a member's name is not a syntax error for a raw value.
                 DecodeError::Syntax { .. } => assert!(array.is_err()),
                 _ => assert!(Message::decode(text).is_err()),
             }
@@ -41,7 +42,7 @@ pub fn document(data: &[u8]) {
     }
 }
 
-/// Those that can be read are written as one array, and read the same.
+/// The decodable messages are encoded as one array, and decode to the same.
 fn messages(batch: &Batch<'_>) {
     let messages: Vec<_> = batch.messages().flatten().collect();
     let mut out = Vec::new();

@@ -1,6 +1,7 @@
+//! Properties of lines.
 use jsonrpc_core::framing::{FrameError, Lines, OnInvalid, TextPolicy};
 
-/// How a stream is cut, and what may be in it.
+/// How a stream is split, and its options.
 pub(crate) struct Cuts<'a> {
     pub(crate) limit: usize,
     pub(crate) policy: TextPolicy,
@@ -9,7 +10,7 @@ pub(crate) struct Cuts<'a> {
 }
 
 impl<'a> Cuts<'a> {
-    /// The first byte is the limit, the second the policy, the next three say how to cut.
+    /// The first byte is the limit, the second the policy, the next three determine the split.
     pub(crate) fn read(data: &'a [u8]) -> Option<Self> {
         let (&[limit, policy, sizes @ ..], stream) = data.split_first_chunk::<5>()?;
         let choice = |of: u8| match of % 3 {
@@ -21,7 +22,7 @@ impl<'a> Cuts<'a> {
         Some(Self { limit: usize::from(limit), policy, sizes, stream })
     }
 
-    /// The pieces, and whether their messages are taken before the next comes.
+    /// Returns the pieces, and whether messages are taken before the next piece.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (&'a [u8], bool)> {
         let (mut left, mut sizes) = (self.stream, self.sizes.into_iter().cycle());
         core::iter::from_fn(move || {
@@ -33,22 +34,22 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// A message of a stream, or what came in its place.
+/// A message of a stream, or its error.
 pub(crate) type Item = Result<Vec<u8>, FrameError>;
 
-/// The lines that can be taken now.
+/// Takes the available lines.
 pub(crate) fn rest(lines: &mut Lines) -> Vec<Item> {
     core::iter::from_fn(|| lines.next_bytes().map(|item| item.map(<[u8]>::to_vec))).collect()
 }
 
-/// The lines of a stream that is there at once.
+/// Returns the lines of a complete stream.
 pub(crate) fn at_once(mut lines: Lines, stream: &[u8]) -> Vec<Item> {
     lines.push(stream);
     lines.finish();
     rest(&mut lines)
 }
 
-/// A stream gives the same lines however it is cut, and no line is longer than the limit or against the policy.
+/// The lines of a stream do not depend on how it is split; no line exceeds the limit or violates the policy.
 pub fn lines(data: &[u8]) {
     let Some(cuts) = Cuts::read(data) else { return };
     let new = || Lines::new(cuts.limit).with_text(cuts.policy);
@@ -64,7 +65,7 @@ pub fn lines(data: &[u8]) {
     found.extend(rest(&mut lines));
     assert_eq!(found, expected);
     for line in found.iter().flatten() {
-        // U+FFFD takes three bytes, for one that is none.
+        // U+FFFD takes three bytes, for one invalid byte.
         let longest =
             if cuts.policy.utf8 == OnInvalid::Repair { 3 * cuts.limit } else { cuts.limit };
         assert!(line.len() <= longest);

@@ -1,6 +1,6 @@
-//! What must hold for any input. Each function panics where it does not.
+//! Properties that hold for any input. Each function panics on a violation.
 //!
-//! `cargo test` replays the corpus on any toolchain; `fuzz/run` looks for more, as the README says.
+//! `cargo test` replays the corpus on any toolchain; `fuzz/run` searches for new inputs, as described in the README.
 mod acp;
 mod agui;
 mod codec;
@@ -34,7 +34,7 @@ pub use transcript::transcript;
 pub use wire::wire;
 pub use wire_modes::wire_modes;
 
-/// A target's name and body.
+/// Name and body of a target.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.

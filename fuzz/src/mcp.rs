@@ -1,3 +1,4 @@
+//! Properties of the MCP types and peers.
 use crate::value::value;
 use jsonrpc_core::Message;
 use jsonrpc_core::wire::{self, Extra, Raw};
@@ -20,7 +21,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Params and results that can be read by their method are written as the same JSON value.
+/// Decodable parameters and results are encoded as the same JSON value.
 pub fn mcp_message(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match Message::decode(text) {
@@ -60,7 +61,7 @@ pub fn mcp_message(data: &[u8]) {
 }
 
 fn check(given: Option<&Raw>, written: Option<&Raw>) {
-    // What is absent or `null` is read as an empty object.
+    // Absent and `null` count as an empty object.
     let text = |raw: Option<&Raw>| -> String {
         raw.map(Raw::as_str).filter(|text| *text != "null").unwrap_or("{}").into()
     };
@@ -70,7 +71,7 @@ fn check(given: Option<&Raw>, written: Option<&Raw>) {
     assert!(is_same(&given_value, &written_value), "{given}\n{written}");
 }
 
-/// Whether `written` is `given`, where a `null` member may be absent.
+/// Returns whether `written` equals `given`, where a `null` member may be absent.
 fn is_same(given: &Value, written: &Value) -> bool {
     match (given, written) {
         (Value::Array(given), Value::Array(written)) => {
@@ -87,7 +88,7 @@ fn is_same(given: &Value, written: &Value) -> bool {
     }
 }
 
-/// A context that is found is found again after it was put in again, and what is left is a part of the message.
+/// An extracted context can be injected and extracted again, and the rest is part of the message.
 pub fn mcp_context(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let question = wire::decode::<ElicitRequestParams>(text).unwrap_or_else(|_| {
@@ -120,7 +121,7 @@ pub fn mcp_context(data: &[u8]) {
     }
 }
 
-/// A form is its own form, and any answer to it is read or refused.
+/// The restricted form of a schema is stable, and any answer to it is accepted or refused.
 pub fn mcp_schema(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let (schema, answer) = text.split_once('\n').unwrap_or((text, "{}"));
@@ -132,13 +133,13 @@ pub fn mcp_schema(data: &[u8]) {
     if let Ok(answer) = wire::decode::<Extra>(answer) {
         let problems = form.read::<Value>(&answer).err();
         let checked = again.read::<Value>(&answer).err();
-        // The form of a form knows nothing of JSON texts in it.
+        // The form of a form has no JSON texts.
         assert!(checked.is_none() || problems.is_some());
     }
 }
 
-/// Whatever lines come, a server answers each request once at most, and each call that it gives out can be ended; a client
-/// and a relay take the same lines.
+/// For any lines, a server answers each request at most once, and each call that it reports can be ended. A client and
+/// a relay accept the same lines.
 pub fn mcp_peers(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let tool: Tool =

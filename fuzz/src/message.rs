@@ -1,8 +1,9 @@
+//! Properties of messages.
 use jsonrpc_core::{Message, Response};
 use serde_json::value::RawValue;
 
-/// A message that can be read is written so that it reads the same, and half of it is not taken for another; one that
-/// cannot be read has an answer that is a message.
+/// A decodable message round-trips, and half of it does not decode as another. An undecodable one has a response that
+/// is a message.
 pub fn message(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match Message::decode(text) {
@@ -27,7 +28,7 @@ pub fn message(data: &[u8]) {
     }
 }
 
-/// What is told of the first half of a message is true of the whole.
+/// The properties of the first half of a message hold for the whole.
 fn broken_off(text: &str, message: &Message<'_>) {
     let Some(Err(error)) = text.get(..text.len() / 2).map(Message::decode) else { return };
     assert!(error.kind().is_none_or(|kind| kind == message.kind()));
@@ -42,7 +43,7 @@ pub(crate) fn line(message: &Message<'_>) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// All that a message has. Line breaks between tokens are written as spaces.
+/// Returns all parts of a message. Line breaks between tokens are written as spaces.
 pub(crate) fn parts(message: &Message<'_>) -> Vec<String> {
     let raw = |raw: &RawValue| raw.get().replace(['\n', '\r'], " ");
     let mut parts = vec![format!("{:?} {:?}", message.kind(), message.id())];

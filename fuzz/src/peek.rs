@@ -1,3 +1,4 @@
+//! Properties of the envelope reader.
 use jsonrpc_core::{
     Head, JsonStr, Kind, MemberReader, Message, Payload, PeekError, Peeked, find_member,
     peek_envelope, peek_member,
@@ -5,8 +6,8 @@ use jsonrpc_core::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The reader of envelopes gives what serde_json gives, for any line and any cut of it: bad syntax, members, the kind of
-/// message that decoding gives, and the head as far as its bytes go.
+/// The envelope reader agrees with serde_json for any line and any prefix: syntax errors, members, the kind of message,
+/// and the head as far as its bytes go.
 pub fn peek(data: &[u8]) {
     let peeked = jsonrpc_core::peek(data);
     let envelope = peek_envelope(data);
@@ -25,7 +26,7 @@ pub fn peek(data: &[u8]) {
     match (&peeked, &envelope) {
         (Ok(peeked), Ok(envelope)) => assert_eq!(view(peeked), view(envelope)),
         (Ok(_), Err(error)) => panic!("the envelope is valid: {error}"),
-        // What is not checked is not JSON, or there is more of it than an envelope gives.
+        // Parts that are not validated may be invalid, or contain more than an envelope returns.
         (Err(_), _) => {}
     }
     let decoded = Message::decode(text);
@@ -49,7 +50,7 @@ pub fn peek(data: &[u8]) {
     members(peeked.params().unwrap_or("{}"));
 }
 
-/// All that was seen of a message.
+/// Returns all parts of a peeked message.
 fn view<'a>(peeked: &Peeked<'a>) -> impl PartialEq + core::fmt::Debug + use<'a> {
     let method = peeked.method().map(|method| format!("{method:?}"));
     (peeked.kind(), peeked.id(), method, peeked.params(), peeked.result(), peeked.error())
@@ -73,7 +74,7 @@ fn agree(peeked: &Peeked<'_>, message: &Message<'_>) {
     }
 }
 
-/// The head is the same without the bytes behind it, and says what the message says.
+/// The head does not depend on the bytes after it, and agrees with the message.
 fn head(data: &[u8], peeked: Option<&Peeked<'_>>) {
     let Some(head) = Head::read(data) else { return };
     let seen = |head: &Head<'_>| format!("{head:?}");
@@ -97,7 +98,7 @@ fn head(data: &[u8], peeked: Option<&Peeked<'_>>) {
     }
 }
 
-/// Members come to an end whatever the bytes are; what was given does not depend on the bytes behind.
+/// Members end for any bytes; returned members do not depend on later bytes.
 fn any_object(data: &[u8]) {
     let Ok(mut members) = MemberReader::new(data) else { return };
     let mut count = 0;

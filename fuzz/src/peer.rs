@@ -1,11 +1,12 @@
+//! Properties of the JSON-RPC peer.
 use core::time::Duration;
 use jsonrpc_core::{CancelMethod, EndReason, Incoming, Kind, Limits, Message, Peer, RequestId};
 use std::collections::BTreeMap;
 
 const LIMITS: Limits = Limits { ours: 3, theirs: 3 };
 
-/// Whatever happens in whatever order, a plain account of both sides says the same as the peer. Each step is a byte that
-/// chooses it and one that it is about; a line of the peer's own follows its length.
+/// For any inputs in any order, a simple model of both sides agrees with the peer. Each step is a byte that selects the
+/// input and a byte for its subject; a line of the other side follows its length.
 pub fn peer(data: &[u8]) {
     let (mut account, mut left) = (Account::new(), data);
     while let Some((&[step, about], behind)) = left.split_first_chunk() {
@@ -31,7 +32,7 @@ pub fn peer(data: &[u8]) {
     }
 }
 
-/// What the peer may say about a request, ours or theirs.
+/// Returns a line of the other side about a request of either side.
 fn theirs(about: u8) -> String {
     let id = about % 8;
     match about / 8 % 5 {
@@ -49,9 +50,9 @@ struct Account {
     /// Open, draining, ended, closed.
     state: u8,
     next: i64,
-    /// Requests of ours: when they end by themselves, and whether they were taken back.
+    /// Own requests: deadlines, and whether they were withdrawn.
     ours: BTreeMap<i64, (Option<u64>, bool)>,
-    /// Requests of theirs: whether they were taken back.
+    /// Requests of the other side: whether they were withdrawn.
     theirs: BTreeMap<RequestId, bool>,
 }
 

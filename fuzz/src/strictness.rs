@@ -1,9 +1,10 @@
+//! Properties of the strictness levels.
 use crate::message::parts;
 use jsonrpc_core::{DecodeError, Message};
 use serde_json::Value;
 
-/// What is read strictly is read in the same way tolerantly, and what is read tolerantly in the same way leniently; and
-/// lenient reading tells of each thing that strict reading minds.
+/// A message that is valid strictly is valid tolerantly with the same result, and so from tolerant to lenient. Lenient
+/// decoding reports each deviation that strict decoding rejects.
 pub fn strictness(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let (strict, tolerant) = (Message::decode_strict(text), Message::decode(text));
@@ -25,7 +26,7 @@ pub fn strictness(data: &[u8]) {
     let Ok((_, diagnostics)) = lenient else { return };
     assert_eq!(diagnostics.is_empty(), strict.is_ok());
     assert!(diagnostics.len() <= 12, "{diagnostics:?}");
-    // serde_json's values know less than the text does: no size, no half of a surrogate pair.
+    // serde_json's values are less expressive than the text: no size, no lone surrogate.
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     for diagnostic in diagnostics {
         let parent = diagnostic.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -33,7 +34,7 @@ pub fn strictness(data: &[u8]) {
     }
 }
 
-/// What a message says, without the members that JSON-RPC does not know.
+/// Returns the content of a message, without unknown members.
 fn essence(message: &Message<'_>) -> Vec<String> {
     let mut parts = parts(message);
     parts.truncate(parts.len() - message.extra().count());

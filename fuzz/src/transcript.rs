@@ -1,7 +1,8 @@
+//! Properties of transcripts.
 use jsonrpc_core::transcript::{self, Entry, Replay, Replayed};
 use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer};
 
-/// An entry that can be read is written so that it reads the same; and entries play to the end, twice the same.
+/// A decodable entry round-trips. Entries play to the end, twice with the same result.
 pub fn transcript(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
@@ -18,7 +19,7 @@ pub fn transcript(data: &[u8]) {
     assert_eq!(play(entries.clone()), play(entries));
 }
 
-/// What comes of each entry. No request of ours ends twice, and no answer is one of nobody.
+/// Returns the outcome of each entry. Each own request ends at most once, and each matched response has a request.
 fn play(entries: Vec<Entry<'static>>) -> Vec<String> {
     let limits = Limits { ours: 3, theirs: 3 };
     let (mut peer, mut replay) = (Peer::new(CancelMethod::ACP, limits), Replay::new(entries));

@@ -1,10 +1,11 @@
+//! JSON values with unambiguous pointers.
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The value of a text, where each pointer leads to one place: no name comes twice in an object. Nothing too where
-/// serde_json's values know less than the text does: no size, no depth, no half of a surrogate pair.
+/// Returns the value of a text in which no object repeats a name, so that each pointer has one target. Returns `None`
+/// if serde_json's values cannot represent the text: size, depth, lone surrogates.
 pub(crate) fn value(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().map(|Distinct(value)| value)
 }

@@ -1,3 +1,4 @@
+//! Properties of the wire macros.
 use jsonrpc_core::{object, open_enum, open_union, string_id, wire};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ string_id! {
 open_enum! {
     /// A list of names.
     pub enum Colour {
-        /// As blood.
+        /// A colour.
         Red = "red",
     }
 }
@@ -38,7 +39,7 @@ object! {
 object! {
     /// An object with a union flat in it.
     pub struct Framed {
-        /// Beside the union's members.
+        /// A sibling of the union's members.
         message: String = "message",
     }
     rest {
@@ -48,18 +49,18 @@ object! {
 }
 
 open_union! {
-    /// A union, one of whose variants may do without the tag.
+    /// A union with one variant that may lack the tag.
     pub enum Event by "type" {
-        /// With a union flat in it.
+        /// A variant with a flattened union.
         Framed(Box<Framed>) = "framed",
     }
     untagged {
-        /// Not tagged, as a rule.
+        /// Usually without a tag.
         Item(Item) = "item",
     }
 }
 
-/// What can be read is written as the same JSON value, and what cannot gets an error that says where.
+/// A decodable text is encoded as the same JSON value; an error has a place.
 pub fn wire(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match wire::decode::<Event>(text) {
@@ -67,7 +68,7 @@ pub fn wire(data: &[u8]) {
             let written = serde_json::to_string(&event).expect("an event is JSON");
             let again: Event = wire::decode(&written).expect("what was written can be read");
             assert_eq!(again, event);
-            // serde_json's values know less than the text does: no size, no depth, no half of a surrogate pair.
+            // serde_json's values are less expressive than the text: no size, no depth, no lone surrogate.
             if let Ok(given) = serde_json::from_str::<Value>(text) {
                 let written: Value =
                     serde_json::from_str(&written).expect("what was written is JSON");

@@ -1,3 +1,4 @@
+//! Properties of the decoding modes.
 use crate::value::value;
 use jsonrpc_core::wire::{self, Decoded, Mode};
 use jsonrpc_core::{object, open_enum};
@@ -5,7 +6,7 @@ use jsonrpc_core::{object, open_enum};
 open_enum! {
     /// A list of names.
     pub enum Level {
-        /// It is urgent.
+        /// Urgent.
         High = "high",
     }
 }
@@ -17,25 +18,25 @@ object! {
         name: String = "name",
     }
     optional {
-        /// With a mark.
+        /// With an annotation.
         size: u8 = "size" [default_on_error],
-        /// An object in itself.
+        /// A nested object.
         inner: Box<Plan> = "inner" [default_on_error],
     }
 }
 
 object! {
-    /// An object with all marks.
+    /// An object with all annotations.
     pub struct Plan {
-        /// Bad ones are left out.
+        /// Invalid items are skipped.
         steps: Vec<Step> = "steps" [skip_invalid_items, default_on_null] or "[]",
     }
     optional {
-        /// With a mark.
+        /// With an annotation.
         level: Level = "level" [default_on_error],
-        /// Without one.
+        /// Without an annotation.
         count: u8 = "count",
-        /// Bad ones are left out, and it may be something else.
+        /// Invalid items are skipped, and an invalid list is replaced.
         tags: Vec<String> = "tags" [default_on_error, skip_invalid_items],
     }
     patch {
@@ -45,8 +46,8 @@ object! {
     and "_meta"
 }
 
-/// What is read strictly is read the same in every mode; the lenient ones agree; and what could not be read is written
-/// as it was.
+/// A text that decodes strictly decodes equally in every mode. The lenient modes agree, and invalid parts are encoded
+/// unchanged.
 pub fn wire_modes(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let strict = wire::decode::<Plan>(text);

@@ -1,4 +1,4 @@
-//! Every target holds for every input in the corpus, its own and the others'.
+//! Every target holds for every input of all corpora.
 use spanwire_fuzz::TARGETS;
 use std::error::Error;
 use std::fs;

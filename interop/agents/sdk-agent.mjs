@@ -1,5 +1,5 @@
-// An ACP agent on the official TypeScript SDK that plays `scenarios.json` without a model: on stdio, or with `--listen`
-// on a WebSocket; stderr gets its address.
+// An ACP agent based on the official TypeScript SDK with the responses of `scenarios.json`, without a model. It uses stdio, or
+// with `--listen` a WebSocket; its address is printed on stderr.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

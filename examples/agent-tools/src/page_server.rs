@@ -1,6 +1,6 @@
-//! The MCP server of a conversation: the page's tools, and the server's own beside them.
+//! The MCP server of a conversation, with the tools of the page and the server's own.
 //!
-//! Each has an address that cannot be guessed, and a secret of its own.
+//! Each server has an address that cannot be guessed, and its own secret.
 use crate::questions::{Held, failed};
 use crate::toolbox::Toolbox;
 use acp_host::process::own_program_for_others;
@@ -36,10 +36,10 @@ mod asking;
 /// Maximum number of calls that wait for a conversation.
 const MAX_REQUESTS: usize = 64;
 
-/// The path that the servers are below.
+/// The path prefix of the servers.
 pub const PATH: &str = "/mcp/threads/";
 
-/// Variables of the environment with the URL and the secret of the server, for the shim.
+/// Environment variables with the URL and the secret of the server, for the shim.
 pub(crate) const URL_VARIABLE: &str = "SPANWIRE_MCP_URL";
 pub(crate) const SECRET_VARIABLE: &str = "SPANWIRE_MCP_SECRET";
 
@@ -81,7 +81,7 @@ pub enum FromServer {
 pub struct ToolQuestion {
     /// Name of the tool.
     pub tool: String,
-    /// The agent's own id of the call, if it says so.
+    /// The agent's own id of the call, if given.
     pub agent_id: Option<ToolCallId>,
     /// The question.
     pub message: String,
@@ -131,8 +131,8 @@ impl PageServers {
         self.open().get(name).cloned()
     }
 
-    /// Opens a server for a conversation of `user`. With `offers_own` it has the server's own tools as well.
-    /// Returns the server, and its events.
+    /// Opens a server for a conversation of `user`. With `offers_own` it includes the server's own tools. Returns the
+    /// server, and its events.
     ///
     /// # Errors
     /// The system has no randomness.
@@ -179,7 +179,7 @@ pub struct PageServer {
 
 impl fmt::Debug for PageServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Its name and its secret give access.
+        // The name and the secret grant access.
         f.debug_struct("PageServer").finish_non_exhaustive()
     }
 }
@@ -287,7 +287,7 @@ impl Service for PageService {
 }
 
 impl PageService {
-    /// Returns the server's own tools, if this is one of them and not one of the page.
+    /// Returns the server's own tools, if the name is one of them and not one of the page.
     fn own(&self, name: &str) -> Option<&Toolbox> {
         let toolbox = self.toolbox.as_deref()?;
         let offered = self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();

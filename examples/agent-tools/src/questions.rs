@@ -26,13 +26,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io, mem};
 use tokio_util::sync::CancellationToken;
 
-/// The result of a call after its session was lost with its program.
+/// The result of a call that lost its session in a restart.
 const LOST: &str = "the call was lost while it waited for the user, because the server restarted; call the tool again";
 
 /// Separates the call from its question in the id of an interrupt.
 const ELICIT: &str = ":elicit:";
 
-/// Tools that ask, and their calls that wait for answers.
+/// Tools that ask, and their suspended calls.
 pub struct Questions {
     host: PluginHost,
     store: Arc<dyn SessionStore>,
@@ -61,17 +61,17 @@ pub enum Called {
     Asks(Vec<Interrupt>),
 }
 
-/// Answers were refused: the code and the message of an error.
+/// An error resuming a call: its code and message.
 #[derive(Debug)]
 pub struct Refused(pub &'static str, pub String);
 
-/// The model that answers what a tool asks of a model.
+/// The model that answers the questions of tools to a model.
 #[async_trait]
 pub trait Sampler: Send + Sync {
     /// Returns the model's answer to a text.
     ///
     /// # Errors
-    /// The model has none; the text says why.
+    /// The model has no answer; the text has the reason.
     async fn sample(&self, text: &str) -> Result<String, String>;
 }
 
@@ -92,7 +92,7 @@ impl Questions {
         self.host.tools()
     }
 
-    /// Returns whether a tool asks.
+    /// Returns whether a tool is one that asks.
     pub fn has(&self, name: &str) -> bool {
         self.tools().any(|tool| tool.name == name)
     }
@@ -105,10 +105,10 @@ impl Questions {
         model: &dyn Sampler,
     ) -> Called {
         if let Err(error) = self.host.sweep().await {
-            tracing::warn!(%error, "sessions that wait too long stay");
+            tracing::warn!(%error, "expired sessions cannot be removed");
         }
         let arguments = Raw::from_text(&request.arguments);
-        let arguments = arguments.map_err(|error| format!("the arguments: {error}"));
+        let arguments = arguments.map_err(|error| format!("invalid arguments: {error}"));
         let (arguments, session_id) =
             match arguments.and_then(|raw| Ok((raw, random_id().map_err(|e| e.to_string())?))) {
                 Ok(both) => both,
@@ -129,7 +129,7 @@ impl Questions {
         asker: &dyn Asker,
     ) -> Held {
         let Ok(session_id) = random_id() else {
-            return Held::Done(failed("there is no randomness"));
+            return Held::Done(failed("no randomness is available"));
         };
         let held = self.hold(&session_id, principal);
         let call_id = session_id.as_str();
@@ -139,7 +139,7 @@ impl Questions {
             let (state, asks) = match turn {
                 Ok(Turn::Asks { state, asks }) => (state, asks),
                 Ok(Turn::Done(result)) => return Held::Done(result),
-                Ok(_) => return Held::Done(failed("the call goes on elsewhere")),
+                Ok(_) => return Held::Done(failed("the call continues elsewhere")),
                 Err(error) => return Held::Done(failed(&error.to_string())),
             };
             let asked = asks.iter();
@@ -165,7 +165,7 @@ impl Questions {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Resumes a call for as long as it has questions to the model.
+    /// Resumes a call while it has questions for the model.
     async fn sampled(
         &self,
         mut turn: Result<Turn, SessionError>,
@@ -179,7 +179,7 @@ impl Questions {
             let (state, asks) = match turn {
                 Ok(Turn::Asks { state, asks }) => (state, asks),
                 Ok(Turn::Done(result)) => return Called::Done(result_for_model(&result)),
-                Ok(_) => return Called::Done(Err("the call goes on elsewhere".to_owned())),
+                Ok(_) => return Called::Done(Err("the call continues elsewhere".to_owned())),
                 Err(error) => return Called::Done(Err(error.to_string())),
             };
             let mut answers = Vec::new();
@@ -200,7 +200,7 @@ impl Questions {
     /// Resumes calls with the answers in the input of a run. Returns the new state of each.
     ///
     /// # Errors
-    /// An answer is for no question of the user, or comes too late.
+    /// An answer belongs to no question of the user, or is too late.
     pub async fn resume(
         &self,
         input: &RunAgentInput,
@@ -336,8 +336,8 @@ impl Drop for Holding {
         let (questions, session) = (self.questions.clone(), mem::take(&mut self.session_id));
         let principal = mem::take(&mut self.principal);
         tokio::spawn(async move {
-            // A call that is over stays as it is.
-            let _ = questions.host.abort(&session, &principal, "its caller is gone").await;
+            // A call that is over is not changed.
+            let _ = questions.host.abort(&session, &principal, "the caller is gone").await;
         });
     }
 }
@@ -349,7 +349,7 @@ pub(crate) fn failed(why: &str) -> CallToolResult {
     result
 }
 
-/// Returns a payload as the result of an elicitation; it may be the content alone.
+/// Returns a payload as the result of an elicitation. The payload may be the content alone.
 fn answer(payload: Option<&Raw>) -> Value {
     let payload: Value = payload.and_then(|payload| payload.decode().ok()).unwrap_or_default();
     match payload.get("action") {
@@ -368,7 +368,7 @@ fn interrupts(asks: &[Ask], session_id: &str, call_id: &str) -> Vec<Interrupt> {
     let mut interrupts = Vec::new();
     for ask in asks {
         let Some(question) = PluginInterrupt::of(ask, session_id, call_id) else {
-            tracing::warn!(key = ask.key, "a question that a page cannot be asked");
+            tracing::warn!(key = ask.key, "a question that a page cannot answer");
             continue;
         };
         let mut metadata = question.metadata.clone().unwrap_or_default();

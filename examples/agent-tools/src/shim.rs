@@ -1,4 +1,4 @@
-//! MCP on stdio, forwarded to an endpoint of Streamable HTTP: for agents that start their servers themselves.
+//! MCP on stdio, forwarded to an endpoint of Streamable HTTP, for agents that start their servers themselves.
 //!
 //! The environment has the URL of the endpoint and its secret.
 use crate::page_server::{SECRET_VARIABLE, URL_VARIABLE};
@@ -23,7 +23,7 @@ use tokio::task::AbortHandle;
 pub async fn run() -> ExitCode {
     let (Ok(url), Ok(secret)) = (env::var(URL_VARIABLE), env::var(SECRET_VARIABLE)) else {
         warn(format_args!(
-            "mcp-shim: {URL_VARIABLE} and {SECRET_VARIABLE} say where the server is"
+            "mcp-shim: {URL_VARIABLE} and {SECRET_VARIABLE} have to contain the server's address"
         ));
         return ExitCode::from(2);
     };
@@ -85,7 +85,7 @@ impl Shim {
             }
             Message::Response(_) => (None, String::new()),
         };
-        // Only the newer generation has these headers; it has its version in each request.
+        // Only the newer protocol generation has these headers; each of its requests states the version.
         let mut headers = Vec::new();
         if let Message::Request(request) = &message
             && line.contains("io.modelcontextprotocol/protocolVersion")
@@ -94,7 +94,7 @@ impl Shim {
             headers = known.into_iter().map(|(name, value)| (name.into_owned(), value)).collect();
         }
         let Some(id) = id else {
-            // In order, because a notification may be about an earlier request.
+            // Sent in order, since a notification may concern an earlier request.
             return self.post(line, None, headers).await;
         };
         let shim = self.clone();
@@ -104,7 +104,7 @@ impl Shim {
             lock(&shim.open).remove(&key);
         });
         if is_initialize {
-            // The next messages need the session.
+            // Later messages require the session.
             let _ = task.await;
             tokio::spawn(self.listen());
         } else {
@@ -112,7 +112,8 @@ impl Shim {
         }
     }
 
-    /// Cancels a request by the end of its connection, as the newer generation does. Returns whether it does.
+    /// Cancels a request by closing its connection, as the newer generation does. Returns whether the generation does
+    /// so.
     fn cancel(&self, line: &str) -> bool {
         if lock(&self.session).id.is_some() {
             return false;
@@ -232,7 +233,7 @@ impl Shim {
 
 /// Writes a message to standard error.
 fn warn(message: impl Display) {
-    // There is no other place to report a failure to.
+    // Standard error is the last place to report a failure.
     let _ = writeln!(io::stderr(), "{message}");
 }
 

@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Name of the tool that tells the time.
+/// Name of the tool that returns the time.
 const CLOCK: &str = "clock";
 
 /// The server's tools, with their sources.
@@ -47,7 +47,7 @@ impl Toolbox {
         &self.registry
     }
 
-    /// Returns all tools as a client of HTTP lists them.
+    /// Returns all tools in the form for HTTP clients.
     pub fn list(&self) -> ToolList {
         self.registry.list()
     }
@@ -69,14 +69,14 @@ impl Toolbox {
         self.registry.iter().filter(|tool| tool.is_enabled).map(Registered::offered)
     }
 
-    /// Runs a tool that asks nothing.
+    /// Runs a tool that does not ask.
     ///
     /// # Errors
     /// The tool does not exist; the text is for the model.
     pub async fn call(&self, name: &str) -> Result<String, String> {
         match name {
             CLOCK => Ok(humantime::format_rfc3339_seconds(SystemTime::now()).to_string()),
-            other => Err(format!("there is no tool `{other}`")),
+            other => Err(format!("the tool `{other}` does not exist")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A model behind an endpoint that speaks as OpenAI's chat completions do.
+//! A model behind an endpoint with the API of OpenAI's chat completions.
 //!
 //! Spec: [Create chat completion](https://platform.openai.com/docs/api-reference/chat/create)
 use crate::ModelSettings;
@@ -21,19 +21,19 @@ use std::collections::{BTreeMap, VecDeque};
 use std::env;
 use std::time::Duration;
 
-/// How long it may take to connect.
+/// Time limit for connecting.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// How long the endpoint may be silent.
+/// Longest silence of the endpoint.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// Maximum number of bytes of an event of its stream.
+/// Largest size of a stream event, in bytes.
 const MAX_EVENT: usize = 1024 * 1024;
 
-/// Maximum number of characters of a refusal that are passed on.
+/// Largest number of forwarded characters of an error response.
 const MAX_REFUSAL: usize = 500;
 
-/// Where the model is.
+/// The address of a model.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     client: Client,
@@ -43,20 +43,20 @@ pub(super) struct Endpoint {
     authorization: Option<HeaderValue>,
 }
 
-/// The settings of an endpoint are invalid.
+/// An error in the settings of an endpoint.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// The URL is not one of HTTP.
+    /// The URL is not an HTTP URL.
     #[error("model.url: expected http://… or https://…, got `{0}`")]
     Url(String),
     /// The model has no name.
     #[error("model.name: expected the name of a model")]
     Name,
-    /// The variable has no key.
+    /// The environment variable has no valid key.
     #[error("model.key-variable: {0} has no key in it")]
     Key(String),
-    /// The HTTP client cannot be made.
+    /// The HTTP client cannot be created.
     #[error("no HTTP client: {0}")]
     Client(#[from] reqwest::Error),
 }
@@ -78,7 +78,7 @@ impl Endpoint {
         Ok(Self { client, url, model, instructions: settings.instructions.clone(), authorization })
     }
 
-    /// Returns the model's name there.
+    /// Returns the name of the model.
     pub(super) fn model(&self) -> &str {
         &self.model
     }
@@ -127,9 +127,9 @@ fn authorization(name: &str) -> Result<HeaderValue, EndpointError> {
 /// State of the endpoint's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// There is more to come.
+    /// More events follow.
     Open,
-    /// The model has stopped; its usage may follow.
+    /// The model has finished; its usage may follow.
     Stopped,
     Done,
 }
@@ -140,7 +140,7 @@ pub(super) struct Answering<'a> {
     bytes: BoxStream<'static, Result<Bytes, reqwest::Error>>,
     decoder: Decoder,
     events: VecDeque<ModelEvent>,
-    /// The ids of this answer's calls, by their places in it.
+    /// Ids of the calls in this answer, by index.
     calls: BTreeMap<u64, String>,
     /// Number of requests so far.
     asked: u64,
@@ -260,14 +260,14 @@ fn unavailable(error: reqwest::Error) -> RunFailure {
 }
 
 fn unreadable(error: &dyn std::error::Error) -> RunFailure {
-    let message = format!("The model's endpoint says what cannot be read: {error}");
+    let message = format!("The model's endpoint sends an invalid stream: {error}");
     RunFailure::new("MODEL_UNREADABLE", message)
 }
 
 fn message(message: &ChatMessage) -> Value {
     let text = |message: &ChatMessage| Value::from(message.text());
     match message.role {
-        // Not every endpoint knows the role of developers.
+        // Not every endpoint supports the role `developer`.
         ChatRole::Developer => json!({ "role": "system", "content": text(message) }),
         ChatRole::User => {
             let is_text = message.content.iter().all(|part| part.as_text().is_some());

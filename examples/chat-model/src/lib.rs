@@ -1,6 +1,6 @@
 //! A chat model with tools as an AG-UI agent.
 //!
-//! A [`ChatModel`] is behind an endpoint or in a script; [`run`](run()) runs one input, with the page's tools and those of a
+//! A [`ChatModel`] is an endpoint or a script. [`run`](run()) executes one input, with the tools of the page and of a
 //! [`Toolbox`].
 use agent_tools::{Sampler, Toolbox};
 use agui_bridge::hybrid_tools::runner::{self, Backend, Model};
@@ -28,11 +28,11 @@ mod run;
 mod script;
 mod traced;
 
-/// The script that is built in.
+/// The built-in script.
 const BUILT_IN: &str = include_str!("../scripts/hybrid.toml");
 
-/// Where a model is: in a script, or behind an endpoint that speaks as OpenAI's chat completions do. The script that is
-/// built in needs neither.
+/// The location of a model: a script, or an endpoint with the API of OpenAI's chat completions. The built-in script
+/// needs neither.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ModelSettings {
@@ -40,15 +40,15 @@ pub struct ModelSettings {
     pub script: Option<PathBuf>,
     /// The URL before `/chat/completions`.
     pub url: Option<String>,
-    /// The model's name there.
+    /// Name of the model at the endpoint.
     pub name: Option<String>,
-    /// The variable of the environment with the key, if one is needed.
+    /// The environment variable with the key, if one is required.
     pub key_variable: Option<String>,
-    /// The model's instructions.
+    /// Instructions for the model.
     pub instructions: Option<String>,
 }
 
-/// The settings of a model are invalid.
+/// An error in the settings of a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -68,7 +68,7 @@ pub enum ModelError {
 pub struct ChatModel {
     kind: Kind,
     tools: Vec<BackendTool>,
-    /// Whether clients before 1.0 are interrupted for questions.
+    /// Whether clients before 1.0 receive interrupts.
     legacy_interrupts: bool,
     toolbox: Arc<Toolbox>,
 }
@@ -80,8 +80,8 @@ enum Kind {
 }
 
 impl ChatModel {
-    /// Creates a model with the tools of `toolbox`. With `legacy_interrupts`, tools ask the users of clients before 1.0 as
-    /// well.
+    /// Creates a model with the tools of `toolbox`. With `legacy_interrupts`, tools also ask the users of clients
+    /// before 1.0.
     ///
     /// # Errors
     /// The settings are invalid.

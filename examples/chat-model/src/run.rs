@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// Result of a tool that asks, for the model, where the client has no interrupts.
+/// Result of a tool that asks, for the model, if the client does not support interrupts.
 const CANNOT_ASK: &str = "the user cannot be asked: the client is of before AG-UI 1.0";
 
 /// A run of a [`ChatModel`].
@@ -27,19 +27,19 @@ const CANNOT_ASK: &str = "the user cannot be asked: the client is of before AG-U
 pub struct ModelRun {
     /// The input.
     pub input: RunAgentInput,
-    /// The user; calls of tools are separate for each user.
+    /// The user. Tool calls of different users are separate.
     pub user: String,
-    /// How long the run may take.
+    /// Time limit of the run.
     pub time: Duration,
-    /// Where its spans go.
+    /// Telemetry of the run.
     pub traced: Traced,
     /// Stops the run.
     pub cancel: CancellationToken,
-    /// Says that the program is ending.
+    /// Cancelled when the program shuts down.
     pub shutdown: CancellationToken,
 }
 
-/// Why a run stops.
+/// The reason why a run stops.
 enum Stopped {
     Cancelled,
     Failed(RunFailure),
@@ -51,7 +51,7 @@ fn failed(failure: Failure, message: &str) -> Stopped {
     Stopped::Failed(RunFailure::new(failure.code(), message))
 }
 
-/// Runs a model. `push` takes each event, and returns `false` when there is no room for more; the run ends then.
+/// Runs a model. `push` receives each event, and returns `false` to end the run when there is no room for more.
 pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> bool + Send) {
     let ModelRun { input, user, time, traced, cancel, shutdown } = run;
     let full = CancellationToken::new();
@@ -91,7 +91,7 @@ pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> b
     turn.send_all();
 }
 
-/// Returns the end of a run with open questions of tools.
+/// Returns the end of a run with tools that ask.
 fn interrupted(input: &RunAgentInput, interrupts: Vec<Interrupt>) -> Event {
     let mut finished = RunFinishedEvent::new(input.thread_id.clone(), input.run_id.clone());
     let outcome = RunFinishedInterruptOutcome::new(interrupts);
@@ -108,7 +108,7 @@ struct Turn<'a, F> {
 }
 
 impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
-    /// Runs the turn. Returns the reason unless it came to its end.
+    /// Runs the turn. Returns why it stopped, or `None` at its regular end.
     async fn run(&mut self) -> Option<Stopped> {
         if self.input.resume.as_ref().is_some_and(|resume| !resume.is_empty())
             && let Some(stopped) = self.resume().await
@@ -122,13 +122,13 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
         let mut conversation = backend.model.open(backend.traced);
         tokio::select! {
             biased;
-            // First, so that the results so far come before the questions.
+            // Polled first, so that results precede the questions.
             _ = runner::run(hybrid, &mut conversation, &*backend, sink) => None,
             interrupts = backend.asked() => Some(Stopped::Asks(interrupts)),
         }
     }
 
-    /// Resumes calls with the user's answers. Their results are in the conversation before the model is asked.
+    /// Resumes calls with the user's answers. Their results are in the conversation before the model is queried.
     async fn resume(&mut self) -> Option<Stopped> {
         let Tools { model, user, .. } = self.backend;
         let questions = model.toolbox.questions();
@@ -138,14 +138,14 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
                 return Some(Stopped::Failed(RunFailure::new(code, message)));
             }
         };
-        // The run begins with what was known before.
+        // The run begins with the known results.
         self.send_all();
         let (mut asks, mut results) = (Vec::new(), Vec::new());
         let has_result = |call: &ToolCallId| {
             let is_result = |message: &Message| matches!(message, Message::Tool(tool) if tool.tool_call_id == *call);
             self.input.messages.iter().any(is_result)
         };
-        // A repeated answer has its result already.
+        // A repeated answer already has its result.
         for (call, called) in came.into_iter().filter(|(call, _)| !has_result(call)) {
             match called {
                 Called::Asks(interrupts) => asks.extend(interrupts),
@@ -168,7 +168,7 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
         }
         self.input.messages.extend(results);
         self.hybrid = HybridLoop::begin(&self.input, &self.backend.model.tools, LoopOptions::new());
-        // The run has started already.
+        // The run has already started.
         let _started = self.hybrid.poll_event();
         None
     }
@@ -185,12 +185,12 @@ struct Tools<'a> {
     model: &'a ChatModel,
     user: &'a str,
     traced: &'a Traced,
-    /// Whether the client has interrupts.
+    /// Whether the client supports interrupts.
     can_ask: bool,
     state: watch::Sender<Open>,
 }
 
-/// The calls that are open.
+/// The open calls.
 #[derive(Debug, Default)]
 struct Open {
     running: usize,
@@ -204,10 +204,10 @@ impl<'a> Tools<'a> {
         Self { model, user, traced, can_ask, state: watch::Sender::default() }
     }
 
-    /// Waits until nothing but questions to the user is open.
+    /// Waits until only questions to the user are open.
     async fn asked(&self) -> Vec<Interrupt> {
         let mut state = self.state.subscribe();
-        // The sender is in `self`, so that the wait ends only with what it waits for.
+        // `self` holds the sender, so the wait ends only with its condition.
         let open = state.wait_for(|open| open.running == 0 && !open.asks.is_empty()).await;
         open.map(|open| open.asks.clone()).unwrap_or_default()
     }
@@ -238,14 +238,14 @@ impl Backend for Tools<'_> {
                     open.running -= 1;
                     open.asks.extend(interrupts);
                 });
-                // The run ends for it; another run has the result.
+                // The run ends here; another run has the result.
                 std::future::pending().await
             }
         }
     }
 }
 
-/// Takes the events of a run.
+/// Receives the events of a run.
 struct EventSink<F> {
     push: F,
     /// Cancelled when there is no room for more events.

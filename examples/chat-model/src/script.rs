@@ -1,4 +1,4 @@
-//! A model that says what stands in a file, for demonstrations and tests.
+//! A model with scripted answers, for demonstrations and tests.
 use agui_bridge::chat_history::{ChatMessage, ChatRole};
 use agui_bridge::hybrid_tools::runner::{Model, ModelRequest};
 use agui_bridge::hybrid_tools::{ModelEvent, RunFailure};
@@ -14,14 +14,14 @@ use toml::Table;
 /// Placeholder in a text for the results of the previous step's tools.
 const RESULT: &str = "{result}";
 
-/// The answers of a model, by words of the user.
+/// The answers of a model, selected by words of the user.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Script {
     /// Time between two events, in milliseconds.
     #[serde(default)]
     pause: u64,
-    /// The first answer with a word of the user's last message is given; one without a word matches always.
+    /// The first answer with a word in the user's last message applies. An answer without a word always matches.
     answers: Vec<Answer>,
 }
 
@@ -50,7 +50,7 @@ struct Call {
     arguments: Table,
 }
 
-/// A script is invalid.
+/// An error reading a script.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScriptError {
@@ -62,7 +62,7 @@ pub enum ScriptError {
         /// The error of the system.
         error: io::Error,
     },
-    /// The file is no script.
+    /// The file is not a valid script.
     #[error("model.script: {0}")]
     Parse(#[from] toml::de::Error),
 }
@@ -81,7 +81,7 @@ impl Script {
         Scripted { script: self, said: VecDeque::new() }
     }
 
-    /// Returns the next turn. The user's message selects the answer, and the number of replies since then the step.
+    /// Returns the next turn. The user's message selects the answer, the number of replies since then the step.
     fn next(&self, history: &[ChatMessage]) -> Option<(&Turn, String)> {
         let last = history.iter().rposition(|message| message.role == ChatRole::User)?;
         let (asked, since) = history.get(last..)?.split_first()?;

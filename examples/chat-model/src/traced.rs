@@ -33,7 +33,7 @@ impl Traced {
     fn chat(&self, model: &str) -> Option<Span> {
         let mut span = self.span(format!("chat {model}"), SpanKind::Client)?;
         span.set(keys::GEN_AI_OPERATION_NAME, "chat");
-        // The protocol of the endpoint; its operator is unknown.
+        // The protocol of the endpoint. Its operator is unknown.
         span.set(keys::GEN_AI_PROVIDER_NAME, "openai");
         span.set(keys::GEN_AI_REQUEST_MODEL, model.to_owned());
         Some(span)
@@ -44,17 +44,17 @@ impl Traced {
     }
 }
 
-/// A model with spans for its answers.
+/// A model with a span for each answer.
 pub(crate) struct TracedModel<'a> {
     model: Box<dyn Model + 'a>,
     name: Option<&'a str>,
     traced: &'a Traced,
-    /// The answer that is coming.
+    /// The span of the current answer.
     answer: Option<Span>,
 }
 
 impl<'a> TracedModel<'a> {
-    /// `name` is the model's name at its endpoint; a script has none and is not traced.
+    /// Creates a traced model. `name` is the model's name at its endpoint; a script has none and is not traced.
     pub(crate) fn new(
         model: Box<dyn Model + 'a>,
         name: Option<&'a str>,

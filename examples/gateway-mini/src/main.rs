@@ -1,6 +1,7 @@
 //! An ACP agent on standard streams behind an AG-UI endpoint: `gateway-mini COMMAND [ARGUMENT]…`.
 //!
-//! The task of the process and the HTTP handlers share one [`Hub`]: each takes the lock, hands over, and wakes the others.
+//! The task of the process and the HTTP handlers share one [`Hub`]: each locks it, passes in its events, and wakes the
+//! others.
 use acp_types::client::{CloseReason, Options, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::conversation::{Accepted, ConversationOptions, RunRefused};
@@ -30,13 +31,13 @@ use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// Largest number of bytes that a response is given at once.
+/// Largest size of one chunk of a response, in bytes.
 const MAX_BATCH: usize = 64 * 1024;
 
-/// The hub, and what is needed to use it from several tasks.
+/// The hub, and its synchronization between tasks.
 struct Gateway {
     hub: Mutex<Hub>,
-    /// Signals that the hub has something new to send, to read, or to wait for.
+    /// Signals new output of the hub.
     changed: watch::Sender<()>,
     /// Epoch of the hub's times.
     began: Instant,
@@ -57,7 +58,7 @@ async fn main() -> io::Result<()> {
     let cwd = std::env::current_dir()?.display().to_string();
     let mut conversation = ConversationOptions::new(cwd);
     conversation.translator.permission = PermissionMode::Interrupt;
-    // Clients before AG-UI 1.0 that know interrupts do not say so.
+    // Clients before AG-UI 1.0 do not declare their support for interrupts.
     conversation.translator.legacy_interrupts = true;
     let gateway = Arc::new(Gateway {
         hub: Mutex::new(Hub::new(HubOptions::new(conversation))),
@@ -80,13 +81,13 @@ impl Gateway {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the hub an input, handles its events, and wakes the tasks that wait for it.
+    /// Calls the hub, handles its events, and wakes the waiting tasks.
     fn with<T>(&self, handle: impl FnOnce(&mut Hub, Duration) -> T) -> T {
         let mut hub = self.hub();
         let handled = handle(&mut hub, self.began.elapsed());
         while let Some(event) = hub.poll_event() {
             match event {
-                // The agent was offered no files and no terminals.
+                // The agent was offered neither files nor terminals.
                 HubEvent::Request { key, .. } => {
                     let _ = hub.reply(key, Reply::error(ErrorCode::METHOD_NOT_FOUND, "not here"));
                 }
@@ -120,7 +121,7 @@ impl Gateway {
     }
 }
 
-/// Moves lines between the hub and the agent until that ends.
+/// Moves lines between the hub and the agent until the agent exits.
 async fn serve_agent(gateway: Arc<Gateway>, mut child: Child) {
     let ended = talk(&gateway, &mut child).await;
     let why = ended.map_or_else(|error| error.to_string(), |()| "its output ended".to_owned());
@@ -190,7 +191,7 @@ async fn run(
                         return Some((Ok::<_, io::Error>(frames.bytes), (reader, changed)));
                     }
                     Some(Read::Pending) => changed.changed().await.ok()?,
-                    // The run has ended, or the client is too slow for what is kept of it.
+                    // The run has ended, or the client is slower than the log allows.
                     _ => return None,
                 }
             }
@@ -199,7 +200,7 @@ async fn run(
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// A response that follows a run. When its client goes away, the run is cancelled.
+/// A response that follows a run. The run is cancelled when its client disconnects.
 struct Reader {
     gateway: Arc<Gateway>,
     thread: String,
@@ -230,7 +231,7 @@ async fn cancel(State(gateway): State<Arc<Gateway>>, Json(run): Json<Cancel>) ->
     if found { StatusCode::ACCEPTED } else { StatusCode::NOT_FOUND }
 }
 
-/// Serves local clients only: a page of another site may have a name that resolves to this address.
+/// Accepts local clients only. A page of another site may use a name that resolves to this address.
 async fn local(request: Request, next: Next) -> Response {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);

@@ -1,18 +1,18 @@
-//! Where the runs of AG-UI servers are kept, so that several servers can serve the same threads.
+//! Storage of runs of AG-UI servers, shared by several servers of the same threads.
 //!
-//! An owner is one server. It takes the [`Lease`] of a thread before it begins a run there, appends the run's events,
-//! and says now and then that it is alive. Another server reads the events from the store, sends its requests about the
-//! thread to the owner, and takes the thread when the owner is dead.
+//! An owner is one server. It takes the [`Lease`] of a thread before it begins a run, appends the events of the run,
+//! and reports regularly that it is alive. Another server reads the events from the store, sends requests about the
+//! thread to its owner, and takes over the thread when the owner is dead.
 //!
-//! | store | keeps |
+//! | store | location |
 //! |---|---|
-//! | [`MemoryStore`] | in the memory of one program |
-//! | `RedisStore` (feature `redis`) | on a Redis server that several programs share |
+//! | [`MemoryStore`] | the memory of one program |
+//! | `RedisStore` (feature `redis`) | a Redis server shared by several programs |
 //!
-//! A [`RunLog`] is the log of one run in the memory of a server: readers follow it by number. A [`Replica`] is one owner: it
-//! brings the logs of its runs to the store, and follows those of others.
+//! A [`RunLog`] is the log of one run in a server's memory; readers follow it by number. A [`Replica`] is one owner: it
+//! copies the logs of its runs to the store, and follows those of others.
 //!
-//! A third store is an implementation of [`RunStore`]; the tests hold each against [`MemoryStore`].
+//! Another store is an implementation of [`RunStore`]; the tests compare each with [`MemoryStore`].
 
 mod log;
 mod memory;

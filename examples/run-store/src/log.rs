@@ -1,7 +1,7 @@
 //! The log of a run, shared by the task that writes it and the HTTP responses that read it.
 //!
-//! The machine is [`agui_types::run_log`]; here readers are woken and counted. While a machine of the program has the log,
-//! it is read there ([`LiveLog`]).
+//! The state machine is [`agui_types::run_log`]; this module wakes and counts readers. While a machine of the program
+//! owns the log, it is read there ([`LiveLog`]).
 use agui_types::event::Event;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
@@ -17,17 +17,17 @@ mod reader;
 
 pub use reader::Reader;
 
-/// Maximum number of bytes that a reader takes from the log at once.
+/// Largest size of one read, in bytes.
 const MAX_BATCH: usize = 256 * 1024;
 
-/// Bounds of a log.
+/// Limits of a log.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLimits {
-    /// Events that are kept as they were sent.
+    /// Number of events that are kept as they were sent.
     pub events: usize,
-    /// Bytes of those, and again of the compacted ones before them.
+    /// Bytes of those events, and of the compacted events before them.
     pub bytes: usize,
-    /// Readers at the same time.
+    /// Number of concurrent readers.
     pub readers: usize,
 }
 
@@ -38,17 +38,17 @@ impl LogLimits {
     }
 }
 
-/// A log that a machine of the program has and writes.
+/// A log that is owned and written by a machine of the program.
 pub trait LiveLog: Debug + Send + Sync {
-    /// Calls `read` with the log. It is not called if the machine does not have the log any more.
+    /// Calls `read` with the log, unless the machine no longer owns it.
     fn read(&self, read: &mut dyn FnMut(&run_log::RunLog));
 }
 
-/// The place of a log.
+/// The location of a log.
 #[derive(Debug)]
 enum Place {
     Here(run_log::RunLog),
-    /// A machine of the program has it. The other is empty.
+    /// A machine of the program owns the log. The other log is empty.
     Live(Arc<dyn LiveLog>, run_log::RunLog),
 }
 
@@ -63,9 +63,9 @@ pub struct RunLog {
     readers: watch::Sender<usize>,
 }
 
-/// The run has too many readers.
+/// An error following a run: it has too many readers.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} others read this run already")]
+#[error("{0} readers already follow this run")]
 pub struct TooManyReaders(
     /// The limit.
     pub usize,
@@ -94,7 +94,7 @@ impl RunLog {
         Self { place: Mutex::new(place), ..self }
     }
 
-    /// Has the log read where a machine of the program writes it, until it [settles](Self::settle).
+    /// Reads the log from the machine that writes it, until it [settles](Self::settle).
     pub fn set_live(&self, live: Arc<dyn LiveLog>) {
         let mut place = self.place();
         let (Place::Here(before) | Place::Live(_, before)) = &*place;
@@ -102,24 +102,24 @@ impl RunLog {
         *place = Place::Live(live, before);
     }
 
-    /// Takes the log from the machine that has written it.
+    /// Takes the log over from the machine that wrote it.
     pub fn settle(&self, log: run_log::RunLog) {
         *self.place() = Place::Here(log);
         self.notify();
     }
 
-    /// Adds an event, and wakes the readers. Returns `false` if the log is full; the end of the run is added all the same.
+    /// Adds an event, and wakes the readers. Returns `false` if the log is full. The end of the run is always added.
     pub fn push(&self, event: &Event) -> bool {
         let pushed = match &mut *self.place() {
             Place::Here(log) => log.push(event).map(|_| !log.is_full()),
-            // Its machine adds events.
+            // The machine adds the events.
             Place::Live(..) => Ok(true),
         };
         self.notify();
         match pushed {
             Ok(fits) => fits,
             Err(PushError::Full) => false,
-            // Another owner has ended it.
+            // Another owner has ended the run.
             Err(PushError::Ended) => true,
             Err(error) => {
                 tracing::error!(%error, kind = event.tag(), "an event is left out");
@@ -148,7 +148,7 @@ impl RunLog {
         self.notify();
     }
 
-    /// Ends the run with this event, unless it has ended.
+    /// Ends the run with this event, unless it has already ended.
     pub fn lose(&self, event: &Event) {
         let mut log = self.with(Clone::clone);
         if log.has_ended() {
@@ -191,7 +191,7 @@ impl RunLog {
         self.with(|log| log.has_ended() && after >= log.last())
     }
 
-    /// Follows the run from the event with this number on; 0 is the beginning.
+    /// Follows the run from the event with this number; 0 is the beginning.
     ///
     /// # Errors
     /// The run has too many readers.
@@ -212,11 +212,11 @@ impl RunLog {
         self.with(|log| log.number(event_id))
     }
 
-    /// Waits until the run has had no reader for this long.
+    /// Waits until the run has had no reader for `grace`.
     pub async fn abandoned(&self, grace: Duration) {
         let mut readers = self.readers.subscribe();
         loop {
-            // The sender is in the log, so that both waits end only with their conditions.
+            // The log holds the sender, so both waits end only with their conditions.
             let _ = readers.wait_for(|readers| *readers == 0).await;
             if timeout(grace, readers.wait_for(|readers| *readers > 0)).await.is_err() {
                 return;
@@ -235,7 +235,7 @@ impl RunLog {
         self.changed.subscribe()
     }
 
-    /// Waits for an event of a run elsewhere, for the end of that run, or for so long.
+    /// Waits for a further event of a run of another owner, for the end of that run, or for `time`.
     pub async fn comes(&self, event_id: &str, time: Duration) {
         let number = event_id.rsplit_once(':').and_then(|(_, number)| number.parse::<u64>().ok());
         let mut changed = self.changed();
@@ -253,12 +253,12 @@ impl RunLog {
         *self.readers.borrow() > 0
     }
 
-    /// Returns the events after this number, for a copy elsewhere.
+    /// Returns the events after this number, for a copy.
     pub fn part(&self, after: u64) -> LogPart {
         self.with(|log| log.part(after, MAX_BATCH))
     }
 
-    /// Extends this copy of a run elsewhere.
+    /// Extends this copy of a run.
     pub fn apply(&self, part: LogPart) {
         if let Place::Here(log) = &mut *self.place() {
             log.apply(part);
@@ -266,7 +266,7 @@ impl RunLog {
         self.notify();
     }
 
-    /// Returns the number of the last event, and the frame that this event would be.
+    /// Returns the number of the last event, and the frame that this event would become.
     pub fn next_frame(&self, event: &Event) -> (u64, Bytes) {
         self.with(|log| (log.last(), log.next_frame(event).unwrap_or_default()))
     }
@@ -277,7 +277,7 @@ impl RunLog {
             Place::Live(live, _) => Some(live.clone()),
         };
         if let Some(live) = live {
-            // Not below the lock: the machine may be about to hand the log over.
+            // Outside of the lock: the machine may be about to hand over the log.
             let mut result = None;
             live.read(&mut |log| result = Some(read(log)));
             if let Some(result) = result {

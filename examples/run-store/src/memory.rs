@@ -1,4 +1,4 @@
-//! The memory of one program.
+//! A store in the memory of one program.
 use crate::{Appended, Delivery, Lease, LogBase, LogPart, RunRecord, RunStore, StoreError};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Maximum number of messages that wait for an owner.
+/// Largest number of messages that wait for an owner.
 const MAX_WAITING: usize = 1024;
 
-/// Maximum number of threads with kept sessions.
+/// Largest number of threads with kept sessions.
 const MAX_REMEMBERED: usize = 4096;
 
-/// A store for one program, which ends with it.
+/// A store for one program. It is lost at the program's end.
 #[derive(Debug, Default)]
 pub struct MemoryStore(Mutex<State>);
 
@@ -45,7 +45,7 @@ impl Run {
         self.after + self.frames.len() as u64
     }
 
-    /// The frames behind that number.
+    /// Returns the frames after that number.
     fn behind(&self, after: u64) -> Vec<Bytes> {
         let skipped = usize::try_from(after.saturating_sub(self.after)).unwrap_or(usize::MAX);
         self.frames.iter().skip(skipped).cloned().collect()
@@ -65,7 +65,7 @@ impl State {
 
     fn announce(&self, run: &str) {
         for receiver in self.receivers.values() {
-            // A reader that misses one looks again after a while.
+            // A reader polls again after a while, so a lost notification is harmless.
             let _missed = receiver.try_send(Delivery::More(run.to_owned()));
         }
     }

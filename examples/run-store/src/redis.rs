@@ -1,4 +1,4 @@
-//! A Redis server that several programs share.
+//! A store on a Redis server, shared by several programs.
 use crate::{Appended, Delivery, Lease, LogBase, LogPart, RunRecord, RunStore, StoreError};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,43 +14,43 @@ use tokio::time::sleep;
 
 mod scripts;
 
-/// How long Redis may take to answer.
+/// Time limit of a response of Redis.
 const RESPONSE_TIME: Duration = Duration::from_secs(2);
 
-/// How long a lease is kept that its owner has not released.
+/// Time after which an unreleased lease is dropped.
 const LEASE_TIME: Duration = Duration::from_secs(48 * 60 * 60);
 
-/// How long the unused session of a thread is kept.
+/// Time after which the unused session of a thread is dropped.
 const REMEMBER_TIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How long messages wait for an owner that does not take them.
+/// Time after which messages to an owner are dropped.
 const INBOX_TIME: Duration = Duration::from_secs(60 * 60);
 
-/// Maximum number of messages that wait for an owner.
+/// Largest number of messages that wait for an owner.
 const MAX_INBOX: usize = 10_000;
 
-/// The most events of a run that are read at once.
+/// Largest number of events in one read.
 const MAX_READ: usize = 512;
 
-/// How long a read waits for messages, in milliseconds.
+/// Time that a read waits for messages, in milliseconds.
 const READ_TIME: usize = 1000;
 
 /// The time before another attempt to reach Redis.
 const RETRY_TIME: Duration = Duration::from_millis(200);
 
-/// A Redis server. After a restart that lost its data, the programs that share it bring theirs again.
+/// A Redis server. If it loses its data, the programs that share it write theirs again.
 pub struct RedisStore {
     client: Client,
     connection: ConnectionManager,
     prefix: String,
-    /// How long a store that was found empty counts as young, in which every owner counts as alive.
+    /// Time during which a store that was found empty treats every owner as alive.
     young: Duration,
     scripts: Scripts,
 }
 
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Its address may have a password.
+        // The address may contain a password.
         f.debug_struct("RedisStore").field("prefix", &self.prefix).finish_non_exhaustive()
     }
 }
@@ -62,8 +62,8 @@ impl From<RedisError> for StoreError {
 }
 
 impl RedisStore {
-    /// Connects to a server, where all keys begin with `prefix`. Braces around it, as in `{gateway}`, keep them on one
-    /// node of a cluster. `lifetime` is how long an owner counts as alive after its last sign of life.
+    /// Connects to a server. All keys begin with `prefix`; braces around it, as in `{gateway}`, keep them on one node
+    /// of a cluster. `lifetime` is the time that an owner counts as alive after its last beat.
     ///
     /// # Errors
     /// The URL is invalid, or the server cannot be reached.
@@ -86,12 +86,12 @@ impl RedisStore {
         format!("{}:leases", self.prefix)
     }
 
-    /// Channel that announces new events of runs.
+    /// Returns the channel that announces new events of runs.
     fn channel(&self) -> String {
         format!("{}:more", self.prefix)
     }
 
-    /// A script over a run.
+    /// Prepares a script for a run.
     fn over<'a>(&self, script: &'a Script, run: &str) -> ScriptInvocation<'a> {
         let mut script = script.prepare_invoke();
         script.key(self.key("run", run)).key(self.key("log", run)).key(self.key("old", run));
@@ -177,7 +177,7 @@ impl RunStore for RedisStore {
     async fn run(&self, run: &str) -> Result<Option<RunRecord>, StoreError> {
         let record: Option<String> = self.connection().hget(self.key("run", run), "record").await?;
         let record = record.map(|record| serde_json::from_str(&record)).transpose();
-        record.map_err(|error| StoreError(format!("the record of a run: {error}")))
+        record.map_err(|error| StoreError(format!("invalid record of a run: {error}")))
     }
 
     async fn append(
@@ -290,7 +290,7 @@ async fn messages_from(
     last: &mut String,
     sender: &mpsc::Sender<Delivery>,
 ) -> Result<(), RedisError> {
-    // Longer than the read itself may wait.
+    // Longer than the wait of the read itself.
     connection.set_response_timeout(RESPONSE_TIME + Duration::from_millis(READ_TIME as u64));
     let options = StreamReadOptions::default().block(READ_TIME).count(64);
     while !sender.is_closed() {
@@ -303,7 +303,7 @@ async fn messages_from(
             if sender.send(Delivery::Message(message)).await.is_err() {
                 return Ok(());
             }
-            // It may be large.
+            // The message may be large.
             let _removed: i64 = connection.xdel(stream, &[&*last]).await?;
         }
     }
@@ -322,7 +322,7 @@ async fn more_of(client: Client, channel: String, sender: mpsc::Sender<Delivery>
             Ok(mut messages) => {
                 while let Some(message) = messages.next().await {
                     let Ok(run) = message.get_payload() else { continue };
-                    // A reader that misses one looks again after a while.
+                    // A reader polls again after a while, so a lost notification is harmless.
                     if let Err(mpsc::error::TrySendError::Closed(_)) =
                         sender.try_send(Delivery::More(run))
                     {

@@ -1,7 +1,7 @@
-//! One server among those that share a store: its leases, its runs, and requests to the others.
+//! One server among those that share a store: leases, runs, and requests to other servers.
 //!
-//! A thread belongs to one owner for as long as that is alive: its agent's session is there. The events of its runs are in
-//! the store, where the others read them. When an owner has died, the others end its runs, and its threads are free.
+//! A thread belongs to one owner while that is alive, since its agent's session is there. The events of its runs are in
+//! the store, where the others read them. When an owner dies, the others end its runs, and its threads become free.
 use crate::{Delivery, Lease, RunStore, StoreError};
 use agui_types::event::Event;
 use futures::future::BoxFuture;
@@ -16,19 +16,19 @@ use tokio_util::sync::CancellationToken;
 
 mod runs;
 
-/// How long another owner may take to answer while it is alive.
+/// Time limit of a response of another owner that is alive.
 const REQUEST_TIME: Duration = Duration::from_secs(180);
 
-/// How a [`Replica`] behaves.
+/// Options of a [`Replica`].
 #[derive(Clone, Debug)]
 pub struct ReplicaOptions {
-    /// Name of this owner; empty for one that is alone.
+    /// Name of this owner; empty for a single one.
     pub id: String,
-    /// How long an owner counts as alive after its last sign of life.
+    /// Time that an owner counts as alive after its last beat.
     pub lifetime: Duration,
-    /// How long a run is kept after its end.
+    /// Time that a run is kept after its end.
     pub keep: Duration,
-    /// The last event of a run of a dead owner.
+    /// The last event of a run with a dead owner.
     pub lost: Event,
 }
 
@@ -42,7 +42,7 @@ pub struct Replica {
     /// Requests to other owners.
     waiting: Mutex<HashMap<u64, oneshot::Sender<String>>>,
     requests: AtomicU64,
-    /// Runs of other owners that are followed here.
+    /// Followed runs of other owners.
     mirrors: Mutex<HashMap<String, Arc<Notify>>>,
     is_reached: AtomicBool,
 }
@@ -73,37 +73,37 @@ impl Replica {
         }
     }
 
-    /// Returns a name that is unique among all owners, from a number that is unique here.
+    /// Returns a name that is unique among all owners, from a locally unique number.
     pub fn name(&self, number: u64) -> String {
         let id = &self.options.id;
         if id.is_empty() { number.to_string() } else { format!("{id}.{number}") }
     }
 
-    /// Returns the owner that has given a name, if that is another one.
+    /// Returns the owner that assigned a name, if it is another one.
     pub fn namer<'a>(&self, name: &'a str) -> Option<&'a str> {
         let (id, _) = name.split_once('.')?;
         (id != self.options.id).then_some(id)
     }
 
-    /// Returns whether this is the owner of that name.
+    /// Returns whether this owner has that name.
     pub fn is_mine(&self, owner: &str) -> bool {
         owner == self.options.id
     }
 
-    /// Returns the last event of a run of a dead owner.
+    /// Returns the last event of a run with a dead owner.
     pub fn lost(&self) -> &Event {
         &self.options.lost
     }
 
-    /// Returns whether the store was reached at the last beat.
+    /// Returns whether the last beat reached the store.
     pub fn is_reached(&self) -> bool {
         self.is_reached.load(Ordering::Relaxed)
     }
 
-    /// Takes the lease of a thread, unless another owner holds it that is alive. Returns the valid lease.
+    /// Takes the lease of a thread, unless a live owner holds it. Returns the valid lease.
     ///
     /// # Errors
-    /// The store cannot be reached; as for all methods below.
+    /// The store cannot be reached; likewise for all methods below.
     pub async fn take(&self, thread: &str) -> Result<Lease, StoreError> {
         let lease = self.store.take(thread, &self.options.id).await?;
         if self.is_mine(&lease.owner) {
@@ -121,11 +121,11 @@ impl Replica {
             }
         }
         if let Err(error) = self.store.release(thread, lease).await {
-            tracing::debug!(%error, "a lease stays until this program ends");
+            tracing::debug!(%error, "a lease is kept until this program ends");
         }
     }
 
-    /// Returns the owner of a thread, if that is another one.
+    /// Returns the owner of a thread, if it is another one.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -135,7 +135,7 @@ impl Replica {
         Ok(holder.map(|lease| lease.owner).filter(|owner| !self.is_mine(owner)))
     }
 
-    /// Says that this owner is alive. Returns the threads that other owners have taken meanwhile.
+    /// Reports that this owner is alive. Returns the threads that other owners have taken in the meantime.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -155,7 +155,7 @@ impl Replica {
             let is_held = match holder {
                 Some(holder) => holder == lease,
                 None => {
-                    // The store has lost it, or it is being released just now.
+                    // The store has lost the lease, or it is being released.
                     let is_held = lock(&self.held).contains_key(&thread);
                     !is_held || self.store.restore(&thread, &lease).await?
                 }
@@ -173,15 +173,15 @@ impl Replica {
         self.options.lifetime / 3
     }
 
-    /// Ends this owner: its leases are free.
+    /// Ends this owner and frees its leases.
     pub async fn leave(&self) {
         if let Err(error) = self.store.leave(&self.options.id).await {
-            tracing::warn!(%error, "others take this gateway for alive for a while");
+            tracing::warn!(%error, "other gateways treat this one as alive for a while");
         }
     }
 
-    /// Beats, and answers the requests of other owners with `answer`, until `ending`. `lost` gets the names of threads
-    /// that other owners have taken.
+    /// Beats, and answers the requests of other owners with `answer`, until `ending`. `lost` receives the names of
+    /// threads that other owners have taken.
     pub async fn serve(
         self: &Arc<Self>,
         answer: impl Fn(String) -> BoxFuture<'static, String>,
@@ -204,7 +204,9 @@ impl Replica {
                 beats.tick().await;
                 match self.beat().await {
                     Ok(threads) => threads.iter().for_each(|thread| lost(thread)),
-                    Err(error) => tracing::warn!(%error, "others may take this gateway for dead"),
+                    Err(error) => {
+                        tracing::warn!(%error, "other gateways may treat this one as dead")
+                    }
                 }
             }
         };
@@ -241,7 +243,7 @@ impl Replica {
     /// Sends a request to another owner. Returns its response, or `None` if it is dead.
     ///
     /// # Errors
-    /// The store cannot be reached, or the owner does not answer.
+    /// The store cannot be reached, or the owner does not respond.
     pub async fn request(&self, to: &str, body: String) -> Result<Option<String>, StoreError> {
         let id = self.requests.fetch_add(1, Ordering::Relaxed);
         let (reply, mut response) = oneshot::channel();
@@ -261,7 +263,7 @@ impl Replica {
                 return Ok(None);
             }
         }
-        Err(StoreError("the gateway that has the thread does not answer".to_owned()))
+        Err(StoreError("the gateway that owns the thread does not respond".to_owned()))
     }
 
     async fn send(&self, to: &str, message: &Message) -> Result<(), StoreError> {
@@ -269,7 +271,7 @@ impl Replica {
         self.store.send(to, text).await
     }
 
-    /// Keeps a text about a thread; `None` removes it.
+    /// Stores a text about a thread; `None` removes it.
     pub async fn remember(&self, thread: &str, what: Option<&str>) {
         if let Err(error) = self.store.remember(thread, what).await {
             tracing::warn!(%error, "a session cannot be continued by another owner");
@@ -288,7 +290,7 @@ impl Replica {
     }
 }
 
-/// Forgets a request when it is dropped.
+/// Removes a request when dropped.
 struct Forgotten<'a> {
     replica: &'a Replica,
     id: u64,

@@ -28,7 +28,7 @@ const METHODS: [Method; 9] = [
     Method::TRACE,
 ];
 
-/// Records a span for a request. It ends with the response, also if that is a stream.
+/// Records a span for a request. It ends with the response, including a streamed body.
 pub async fn traced(
     State(telemetry): State<Telemetry>,
     mut request: Request,
@@ -77,7 +77,7 @@ pub async fn traced(
 /// Spec: [Trace Context HTTP Headers Format](https://www.w3.org/TR/trace-context-1/#trace-context-http-headers-format)
 pub fn remote(headers: &HeaderMap) -> Option<TraceContext> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    // Several headers are one list.
+    // Several headers form one list.
     let states = headers.get_all(TRACESTATE).iter().filter_map(|state| state.to_str().ok());
     let state = states.collect::<Vec<_>>().join(",");
     TraceContext::parse(text(TRACEPARENT)?, Some(&*state).filter(|state| !state.is_empty()))

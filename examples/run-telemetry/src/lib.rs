@@ -13,7 +13,7 @@
 //!
 //! The [`Timeline`] of a run has the same spans without their attributes, for the page of that run.
 //!
-//! A slow collector delays nothing: spans that do not fit on their way there are dropped, counted, and logged at the end.
+//! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and logged at the end.
 use acp_otlp::{
     Address, Batches, Collector, Ids, Made, MetricCollector, Metrics, OwnSpan, Sampling, Signal,
     Tracing, complaint,
@@ -42,17 +42,17 @@ pub use semconv_map::trace_context;
 pub use timeline::Timeline;
 use timeline::Timelines;
 
-/// How long the last spans may take to reach the collector when the gateway ends.
+/// Time limit for sending the last spans to the collector.
 const FLUSH: Duration = Duration::from_secs(5);
 
-/// What is exported, and where.
+/// The exports, and their destination.
 #[derive(Clone, Debug, Default)]
 pub struct TelemetryOptions {
-    /// Whether spans go to a collector.
+    /// Whether spans are sent to a collector.
     pub traces: bool,
-    /// Whether metrics go to a collector.
+    /// Whether metrics are sent to a collector.
     pub metrics: bool,
-    /// URL of the collector; the standard variables of the environment say it otherwise.
+    /// URL of the collector; otherwise the standard environment variables apply.
     pub endpoint: Option<String>,
     /// Whether each run has a timeline.
     pub timeline: bool,
@@ -67,7 +67,7 @@ struct Exports {
     program: Program,
     batches: Option<Batches>,
     metrics: Option<Mutex<Metrics>>,
-    /// The error of the last export of metrics.
+    /// The error of the last metrics export.
     metrics_error: Option<Arc<Mutex<Option<String>>>>,
     /// Timelines of the runs.
     timelines: Option<Timelines>,
@@ -79,10 +79,10 @@ struct Exports {
 }
 
 impl Telemetry {
-    /// Creates the telemetry of `program`; nothing is sent yet.
+    /// Creates the telemetry of `program`. Nothing is sent yet.
     ///
     /// # Errors
-    /// The collector's address is no valid URL, or the environment names files that cannot be read.
+    /// The URL of the collector is invalid, or the environment names unreadable files.
     pub fn new(
         program: Program,
         options: &TelemetryOptions,
@@ -136,7 +136,7 @@ impl Telemetry {
             .is_some_and(|exports| exports.batches.is_some() || exports.timelines.is_some())
     }
 
-    /// Returns an observer of a connection to an agent, `None` if nothing is recorded. `transport` is the
+    /// Returns an observer of a connection to an agent; `None` if nothing is recorded. `transport` is the
     /// `network.transport` of the conventions.
     pub fn watch(&self, transport: &'static str) -> Option<Watch> {
         let exports = self.0.clone()?;
@@ -184,7 +184,7 @@ impl Telemetry {
         let Some(exports) = self.0 else { return };
         let (done, sent) = oneshot::channel();
         let sending = exports.clone();
-        // A detached thread: metrics take as long as the collector does.
+        // A detached thread, since a metrics export waits for the collector.
         let begun = thread::Builder::new().spawn(move || {
             sending.send_rest();
             let _ = done.send(());
@@ -220,7 +220,7 @@ impl Exports {
         }
     }
 
-    /// Spans and metrics at the same time.
+    /// Sends spans and metrics concurrently.
     fn send_rest(&self) {
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -244,7 +244,7 @@ impl Exports {
     }
 }
 
-/// Cuts a name that a client has chosen to the length of names elsewhere.
+/// Truncates a name of a client to the usual length of names.
 pub fn cut(name: &str) -> String {
     let ends = (0..=MAX_NAME_BYTES.min(name.len())).rev();
     let cut = ends.filter_map(|end| name.get(..end)).next();
@@ -300,7 +300,7 @@ impl Drop for Span {
     }
 }
 
-/// Observer of the lines of one connection. Dropping it ends the open spans: the connection has ended.
+/// An observer of the lines of one connection. Dropping it ends the open spans.
 #[derive(Debug)]
 pub struct Watch {
     exports: Arc<Exports>,
@@ -315,8 +315,8 @@ impl Watch {
         self.export();
     }
 
-    /// Handles a line to the agent, and returns the line to send. A request of the run with the span `parent` carries the
-    /// context of its own span if spans go to a collector.
+    /// Handles a line to the agent, and returns the line to send. A request of a run, with the span `parent`, carries
+    /// the context of its own span if spans are sent to a collector.
     pub fn send(&mut self, line: Vec<u8>, parent: Option<&TraceContext>) -> Vec<u8> {
         let direction = Direction::ClientToAgent;
         let told = parent.and_then(|parent| inject(&line, Some(parent), None).ok()?);
@@ -328,13 +328,13 @@ impl Watch {
             None => line,
             Some(told) => {
                 let own = self.tracing.inject(direction, &line).map(|injected| injected.to_line());
-                // A span that did not fit is left out; the run's context stands for it.
+                // A span that did not fit is left out; the context of the run takes its place.
                 own.unwrap_or(told)
             }
         }
     }
 
-    /// Says that the server ends the connection, and not the agent.
+    /// Records that the server ends the connection, not the agent.
     pub fn leave(&mut self) {
         self.reason = CloseReason::ClientClosed;
     }
@@ -366,7 +366,7 @@ impl Drop for Watch {
         self.export();
         let dropped = self.tracing.counters().dropped_spans;
         if dropped > 0 {
-            tracing::warn!(dropped, "spans were too many at a time");
+            tracing::warn!(dropped, "too many spans at a time");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The spans of a run as they begin and end: name, times and status, no attributes.
+//! The spans of a run as they begin and end: name, times and status, without attributes.
 //!
 //! Spec: [OTLP/JSON](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
 use bytes::Bytes;
@@ -15,13 +15,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Maximum number of spans of a run; later ones are counted.
+/// Largest number of spans of a run; later ones are counted.
 const MAX_SPANS: usize = 200;
 
 /// Interval of comments in a stream without spans.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// A span, as OTLP writes it.
+/// A span in the form of OTLP.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Seen {
@@ -49,7 +49,7 @@ struct SeenStatus {
 #[serde(rename_all = "camelCase")]
 enum Message<'a> {
     Span(&'a Seen),
-    /// Number of spans that are left out.
+    /// Number of dropped spans.
     DroppedSpansCount(u64),
 }
 
@@ -59,9 +59,9 @@ pub(super) struct Timelines(Mutex<HashMap<SpanId, Open>>);
 
 #[derive(Debug)]
 enum Open {
-    /// It is unknown yet whether a run is below it.
+    /// Not known yet to belong to a run.
     Alone(Seen),
-    /// It is in a timeline at this index; `None` if the timeline is full.
+    /// Part of a timeline, at this index; `None` if the timeline is full.
     In(Arc<Timeline>, Option<usize>),
 }
 
@@ -123,7 +123,8 @@ impl Timelines {
 }
 
 impl Timeline {
-    /// Returns a stream of server-sent events: each span when it begins and again when it ends. It ends when all have.
+    /// Returns a stream of server-sent events: each span when it begins and again when it ends. The stream ends with
+    /// the last span.
     pub fn read(self: Arc<Self>) -> impl Stream<Item = Bytes> {
         let changed = self.changed.subscribe();
         unfold((self, changed, 0, 0), |(timeline, mut changed, after, dropped)| async move {
@@ -213,7 +214,7 @@ impl Timeline {
 }
 
 impl State {
-    /// Returns what has changed after a change.
+    /// Returns the changes after a number.
     fn messages(&self, after: u64, dropped: u64) -> impl Iterator<Item = Message<'_>> {
         let spans = self.spans.iter().filter(move |(number, _)| *number > after);
         let changed = spans.map(|(_, seen)| Message::Span(seen));
@@ -226,7 +227,7 @@ struct Next {
     bytes: Bytes,
     changes: u64,
     dropped: u64,
-    /// Whether nothing follows.
+    /// Whether no message follows.
     is_over: bool,
 }
 

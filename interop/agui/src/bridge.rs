@@ -1,6 +1,6 @@
-//! Streams that agui-bridge makes of what an agent may send: any updates of either version, in any order, repeated, lost,
-//! with questions, cancels, failures, replays and several runs. They are drawn as the properties of that crate draw them.
-//! And those of what agents have sent: the recordings of that crate.
+//! Streams of agui-bridge for generated and recorded input. Generated input has any updates of either version in any
+//! order, repeated and lost, with questions, cancellations, failures, replays and several runs; the generators are
+//! those of the crate's property tests. Recorded input comes from the crate's recordings of agents.
 use crate::generated::{options, steps};
 use crate::replay::{How, messages, replay};
 use crate::script::{Step, events};
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// What a page is sent, in one or several runs.
+/// The output for a page, in one or several runs.
 #[derive(Debug)]
 pub struct Bridged {
     pub profile: Profile,
     pub events: Vec<Event>,
 }
 
-/// The stream of this number for a client of this profile.
+/// Returns the stream of this number, for a client of this profile.
 pub fn bridged(number: u64, profile: Profile) -> Bridged {
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&number.to_le_bytes());
@@ -33,7 +33,7 @@ pub fn bridged(number: u64, profile: Profile) -> Bridged {
     let mut translator = Translator::new(options);
     let mut made = Vec::new();
     for step in steps {
-        // A run in a run, and answers to nothing, are refused.
+        // A nested run, and answers without a question, are refused.
         let _ = step.apply(&mut translator);
         made.extend(events(&mut translator));
         while translator.poll_response().is_some() {}
@@ -41,7 +41,7 @@ pub fn bridged(number: u64, profile: Profile) -> Bridged {
     Bridged { profile, events: made }
 }
 
-/// The sessions of all recordings in the folders of this folder, by agent, scenario and session.
+/// Returns the sessions of all recordings in the folders of this folder, by agent, scenario and session.
 pub fn recorded(folder: &Path, profile: Profile) -> Vec<(String, Bridged)> {
     let mut sessions = Vec::new();
     for agent in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
@@ -67,7 +67,7 @@ pub fn recorded(folder: &Path, profile: Profile) -> Vec<(String, Bridged)> {
 }
 
 impl Bridged {
-    /// What it makes with us, as JSON.
+    /// Returns the resulting conversation of agui-types, as JSON.
     pub fn report(&self) -> Value {
         let mut reducer = Reducer::new();
         for event in &self.events {

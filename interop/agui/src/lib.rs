@@ -1,4 +1,4 @@
-//! Streams that our producer and our bridge make, for others to read.
+//! Streams of the producer and of agui-bridge, as input of other implementations.
 pub mod bridge;
 #[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
 #[path = "../../../agui-bridge/tests/it/generated.rs"]
@@ -20,14 +20,14 @@ use agui_types::{proto, sse};
 use jsonrpc_core::wire;
 use serde_json::{Value, json};
 
-/// One answer, and what it makes with us.
+/// One response, and the resulting conversation of agui-types.
 #[derive(Debug)]
 pub struct Stream {
     pub input: RunAgentInput,
     pub events: Vec<Event>,
 }
 
-/// Numbers that look like chance, the same each time.
+/// Deterministic pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -42,7 +42,7 @@ impl Numbers {
     }
 }
 
-/// The stream of this number: a run with some calls of the producer, of which it may refuse some, and an end.
+/// Returns the stream of this number: a run with some calls of the producer, of which some may be refused, and an end.
 pub fn stream(number: u64) -> Stream {
     let mut numbers = Numbers(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let input = json!({"threadId":"t","runId":format!("run{number}"),"protocolVersion":"1.0","messages":[
@@ -54,7 +54,7 @@ pub fn stream(number: u64) -> Stream {
     for _ in 0..numbers.below(30) {
         let id = numbers.one(&["a", "b", "c"]);
         let words = numbers.one(&["Hello", ", \"world\"\n", "é 👋", "", "{\"a\":"]);
-        // Half of what is tried is refused, as it should be.
+        // About half of the calls are refused, as intended.
         let _ = match numbers.below(16) {
             0..=3 => run.text(&format!("m-{id}").as_str().into(), words),
             4 => run.end_text(&format!("m-{id}").as_str().into()),
@@ -82,7 +82,7 @@ pub fn stream(number: u64) -> Stream {
     Stream { input, events }
 }
 
-/// An event that the producer has no short form for.
+/// An event for which the producer has no method.
 fn other(numbers: &mut Numbers, id: &str) -> Event {
     let event = match numbers.below(11) {
         0 => json!({"type":"STATE_SNAPSHOT","snapshot":{"n":1,"list":[1,2.5,null]}}),
@@ -110,14 +110,14 @@ fn other(numbers: &mut Numbers, id: &str) -> Event {
 }
 
 impl Stream {
-    /// The events that a client of this profile is sent.
+    /// Returns the events for a client of this profile.
     pub fn events_for(&self, profile: Profile) -> Vec<Event> {
         let mut downgrade = Downgrade::to(profile);
         let sent = self.events.iter().cloned().filter_map(|event| downgrade.handle(event).0);
         sent.collect()
     }
 
-    /// What a client of this profile gets, and what these events make with us, as JSON.
+    /// Returns the stream for a client of this profile and the resulting conversation, as JSON.
     pub fn report(&self, profile: Profile) -> Value {
         let events = self.events_for(profile);
         let (mut body, mut frames) = (Vec::new(), Vec::new());

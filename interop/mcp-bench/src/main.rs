@@ -1,5 +1,6 @@
-//! What mcp-bridge costs beside rmcp. `mcp-bench` prints the tables of `RESULTS.md`; it runs itself under callgrind, for
-//! each path with one and with more rounds, so that what the start of a program costs is not in the difference.
+//! Cost of mcp-bridge, compared with rmcp. `mcp-bench` prints the tables of `RESULTS.md`. It runs itself under
+//! callgrind, for each path with one and with more rounds, so that the difference does not include the start of the
+//! program.
 use futures::executor::block_on;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{Message, Response};
@@ -23,10 +24,10 @@ use std::time::Duration;
 
 type Fallible = Result<(), Box<dyn Error>>;
 
-/// Something that is measured, with its name.
+/// A measured operation, with its name.
 type Path = (&'static str, fn(&Inputs) -> Fallible);
 
-/// All of it.
+/// All operations.
 const PATHS: [Path; 9] = [
     ("result ours", result_ours),
     ("result rmcp", result_rmcp),
@@ -39,7 +40,7 @@ const PATHS: [Path; 9] = [
     ("session tokened", |_| session(token())),
 ];
 
-/// Lines as a peer sends them.
+/// Lines of a peer.
 struct Inputs {
     result: String,
     list: String,
@@ -109,7 +110,7 @@ fn list_rmcp(inputs: &Inputs) -> Fallible {
     Ok(())
 }
 
-/// The question is read, the answer written.
+/// Decodes the question and encodes the answer.
 fn elicitation_ours(inputs: &Inputs) -> Fallible {
     let Message::Request(request) = Message::decode(&inputs.elicitation)? else {
         return Err("a request".into());
@@ -147,9 +148,9 @@ struct Text {
 mcp_bridge::elicitations! {
     /// Two questions.
     Two handled by TwoHandlers {
-        /// The first.
+        /// The first question.
         first: First = "first" (Nothing => Text),
-        /// The second.
+        /// The second question.
         second: Second = "second" (Nothing => Text),
     }
 }
@@ -188,7 +189,7 @@ fn begin(host: &PluginHost) -> Result<String, Box<dyn Error>> {
     }
 }
 
-/// A call with two questions, from its beginning to its end.
+/// A call with two questions, from beginning to end.
 fn session(policy: SuspendPolicy) -> Fallible {
     let host = host(policy)?;
     let mut state = begin(&host)?;
@@ -205,7 +206,7 @@ fn session(policy: SuspendPolicy) -> Fallible {
     Ok(())
 }
 
-/// The instructions that a program of so many rounds takes.
+/// Returns the number of instructions for this number of rounds.
 fn instructions(path: &str, rounds: usize) -> Result<u64, Box<dyn Error>> {
     let run = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

@@ -1,4 +1,4 @@
-//! ACP as the official crate has it: its types, its schema, and values that are made after that.
+//! ACP of the official crate: its types, its schema, and values generated from the schema.
 
 pub mod canonical;
 pub mod instances;
@@ -13,11 +13,11 @@ use types::Type;
 pub struct Version {
     /// `v1` or `v2`.
     pub name: &'static str,
-    /// The types that both crates have.
+    /// The types of both crates.
     pub types: &'static [Type],
     /// The definitions of the official schema.
     pub official: Map<String, Value>,
-    /// The definitions of ours.
+    /// The definitions of the schema of acp-types.
     pub ours: Map<String, Value>,
 }
 

@@ -1,3 +1,3 @@
-//! What the oracles compare with, beside the recorded sessions of the tests.
+//! Values for comparison, in addition to the recorded sessions of the tests.
 
 pub mod acp;

@@ -25,7 +25,7 @@ export const checks = [
       assert.ok(await focused.evaluate((card) => card === document.activeElement), "the reader continues backwards");
       await noViolations(page, "earlier steps");
 
-      // An answer with parts on demand.
+      // A response with parts that arrive on demand.
       await page.evaluate(() => {
         const send = globalThis.fetch;
         globalThis.fetch = async (path, init) => {

@@ -5,7 +5,7 @@ import { Access } from "../../../examples/gateway/page/access.js";
 const REFUSED = () => new Response("", { status: 401, headers: { "WWW-Authenticate": "Bearer" } });
 
 /**
- * A gateway that accepts one token, and a user's entries.
+ * A gateway that accepts one token, and a user that enters these.
  *
  * @param {(string | null)[]} tokens
  */
@@ -51,7 +51,7 @@ test("requests at the same time ask once", async () => {
   assert.deepEqual(asked, [false]);
 });
 
-test("a user who gives no token gets the refusal", async () => {
+test("a user without a token gets the refusal", async () => {
   const { access: it, asked, kept } = access(["wrong", null]);
   assert.equal((await it.send("/")).status, 401);
   assert.deepEqual(asked, [false, true]);
@@ -66,7 +66,7 @@ test("what is not worth a question has the token that there is", async () => {
   assert.equal((await it.sendQuietly("/")).status, 200);
 });
 
-test("nobody is asked where no token is wanted", async () => {
+test("no token is requested if none is required", async () => {
   for (const answer of [new Response("", { status: 401 }), new Response("", { status: 403 }), new Response("")]) {
     const it = new Access(() => assert.fail("asked"), async () => answer, { getItem: () => null, setItem() {}, removeItem() {} });
     assert.equal(await it.send("/"), answer);

@@ -1,10 +1,10 @@
-//! Agents: programs that a proxy stands before.
+//! Agents behind a proxy.
 use crate::corpus;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
 
-/// Standard output without a buffer: a write is a write.
+/// Standard output without a buffer: each write is one system call.
 pub fn stdout() -> File {
     File::from(io::stdout().as_fd().try_clone_to_owned().expect("standard output"))
 }
@@ -13,10 +13,10 @@ pub fn stdin() -> File {
     File::from(io::stdin().as_fd().try_clone_to_owned().expect("standard input"))
 }
 
-/// What `flood` waits for: a message, for proxies that pass on nothing else.
+/// Starts `flood`. It is a message, for proxies that forward only messages.
 pub const GO: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"_go\"}\n";
 
-/// A line of so many bytes, with its end.
+/// Returns a line of this number of bytes, including its end.
 pub fn line(length: usize) -> Vec<u8> {
     let start = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#;
     let end = "\"}}}}\n";
@@ -24,20 +24,20 @@ pub fn line(length: usize) -> Vec<u8> {
     format!("{start}{text}{end}").into_bytes()
 }
 
-/// Says how many bytes it is going to write, waits for a line, and writes the lines of a case over and over: each in a
-/// write of its own, or `size` bytes a write. Then it waits for the end of its input.
+/// Announces the number of bytes, waits for a line, and repeats the lines of a case: each in a write of its own, or in
+/// writes of `size` bytes. Then it waits for the end of its input.
 pub fn flood(case: &str, size: usize, bytes: usize) {
     let lines: Vec<_> = corpus::lines(case).iter().map(|line| format!("{line}\n")).collect();
     let stream = lines.concat();
     let rounds = bytes.div_ceil(stream.len());
     let total = rounds * stream.len();
     let mut stdout = stdout();
-    // A message, because some relays forward only messages.
+    // A message, for relays that forward only messages.
     writeln!(stdout, r#"{{"jsonrpc":"2.0","method":"_total","params":{{"total":{total}}}}}"#)
         .expect("a reader");
     let mut stdin = BufReader::new(stdin());
     stdin.read_line(&mut String::new()).expect("a word");
-    // A proxy that ends before us has been measured.
+    // A proxy that has ended is already measured.
     if size == 0 {
         for _ in 0..rounds {
             if lines.iter().try_for_each(|line| stdout.write_all(line.as_bytes())).is_err() {
@@ -56,7 +56,7 @@ pub fn flood(case: &str, size: usize, bytes: usize) {
     let _ = stdin.read_to_end(&mut Vec::new());
 }
 
-/// Gives each line back when it is whole.
+/// Returns each complete line.
 pub fn echo() {
     let (mut stdin, mut stdout) = (stdin(), stdout());
     let (mut buffer, mut line) = (vec![0; 1 << 16], Vec::new());

@@ -8,10 +8,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// What stands between the driver and the agent.
+/// The proxy between the driver and the agent.
 #[derive(Clone, Copy, Debug)]
 pub enum Proxy<'a> {
-    /// Nothing.
+    /// None.
     None,
     /// `cat`, in both directions.
     Cat,
@@ -37,7 +37,7 @@ impl Proxy<'_> {
         }
     }
 
-    /// So slow that less is measured.
+    /// Whether the proxy is so slow that it is measured with less data.
     pub fn is_slow(&self) -> bool {
         matches!(self, Self::Official)
     }
@@ -93,7 +93,7 @@ impl Chain {
         Self { stdin, stdout, children: vec![after, before, agent] }
     }
 
-    /// Reads the line with which `flood` begins.
+    /// Reads the first line of `flood`.
     pub fn read_number(&mut self) -> usize {
         let mut line = Vec::new();
         while !line.ends_with(b"\n") {
@@ -105,7 +105,7 @@ impl Chain {
         line["params"]["total"].as_u64().and_then(|it| usize::try_from(it).ok()).expect("a number")
     }
 
-    /// The time that all threads of the proxy have run, once they have nothing to do.
+    /// Returns the processor time of all threads of the proxy, once they are idle.
     pub fn settled_cpu(&self) -> Duration {
         let mut last = self.cpu();
         loop {
@@ -145,7 +145,7 @@ impl Drop for Chain {
     }
 }
 
-/// This process, and all that it starts, on one processor, until this is dropped.
+/// Pins this process and its children to one processor, until it is dropped.
 pub struct Pinned(CpuSet);
 
 impl Pinned {

@@ -1,7 +1,7 @@
-//! What the agents say: lines as agents write them, the same at each run.
+//! Lines of agents, deterministic.
 use serde_json::json;
 
-/// Lines that are said over and over.
+/// Returns lines to be repeated.
 pub fn lines(case: &str) -> Vec<String> {
     match case {
         "token_stream" => (0..1000).map(token_stream).collect(),

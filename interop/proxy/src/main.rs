@@ -1,7 +1,8 @@
-//! What a proxy between an editor and an agent costs: throughput, round trips, processor time, memory.
+//! Cost of a proxy between an editor and an agent: throughput, round trips, processor time, memory.
 //!
-//! `proxy ACP_TRACES` measures all and prints the tables; `interop/proxy/run` does that and writes `RESULTS.md`. The other
-//! words are the programs that it starts: agents (`flood`, `echo`), and proxies to compare with (`copy`, `lines`, `official`).
+//! `proxy ACP_TRACES` measures everything and prints the tables; `interop/proxy/run` writes them to `RESULTS.md`. The
+//! other commands are the programs that it starts: agents (`flood`, `echo`) and proxies for comparison (`copy`,
+//! `lines`, `official`).
 
 mod agent;
 mod chain;
@@ -14,7 +15,7 @@ use measure::{Goal, median, percentile};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-/// How often each is measured, in turn.
+/// Number of measurements of each kind, in turn.
 const ROUNDS: usize = 9;
 
 fn main() {
@@ -135,12 +136,12 @@ fn all(acp_traces: &str) {
     goals.iter().for_each(|goal| println!("{goal}"));
 }
 
-/// How fast something is.
+/// A throughput.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     /// In MB/s.
     rate: f64,
-    /// Over that of the first.
+    /// Relative to the first.
     ratio: f64,
 }
 
@@ -167,7 +168,7 @@ fn one_throughput(proxy: &Proxy<'_>, case: &str, size: usize, bytes: usize) -> f
     let agent = ["flood", case, &size.to_string(), &bytes.to_string()].map(str::to_owned);
     let mut chain = Chain::start(proxy, &agent);
     let mut buffer = vec![0; 1 << 20];
-    // The agent says how much comes, and then waits for a word, so that starting is not measured.
+    // The agent announces the number of bytes and waits, so that its start is not measured.
     let total = chain.read_number();
     chain.stdin.write_all(agent::GO).expect("the agent listens");
     let begun = Instant::now();
@@ -180,11 +181,11 @@ fn one_throughput(proxy: &Proxy<'_>, case: &str, size: usize, bytes: usize) -> f
     total as f64 / 1e6 / begun.elapsed().as_secs_f64()
 }
 
-/// How many round trips of a short line, and of a long one.
+/// Number of round trips of a short line, and of a long one.
 const PINGS: usize = 6_000;
 const PINGS_LONG: usize = 200;
 
-/// Microseconds.
+/// A round trip in microseconds.
 struct Trip {
     p50: f64,
     p99: f64,
@@ -214,7 +215,7 @@ fn times(chain: &mut Chain, length: usize, count: usize) -> Vec<Duration> {
     let mut heard = vec![0; line.len()];
     let mut once = || {
         let begun = Instant::now();
-        // Longer than a pipe holds: it is read while it is written.
+        // Longer than the buffer of a pipe: reading and writing are concurrent.
         std::thread::scope(|scope| {
             if line.len() > 1 << 15 {
                 scope.spawn(|| chain.stdin.write_all(&line).expect("the agent listens"));
@@ -225,7 +226,7 @@ fn times(chain: &mut Chain, length: usize, count: usize) -> Vec<Duration> {
         });
         begun.elapsed()
     };
-    // The first ones are not like the others.
+    // Warm-up.
     for _ in 0..count / 10 {
         once();
     }

@@ -1,4 +1,4 @@
-//! Figures.
+//! Statistics.
 use std::time::Duration;
 
 pub fn median(values: impl Iterator<Item = f64>) -> f64 {
@@ -14,7 +14,7 @@ pub fn percentile(times: &[Duration], percent: usize) -> f64 {
     times[(times.len() - 1) * percent / 100].as_nanos() as f64 / 1000.0
 }
 
-/// What is to be reached.
+/// A goal of the benchmark.
 pub struct Goal {
     name: &'static str,
     measured: f64,

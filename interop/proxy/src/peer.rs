@@ -1,4 +1,4 @@
-//! Proxies to compare with.
+//! Proxies for comparison.
 use crate::agent::{stdin, stdout};
 use agent_client_protocol::{AcpAgent, Channel, Client, ConnectTo, Stdio};
 use futures::future::{join, try_join};
@@ -12,7 +12,7 @@ fn start(command: &[&str]) -> Child {
     started.spawn().expect("a program")
 }
 
-/// Passes each read on in a write, and looks at nothing.
+/// Forwards each read in a write.
 pub fn copy(command: &[&str]) {
     pass(command, |mut from, mut to| {
         let mut buffer = vec![0; 1 << 16];
@@ -24,7 +24,7 @@ pub fn copy(command: &[&str]) {
     });
 }
 
-/// Passes each line on in a write, and looks at nothing.
+/// Forwards each line in a write.
 pub fn lines(command: &[&str]) {
     pass(command, |from, mut to| {
         let (mut from, mut line) = (BufReader::with_capacity(1 << 16, from), Vec::new());
@@ -45,7 +45,7 @@ fn pass(command: &[&str], relay: fn(Box<dyn Read + Send>, Box<dyn Write + Send>)
     child.wait().expect("an end");
 }
 
-/// The bridge of the official crate, between its own transports.
+/// The bridge of the official crate, with its own transports.
 pub fn official(command: &[&str]) {
     let agent = AcpAgent::from_args(command).expect("a command");
     let (editor, of_editor) =

@@ -11,7 +11,7 @@ use mcp_bridge::plugin::{Ask, Outcome};
 use mcp_bridge::server::ToolCall;
 use tokio::sync::oneshot;
 
-/// A call of a tool, with its questions going to the user of the conversation.
+/// A call of a tool that asks the user of the conversation.
 pub(super) struct Asking<'a> {
     pub(super) service: &'a PageService,
     pub(super) call: &'a ToolCall,
@@ -44,9 +44,9 @@ impl Asking<'_> {
         let form = match &ask.request {
             ServerRequest::Elicit(params) => match &**params {
                 ElicitRequestParams::Form(form) => form,
-                _ => return Err("the user can be asked with forms alone".to_owned()),
+                _ => return Err("the user can be asked by form only".to_owned()),
             },
-            _ => return Err("there is no model that can be asked".to_owned()),
+            _ => return Err("no model is available".to_owned()),
         };
         let mut meta = Extra::new();
         if let Some(context) = ask.context.as_ref().filter(|context| !context.is_empty()) {
@@ -55,7 +55,7 @@ impl Asking<'_> {
         if let Ok(key) = Raw::from_value(&ask.key) {
             meta.insert("elicitKey", key);
         }
-        // So that a page which ends the call knows that this needs no answer.
+        // Lets a page that ends the call know that the question needs no answer.
         if let Ok(session_id) = Raw::from_value(&session_id) {
             meta.insert("sessionId", session_id);
         }

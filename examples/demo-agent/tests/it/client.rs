@@ -1,4 +1,4 @@
-//! A client for tests: the agent as a child process, its lines through a thread.
+//! A client for tests: the agent as a child process, with its lines read by a thread.
 
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::dispatch::{AgentNotification, AgentRequest};
@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Time limit for each line.
+/// Time limit for an expected line.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The agent, initialized.
@@ -23,7 +23,7 @@ pub(crate) struct Client {
     last_id: i64,
 }
 
-/// The outcome of a prompt.
+/// The result of a prompt.
 #[derive(Debug)]
 pub(crate) struct Turn {
     pub(crate) updates: Vec<SessionUpdate>,
@@ -34,7 +34,7 @@ pub(crate) struct Turn {
 }
 
 impl Client {
-    /// Starts the agent without pauses and initializes it.
+    /// Starts the agent without pauses, and initializes it.
     pub(crate) fn start(capabilities: Value) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_demo-agent"))
             .env(demo_agent::PAUSE_VARIABLE, "0")
@@ -61,7 +61,7 @@ impl Client {
         (client, session)
     }
 
-    /// Creates a session, and reads its update with the commands.
+    /// Opens a session, and reads its commands.
     pub(crate) fn new_session(&mut self) -> String {
         let result =
             self.call("session/new", &json!({ "cwd": "/project", "mcpServers": [] })).unwrap();
@@ -76,7 +76,7 @@ impl Client {
         stdin.write_all(b"\n").unwrap();
     }
 
-    /// Sends a request and returns its id.
+    /// Sends a request, and returns its id.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> i64 {
         self.last_id += 1;
         let (id, method) = (self.last_id, Value::from(method));
@@ -88,12 +88,12 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
     }
 
-    /// The next line.
+    /// Returns the next line.
     pub(crate) fn line(&self) -> String {
         self.lines.recv_timeout(PATIENCE).expect("the agent says nothing more")
     }
 
-    /// The next line, an update.
+    /// Returns the next line as an update.
     pub(crate) fn update(&self) -> (String, SessionUpdate) {
         let line = self.line();
         let Ok(Message::Notification(notification)) = Message::decode(&line) else {
@@ -105,7 +105,7 @@ impl Client {
         }
     }
 
-    /// The next line, the response to this request.
+    /// Returns the next line as the response to this request.
     pub(crate) fn answer(&self, id: i64) -> Result<Raw, ErrorObject> {
         let line = self.line();
         let Ok(Message::Response(response)) = Message::decode(&line) else {
@@ -115,13 +115,13 @@ impl Client {
         response.outcome.map(Raw::from)
     }
 
-    /// Sends a request; its response must be the next line.
+    /// Sends a request with the response on the next line.
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> Result<Raw, ErrorObject> {
         let id = self.request(method, params);
         self.answer(id)
     }
 
-    /// Sends a prompt and returns its id.
+    /// Sends a prompt, and returns its id.
     pub(crate) fn prompt(&mut self, session: &str, text: &str) -> i64 {
         let prompt = json!([{ "type": "text", "text": text }]);
         self.request("session/prompt", &json!({ "sessionId": session, "prompt": prompt }))
@@ -186,13 +186,13 @@ impl Client {
         }
     }
 
-    /// Closes the agent's input and waits for its end.
+    /// Closes the agent's input, and waits for its exit.
     pub(crate) fn finish(mut self) -> ExitStatus {
         drop(self.stdin.take());
         self.wait()
     }
 
-    /// Waits for the agent to end by itself.
+    /// Waits for the agent to exit.
     pub(crate) fn wait(mut self) -> ExitStatus {
         self.lines.iter().for_each(drop);
         self.child.wait().unwrap()
@@ -200,7 +200,7 @@ impl Client {
 }
 
 impl Drop for Client {
-    /// Ends the agent of a failed test as well.
+    /// Kills the agent of a failed test.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -212,7 +212,7 @@ pub(crate) fn nothing(request: &AgentRequest) -> Value {
     panic!("not asked for: {request:?}")
 }
 
-/// Summarizes updates: joined chunks of messages, tool calls with their status.
+/// Summarizes updates: joined chunks of a message, tool calls with their status.
 pub(crate) fn outline(updates: &[SessionUpdate]) -> Vec<String> {
     let mut outline: Vec<String> = Vec::new();
     for update in updates {
@@ -232,7 +232,7 @@ pub(crate) fn outline(updates: &[SessionUpdate]) -> Vec<String> {
     outline
 }
 
-/// All text of the agent's messages.
+/// Returns the text of the agent's messages.
 pub(crate) fn text(updates: &[SessionUpdate]) -> String {
     let texts = updates.iter().filter_map(|update| match update {
         SessionUpdate::AgentMessageChunk(chunk) => match &chunk.content {

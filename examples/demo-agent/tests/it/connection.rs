@@ -1,4 +1,4 @@
-//! What is not about a word: methods, sessions, cancelling, bad input.
+//! Methods, sessions, cancellation and invalid input.
 
 use crate::client::{Client, nothing, outline, text};
 use acp_types::v1::dispatch::AgentRequest;
@@ -10,7 +10,7 @@ use jsonrpc_core::{ErrorCode, Message};
 use serde_json::{Value, json};
 
 #[test]
-fn initialize_says_what_it_can() {
+fn initialize_returns_the_capabilities() {
     let mut client = Client::start(json!({}));
     let answer = client.call("initialize", &json!({ "protocolVersion": 1 })).unwrap();
     let response: InitializeResponse = answer.decode().unwrap();
@@ -24,7 +24,7 @@ fn initialize_says_what_it_can() {
 }
 
 #[test]
-fn an_unknown_method_is_refused_and_an_unknown_notification_ignored() {
+fn unknown_methods_are_refused_and_notifications_ignored() {
     let mut client = Client::start(json!({}));
     client.notify("_example.com/news", &json!({}));
     let error = client.call("_example.com/ping", &json!({})).unwrap_err();
@@ -33,7 +33,7 @@ fn an_unknown_method_is_refused_and_an_unknown_notification_ignored() {
 }
 
 #[test]
-fn wrong_params_are_told_where() {
+fn invalid_params_are_reported_with_their_place() {
     let mut client = Client::start(json!({}));
     let error = client.call("session/new", &json!({ "cwd": 7, "mcpServers": [] })).unwrap_err();
     assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
@@ -41,7 +41,7 @@ fn wrong_params_are_told_where() {
 }
 
 #[test]
-fn a_line_that_is_no_message_is_answered() {
+fn invalid_line_is_answered() {
     let mut client = Client::start(json!({}));
     client.send("{oops");
     let line = client.line();
@@ -50,7 +50,7 @@ fn a_line_that_is_no_message_is_answered() {
 }
 
 #[test]
-fn a_session_that_does_not_exist_is_not_found() {
+fn unknown_session_is_not_found() {
     let mut client = Client::start(json!({}));
     let session = json!({ "sessionId": "nowhere", "cwd": "/", "mcpServers": [] });
     assert_eq!(client.call("session/load", &session).unwrap_err().code, RESOURCE_NOT_FOUND);
@@ -59,7 +59,7 @@ fn a_session_that_does_not_exist_is_not_found() {
 }
 
 #[test]
-fn a_loaded_session_tells_what_was_said() {
+fn loaded_session_replays_its_history() {
     let (mut client, session) = Client::with_session();
     let turn = client.turn(&session, "read", nothing);
     let params = json!({ "sessionId": session, "cwd": "/project", "mcpServers": [] });
@@ -73,7 +73,7 @@ fn a_loaded_session_tells_what_was_said() {
 }
 
 #[test]
-fn the_mode_decides_whether_edits_are_asked_for() {
+fn mode_decides_whether_edits_need_permission() {
     let (mut client, session) = Client::with_session();
     let mode = |mode| json!({ "sessionId": session, "modeId": mode });
     client.call("session/set_mode", &mode("auto")).unwrap();
@@ -84,7 +84,7 @@ fn the_mode_decides_whether_edits_are_asked_for() {
 }
 
 #[test]
-fn a_slow_turn_is_cancelled_between_two_chunks() {
+fn slow_turn_is_cancelled_between_two_chunks() {
     for notification in ["session/cancel", "$/cancel_request"] {
         let (mut client, session) = Client::with_session();
         let prompt = client.prompt(&session, "slow");
@@ -109,7 +109,7 @@ fn cancelling_closes_the_open_tool_call() {
     let response: PromptResponse = client.answer(prompt).unwrap().decode().unwrap();
     assert_eq!(response.stop_reason, StopReason::Cancelled);
 
-    // The answer comes too late, in the middle of the next turn, and is nothing to that.
+    // The late answer arrives during the next turn, and has no effect on it.
     let late = client.prompt(&session, "permission");
     let next = client.line();
     let Ok(Message::Request(next)) = Message::decode(&next) else { panic!("{next}") };
@@ -124,7 +124,7 @@ fn cancelling_closes_the_open_tool_call() {
 }
 
 #[test]
-fn sessions_have_their_turns_side_by_side_and_one_each() {
+fn sessions_run_turns_concurrently_and_one_each() {
     let (mut client, first) = Client::with_session();
     let second = client.new_session();
     let slow = client.prompt(&first, "slow");
@@ -153,7 +153,7 @@ fn sessions_have_their_turns_side_by_side_and_one_each() {
 }
 
 #[test]
-fn the_end_of_the_input_ends_the_agent() {
+fn end_of_input_ends_the_agent() {
     let (mut client, session) = Client::with_session();
     client.prompt(&session, "slow");
     client.update();
@@ -161,7 +161,7 @@ fn the_end_of_the_input_ends_the_agent() {
 }
 
 #[test]
-fn a_client_that_cannot_ask_is_told_so() {
+fn client_without_permission_support_sees_a_failed_call() {
     let (mut client, session) = Client::with_session();
     let prompt = client.prompt(&session, "edit");
     client.update();
@@ -181,7 +181,7 @@ fn a_client_that_cannot_ask_is_told_so() {
 }
 
 #[test]
-fn a_session_that_was_closed_is_gone_and_its_id_is_not_given_again() {
+fn closed_session_is_gone_and_its_id_is_not_reused() {
     let mut client = Client::start(json!({}));
     let first = client.new_session();
     let closed = json!({ "sessionId": first });
@@ -193,7 +193,7 @@ fn a_session_that_was_closed_is_gone_and_its_id_is_not_given_again() {
 }
 
 #[test]
-fn another_process_gives_no_id_again_and_knows_none() {
+fn another_process_reuses_no_id_and_knows_none() {
     let (mut before, first) = Client::with_session();
     let second = before.new_session();
     before.finish();

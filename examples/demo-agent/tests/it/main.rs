@@ -1,6 +1,6 @@
-//! Drives the program as a client does, over its pipes, and checks what it says with the types of `acp_types`.
+//! Drives the program over its pipes as a client does, and checks its messages with the types of `acp_types`.
 //!
-//! `cfg(test)` tells Clippy that helpers are tests too.
+//! `cfg(test)` lets Clippy treat helpers as tests.
 
 #[cfg(test)]
 mod client;

@@ -1,4 +1,4 @@
-//! Each word, and what comes of it.
+//! Each word, and its turn.
 
 use crate::client::{Client, Turn, nothing, outline, text};
 use acp_types::v1::content::ContentBlock;
@@ -8,7 +8,7 @@ use acp_types::v1::tool_calls::{PermissionOptionKind, ToolCall, ToolCallContent,
 use jsonrpc_core::ErrorCode;
 use serde_json::{Value, json};
 
-/// The turn of a word in which the agent asks nothing.
+/// Runs the turn of a word without requests of the agent.
 fn say(word: &str) -> Turn {
     let (mut client, session) = Client::with_session();
     client.turn(&session, word, nothing)
@@ -26,7 +26,7 @@ fn tool_call(turn: &Turn) -> &ToolCall {
     calls.next_back().unwrap()
 }
 
-/// Answers a permission request with the option of this id.
+/// Answers a permission request with this option.
 fn select(option: &'static str) -> impl Fn(&AgentRequest) -> Value {
     move |request| match request {
         AgentRequest::RequestPermissionRequest(_) => {
@@ -49,14 +49,14 @@ fn help_lists_every_word_of_the_readme() {
 }
 
 #[test]
-fn an_unknown_word_is_said_again() {
+fn unknown_word_is_repeated() {
     let turn = say("Good morning");
     assert!(text(&turn.updates).starts_with("You said: Good morning\n"));
     assert_eq!(stop(&turn), "end_turn");
 }
 
 #[test]
-fn the_first_known_word_counts_in_any_case() {
+fn first_known_word_counts_in_any_case() {
     assert_eq!(stop(&say("/Max, or refuse?")), "max_tokens");
 }
 
@@ -159,7 +159,7 @@ fn edit_ends_the_turn_when_the_question_is_cancelled() {
 }
 
 #[test]
-fn an_answer_that_breaks_the_protocol_fails_the_turn() {
+fn invalid_answer_fails_the_turn() {
     let (mut client, session) = Client::with_session();
     let turn = client.turn(&session, "edit", |_| json!({ "outcome": 7 }));
     let error = turn.outcome.unwrap_err();
@@ -169,7 +169,7 @@ fn an_answer_that_breaks_the_protocol_fails_the_turn() {
 }
 
 #[test]
-fn permission_only_asks() {
+fn permission_only_requests_permission() {
     let (mut client, session) = Client::with_session();
     let turn = client.turn(&session, "permission", select("allow-once"));
     assert_eq!(outline(&turn.updates), ["agent_message_chunk"]);
@@ -192,7 +192,7 @@ fn run_without_a_terminal_streams_text() {
 }
 
 #[test]
-fn run_uses_the_terminal_that_the_client_has() {
+fn run_uses_the_terminal_of_the_client() {
     let mut client = Client::start(json!({ "terminal": true }));
     let session = client.new_session();
     let turn = client.turn(&session, "run", |request| match request {
@@ -264,14 +264,14 @@ fn refuse_and_max_have_their_stop_reasons() {
 }
 
 #[test]
-fn noise_is_no_message_and_changes_nothing() {
+fn noise_is_not_a_message_and_has_no_effect() {
     let turn = say("noise");
     assert_eq!(turn.noise, ["npm warn this line is not JSON"]);
     assert_eq!(stop(&turn), "end_turn");
 }
 
 #[test]
-fn odd_is_an_update_that_no_client_knows() {
+fn odd_is_an_unknown_update() {
     let turn = say("odd");
     assert_eq!(outline(&turn.updates), ["weather_update", "agent_message_chunk"]);
     assert!(!turn.updates[0].is_known());
@@ -306,7 +306,7 @@ fn tour_shows_everything_in_one_turn() {
 }
 
 #[test]
-fn form_asks_and_says_what_it_got() {
+fn form_asks_and_repeats_the_answer() {
     let mut client = Client::start(json!({ "elicitation": { "form": {} } }));
     let session = client.new_session();
     for (answer, said) in [

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Interval of comments in a silent stream, so that proxies keep it open.
+/// Interval of comments in a silent stream, which keep proxies from closing it.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// A reader of a run; counted until it is dropped.
+/// A reader of a run. It is counted until dropped.
 #[derive(Debug)]
 pub struct Reader {
     log: Arc<RunLog>,
-    /// Number of the last event that was read.
+    /// Number of the last read event.
     after: u64,
     /// Whether the stream has begun.
     has_begun: bool,
@@ -29,7 +29,7 @@ impl Drop for Reader {
 }
 
 impl Reader {
-    /// Counts as one of the log's readers already.
+    /// Creates a reader that the log already counts.
     pub(super) fn new(log: Arc<RunLog>, after: u64) -> Self {
         Self { log, after, has_begun: false }
     }
@@ -39,8 +39,8 @@ impl Reader {
         self.log.run_id()
     }
 
-    /// Returns the events so far and those to come, with comments in between. The stream ends with the run, or when the reader
-    /// falls behind the events that are kept.
+    /// Returns the events so far and all later ones, with comments in between. The stream ends with the run, or when
+    /// the reader falls behind the kept events.
     pub fn read(self) -> impl Stream<Item = Bytes> + Send {
         let changed = self.log.changed();
         unfold((self, changed), |(mut reader, mut changed)| async move {

@@ -1,4 +1,4 @@
-//! The Lua scripts: each is one atomic step over the keys of a thread or a run.
+//! The Lua scripts. Each is one atomic step on the keys of a thread or a run.
 use redis::Script;
 
 /// The scripts, hashed once.
@@ -28,9 +28,9 @@ impl Scripts {
     }
 }
 
-/// Returns whether an owner is alive. In a store that was found empty all are, until they had time to say so.
+/// Returns whether an owner is alive. In a store that was found empty every owner counts as alive for a while.
 ///
-/// `ARGV`: the beginning of all keys, how long an empty store counts as young.
+/// `ARGV`: the prefix of all keys, the time during which an empty store counts as new.
 const LIVES: &str = r"
 local function lives(owner)
     if redis.call('SETNX', ARGV[1] .. ':known', 1) == 1 then
@@ -42,7 +42,7 @@ end
 
 const IS_ALIVE: &str = "return lives(ARGV[3])";
 
-/// `KEYS`: the thread, the last lease's number. `ARGV`: as above; the owner, how long the lease is remembered.
+/// `KEYS`: the thread, the last lease's number. `ARGV`: as above; the owner, the lifetime of the lease.
 const TAKE: &str = r"
 local held = redis.call('GET', KEYS[1])
 if held then
@@ -57,7 +57,7 @@ redis.call('SET', KEYS[1], mine, 'PX', ARGV[4])
 return mine
 ";
 
-/// `KEYS`: the thread, the last lease's number. `ARGV`: the lease, its number, how long it is remembered.
+/// `KEYS`: the thread, the last lease's number. `ARGV`: the lease, its number, its lifetime.
 const RESTORE: &str = r"
 local held = redis.call('GET', KEYS[1])
 if held then return held == ARGV[1] end
@@ -71,7 +71,7 @@ const RELEASE: &str = r"
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 ";
 
-/// `KEYS`: the run, its events, the oldest of them compacted. `ARGV`: the record, how long it is kept.
+/// `KEYS`: the run, its events, the compacted events. `ARGV`: the record, its lifetime.
 const BEGIN: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('DEL', KEYS[2], KEYS[3])
@@ -80,9 +80,9 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 ";
 
-/// `KEYS`: the run, its events, the oldest of them compacted; the channel that announces events. `ARGV`: the run, how long it is
-/// kept, whether it has ended, how many events are compacted and into how many, these; the number before the others, these.
-/// Gives -1 for a run that is not known, 0 for one that has ended, else 1.
+/// `KEYS`: the run, its events, the compacted events; the channel that announces events. `ARGV`: the run, its lifetime,
+/// whether it has ended, the number of compacted events and of their frames, these frames; the number before the
+/// others, the other frames. Returns -1 for an unknown run, 0 for an ended one, otherwise 1.
 const APPEND: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 0 then return -1 end
 if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
@@ -111,8 +111,9 @@ redis.call('PUBLISH', KEYS[4], ARGV[1])
 return 1
 ";
 
-/// `KEYS`: the run, its events, the oldest of them compacted. `ARGV`: the number of the event before, how many at most.
-/// Gives the number of compacted events, these, the number before the others, these, and whether that was all.
+/// `KEYS`: the run, its events, the compacted events. `ARGV`: the number of the event before, the largest number of
+/// events. Returns the number of compacted events, these, the number before the others, these, and whether the read is
+/// complete.
 const READ: &str = r"
 local run = redis.call('HMGET', KEYS[1], 'last', 'folded', 'ended')
 if not run[1] then return false end
@@ -131,7 +132,7 @@ if run[3] and after + #frames == tonumber(run[1]) then has_ended = 1 end
 return {folded, old, after, frames, has_ended}
 ";
 
-/// `KEYS`: as of an append. `ARGV`: the run, the number that has to be the last one, the event.
+/// `KEYS`: as for an append. `ARGV`: the run, the required number of the last event, the event.
 const END: &str = r"
 if redis.call('HGET', KEYS[1], 'last') ~= ARGV[2] or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return end
 local number = tonumber(ARGV[2]) + 1

@@ -1,4 +1,4 @@
-//! Runs of an owner that others read, and runs of others that are read here.
+//! Own runs that others read, and runs of others that are read here.
 use super::{Replica, lock};
 use crate::{Appended, RunLog, RunRecord, StoreError};
 use agui_types::input::RunAgentInput;
@@ -6,17 +6,17 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long a reader of a run elsewhere waits for a notification before it looks for more.
+/// Time that a reader of another owner's run waits for a notification before it polls.
 const LOOK_TIME: Duration = Duration::from_secs(1);
 
 /// Time before another attempt to reach the store.
 const RETRY_TIME: Duration = Duration::from_millis(500);
 
-/// How long an ending owner tries to bring the events of its runs to the store.
+/// Time that an ending owner tries to copy the events of its runs to the store.
 const LAST_TIME: Duration = Duration::from_secs(3);
 
 impl Replica {
-    /// Begins a run here. Returns `false` if one of this name exists.
+    /// Begins a run. Returns `false` if a run with this name exists.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -39,7 +39,7 @@ impl Replica {
         }
     }
 
-    /// Says that a run of another owner is read here.
+    /// Reports that a run of another owner is read here.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -47,7 +47,7 @@ impl Replica {
         self.store.watch_run(run, self.options.lifetime).await
     }
 
-    /// Returns whether a run is read through another owner. Without an answer of the store it may be.
+    /// Returns whether a run is read through another owner; `true` if the store does not respond.
     pub async fn is_watched(&self, run: &str) -> bool {
         self.store.is_watched(run).await.unwrap_or(true)
     }
@@ -57,7 +57,7 @@ impl Replica {
         RunRecord { thread, owner: self.options.id.clone(), fingerprint, input }
     }
 
-    /// Brings the events of a run to the store until its end. Returns `false` if another owner has ended it.
+    /// Copies the events of a run to the store until its end. Returns `false` if another owner has ended it.
     pub async fn share(
         &self,
         run: &str,
@@ -73,7 +73,7 @@ impl Replica {
             if part.is_empty() && timeout(self.options.lifetime, changed.changed()).await.is_ok() {
                 continue;
             }
-            // An empty one says that the run is open.
+            // An empty part marks the run as open.
             match self.store.append(run, &part, keep).await {
                 Ok(Appended::Taken) if part.has_ended => return true,
                 Ok(Appended::Taken) => after = part.last(),
@@ -88,7 +88,7 @@ impl Replica {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "the events of a run stay here until the store is back");
+                    tracing::warn!(%error, "the events of a run are kept here until the store responds again");
                     tokio::select! {
                         () = sleep(RETRY_TIME) => {}
                         () = async { ending.cancelled().await; sleep(LAST_TIME).await } => return true,
@@ -98,7 +98,7 @@ impl Replica {
         }
     }
 
-    /// Follows a run of another owner until its end, or until it had no reader here for `unread`.
+    /// Follows a run of another owner until its end, or until it has had no reader here for `unread`.
     pub async fn mirror(&self, run: &str, owner: &str, log: &RunLog, unread: Duration) {
         let more = lock(&self.mirrors).entry(run.to_owned()).or_default().clone();
         let follow = async {
@@ -123,7 +123,7 @@ impl Replica {
         lock(&self.mirrors).remove(run);
     }
 
-    /// Takes new events of a run of another owner; returns `false` without new events.
+    /// Reads new events of another owner's run; returns `false` if there were no new ones.
     async fn look(
         &self,
         run: &str,
@@ -135,7 +135,7 @@ impl Replica {
             self.watch_run(run).await?;
         }
         let Some(part) = self.store.read(run, log.last()).await? else {
-            // Its owner brings it back if the store has lost it.
+            // The owner writes the run again if the store has lost it.
             let since = unknown_since.get_or_insert_with(Instant::now);
             if since.elapsed() > self.options.lifetime * 2 {
                 log.lose(&self.options.lost);

@@ -1,6 +1,6 @@
-//! The stores, held against each other.
+//! The stores, compared with each other.
 //!
-//! `cfg(test)` tells Clippy that helpers are tests too.
+//! `cfg(test)` lets Clippy treat helpers as tests.
 
 #[cfg(test)]
 #[cfg(feature = "redis")]

@@ -1,4 +1,4 @@
-//! Redis answers as memory does. The tests need a server at `REDIS_URL`.
+//! The Redis store behaves as the memory store. The tests need a server at `REDIS_URL`.
 use bytes::Bytes;
 use jsonrpc_core::wire;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ enum Step {
     Restore(u8, u8, u64),
     Begin(u8),
     Run(u8),
-    /// The events of these numbers, after some that are compacted, and maybe the end.
+    /// The events with these numbers, after some compacted ones, possibly with the end.
     Append(u8, u64, u8, Option<u64>, bool),
     Read(u8, u64),
     End(u8, u64),
@@ -72,8 +72,8 @@ fn frame(number: u64) -> Bytes {
     vec![b'e', u8::try_from(number).unwrap_or_default(), 0xff, 0].into()
 }
 
-/// What a store says, to be compared.
-fn said<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> String {
+/// Returns the outcome of a store, for comparison.
+fn outcome<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> String {
     format!("{outcome:?}")
 }
 
@@ -94,7 +94,7 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
             said(run.map(|run| run.map(|run| serde_json::to_string(&run).expect("JSON"))))
         }
         Step::Append(run, after, count, folded, ends) => {
-            // A gateway leaves nothing out of what it brings, but may bring it twice.
+            // A gateway appends without gaps, but may repeat events.
             let known = &mut last[usize::from(*run)];
             let base = folded.filter(|folded| *folded >= *after && folded <= known);
             let after = base.unwrap_or(*after).min(*known);
@@ -127,7 +127,7 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
     }
 }
 
-/// What a store says to steps that come after others.
+/// Returns the outcomes of a sequence of steps.
 async fn all(store: Arc<dyn RunStore>, steps: &[Step]) -> Vec<String> {
     let (mut all, mut last) = (Vec::new(), [0; 2]);
     for step in steps {
@@ -136,7 +136,7 @@ async fn all(store: Arc<dyn RunStore>, steps: &[Step]) -> Vec<String> {
     all
 }
 
-/// Connects to the server with keys that no other test has; gives the prefix of the keys as well.
+/// Connects to the server with keys of its own; returns the prefix of the keys as well.
 async fn connect() -> (RedisStore, String) {
     let url = url();
     let prefix = format!("{:x}", getrandom::u64().expect("randomness"));
@@ -147,14 +147,14 @@ fn url() -> String {
     std::env::var("REDIS_URL").expect("REDIS_URL names a Redis server")
 }
 
-/// Has the store count as one that was not found empty just now.
+/// Makes the store count as one that was not found empty.
 async fn grow(prefix: &str) {
     let client = redis::Client::open(url()).expect("a URL");
     let mut connection = client.get_multiplexed_async_connection().await.expect("a server");
     let _: () = connection.set(format!("{prefix}:known"), 1).await.expect("a server");
 }
 
-/// A store that was not found empty just now.
+/// A store that counts as not found empty.
 async fn grown() -> RedisStore {
     let (store, prefix) = connect().await;
     grow(&prefix).await;
@@ -162,9 +162,9 @@ async fn grown() -> RedisStore {
 }
 
 proptest! {
-    /// Whatever a store is asked in whatever order, Redis answers what memory does.
+    /// For any steps in any order, the Redis store behaves as the memory store.
     #[test]
-    fn redis_does_what_memory_does(steps in prop::collection::vec(step(), 0..40)) {
+    fn redis_behaves_as_memory(steps in prop::collection::vec(step(), 0..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let (expected, got) = runtime.expect("a runtime").block_on(async {
             let memory = all(Arc::new(MemoryStore::default()), &steps).await;

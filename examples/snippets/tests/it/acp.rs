@@ -1,4 +1,4 @@
-//! The agent and the client, connected to each other.
+//! The agent and the client, connected.
 use acp_types::connection::{Options, v1};
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
 use acp_types::v1::tool_calls::ToolCallStatus;
@@ -10,7 +10,7 @@ use snippets::acp_client::{Agreeable, initialize, turn};
 use std::error::Error;
 
 #[test]
-fn the_agent_and_the_client_have_a_turn() -> Result<(), Box<dyn Error>> {
+fn agent_and_client_complete_a_turn() -> Result<(), Box<dyn Error>> {
     let options = Options::default();
     let ((agent_reads, agent_writes), (client_reads, client_writes)) = memory::duplex(1);
     let client = Agreeable::default();

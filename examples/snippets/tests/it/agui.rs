@@ -1,4 +1,4 @@
-//! The AG-UI agent for a page and in an editor, and a page's tools.
+//! The AG-UI agent for a page and in an editor, and page tools.
 use acp_types::connection::{Options, v1};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
@@ -23,7 +23,7 @@ const PAGE: &str = r#"{"threadId":"t","runId":"r","protocolVersion":"1.0",
     "tools":[{"name":"pick","description":"Asks the user for one."}]}"#;
 
 #[test]
-fn a_page_is_asked_for_what_it_offers() -> Result<(), Box<dyn Error>> {
+fn page_tool_is_called_if_provided() -> Result<(), Box<dyn Error>> {
     let input: RunAgentInput = decode(PAGE)?;
     let body = block_on(answer(&input))?;
     let (mut decoder, mut verifier, mut last) =
@@ -43,7 +43,7 @@ fn a_page_is_asked_for_what_it_offers() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn an_editor_drives_it() -> Result<(), Box<dyn Error>> {
+fn editor_drives_the_agent() -> Result<(), Box<dyn Error>> {
     let ((agent_reads, agent_writes), (client_reads, client_writes)) = memory::duplex(1);
     let client = Agreeable::default();
     let told = client.0.clone();
@@ -68,7 +68,7 @@ fn an_editor_drives_it() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn a_parked_call_is_answered_by_the_next_input() -> Result<(), Box<dyn Error>> {
+fn parked_call_is_answered_by_the_next_input() -> Result<(), Box<dyn Error>> {
     let at = Duration::from_millis;
     let mut thread = Thread::default();
     thread.post(&decode(PAGE)?, at(0))?;

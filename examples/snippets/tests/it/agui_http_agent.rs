@@ -18,14 +18,14 @@ use snippets::agui_http_agent::{RunError, run};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 
-/// An agent that calls a frontend tool, asks a question, and then ends.
+/// An agent that calls a page tool for a colour, then interrupts for a confirmation, and then finishes.
 fn answer(input: &RunAgentInput) -> Vec<Event> {
     let mut run = Run::begin(input, Vec::new());
     let ended = match (&input.messages[..], &input.resume) {
         (_, Some(answers)) => {
             let payload = answers.first().and_then(|it| it.payload.clone());
-            let told = payload.unwrap_or_else(|| Raw::from_text("null").expect("JSON"));
-            run.emit(CustomEvent::new("snippets.told", told)).expect("an event");
+            let answer = payload.unwrap_or_else(|| Raw::from_text("null").expect("JSON"));
+            run.emit(CustomEvent::new("snippets.answer", answer)).expect("an event");
             run.finish()
         }
         ([.., Message::Tool(colour)], None) => {
@@ -59,7 +59,7 @@ async fn agent(headers: HeaderMap, body: String) -> Response {
     ([(header::CONTENT_TYPE, encoding.content_type())], body).into_response()
 }
 
-/// An agent with an incomplete response.
+/// An agent with a truncated response.
 async fn broken(body: String) -> Response {
     let input: RunAgentInput = wire::decode(&body).expect("an input");
     let mut body = Vec::new();
@@ -88,9 +88,9 @@ fn asking() -> Agent {
     agent
 }
 
-/// A frontend tool, a question and its answer: three runs of one conversation, in either form.
+/// A frontend tool, an interrupt and its answer: three runs of one conversation, in both encodings.
 #[tokio::test]
-async fn a_conversation_goes_on_over_http() {
+async fn conversation_continues_over_http() {
     let (url, http) = (format!("http://{}/agent", serve().await), reqwest::Client::new());
     for accepts_protobuf in [false, true] {
         let mut agent = asking();
@@ -115,28 +115,28 @@ async fn a_conversation_goes_on_over_http() {
         assert!(matches!(unanswered, Err(RunError::Unanswered(_))));
         let mut yes = ResumeEntry::new("sure", ResumeStatus::Resolved);
         yes.payload = Some(Raw::from_text("true").expect("JSON"));
-        let mut told = None;
+        let mut answer = None;
         run(&mut agent, &http, &url, "r3", vec![yes], |it| {
             if let Event::Custom(custom) = &it.event {
-                told = Some(custom.value.as_str().to_owned());
+                answer = Some(custom.value.as_str().to_owned());
             }
         })
         .await
         .expect("a run");
-        assert_eq!(told.as_deref(), Some("true"));
+        assert_eq!(answer.as_deref(), Some("true"));
         assert_eq!(agent.interrupts(), []);
     }
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told() {
+async fn errors_are_reported() {
     let (address, http) = (serve().await, reqwest::Client::new());
     let mut agent = asking();
     let url = format!("http://{address}/broken");
     let cut = run(&mut agent, &http, &url, "r1", Vec::new(), |_| ()).await;
     let Err(RunError::Answer(Failure::Violation(violation))) = cut else { panic!("{cut:?}") };
     assert_eq!(violation.rule(), Rule::Truncated);
-    // Earlier events are kept.
+    // Everything before the truncation is kept.
     assert_eq!(agent.messages.len(), 2);
 
     let url = format!("http://{address}/busy");
@@ -146,6 +146,6 @@ async fn what_goes_wrong_is_told() {
     assert!(failure.may_send_again());
 
     let url = "http://127.0.0.1:1/";
-    let nobody = run(&mut agent, &http, url, "r3", Vec::new(), |_| ()).await;
-    assert!(matches!(nobody, Err(RunError::Http(_))));
+    let unreachable = run(&mut agent, &http, url, "r3", Vec::new(), |_| ()).await;
+    assert!(matches!(unreachable, Err(RunError::Http(_))));
 }

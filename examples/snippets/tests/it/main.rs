@@ -1,4 +1,4 @@
-//! Runs the snippets.
+//! Integration tests of the snippets.
 
 mod acp;
 mod agui;

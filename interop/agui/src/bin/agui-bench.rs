@@ -1,5 +1,5 @@
-//! What AG-UI costs, beside other Rust implementations. `agui-bench` prints the tables of `RESULTS.md`; it runs itself
-//! under callgrind, once for each path.
+//! Cost of AG-UI operations, compared with other Rust implementations. `agui-bench` prints the tables of `RESULTS.md`.
+//! It runs itself under callgrind, once for each path.
 use ag_ui::client::transport::ReplayTransport;
 use ag_ui::client::{Applier, Thread};
 use ag_ui::encode::EventStreamFormatter as _;
@@ -15,13 +15,13 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How often a path is taken at once.
+/// Number of repetitions in one measurement.
 const TIMES: usize = 200;
 
-/// An identifier that every implementation takes.
+/// An identifier that every implementation accepts.
 const ID: &str = "0198a2b4-7c00-7000-8000-000000000001";
 
-/// Code, of which every fortieth byte or so has to be escaped.
+/// Returns code; about every fortieth byte requires an escape.
 fn code(length: usize) -> String {
     let line = "    let total = items.iter().map(|it| it.len()).sum::<usize>();\n\tprintln!(\"{total}\");\n";
     line.chars().cycle().take(length).collect()
@@ -30,7 +30,7 @@ fn code(length: usize) -> String {
 struct Path {
     group: &'static str,
     name: &'static str,
-    /// Does it once, with what was prepared.
+    /// Runs the path once, with prepared input.
     run: Box<dyn FnMut()>,
 }
 
@@ -67,7 +67,7 @@ fn encode(group: &'static str, delta: String) -> Vec<Path> {
             writer.write(&mut two, black_box(&delta));
             black_box(&two);
         }),
-        path(group, "ours: DeltaWriter, text escaped before", move || {
+        path(group, "ours: DeltaWriter, escaped text", move || {
             three.clear();
             again.write_escaped(
                 &mut three,
@@ -116,7 +116,7 @@ fn theirs(event: &Event) -> ag_ui::Event {
     serde_json::from_value(serde_json::to_value(event).expect("JSON")).expect("an event")
 }
 
-/// Verification and reduction of one delta, in a message that goes on and on.
+/// Verification and reduction of one delta of a long message.
 fn per_delta() -> Vec<Path> {
     let delta: Event = TextMessageContentEvent::new(ID, "token ").into();
     let (mut tolerant, mut strict, mut reducer) =
@@ -183,7 +183,7 @@ fn main() {
     let mut paths = paths();
     if let Some(index) = std::env::args().nth(1) {
         let path = &mut paths[index.parse::<usize>().expect("an index")];
-        // What is done for the first time only is not counted.
+        // The first call is not counted.
         (path.run)();
         return measured(path, TIMES);
     }

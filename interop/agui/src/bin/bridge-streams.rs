@@ -1,4 +1,4 @@
-//! Prints streams that agui-bridge made, a line each: `bridge-streams COUNT 1.0|legacy`.
+//! Prints streams of agui-bridge, one for each line: `bridge-streams COUNT 1.0|legacy`.
 use agui::bridge::bridged;
 use agui_types::profile::Profile;
 

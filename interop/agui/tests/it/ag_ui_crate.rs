@@ -1,4 +1,4 @@
-//! The crate `ag-ui` reads what our producer sends, in the same way, and we read what it writes.
+//! The crate `ag-ui` and agui-types read each other's output alike.
 use ag_ui::client::{Applier, Verifier};
 use agui::stream;
 use agui_types::enforce;
@@ -27,8 +27,8 @@ fn streams_of_our_producer_are_accepted() {
     }
 }
 
-/// It names the message of a call, and places results, in its own way, not in that of the first-party client, and keeps no
-/// reasoning among the messages; so texts and the state are compared.
+/// The crate names the message of a call, and places results, differently from the first-party client, and keeps no
+/// reasoning among the messages. Therefore only texts and the state are compared.
 #[test]
 fn streams_make_the_same_texts_and_state() {
     let mut texts = 0;
@@ -38,7 +38,7 @@ fn streams_make_the_same_texts_and_state() {
             (Reducer::for_input(&stream.input).expect("an input"), Applier::new());
         for event in stream.events_for(Profile::V1) {
             let ours = reducer.handle(&event);
-            // A patch that cannot be done is an error there, and a warning here.
+            // A patch that cannot be applied is an error there, and a warning here.
             let other = applier.apply(&theirs(&event));
             assert_eq!(other.is_err(), ours.is_some(), "{number}: {ours:?}: {other:?}");
         }
@@ -53,11 +53,11 @@ fn streams_make_the_same_texts_and_state() {
     assert!(texts > 500, "{texts}");
 }
 
-/// What it writes out though it may be left out: event, member, value.
+/// Optional members that the crate always writes: event, member, value.
 const DEFAULTS: &[(&str, &str, &str)] =
     &[("TEXT_MESSAGE_START", "role", r#""assistant""#), ("ACTIVITY_SNAPSHOT", "replace", "true")];
 
-/// What it writes is the JSON that we write, but for defaults, and is read as the same event.
+/// The crate's output equals the output of agui-types, except for defaults, and decodes to the same event.
 #[test]
 fn what_it_writes_is_read() {
     for number in 0..STREAMS {
@@ -67,7 +67,7 @@ fn what_it_writes_is_read() {
             assert_eq!((enforce::enforce_event(read.clone()).1, removals), (vec![], vec![]));
             let mut ours = serde_json::to_value(event).expect("JSON");
             let other: Value = wire::decode(&written).expect("JSON");
-            // It writes out what absent members mean.
+            // It writes the defaults of absent members.
             for (event_type, member, meaning) in DEFAULTS {
                 if ours["type"] == *event_type && ours.get(member).is_none() {
                     ours[member] = serde_json::from_str(meaning).expect("JSON");

@@ -1,4 +1,4 @@
-//! What agui-bridge makes is what the published schema describes, and the crate `ag-ui` accepts it.
+//! The output of agui-bridge is valid by the published schema, and accepted by the crate `ag-ui`.
 use crate::schema::validator;
 use ag_ui::client::Verifier;
 use agui::bridge::bridged;
@@ -6,13 +6,13 @@ use agui_types::event::Event;
 use agui_types::profile::Profile;
 use serde_json::Value;
 
-/// How many streams are tried: `PROPTEST_CASES`, or few enough for every day.
+/// Number of streams: `PROPTEST_CASES`, or a small default.
 fn cases() -> u64 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
 }
 
 #[test]
-fn events_are_what_the_schema_describes() {
+fn events_are_valid_by_the_schema() {
     let validator = validator("Event");
     let mut judged = 0;
     for number in 0..cases() {
@@ -34,7 +34,7 @@ fn streams_are_accepted_by_another_verifier() {
     for number in 0..cases() {
         let mut verifier: Option<Verifier> = None;
         for event in bridged(number, Profile::V1).events {
-            // It verifies one run.
+            // The verifier handles one run.
             if matches!(event, Event::RunStarted(_)) {
                 verifier = Some(Verifier::new());
             }

@@ -1,4 +1,4 @@
-//! `agui-types` and `agui-bridge` beside the published JSON Schema, and beside another Rust client.
+//! Compares `agui-types` and `agui-bridge` with the published JSON Schema and with another Rust client.
 
 mod ag_ui_crate;
 mod bridge;

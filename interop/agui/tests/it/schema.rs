@@ -1,5 +1,5 @@
-//! The official JSON Schema, as the crate `ag-ui` ships it, against what our types say: definition by definition, and
-//! document by document.
+//! Compares the official JSON Schema, as published in the crate `ag-ui`, with the types of agui-types: by definition,
+//! and by document.
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::enforce;
 use agui_types::event::Event;
@@ -31,7 +31,7 @@ fn definitions() -> &'static Map<String, Value> {
     OFFICIAL["$defs"].as_object().expect("definitions")
 }
 
-/// An object's members: what each is, and which are required.
+/// The members of an object: types, and which are required.
 #[derive(Debug, Default, PartialEq)]
 struct Members {
     names: BTreeSet<String>,
@@ -65,7 +65,7 @@ fn ours() -> Map<String, Value> {
     all
 }
 
-/// The tags that official objects have as a constant member: with us the union has them.
+/// Tags that are constant members of official objects. Here they belong to the union.
 fn tags(definition: &Value, all: &Map<String, Value>) -> BTreeSet<String> {
     let mut tags = BTreeSet::new();
     if let Some(name) = definition["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/")) {
@@ -112,22 +112,22 @@ fn each_definition_has_the_same_members() {
         }
     }
     assert!(different.is_empty(), "{different:#?}");
-    // Parts of others, which have no name of their own with us.
+    // Parts of other definitions, without a type of their own here.
     assert_eq!(without, WITHOUT);
     assert!(compared > 60, "{compared}");
 }
 
-/// Official definitions that are mixed into others, and are no types with us.
+/// Official definitions that are mixed into others, without a type of their own here.
 const WITHOUT: &[&str] = &["Attributable", "BaseEvent", "BaseMessage"];
 
-/// The definition that a document belongs to.
+/// Returns the validator of a definition.
 pub fn validator(definition: &str) -> jsonschema::Validator {
     let schema = json!({"$ref": format!("#/$defs/{definition}"), "$defs": OFFICIAL["$defs"],
         "$schema": "https://json-schema.org/draft/2020-12/schema"});
     jsonschema::validator_for(&schema).expect("a schema")
 }
 
-/// Whether we find nothing wrong with a document, read as what 1.0 has.
+/// Returns whether a document is valid by 1.0 for agui-types.
 fn is_event(text: &str) -> bool {
     let Ok((event, nulls)) = enforce::read_event(text) else { return false };
     let (event, removals) = enforce::enforce_event(event);
@@ -141,7 +141,7 @@ fn is_input(text: &str) -> bool {
     nulls.is_empty() && enforce::enforce_input(input).1.is_empty()
 }
 
-/// A document, and every one that differs from it in one place: a member left out, another value, a member more.
+/// Returns a document and each variation in one place: an omitted member, another value, an additional member.
 fn variations(value: &Value) -> Vec<Value> {
     let mut all = vec![value.clone()];
     let others = [
@@ -203,7 +203,7 @@ fn vectors() -> Vec<Value> {
 }
 
 #[test]
-fn documents_are_judged_alike() {
+fn documents_have_the_same_verdict() {
     let (events, inputs, capabilities) =
         (validator("Event"), validator("RunAgentInput"), validator("AgentCapabilities"));
     let (mut judged, mut differences) = (0, Vec::new());
@@ -231,7 +231,7 @@ fn documents_are_judged_alike() {
         include_str!("../../../../agui-types/tests/fixtures/1.0/AgentCapabilities/full.json");
     for document in variations(&serde_json::from_str(declared).expect("JSON")) {
         let read = wire::decode::<AgentCapabilities>(&document.to_string());
-        // What has an unknown member or `null` is read as well; only what is not is compared.
+        // A document with an unknown member or `null` is decoded as well; only undecodable ones are compared.
         if read.is_err() {
             judge(document.clone(), capabilities.is_valid(&document), false);
         }

@@ -1,7 +1,7 @@
-//! Schemas in a canonical form: schemas with the same meaning are equal.
+//! A canonical form of schemas: equivalent schemas are equal.
 //!
-//! The form omits constraints that no type can express: descriptions, limits, and formats of strings. It also omits what all of
-//! our types allow: `null` for an optional member, unknown names and unknown variants.
+//! It omits what types cannot express: descriptions, limits, and the format of strings. It also omits what all types of
+//! this repository permit: `null` for an optional member, unknown names and unknown variants.
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,9 +11,9 @@ use std::fmt;
 pub enum Definition {
     /// One of these names.
     Names(BTreeSet<String>),
-    /// An object with one of these lists of members.
+    /// An object with one of these sets of members.
     Variants(BTreeSet<Variant>),
-    /// Anything else, by its type.
+    /// Another value, by its type.
     Value(String),
 }
 
@@ -23,11 +23,11 @@ pub type Variant = BTreeMap<String, Member>;
 /// A member of an object.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
-    /// Whether it has to be there.
+    /// Whether the member is required.
     pub is_required: bool,
-    /// What it is.
+    /// The type of the member.
     pub of: String,
-    /// What is done about one that cannot be read.
+    /// The annotations for invalid values.
     pub marks: BTreeSet<String>,
 }
 
@@ -41,14 +41,14 @@ impl fmt::Debug for Member {
 
 /// Reads the definitions of a schema.
 pub struct Definitions<'a> {
-    /// By name.
+    /// The definitions by name.
     pub all: &'a Map<String, Value>,
-    /// Which of them have a name in the official schema; others are read as a part of what they are in.
+    /// Returns whether a definition is named in the official schema; others are inlined.
     pub named: &'a dyn Fn(&str) -> bool,
 }
 
 impl Definitions<'_> {
-    /// The definition of a name.
+    /// Returns the definition of a name.
     pub fn get(&self, name: &str) -> Definition {
         let schema = &self.all[name];
         if let Some(names) = names(schema) {
@@ -65,7 +65,7 @@ impl Definitions<'_> {
         }
     }
 
-    /// The lists of members that an object may have; `None` if the schema is not of an object.
+    /// Returns the possible sets of members of an object, or `None` for another schema.
     fn variants(&self, schema: &Value) -> Option<Vec<Variant>> {
         let is_part = |word: &&str| schema.get(word).is_some();
         let is_of_parts = ["$ref", "allOf", "anyOf", "oneOf", "if"].iter().any(is_part);
@@ -109,7 +109,7 @@ impl Definitions<'_> {
         let member = |(name, property): (&String, &Value)| {
             let marks = property.as_object().into_iter().flatten();
             let marks = marks.filter(|(word, value)| {
-                // Any value is kept as `_meta`, and `null` is as good as absent.
+                // `_meta` keeps any value, and `null` is equivalent to absence.
                 word.starts_with("x-deserialize-") && **value == true && name != "_meta"
             });
             let marks = marks.map(|(word, _)| word.clone()).collect();
@@ -119,18 +119,18 @@ impl Definitions<'_> {
         properties.map(member).collect()
     }
 
-    /// Whether a member is a tag that may be absent: it may have a name, or nothing.
+    /// Returns whether a member is an optional tag: it has a name, or is absent.
     fn is_no_tag(schema: &Value) -> bool {
         schema["type"] == "null"
             || schema["enum"].as_array().is_some_and(|names| names.contains(&Value::Null))
     }
 
-    /// What a value is, without `null`.
+    /// Returns the type of a value, without `null`.
     fn of(&self, schema: &Value) -> String {
         if let Some(name) = schema["$ref"].as_str() {
             let short = name.rsplit('/').next().unwrap_or(name);
             return match short {
-                // Ours is that of the layer below.
+                // Defined by jsonrpc-core.
                 "ErrorObject" => "Error".to_owned(),
                 named if (self.named)(named) => named.to_owned(),
                 _ => self.of(self.find(name)),
@@ -153,7 +153,7 @@ impl Definitions<'_> {
             return parts.into_iter().collect::<Vec<_>>().join("|");
         }
         if schema["type"] == serde_json::json!(["string", "number", "null"]) {
-            // Of the layer below.
+            // Defined by jsonrpc-core.
             return "RequestId".to_owned();
         }
         let kind = match &schema["type"] {
@@ -180,7 +180,7 @@ impl Definitions<'_> {
     }
 }
 
-/// The names of an enum.
+/// Returns the names of an enum.
 fn names(schema: &Value) -> Option<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let parts = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array())?;
@@ -194,7 +194,7 @@ fn names(schema: &Value) -> Option<BTreeSet<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// Whether a schema stands for unknown names or variants.
+/// Returns whether a schema is a placeholder for unknown values.
 fn is_open(schema: &Value) -> bool {
     let properties = schema["properties"].as_object().into_iter().flatten();
     schema.get("not").is_some()
@@ -203,11 +203,11 @@ fn is_open(schema: &Value) -> bool {
         || *schema == true
 }
 
-/// The type of a tag that is not there.
+/// The type of an absent tag.
 const NO_TAG: &str = "no tag";
 
-/// Each of the one with each of the other. Of a tag that both have, the one with a name counts; one that may be absent is
-/// no member.
+/// Combines each variant of one with each of the other. If both have a tag, the named one counts; an optional one is no
+/// member.
 fn product(some: &[Variant], others: &[Variant]) -> Vec<Variant> {
     let pairs = some.iter().flat_map(|one| others.iter().map(move |other| (one, other)));
     let merge = |(one, other): (&Variant, &Variant)| {

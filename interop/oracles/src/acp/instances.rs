@@ -1,13 +1,13 @@
-//! Values that an official schema allows, and values that differ from one of these in one place.
+//! Values that an official schema permits, and values that differ from one of these in one place.
 use serde_json::{Map, Value, json};
 
-/// How deep values are made with members that may be absent.
+/// Nesting depth up to which values have optional members.
 const MAX_FULL_DEPTH: usize = 6;
 
-/// A string that is no name of the protocol.
+/// A string that is not a name of the protocol.
 const OTHER: &str = "someday";
 
-/// The values of a definition: each of its variants with all its members, then with those that must be there.
+/// Returns values of a definition: each variant with all members, then with the required members.
 pub fn instances(definitions: &Map<String, Value>, name: &str) -> Vec<Value> {
     let schema = &definitions[name];
     let make = |is_full| Maker { definitions, is_full }.values(schema, 0);
@@ -26,7 +26,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// One value for each variant.
+    /// Returns one value for each variant.
     fn values(&self, schema: &Value, depth: usize) -> Vec<Value> {
         if let Some(value) = schema.get("const").or_else(|| schema["enum"].get(0)) {
             return vec![value.clone()];
@@ -49,7 +49,7 @@ impl Maker<'_> {
         if all.is_empty() { vec![json!({ "any": [1, null] })] } else { all }
     }
 
-    /// What the schema itself says, without its parts.
+    /// Returns the value of the schema without its parts.
     fn plain(&self, schema: &Value, depth: usize) -> Option<Value> {
         let kind = match &schema["type"] {
             Value::Array(kinds) => kinds.first().and_then(Value::as_str),
@@ -87,13 +87,13 @@ impl Maker<'_> {
         Value::Object(properties.filter_map(member).collect())
     }
 
-    /// The first variant.
+    /// Returns the first variant.
     fn one(&self, schema: &Value, depth: usize) -> Option<Value> {
         self.values(schema, depth).into_iter().next()
     }
 }
 
-/// Each of the one with the members of each of the other.
+/// Combines each value of one with the members of each value of the other.
 fn merged(some: &[Value], others: &[Value]) -> Vec<Value> {
     if some.is_empty() {
         return others.to_vec();
@@ -108,16 +108,16 @@ fn merged(some: &[Value], others: &[Value]) -> Vec<Value> {
     pairs.map(merge).collect()
 }
 
-/// The difference between a value and one that the schema allows.
+/// The kind of difference from a permitted value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// A member is missing.
+    /// A member is omitted.
     Removed,
     /// A member or item is `null`.
     Null,
     /// A member has another type.
     OtherKind,
-    /// A string is replaced by an unknown name or tag.
+    /// A string has another value: an unknown name or tag.
     OtherName,
     /// An object has an unknown member.
     NewMember,
@@ -125,7 +125,7 @@ pub enum Change {
     BadItem,
 }
 
-/// Every value that differs from `value` in one place: the difference, its place, and the value.
+/// Returns each value that differs from `value` in one place, with the kind and the position.
 pub fn changed(value: &Value) -> Vec<(Change, String, Value)> {
     let mut all = Vec::new();
     visit(value, "", &mut |pointer, part| {
@@ -157,7 +157,7 @@ pub fn changed(value: &Value) -> Vec<(Change, String, Value)> {
     all
 }
 
-/// Calls `at` with each part of a value and where it is.
+/// Calls `at` with each part of a value and its position.
 fn visit(value: &Value, pointer: &str, at: &mut impl FnMut(&str, &Value)) {
     at(pointer, value);
     match value {
@@ -176,7 +176,7 @@ fn visit(value: &Value, pointer: &str, at: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-/// The value with another part, or without one.
+/// Returns the value with another part, or without it.
 fn with(value: &Value, pointer: &str, part: Option<Value>) -> Value {
     let mut copy = value.clone();
     match part {
@@ -195,7 +195,7 @@ fn with(value: &Value, pointer: &str, part: Option<Value>) -> Value {
     copy
 }
 
-/// Where `kept` has nothing of what is in `value`; a `null` is missed only where something else is in its place.
+/// Returns the positions in `value` that `kept` lacks. A `null` counts only if another value is in its place.
 pub fn lost(value: &Value, kept: Option<&Value>) -> Vec<String> {
     let mut all = Vec::new();
     find_lost(value, kept, String::new(), &mut all);
@@ -216,7 +216,7 @@ fn find_lost(value: &Value, kept: Option<&Value>, pointer: String, all: &mut Vec
                 find_lost(item, Some(kept), format!("{pointer}/{at}"), all);
             }
         }
-        // An item is gone: which one, is found by what is left.
+        // A missing item is identified by the remaining ones.
         (Value::Array(items), Some(Value::Array(kept))) if items.len() > kept.len() => {
             let mut left = kept.iter().peekable();
             for (at, item) in items.iter().enumerate() {

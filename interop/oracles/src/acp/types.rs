@@ -1,4 +1,4 @@
-//! The types that both crates have, by the names of the schema.
+//! The types of both crates, by the names of the schema.
 use acp_types::{v1, v2};
 use jsonrpc_core::wire::{DiagnosticCode, Mode, decode_with};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -18,28 +18,28 @@ mod official {
     }
 }
 
-/// A definition of the schema, as a type of the official crate and as one of ours.
+/// A definition of the schema, as a type of the official crate and of acp-types.
 pub struct Type {
-    /// Its name in the schema.
+    /// Name in the schema.
     pub name: &'static str,
-    /// What the official type gives back of a text; nothing where it does not take it.
+    /// Decodes and encodes a text with the official type; `None` if it is refused.
     pub official: fn(&str) -> Option<Value>,
-    /// What ours gives back.
+    /// Decodes and encodes a text with the type of acp-types.
     pub ours: fn(&str, Mode) -> Result<Ours, String>,
     /// The schema of the official type.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// What our type gives back of a text.
+/// A text after decoding and encoding with acp-types.
 #[derive(Debug)]
 pub struct Ours {
-    /// The value alone.
+    /// The value without invalid parts.
     pub value: Value,
-    /// With what could not be read.
+    /// The value with invalid parts.
     pub whole: Value,
-    /// What was done so that it could be read, and where.
+    /// Diagnostics, with their positions.
     pub diagnostics: Vec<(DiagnosticCode, String)>,
-    /// How often it has something that this version does not know.
+    /// Number of unknown names, variants and shapes.
     pub unknown: usize,
 }
 
@@ -76,7 +76,7 @@ macro_rules! types {
     };
 }
 
-/// Those of version 1.
+/// The types of version 1.
 pub const V1: &[Type] = types! { v1 {
     agent_plan {
         Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, PlanId, PlanUpdate, PlanUpdateContent,
@@ -193,7 +193,7 @@ pub const V1: &[Type] = types! { v1 {
     }
 } };
 
-/// Those of version 2.
+/// The types of version 2.
 pub const V2: &[Type] = types! { v2 {
     agent_plan {
         PlanId, PlanUpdate, PlanUpdateContent, PlanItems, PlanEntry, PlanEntryPriority,

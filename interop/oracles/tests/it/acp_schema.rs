@@ -1,15 +1,16 @@
-//! Our schema is the official one: the same definitions with the same members, names, variants and marks.
+//! The exported schema is equivalent to the official one: the same definitions with the same members, names, variants
+//! and annotations.
 use oracles::acp::canonical::{Definition, Definitions};
 use oracles::acp::versions;
 use std::collections::BTreeSet;
 
-/// Definitions of the official schema that no version has a type of ours for: the layer below has them.
+/// Official definitions without a type in a version of acp-types: jsonrpc-core defines them.
 const BELOW: &[&str] = &["Error", "ErrorCode", "RequestId"];
 
-/// Definitions of version 2 that are no public types of the official module: one is private, one that of version 1.
+/// Definitions of version 2 without a public type in the official module: one is private, one is the type of version 1.
 const NOT_OF_V2: &[&str] = &["ErrorData", "ProtocolVersion"];
 
-/// Where the two are meant to differ: a member, what it is officially, what it is with us, and why.
+/// Intended differences: member, official type, own type, and reason.
 const INTENDED: &[(&str, &str, &str, &str, &str)] = &[
     ("MessageMcpRequest", "params", "object", "any", "what is of MCP is passed on as it came"),
     ("MessageMcpNotification", "params", "object", "any", "what is of MCP is passed on as it came"),
@@ -32,7 +33,7 @@ fn both_have_the_same_definitions() {
 }
 
 #[test]
-fn definitions_mean_the_same() {
+fn definitions_are_equivalent() {
     let (mut differences, mut intended) = (Vec::new(), BTreeSet::new());
     for version in versions() {
         let named = |name: &str| version.official.contains_key(name);
@@ -56,7 +57,7 @@ fn definitions_mean_the_same() {
     assert_eq!(intended.len(), INTENDED.len(), "only these still differ: {intended:?}");
 }
 
-/// Makes a member official again; whether it was not.
+/// Replaces the type of a member by the official one. Returns whether it differed.
 fn replace(ours: &mut Definition, name: &str, own: &str, theirs: &str) -> bool {
     let Definition::Variants(variants) = ours else { return false };
     let mut is_other = false;

@@ -1,5 +1,6 @@
-//! What the official types take we take, and keep all of it; what they leave out we leave out where a schema marks it, and
-//! say so. For every definition: every variant, and every value that differs from one of these in one place.
+//! Values that the official types accept are accepted here, and kept as a whole. Values that they drop are dropped
+//! where a schema permits it, with a diagnostic. Compared for each variant of each definition, and for each value that
+//! differs from one of these in one place.
 use jsonrpc_core::wire::Mode;
 use oracles::acp::instances::{Change, changed, instances, lost};
 use oracles::acp::types::Type;
@@ -7,22 +8,22 @@ use oracles::acp::versions;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Why the two read a value otherwise, and are meant to.
+/// An intended difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Intended {
-    /// Officially an error; with us a name, a variant or a shape that is not known, kept whole: peers may be newer.
+    /// Officially an error; here an unknown name, variant or shape, which is kept.
     Open,
-    /// Officially an error; with us a member that may be absent, and is.
+    /// Officially an error; here an absent optional member.
     NullIsAbsent,
-    /// Officially an error; with us a variant that is not known, though it lacks what variants have so far.
+    /// Officially an error; here an unknown variant, although it lacks members of all known variants.
     OpenShape,
-    /// Officially an error; with us text that is passed on as it came.
+    /// Officially an error; here forwarded text.
     PassedOn,
-    /// Officially the variant that has no tag, and the tag is gone; with us an error that points at the tag.
+    /// Officially the variant without a tag, and the tag is lost; here an error with the position of the tag.
     BadTag,
 }
 
-/// What has to have certain members officially, even where its tag is not known.
+/// Types that officially require certain members, even for an unknown tag.
 const WITH_OPEN_SHAPE: &[&str] = &[
     "AuthMethod",
     "AvailableCommand",
@@ -33,11 +34,11 @@ const WITH_OPEN_SHAPE: &[&str] = &[
 
 #[derive(Debug, Default)]
 struct Tally {
-    /// Taken by both, nothing left out.
+    /// Accepted by both without loss.
     kept: usize,
-    /// Taken by both, where ours left out what a mark says, and said so.
+    /// Accepted by both; invalid parts are dropped here with a diagnostic.
     told: usize,
-    /// Taken by both, where the official type left out what ours keeps.
+    /// Accepted by both; the official type drops something that is kept here.
     only_ours_keeps: usize,
     refused: usize,
     intended: BTreeMap<Intended, usize>,
@@ -45,7 +46,7 @@ struct Tally {
 }
 
 #[test]
-fn every_variant_is_read_by_both_and_kept_by_us() {
+fn every_variant_is_decoded_by_both_and_kept() {
     for version in versions() {
         for one in version.types {
             for instance in instances(&version.official, one.name) {
@@ -62,7 +63,7 @@ fn every_variant_is_read_by_both_and_kept_by_us() {
 }
 
 #[test]
-fn what_is_changed_is_read_alike() {
+fn modified_values_are_decoded_alike() {
     let mut tally = Tally::default();
     for version in versions() {
         for one in version.types {
@@ -142,7 +143,7 @@ fn compare(
             .any(|(_, told)| at == told || at.starts_with(&format!("{told}/")))
     };
     let own = lost(value, Some(&lenient.value));
-    // Every dropped member has a diagnostic, and the official types drop it too.
+    // Dropped values have a diagnostic, and the official types drop them as well.
     if let Some(at) = own.iter().find(|at| !is_told(at)) {
         return Err(format!("{at} is dropped without a diagnostic"));
     }

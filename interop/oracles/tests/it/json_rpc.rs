@@ -1,8 +1,8 @@
-//! Messages as we read them, beside serde_json's values, `jsonrpsee-types`, `lsp-server` and `rmcp`: over recorded lines,
-//! over what could have been said instead, and over damaged text.
+//! Messages decoded by jsonrpc-core, compared with serde_json's values, `jsonrpsee-types`, `lsp-server` and `rmcp`:
+//! recorded, modified and damaged lines.
 //!
-//! Where they read a message, ours is the same: kind, id, method, and what it carries. The differences that are meant
-//! are [`Difference`]s; each has to occur, and nothing else may.
+//! A message that they decode has the same kind, id, method and payload here. The intended differences are
+//! [`Difference`]s; each of them occurs, and no other does.
 
 use crate::mutation::{Noise, mutants};
 use crate::transcript::messages;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a reader makes of a message. `null` for params and what is not there.
+/// A decoded message. Absent params and members are `null`.
 #[derive(Clone, Debug, PartialEq)]
 struct View {
     kind: Kind,
@@ -24,25 +24,25 @@ struct View {
     payload: Value,
 }
 
-/// An intended difference between our reader and another one.
+/// An intended difference from another implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Difference {
-    /// They ignore an id of another type, and read the request as a notification, which gets no response.
+    /// The other treats an id of an invalid type as absent, and the request as a notification without a response.
     IdOfAnotherType,
-    /// They ignore members of other kinds; we reject a message that could be of two kinds, also if its method is not a
-    /// string.
+    /// The other ignores unexpected members. Here a message is refused if it could be of two kinds, even if its method is
+    /// not a string.
     Ambiguous,
-    /// They accept any params; JSON-RPC allows objects and arrays.
+    /// The other accepts any params. JSON-RPC permits objects and arrays.
     ScalarParams,
-    /// They accept a repeated member, and which one counts is undefined.
+    /// The other accepts a repeated member.
     Twice,
-    /// They write `1000.0` as `1000`: the same number, but another text for a peer that compares texts.
+    /// The other encodes `1000.0` as `1000`, which a peer that compares ids as text does not find.
     Respelled,
-    /// They replace missing params by an empty object.
+    /// The other replaces absent params by an empty object.
     ParamsMadeUp,
 }
 
-/// What is to be compared: lines as they were recorded, then changed as JSON, then damaged as text.
+/// Returns the compared texts: recorded lines, modified as JSON, and damaged as text.
 fn texts() -> Vec<String> {
     let recorded = messages();
     assert!(recorded.len() > 100, "only {} messages", recorded.len());
@@ -62,7 +62,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// The message with small params or a small result, so that changes meet the envelope.
+/// Returns the message with small params or a small result, so that changes affect the envelope.
 fn envelope_of(message: &Value) -> Value {
     let mut envelope = message.clone();
     for name in ["params", "result"] {
@@ -73,7 +73,7 @@ fn envelope_of(message: &Value) -> Value {
     envelope
 }
 
-/// The message with other values for its members, and members that it does not have.
+/// Returns the message with other values for its members, and with additional members.
 fn odd(message: &Value) -> Vec<Value> {
     let values = [
         json!(null),
@@ -103,7 +103,7 @@ fn odd(message: &Value) -> Vec<Value> {
     .collect()
 }
 
-/// The message with a member again, at its end.
+/// Returns the message with a repeated member at its end.
 fn twice(message: &Value, name: &str) -> String {
     let text = message.to_string();
     format!("{},\"{name}\":{}}}", &text[..text.len() - 1], message[name])
@@ -133,7 +133,7 @@ fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// What JSON-RPC 2.0 makes of a value, with the liberties that the crate's documentation lists.
+/// Returns the message of a value by JSON-RPC 2.0, with the tolerances in the documentation of the crate.
 fn by_the_rules(value: &Value) -> Option<View> {
     let message = value.as_object()?;
     let there = |name| message.get(name).filter(|value: &&Value| !value.is_null());
@@ -190,7 +190,7 @@ fn lsp_server(text: &str) -> Option<View> {
     })
 }
 
-/// As its server and client do: a request if it can be one, else a response, else a notification.
+/// Decodes like its server and client: as a request, else as a response, else as a notification.
 fn jsonrpsee(text: &str) -> Option<View> {
     use jsonrpsee_types::{Notification, Request, Response, ResponsePayload};
     let read = |raw: Option<&RawValue>| raw.map_or(Value::Null, |raw| value(raw.get()));
@@ -214,14 +214,13 @@ fn jsonrpsee(text: &str) -> Option<View> {
     Some(View { kind: Kind::Notification, id: Value::Null, method, payload })
 }
 
-/// As it would write what it has read: its messages have no names for their parts that all kinds share. What it would write
-/// against the rules does not count as read.
+/// Decodes and encodes, since its messages have no common accessors. Invalid output counts as an error.
 fn rmcp(text: &str) -> Option<View> {
     let message: rmcp::model::JsonRpcMessage = serde_json::from_str(text).ok()?;
     by_the_rules(&serde_json::to_value(message).unwrap())
 }
 
-/// Where the difference from a peer's reading is one that is meant.
+/// Returns the intended difference from a peer's result, if any.
 fn meant(ours: &Result<View, DecodeError>, theirs: &View) -> Option<Difference> {
     match ours {
         Ok(ours) => {
@@ -249,7 +248,7 @@ fn meant(ours: &Result<View, DecodeError>, theirs: &View) -> Option<Difference> 
     }
 }
 
-/// Whether two members of an object have the same name.
+/// Returns whether an object has a repeated member.
 fn has_twins(text: &str) -> bool {
     struct Names(Vec<String>);
 
@@ -279,7 +278,7 @@ fn has_twins(text: &str) -> bool {
     names.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// Peeking sees the same message, as far as it looks.
+/// Checks that peeking finds the same message.
 fn peeked(text: &str, view: Option<&View>) {
     match (peek(text.as_bytes()), view) {
         (Ok(peek), Some(view)) => {
@@ -292,14 +291,14 @@ fn peeked(text: &str, view: Option<&View>) {
                 assert_eq!(read(peek.params().or(peek.result())), view.payload, "{text}");
             }
         }
-        // Peeking does not look into errors.
+        // Peeking does not read errors.
         (Ok(peek), None) => assert!(peek.error().is_some(), "{text}"),
         (Err(error), view) => assert!(view.is_none(), "{text}: {error}"),
     }
 }
 
 #[test]
-fn where_serde_json_reads_a_message_ours_is_the_same() {
+fn messages_match_serde_json() {
     let (mut read, mut refused, mut no_json, mut no_value) = (0, 0, 0, 0);
     for text in texts() {
         let decoded = Message::decode(&text);
@@ -310,7 +309,7 @@ fn where_serde_json_reads_a_message_ours_is_the_same() {
             no_json += 1;
             continue;
         }
-        // Numbers beyond a double, and half surrogate pairs, are JSON, and no value of serde_json's.
+        // Numbers beyond a double, and lone surrogates, are JSON, but not values of serde_json.
         let Ok(value) = serde_json::from_str(&text) else {
             no_value += 1;
             continue;
@@ -331,7 +330,7 @@ fn where_serde_json_reads_a_message_ours_is_the_same() {
 }
 
 #[test]
-fn where_other_crates_read_a_message_ours_is_the_same() {
+fn messages_match_other_crates() {
     use Difference::{Ambiguous, IdOfAnotherType, ParamsMadeUp, Respelled, ScalarParams, Twice};
     for (peer, read, expected) in [
         (
@@ -344,7 +343,7 @@ fn where_other_crates_read_a_message_ours_is_the_same() {
     ] {
         let (mut same, mut differences) = (0, BTreeMap::new());
         for text in texts() {
-            // What serde_json has no value for is only raw text to them, or nothing.
+            // Values that serde_json cannot represent are raw text for the others.
             if serde_json::from_str::<Value>(&text).is_err() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! `acp-types` beside the official Rust types, and `jsonrpc-core` beside other crates, over sessions of real agents and
-//! over what could have been said instead; `mcp-bridge` beside the official Rust SDK, its types and its client.
+//! Compares `acp-types` with the official Rust types, and `jsonrpc-core` with other crates, over recorded and modified
+//! sessions of real agents; and `mcp-bridge` with the official Rust SDK, its types and its client.
 
 mod acp_schema;
 mod acp_types;

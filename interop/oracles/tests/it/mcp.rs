@@ -1,5 +1,4 @@
-//! `mcp-bridge` beside the official Rust SDK: its client at our server and our client at its, in both
-//! generations, and its types beside ours.
+//! Compares `mcp-bridge` with the official Rust SDK: client and server of either in both generations, and the types.
 use jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
 use mcp_bridge::context::{self, Carrier, Carriers, Encoding, Limits, ModelContext};
@@ -31,7 +30,7 @@ fn question(carriers: Carriers) -> ServerRequest {
     ServerRequest::Elicit(Box::new(question))
 }
 
-/// A tool that asks for a seat twice and says both.
+/// A tool that asks for a seat twice and returns both.
 fn run(server: &mut Server, call: &ToolCall, carriers: Carriers) {
     let seat = |answer: &Raw| -> Option<String> {
         answer.decode::<ElicitResult>().ok()?.content?.get("seat")?.decode().ok()
@@ -47,7 +46,7 @@ fn run(server: &mut Server, call: &ToolCall, carriers: Carriers) {
     server.finish(call.id, CallToolResult::new([text])).expect("it is open");
 }
 
-/// Our server on a connection in memory, until the client closes it.
+/// Runs the server of mcp-bridge on an in-memory connection, until the client closes it.
 async fn serve(io: DuplexStream, carriers: Carriers) {
     let tool: Tool =
         wire::decode(r#"{"name":"seats","inputSchema":{"type":"object"}}"#).expect("a tool");
@@ -71,7 +70,7 @@ async fn serve(io: DuplexStream, carriers: Carriers) {
     }
 }
 
-/// A client that chooses a seat, and remembers what it was asked.
+/// A client that chooses a seat, and records the questions.
 #[derive(Clone, Default)]
 struct Chooser(Arc<Mutex<Vec<Value>>>);
 
@@ -97,7 +96,7 @@ impl ClientHandler for Chooser {
     }
 }
 
-/// What the client got, and what it was asked on the way.
+/// Returns the client's result, and the recorded questions.
 async fn talk(
     lifecycle: ClientLifecycleMode,
     carriers: Carriers,
@@ -115,10 +114,10 @@ async fn talk(
     Ok((names, serde_json::to_value(result)?, asked))
 }
 
-/// The official client calls a tool that asks twice, in both generations, with a context in each carrier: it arrives where it
-/// was measured to arrive, and with what is chosen for an unknown peer it always does.
+/// The official client calls a tool with two questions, in both generations, with a context in each carrier. The
+/// context arrives as measured; with the carriers selected for an unknown peer it always arrives.
 #[test]
-fn the_official_client_is_asked_and_gets_the_context() -> Result<(), Box<dyn Error>> {
+fn official_client_gets_questions_with_context() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let modern = || ClientLifecycleMode::Discover {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -159,7 +158,7 @@ fn the_official_client_is_asked_and_gets_the_context() -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// The official SDK's server with a tool that asks once, in the way of its client's generation.
+/// A server of the official SDK. Its tool asks once, in the generation of its client.
 #[derive(Clone)]
 struct Asker;
 
@@ -218,7 +217,7 @@ impl ServerHandler for Asker {
     }
 }
 
-/// Our client on a connection in memory: what it found the server to be, and what its tool gave.
+/// Runs the client of mcp-bridge on an in-memory connection. Returns the server's properties and the tool's result.
 async fn call(
     io: DuplexStream,
     era: Option<Era>,
@@ -265,9 +264,10 @@ async fn call(
     }
 }
 
-/// Our client calls a tool of the official server that asks, in both generations, told which or not.
+/// The client of mcp-bridge calls an asking tool of the official server, in both generations, with and without a known
+/// generation.
 #[test]
-fn the_official_server_is_called_and_asks() -> Result<(), Box<dyn Error>> {
+fn official_server_asks() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     for (era, expected) in
         [(None, "2026-07-28"), (Some(Era::Modern), "2026-07-28"), (Some(Era::Legacy), "2025-11-25")]
@@ -299,10 +299,10 @@ macro_rules! beside {
     }};
 }
 
-/// What the official types can read, ours read and write so that it is the same to them; and ours read what they write.
+/// Values that the official types decode are decoded and encoded here with the same value, and vice versa.
 #[test]
 #[expect(deprecated, reason = "the specification still has sampling")]
-fn official_types_read_what_ours_write() -> Result<(), Box<dyn Error>> {
+fn official_types_decode_own_output() -> Result<(), Box<dyn Error>> {
     use mcp_bridge::mcp;
     for text in [
         r#"{"name":"t","title":"T","description":"D","inputSchema":{"type":"object","z":1,"a":2},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"icons":[{"src":"https://example.com/i.png","sizes":["48x48"]}],"_meta":{"k":1}}"#,
@@ -361,18 +361,18 @@ fn official_types_read_what_ours_write() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the official types refuse or change, though the specification has it, and ours keep.
+/// Values that the specification permits, that the official types refuse or change, and that are kept here.
 #[test]
-fn ours_read_what_official_types_refuse() -> Result<(), Box<dyn Error>> {
+fn values_that_official_types_refuse_are_decoded() -> Result<(), Box<dyn Error>> {
     use mcp_bridge::mcp;
-    // A page of 2026-07-28 has no id for the question.
+    // A question by URL has no id in 2026-07-28.
     let page = r#"{"mode":"url","message":"m","url":"https://example.com"}"#;
     assert!(serde_json::from_str::<official::ElicitRequestParams>(page).is_err());
     assert_eq!(
         serde_json::to_string(&wire::decode::<mcp::elicitation::ElicitRequestParams>(page)?)?,
         page
     );
-    // One block that is not known yet.
+    // One unknown block.
     let newer = r#"{"content":[{"type":"hologram","z":1},{"type":"text","text":"a"}]}"#;
     assert!(serde_json::from_str::<official::CallToolResult>(newer).is_err());
     assert_eq!(serde_json::to_string(&wire::decode::<mcp::tools::CallToolResult>(newer)?)?, newer);

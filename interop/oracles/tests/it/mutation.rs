@@ -1,8 +1,8 @@
-//! What could have been said instead: one member less, one `null`, one member more.
+//! Modified messages: one member less, one `null`, one member more.
 
 use serde_json::Value;
 
-/// Every value that differs from `value` in one place.
+/// Returns each value that differs from `value` in one place.
 pub fn mutants(value: &Value) -> Vec<Value> {
     let mut mutants = Vec::new();
     visit(value, &mut Vec::new(), &mut |path, name| {
@@ -54,12 +54,12 @@ fn changed(
     copy
 }
 
-/// Damages text, in the same way at each run.
+/// Damages text, deterministically.
 #[derive(Debug, Default)]
 pub struct Noise(u64);
 
 impl Noise {
-    /// The text with up to three characters taken out somewhere, and others in their place.
+    /// Returns the text with up to three characters replaced at one place.
     pub fn damage(&mut self, text: &str) -> String {
         const INSERTS: [&str; 16] = [
             "", "", "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e9", "null", "\u{1}",

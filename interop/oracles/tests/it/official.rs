@@ -1,4 +1,4 @@
-//! Where the official type decodes, ours does, and gives the same JSON back.
+//! Values that the official type decodes are decoded here, and give the same JSON.
 
 use crate::mutation::mutants;
 use crate::transcript::{Payload, payloads};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What the two types make of one value: it, decoded and encoded again.
+/// A value after decoding and encoding with both types.
 struct Readings {
     official: Option<Value>,
     ours: Result<Value, String>,
@@ -32,7 +32,8 @@ where
     }
 }
 
-/// How many members and items of `value` are not in `kept`; a `null` is lost when something else has taken its place.
+/// Returns the number of members and items of `value` that `kept` lacks. A `null` counts only if another value is in
+/// its place.
 fn lost(value: &Value, kept: Option<&Value>) -> usize {
     let below = match value {
         Value::Null => return usize::from(kept.is_some_and(|kept| !kept.is_null())),
@@ -48,7 +49,7 @@ fn lost(value: &Value, kept: Option<&Value>) -> usize {
     below + usize::from(kept.is_none())
 }
 
-/// Equal, but for members that are `null` in the one and absent in the other, and for how a number is written.
+/// Returns whether both are equal, except for `null` members and the notation of numbers.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
@@ -65,7 +66,7 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Reads a value with the types of its method's params or result.
+/// Decodes a value with the types of its method's params or result.
 fn read_payload(payload: &Payload, value: &Value) -> Readings {
     macro_rules! table {
         ($($method:literal: $module:ident $params:ident $($result:ident)?,)*) => {
@@ -98,7 +99,7 @@ fn read_payload(payload: &Payload, value: &Value) -> Readings {
 }
 
 #[test]
-fn every_recorded_payload_is_read_by_both_and_kept_by_us() {
+fn every_recorded_payload_is_decoded_by_both_and_kept() {
     let payloads = payloads();
     assert!(payloads.len() > 100, "only {} payloads", payloads.len());
     for payload in payloads {
@@ -115,7 +116,7 @@ fn every_recorded_payload_is_read_by_both_and_kept_by_us() {
 }
 
 #[test]
-fn every_recorded_update_is_of_a_kind_that_we_know() {
+fn every_recorded_update_is_of_a_known_kind() {
     for payload in payloads().iter().filter(|payload| payload.method == "session/update") {
         let ours: prompt_turn::SessionNotification =
             serde_json::from_value(payload.value.clone()).unwrap();
@@ -123,10 +124,10 @@ fn every_recorded_update_is_of_a_kind_that_we_know() {
     }
 }
 
-/// The official types drop an optional member or an item that is wrong, and say nothing; we refuse it and say where.
-/// So we may refuse only that of which the official type loses more than the members that it never knows.
+/// The official types silently drop invalid optional members and items. Here they are errors with a position. So an
+/// error is permitted only if the official type loses more than unknown members.
 #[test]
-fn what_the_official_types_keep_of_a_changed_payload_we_keep_too() {
+fn parts_kept_by_official_types_are_kept() {
     let (mut kept, mut refused, mut dropped) = (0, 0, 0);
     let mut differences = Vec::new();
     for payload in payloads() {

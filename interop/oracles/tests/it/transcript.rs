@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 pub struct Payload {
     /// File and line.
     pub place: String,
-    /// The method it belongs to.
+    /// The method.
     pub method: String,
     /// Whether it is a result.
     pub is_result: bool,
     pub value: Value,
 }
 
-/// All payloads of all fixtures.
+/// Returns all payloads of all fixtures.
 pub fn payloads() -> Vec<Payload> {
     files().iter().flat_map(|file| session(file)).collect()
 }
 
-/// All messages of all fixtures, as they were written.
+/// Returns all messages of all fixtures, unchanged.
 pub fn messages() -> Vec<String> {
     #[derive(Deserialize)]
     struct Record<'a> {
