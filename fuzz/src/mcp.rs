@@ -199,7 +199,7 @@ fn run_tools(server: &mut Server, index: usize) {
         };
         let task =
             Task::new("t1", TaskStatus::Working, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z");
-        server.task_changed(&task);
+        server.notify_task(&task);
         if index % 3 == 1 && call.takes_task() {
             server.create_task(call.id, task).expect("it is open");
             continue;

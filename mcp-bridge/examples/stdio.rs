@@ -1,4 +1,8 @@
-//! A tool that asks before it deletes, served over stdin and stdout: `cargo run -p mcp-bridge --features tokio --example stdio`.
+//! A tool server over stdin and stdout. Its tool asks the user before it deletes a file.
+//!
+//! ```text
+//! cargo run -p mcp-bridge --features tokio --example stdio
+//! ```
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{Elicited, PluginContext, PluginError, PluginTool};
@@ -14,14 +18,14 @@ struct Target {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Confirmation {
-    /// Whether the file may go.
+    /// Whether to delete the file.
     delete: bool,
 }
 
 elicitations! {
-    /// Questions of the tool.
+    /// Questions of the tool `delete`.
     Questions handled by QuestionHandlers {
-        /// May the file go?
+        /// Confirmation of the deletion.
         confirm: Confirm = "confirm" (Target => Confirmation),
     }
 }
@@ -29,15 +33,15 @@ elicitations! {
 async fn delete(target: Target, ctx: PluginContext<Questions>) -> Result<String, PluginError> {
     let message = format!("Delete {}?", target.file);
     match ctx.elicit::<Confirm>(&message, &target).await? {
-        Elicited::Accept(Confirmation { delete: true }) => Ok(format!("{} is gone", target.file)),
-        _ => Ok(format!("{} stays", target.file)),
+        Elicited::Accept(Confirmation { delete: true }) => Ok(format!("Deleted {}", target.file)),
+        _ => Ok(format!("Kept {}", target.file)),
     }
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let tool = PluginTool::builder("delete", "1")
-        .description("Deletes a file, after the user has agreed")
+        .description("Deletes a file after confirmation by the user")
         .elicits::<Questions>()
         .execute(delete)?;
     mcp_bridge::stdio::serve(Implementation::new("files", "1"), [tool]).await?;

@@ -3,14 +3,14 @@ use alloc::string::{String, ToString};
 use jsonrpc_core::wire::Raw;
 use serde_json::{Number, Value};
 
-/// Whether two texts have the same JSON value: the order of members and the form of numbers do not matter.
+/// Returns whether two texts are equal as JSON values, regardless of member order and number notation.
 #[cfg(feature = "plugin")]
 pub(crate) fn is_same(one: &Raw, other: &Raw) -> bool {
     one == other || canonical(one) == canonical(other)
 }
 
-/// The text of a JSON value that does not depend on the order of members or the form of numbers. A value that is nested too
-/// deeply to be read stays as it is.
+/// Returns the text of a JSON value in a form that does not depend on member order or number notation. A value that is
+/// nested too deeply to parse is returned unchanged.
 pub(crate) fn canonical(raw: &Raw) -> String {
     let Ok(mut value) = raw.decode::<Value>() else { return raw.as_str().into() };
     normalize(&mut value);
@@ -30,7 +30,7 @@ fn normalize(value: &mut Value) {
     }
 }
 
-/// The integer that a number with a fraction or an exponent stands for.
+/// Returns the integer that a number with a fraction or an exponent is equal to, if any.
 fn integer(number: &Number) -> Option<Number> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|_| number.is_f64())?;
@@ -39,7 +39,7 @@ fn integer(number: &Number) -> Option<Number> {
     }
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "an integer in the range that `f64` has exactly"
+        reason = "the value is within the range of integers that `f64` represents exactly"
     )]
     Some(Number::from(float as i64))
 }

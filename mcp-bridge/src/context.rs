@@ -1,16 +1,17 @@
-//! `x-model-context`: data that a question carries for a rich form, past clients that know nothing of it.
+//! `x-model-context`: structured data that an elicitation carries for a rich form.
 //!
-//! The schema of an elicitation says what comes back. What a form needs to be drawn (the flights, the seat map) has no
-//! place in the protocol, so it travels in up to three carriers, and each client keeps at least one of them:
+//! The schema of an elicitation describes the answer. The protocol has no place for the data that a form displays, such
+//! as a list of flights or a seat map. That data travels in up to three carriers, and every known client preserves at
+//! least one of them:
 //!
-//! | carrier | on the wire | kept by |
+//! | carrier | on the wire | preserved by |
 //! |---|---|---|
 //! | [`Carrier::Meta`] | `_meta["dev.spanwire/model-context"]` and `_meta["x-model-context"]` | the official SDKs |
-//! | [`Carrier::Schema`] | `requestedSchema["x-model-context"]` | clients that pass the schema on as it came |
-//! | [`Carrier::Message`] | a section at the end of `message`: a line `--x-model-context: application/json`, a line of JSON | all |
+//! | [`Carrier::Schema`] | `requestedSchema["x-model-context"]` | clients that pass the schema on unchanged |
+//! | [`Carrier::Message`] | a section at the end of `message`: a line `--x-model-context: application/json`, then a line of JSON | all clients |
 //!
-//! [`encode`] writes those that are chosen, [`extract`] takes the first that it finds in the order of the table, and gives
-//! the question without any of them. Both know the later name `x-elicit-context` as well.
+//! [`encode`] writes the selected carriers. [`extract`] reads the first carrier that is present, in the order of the
+//! table, and returns the elicitation without any of them. Both also support the later name `x-elicit-context`.
 //!
 //! ```
 //! use jsonrpc_core::wire;
@@ -22,7 +23,7 @@
 //! let mut question: ElicitRequestParams = wire::decode(plain)?;
 //! let flights = ModelContext::from_text(r#"{"flights":["SH-142","CA-287"]}"#)?;
 //!
-//! // A peer that says nothing of it gets all three.
+//! // Nothing is known about the peer: all three carriers are written.
 //! let carriers = Carriers::for_peer(&ClientCapabilities::new());
 //! assert_eq!(carriers, Carriers::ALL);
 //! context::encode(&mut question, &flights, &Encoding::new(carriers))?;
@@ -31,20 +32,21 @@
 //!     Some("Which flight?\n\n--x-model-context: application/json\n{\"flights\":[\"SH-142\",\"CA-287\"]}"),
 //! );
 //!
-//! // On the other side.
+//! // The receiving side.
 //! let found = context::extract(&question, &Limits::default());
 //! assert_eq!((found.context, found.source), (Some(flights), Some(Carrier::Meta)));
 //! assert_eq!(serde_json::to_string(&found.request)?, plain);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What holds:
-//! - What was put in comes out, byte for byte, whatever the message and the schema are, as long as one carrier arrives
-//!   whole. Where several arrive and differ, the first counts and a [`ContextDiagnostic`] tells.
-//! - Encoding again replaces what was there.
-//! - Text that is not read as a context is never cut from a message.
-//! - A context goes through clients and logs: it must hold no secrets. Most of it was written by third parties: it must not
-//!   enter the conversation with a model unless the tool wants that, and links in it are data.
+//! Guarantees:
+//! - A context is extracted byte for byte, whatever the message and the schema contain, as long as one carrier arrives
+//!   intact. If several carriers differ, the first takes precedence and a [`ContextDiagnostic`] reports the mismatch.
+//! - Encoding again replaces the previous context.
+//! - Text that is not recognized as a context is never removed from a message.
+//! - A context passes through clients and logs, so it must not contain secrets. Its content usually comes from third
+//!   parties: keep it out of the conversation with a model unless the tool intends otherwise, and treat links in it as
+//!   data.
 use crate::mcp::capabilities::ClientCapabilities;
 use alloc::string::String;
 use core::fmt;
@@ -62,58 +64,58 @@ pub use display::{DisplayMessage, display_text};
 pub use encode::{EncodeError, Encoding, Marker, encode};
 pub use extract::{ContextDiagnostic, ContextProblem, Extracted, extract};
 
-/// The name of the context in schemas, messages and `_meta`.
+/// Name of the context in schemas, messages and `_meta`.
 pub const NAME: &str = "x-model-context";
 
-/// The name that came after [`NAME`] where both come from. Read as well.
+/// The successor of [`NAME`]. Accepted when reading.
 pub const LATER_NAME: &str = "x-elicit-context";
 
-/// The name of the context in `_meta`, in the form that the specification asks for, and of the extension by which a client
-/// says that it reads it there.
+/// Qualified name of the context in `_meta`, as the specification requires. It is also the name of the extension by
+/// which a client declares support for it.
 pub const EXTENSION: &str = "dev.spanwire/model-context";
 
-/// A place in an elicitation that carries a context.
+/// A part of an elicitation that can carry a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Carrier {
-    /// `_meta`. It counts before the others.
+    /// `_meta`. It takes precedence over the other carriers.
     Meta,
-    /// The schema of the form.
+    /// The requested schema.
     Schema,
     /// The message.
     Message,
 }
 
-/// Some of the carriers.
+/// A set of carriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Carriers {
-    /// Whether [`Carrier::Meta`] is one of them.
+    /// Whether the set contains [`Carrier::Meta`].
     pub meta: bool,
-    /// Whether [`Carrier::Schema`] is one of them.
+    /// Whether the set contains [`Carrier::Schema`].
     pub schema: bool,
-    /// Whether [`Carrier::Message`] is one of them.
+    /// Whether the set contains [`Carrier::Message`].
     pub message: bool,
 }
 
 impl Carriers {
-    /// None: for a form in the same program, which is given the context itself.
+    /// The empty set, for a form in the same program that receives the context directly.
     pub const NONE: Self = Self { meta: false, schema: false, message: false };
 
-    /// All, for a peer of which nothing is known: one of them arrives everywhere.
+    /// All carriers, for a peer with unknown support.
     pub const ALL: Self = Self { meta: true, schema: true, message: true };
 
-    /// `_meta` alone: the message stays clean.
+    /// `_meta` only. The message stays free of sections.
     pub const META: Self = Self { meta: true, ..Self::NONE };
 
-    /// The schema and the message: what there was before `_meta`.
+    /// The schema and the message, the carriers that predate `_meta`.
     pub const SCHEMA_AND_MESSAGE: Self = Self { schema: true, message: true, ..Self::NONE };
 
-    /// What a peer needs: `_meta` alone if it declared [`EXTENSION`], among its `extensions` or, up to 2025-11-25, its
-    /// `experimental` capabilities; otherwise all.
+    /// Returns the carriers that a peer requires: only `_meta` if it declared [`EXTENSION`] in `extensions` or, up to
+    /// 2025-11-25, in `experimental`; otherwise all.
     pub fn for_peer(capabilities: &ClientCapabilities) -> Self {
         if capabilities.has_extension(EXTENSION) { Self::META } else { Self::ALL }
     }
 
-    /// Whether `carrier` is one of them.
+    /// Returns whether the set contains `carrier`.
     pub fn has(self, carrier: Carrier) -> bool {
         match carrier {
             Carrier::Meta => self.meta,
@@ -123,22 +125,22 @@ impl Carriers {
     }
 }
 
-/// How large a context may be.
+/// Size limits of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of its JSON text.
+    /// Maximum size of the JSON text, in bytes.
     pub bytes: usize,
-    /// Levels of objects and arrays, the context itself being the first.
+    /// Maximum nesting depth of objects and arrays, including the context itself.
     pub depth: usize,
-    /// Bytes of a message with its section.
+    /// Maximum size of a message including its section, in bytes.
     pub message: usize,
 }
 
 impl Limits {
-    /// 64 KiB: what is larger is better sent as the URI of a resource.
+    /// 64 KiB. Send the URI of a resource instead of larger data.
     pub const DEFAULT_BYTES: usize = 64 * 1024;
 
-    /// 64 levels: clients that give up do so at about 120, and then never answer.
+    /// 64 levels. Some clients fail at about 120 levels and then never respond.
     pub const DEFAULT_DEPTH: usize = 64;
 
     /// 128 KiB.
@@ -155,56 +157,58 @@ impl Default for Limits {
     }
 }
 
-/// The data that a question carries: a JSON object, kept as text.
+/// The data that an elicitation carries: a JSON object, kept as text.
 ///
-/// Two are equal when their texts are, apart from white space between tokens.
+/// Two contexts are equal if their texts are equal apart from white space between tokens.
+///
+/// The [module](self) has an example.
 #[derive(Clone, Eq)]
 pub struct ModelContext(Raw);
 
 impl ModelContext {
-    /// Takes JSON text.
+    /// Creates a context from JSON text.
     ///
     /// # Errors
-    /// It is not JSON, or not an object.
+    /// Returns an error if the text is not a JSON object.
     pub fn from_text(text: impl Into<String>) -> Result<Self, NotAnObject> {
         Raw::from_text(text).map_err(|_| NotAnObject).and_then(Self::from_raw)
     }
 
-    /// Writes a value as JSON.
+    /// Creates a context by serializing a value.
     ///
     /// # Errors
-    /// It has no JSON form, or that is not an object.
+    /// Returns an error if the value does not serialize to a JSON object.
     pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, NotAnObject> {
         Raw::from_value(value).map_err(|_| NotAnObject).and_then(Self::from_raw)
     }
 
-    /// Takes JSON.
+    /// Creates a context from a JSON value.
     ///
     /// # Errors
-    /// It is not an object.
+    /// Returns an error if the value is not an object.
     pub fn from_raw(value: Raw) -> Result<Self, NotAnObject> {
         if value.as_str().starts_with('{') { Ok(Self(value)) } else { Err(NotAnObject) }
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Whether there is nothing in it. Such a context is not sent, and counts as none.
+    /// Returns whether the object has no members. An empty context is not sent.
     pub fn is_empty(&self) -> bool {
         self.as_str().get(1..).is_some_and(|rest| rest.trim_start().starts_with('}'))
     }
 
-    /// Reads it.
+    /// Deserializes the context.
     ///
     /// # Errors
-    /// It is not a `T`; the error says where.
+    /// Returns an error if the context is not a `T`. The error contains the position.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         self.0.decode_serde()
     }
 
-    /// As JSON.
+    /// Returns the JSON value.
     pub fn as_raw(&self) -> &Raw {
         &self.0
     }
@@ -222,7 +226,7 @@ impl fmt::Debug for ModelContext {
     }
 }
 
-/// JSON is not an object, or not JSON.
+/// An error creating a [`ModelContext`] from a value that is not a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a JSON object")]
 pub struct NotAnObject;

@@ -1,8 +1,8 @@
-//! What the headers of Streamable HTTP say of a message.
+//! Message-dependent headers of the Streamable HTTP transport.
 //!
-//! From 2026-07-28 on, each request says in its headers what is in its body, so that programs on the way can route it
-//! without reading that: the version, the method, the name of what it is about, and those arguments of a tool that its
-//! schema marks with `x-mcp-header`. A client [writes](headers_of) them, a server [holds](check) them against the body.
+//! From 2026-07-28, the headers of a request repeat parts of its body, so that intermediaries can route it without
+//! parsing the body: the version, the method, the name of its subject, and the tool arguments that the schema marks
+//! with `x-mcp-header`. A client [writes](headers_of) them and a server [compares](check) them with the body.
 //!
 //! Spec: [Request Metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
 //! (2026-07-28)
@@ -44,21 +44,21 @@ use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorObject, Message, Request};
 use serde_json::Value;
 
-/// The version of the protocol that a request is made in.
+/// Protocol version of a request.
 pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
 
-/// The method of a request. From 2026-07-28 on.
+/// Method of a request. Since 2026-07-28.
 pub const METHOD: &str = "Mcp-Method";
 
-/// The tool, the prompt or the resource that a request is about. From 2026-07-28 on.
+/// Name of the tool or prompt, or URI of the resource, that a request is about. Since 2026-07-28.
 pub const NAME: &str = "Mcp-Name";
 
-/// Names a session. Up to 2025-11-25.
+/// Session id. Up to 2025-11-25.
 ///
 /// Spec: [Session Management](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management)
 pub const SESSION_ID: &str = "Mcp-Session-Id";
 
-/// What comes before the name that `x-mcp-header` gives. From 2026-07-28 on.
+/// Prefix of the header names given by `x-mcp-header`. Since 2026-07-28.
 pub const PARAM_PREFIX: &str = "Mcp-Param-";
 
 /// The keyword that marks an argument.
@@ -66,7 +66,7 @@ const KEYWORD: &str = "x-mcp-header";
 
 const SENTINEL: (&str, &str) = ("=?base64?", "?=");
 
-/// Writes a value so that any header can have it: as it is, or as base64 between markers.
+/// Encodes a header value: unchanged if it is a valid header value, otherwise as base64 between markers.
 ///
 /// Spec: [Value Encoding](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding)
 ///
@@ -86,7 +86,7 @@ pub fn encode_value(value: &str) -> Cow<'_, str> {
     format!("{}{}{}", SENTINEL.0, STANDARD.encode(value), SENTINEL.1).into()
 }
 
-/// Reads a value of a header; nothing if it is between the markers and not base64 of a text.
+/// Decodes a header value. Returns `None` if the text between the markers is not base64 of UTF-8.
 pub fn decode_value(value: &str) -> Option<Cow<'_, str>> {
     let value = value.trim_matches([' ', '\t']);
     match encoded(value) {
@@ -102,46 +102,46 @@ fn encoded(value: &str) -> Option<&str> {
     value.strip_prefix(SENTINEL.0)?.strip_suffix(SENTINEL.1)
 }
 
-/// An argument of a tool that goes into a header too.
+/// A tool argument that is repeated in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParamHeader {
-    /// The name of the header, without [`PARAM_PREFIX`].
+    /// Name of the header, without [`PARAM_PREFIX`].
     pub name: String,
-    /// Where the argument is: the names of members, from the outermost on.
+    /// Path of the argument: member names, outermost first.
     pub path: Vec<String>,
 }
 
-/// A tool marks arguments in a way that it may not. Clients over HTTP leave the tool out.
+/// A tool has an invalid `x-mcp-header` keyword. Clients over HTTP leave the tool out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at {pointer}: expected {expected}")]
 #[non_exhaustive]
 pub struct BadParamHeader {
-    /// Where it is in the schema, a JSON pointer.
+    /// Location in the schema, a JSON pointer.
     pub pointer: String,
-    /// What may be there.
+    /// What is permitted there.
     pub expected: &'static str,
 }
 
-/// The arguments of a tool that go into headers, in the order of their places.
+/// Returns the arguments of a tool that are repeated in headers, in schema order.
 ///
 /// Spec: [Schema Extension](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#schema-extension)
 ///
 /// # Errors
-/// The tool marks an argument in a way that it may not.
+/// Returns an error if an `x-mcp-header` keyword is invalid.
 pub fn param_headers(tool: &Tool) -> Result<Vec<ParamHeader>, BadParamHeader> {
-    // Most tools have none, and their schemas need not be read.
+    // Avoids parsing the schema of most tools.
     if !tool.input_schema.as_str().contains(KEYWORD) {
         return Ok(Vec::new());
     }
     let schema = tool.input_schema.decode::<Value>();
-    let schema = schema.map_err(|_| bad(&[], "a JSON Schema of fewer levels"))?;
+    let schema = schema.map_err(|_| bad(&[], "a JSON Schema with fewer levels"))?;
     let mut found = Vec::new();
     find(&schema, Some(&mut Vec::new()), &mut Vec::new(), &mut found)?;
     Ok(found)
 }
 
-/// Looks for marks. `path` is where the argument is, if it is reachable by `properties` alone.
+/// Finds the marked arguments. `path` is the path of the argument, if it is reachable through `properties` only.
 fn find(
     schema: &Value,
     mut path: Option<&mut Vec<String>>,
@@ -171,7 +171,7 @@ fn find(
                     place.pop();
                 }
             }
-            // Data, not schemas.
+            // These members contain data, not schemas.
             ("default" | "const" | "enum" | "examples", _) => {}
             ("patternProperties" | "dependentSchemas" | "$defs" | "definitions", map) => {
                 let schemas = map.as_object().into_iter().flatten();
@@ -201,7 +201,7 @@ fn find_unreachable<'a>(
     Ok(())
 }
 
-/// The header of a mark, or what was expected in its place.
+/// Returns the header of a keyword, or the expectation that it violates.
 fn mark(
     name: &Value,
     kind: Option<&str>,
@@ -231,10 +231,10 @@ fn bad(place: &[String], expected: &'static str) -> BadParamHeader {
     BadParamHeader { pointer, expected }
 }
 
-/// The headers of a request, beside those that HTTP asks for; `tool` is the one that it calls.
+/// Returns the MCP headers of a request. `tool` is the tool that it calls.
 ///
 /// # Errors
-/// The tool marks an argument in a way that it may not.
+/// Returns an error if an `x-mcp-header` keyword of the tool is invalid.
 pub fn headers_of(
     request: &Request<'_>,
     tool: Option<&Tool>,
@@ -258,14 +258,15 @@ pub fn headers_of(
     Ok(headers)
 }
 
-/// Holds the headers of a request from 2026-07-28 on against its body; `tool` is the one that it calls, and `header` gives
-/// the value of a header by its name, whatever the case of that.
+/// Compares the headers of a request from 2026-07-28 with its body.
 ///
-/// The version is compared where the body has one; without it, the request is refused by the
+/// `tool` is the tool that the request calls. `header` returns the value of a header by its case-insensitive name.
+///
+/// The version is compared only if the body contains one. A request without a version is rejected by the
 /// [server](crate::server::Server).
 ///
 /// # Errors
-/// What to answer, with the status 400: a header is missing, cannot be read, or says something else.
+/// Returns the error to respond with, with HTTP status 400: a header is missing, invalid or different from the body.
 pub fn check<'a>(
     received: &Received<'_>,
     tool: Option<&Tool>,
@@ -287,7 +288,7 @@ pub fn check<'a>(
             return Err(mismatch(NAME));
         }
     }
-    // A tool of ours that marks arguments in a way that it may not marks none.
+    // A tool of this server with an invalid keyword has no parameter headers.
     for param in tool.and_then(|tool| param_headers(tool).ok()).unwrap_or_default() {
         let key = format!("{PARAM_PREFIX}{}", param.name);
         match (header(&key), argument(params, &param.path)) {
@@ -305,7 +306,7 @@ pub fn check<'a>(
     Ok(())
 }
 
-/// The argument of a call at a path, unless it is absent or null.
+/// Returns the argument at a path, or `None` if it is absent or null.
 fn argument(params: Option<&ReadParams>, path: &[String]) -> Option<Value> {
     let ClientRequest::CallTool(call) = params?.request()? else { return None };
     let mut value: Raw = call.arguments.clone()?;
@@ -332,10 +333,10 @@ fn is_same(given: &str, value: &Value) -> bool {
 }
 
 fn missing(header: &str) -> ErrorObject {
-    ErrorObject::new(HEADER_MISMATCH, format!("the header {header} is missing"))
+    ErrorObject::new(HEADER_MISMATCH, format!("missing header {header}"))
 }
 
 fn mismatch(header: &str) -> ErrorObject {
-    let problem = format!("the header {header} does not say what the body says");
+    let problem = format!("header {header} differs from the body");
     ErrorObject::new(HEADER_MISMATCH, problem)
 }

@@ -1,31 +1,77 @@
-//! The Model Context Protocol (MCP), agent ⇄ tools, as open, lossless types.
+//! The [Model Context Protocol](https://modelcontextprotocol.io) (MCP) as open, lossless types, with sans-IO machines for
+//! servers, clients and relays of tools.
 //!
-//! What a newer or older peer put into a message is kept: unknown members in `extra`, unknown content blocks and names
-//! whole. One model serves the generations up to
-//! [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25) and
-//! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28); members that only one of them has say so.
+//! Use this crate to serve tools, to call the tools of other servers, or to translate between the two generations of the
+//! protocol: up to [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25) and since
+//! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28). Servers and clients have one interface for
+//! both.
 //!
-//! | part | is for |
+//! ```toml
+//! [dependencies]
+//! mcp-bridge = { version = "0.1", features = ["tokio"] }
+//! schemars = "1"
+//! serde = { version = "1", features = ["derive"] }
+//! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+//! ```
+//!
+//! # First program
+//!
+//! A server with one tool, over stdin and stdout. Point an MCP client at the compiled program:
+//!
+#![cfg_attr(feature = "tokio", doc = "```no_run")]
+#![cfg_attr(not(feature = "tokio"), doc = "```ignore")]
+//! use mcp_bridge::mcp::capabilities::Implementation;
+//! use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! /// Arguments of the tool. Their JSON Schema is derived.
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Add {
+//!     a: i64,
+//!     b: i64,
+//! }
+//!
+//! async fn add(arguments: Add, _: PluginContext<NoElicitations>) -> Result<i64, mcp_bridge::plugin::PluginError> {
+//!     Ok(arguments.a + arguments.b)
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let add = PluginTool::builder("add", "1")
+//!         .description("Adds two integers")
+//!         .elicits::<NoElicitations>()
+//!         .execute(add)?;
+//!     mcp_bridge::stdio::serve(Implementation::new("calculator", "1.0.0"), [add]).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The folder `examples` contains a server that asks the user (`stdio`), a client (`client`), and a call that is resumed
+//! in another program (`resume`).
+//!
+//! # Overview
+//!
+//! | task | module |
 //! |---|---|
-//! | [`mcp`] | the messages, a module for each page of the specification, and reading them by their method |
-//! | [`context`] | `x-model-context`: data for rich forms, past clients that know nothing of it |
-//! | [`server`] | a server of tools on one connection, for clients of both generations |
-//! | [`client`] | a client of one server, of either generation, that calls tools |
-//! | [`relay`] | tools of another server offered again, from either generation to either |
-//! | [`registry`] | which tools there are, where each is from, and by which [name](names) a model calls it |
-//! | [`tool_events`] | messages between a chat page and its server, with the tools that run |
-//! | [`schema`] | forms that strict clients show, out of JSON Schemas, and answers held against them |
+//! | serve tools over stdin and stdout | `stdio` (feature `tokio`) |
+//! | write tools that ask the user or the model while they run | `plugin` (feature `plugin`) |
+//! | serve tools over another transport | [`server`] |
+//! | call the tools of a server | [`client`] |
+//! | relay the tools of a server to clients of any generation | [`relay`] |
+//! | read and write messages | [`mcp`], one module for each page of the specification |
+//! | decode params and results by method | [`mcp::dispatch`] |
+//! | combine the tools of several servers under unique [names] | [`registry`] |
+//! | convert JSON Schemas into forms, and validate answers | [`schema`] |
+//! | send structured data along with an elicitation | [`context`] |
+//! | display tool calls on a chat page | [`tool_events`] |
+//! | write and check the headers of Streamable HTTP | `http` (feature `http`) |
+//! | seal states that pass through a client | `seal` (feature `seal`) |
 //!
-//! | with the feature | there is |
-//! |---|---|
-//! | `schemars` | `JsonSchema` for all types of the protocol, and [`schema::Form`]s out of Rust types |
-//! | `plugin` | `plugin`: tools that ask while they run, and wait in memory, in a store or in a token; needs std |
-//! | `http` | `http`: what the headers of Streamable HTTP say of a message |
-//! | `seal` | `seal`: states that go through a client, sealed with AES-256-GCM |
-//! | `tokio` | `stdio`: tools served over stdin and stdout; needs std |
-//! | `validate` | answers are held against the whole schema of a form, not only against what the form says; needs std |
+//! # Lossless types
 //!
-//! Nothing here does IO, except for `stdio`.
+//! Every value is written as it was read: unknown members are kept in `extra`, and unknown content blocks, names and
+//! results are kept as variants. One invalid tool does not invalidate a list.
 //!
 //! ```
 //! use mcp_bridge::jsonrpc_core::wire;
@@ -33,10 +79,23 @@
 //! use mcp_bridge::mcp::tools::CallToolResult;
 //!
 //! let result: CallToolResult = wire::decode(r#"{"content":[{"type":"text","text":"21 °C"},{"type":"hologram","z":3}]}"#)?;
-//! let [ContentBlock::Text(text), hologram] = &result.content[..] else { panic!("two blocks") };
+//! let [ContentBlock::Text(text), hologram] = &result.content[..] else { panic!("expected two blocks") };
 //! assert_eq!((text.text.as_str(), hologram.is_known()), ("21 °C", false));
 //! # Ok::<(), wire::DecodeError>(())
 //! ```
+//!
+//! # Features
+//!
+//! No feature is enabled by default. Without features the crate is `no_std` and performs no I/O.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `http` | module `http`: headers of Streamable HTTP |
+//! | `plugin` | module `plugin`: tools that ask while they run, waiting in memory, in a store or in a token (requires std) |
+//! | `schemars` | `JsonSchema` for all protocol types, and [`schema::Form`]s of Rust types |
+//! | `seal` | module `seal`: states sealed with AES-256-GCM |
+//! | `tokio` | module `stdio`: tools served over stdin and stdout (requires std) |
+//! | `validate` | validation of answers against the whole schema of a form (requires std) |
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -66,7 +125,7 @@ pub mod tool_events;
 pub use jsonrpc_core;
 pub use serde_json;
 
-/// The examples of the README, compiled and run.
+/// Compiles and runs the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

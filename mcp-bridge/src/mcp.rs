@@ -1,6 +1,6 @@
 //! The messages of MCP, one module for each page of the specification.
 //!
-//! [`dispatch`] reads params and results by their method; [`methods`] has the methods as data.
+//! [`dispatch`] decodes params and results by method; [`methods`] lists the methods as data.
 
 pub mod base;
 pub mod cancellation;

@@ -1,17 +1,19 @@
-//! Names of tools that models take, made from the names that servers gave.
+//! Tool names that every model accepts, derived from the names that servers use.
 //!
-//! A tool's name is unique within its server only, may have 128 characters and a dot. Models take 64 of
-//! `A-Z a-z 0-9 _ -`. Spec: [Tool Names](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names)
+//! The name of a tool is unique only within its server and may contain up to 128 characters, including dots. Models
+//! accept up to 64 of the characters `A-Z a-z 0-9 _ -`.
+//!
+//! Spec: [Tool Names](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names)
 use alloc::format;
 use alloc::string::String;
 
-/// The most characters of a name that every model takes.
+/// Maximum length of a name that every model accepts.
 pub const MAX_LEN: usize = 64;
 
-/// What stands between the server and the tool in a name that has both.
+/// Separates the server and the tool in a name that contains both.
 pub const SEPARATOR: &str = "__";
 
-/// Whether every model takes a name as it is.
+/// Returns whether every model accepts a name unchanged.
 pub fn is_plain(name: &str) -> bool {
     (1..=MAX_LEN).contains(&name.len()) && name.bytes().all(is_plain_byte)
 }
@@ -20,11 +22,13 @@ fn is_plain_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// A name for a tool of a server that every model takes: `server__tool` where that is possible, else as much of it as
-/// fits, with eight hexadecimal digits that follow from both. `attempt` gives another one each time.
+/// Derives a tool name that every model accepts.
 ///
-/// The same server, tool and attempt give the same name everywhere, always. It does not say what it was made from: the
-/// [`Registry`](crate::registry::Registry) knows.
+/// The result is `server__tool` if that is valid, otherwise a valid prefix of it followed by eight hexadecimal digits
+/// of a hash. Each `attempt` gives a different name.
+///
+/// The result is deterministic across programs and versions. It cannot be parsed; the
+/// [`Registry`](crate::registry::Registry) maps it back to the tool.
 ///
 /// ```
 /// use mcp_bridge::names;
@@ -51,11 +55,11 @@ pub fn mangle(server: Option<&str>, tool: &str, attempt: u32) -> String {
     name
 }
 
-/// The hexadecimal digits of a hash.
+/// Length of the hash in hexadecimal digits.
 const HASH_LEN: usize = 8;
 
-/// [FNV-1a](https://www.rfc-editor.org/rfc/rfc9923) of what the name is made from. Lengths stand between the parts, so that
-/// no two servers share one.
+/// [FNV-1a](https://www.rfc-editor.org/rfc/rfc9923) of the inputs. The lengths of the parts are hashed as well, so that
+/// different parts never form the same input.
 fn hash(server: Option<&str>, tool: &str, attempt: u32) -> u32 {
     let length = u32::try_from(server.map_or(0, |server| server.len() + 1)).unwrap_or(u32::MAX);
     let parts = [&length.to_le_bytes()[..], &attempt.to_le_bytes()];

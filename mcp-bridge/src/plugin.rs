@@ -1,25 +1,25 @@
-//! Tools that ask while they run, and wait for the answers: in memory, in a store, or in a token.
+//! Tools that ask questions while they run. A waiting call is kept in memory, in a store, or in a token.
 //!
-//! A tool is one async function that asks the user and the model. How it waits is [chosen](SuspendPolicy) where it runs, not
-//! where it is written:
+//! A tool is one async function that can ask the user and the model. How it waits is [configured](SuspendPolicy) on the
+//! host, not in the tool:
 //!
-//! | policy | while it waits | the answer may come | the tool's code |
+//! | policy | state of a waiting call | program that can resume it | code of the tool |
 //! |---|---|---|---|
-//! | [`Park`](SuspendPolicy::Park) | its future is kept in memory | to this program, while it runs | has no restrictions |
-//! | [`ParkOrReplay`](SuspendPolicy::ParkOrReplay) | both of these | to any program with the store | as for `Replay` |
-//! | [`Replay`](SuspendPolicy::Replay) | its [`Journal`] is kept in a [`SessionStore`] | to any program with the store | runs again, the same way each time |
-//! | [`Token`](SuspendPolicy::Token) | its journal is sealed, and with the client | to any program with the key | as for `Replay` |
+//! | [`Park`](SuspendPolicy::Park) | future in memory | this program, while it runs | any |
+//! | [`ParkOrReplay`](SuspendPolicy::ParkOrReplay) | future in memory, and [`Journal`] in a [`SessionStore`] | any program with the store | as for `Replay` |
+//! | [`Replay`](SuspendPolicy::Replay) | [`Journal`] in a [`SessionStore`] | any program with the store | runs again from the start, deterministically |
+//! | [`Token`](SuspendPolicy::Token) | sealed journal, carried by the client | any program with the key | as for `Replay` |
 //!
-//! | a session that | is | answers to it give |
+//! | state of a session | status | result of further answers |
 //! |---|---|---|
-//! | runs | [`Running`](SessionStatus::Running) | [`Turn::Taken`], and count |
-//! | asks | [`AwaitingElicit`](SessionStatus::AwaitingElicit), [`AwaitingSample`](SessionStatus::AwaitingSample) | what comes next |
-//! | is done | [`Completed`](SessionStatus::Completed), [`Failed`](SessionStatus::Failed) | the same result again |
-//! | was ended | [`Aborted`](SessionStatus::Aborted) | [`SessionError::Aborted`] |
+//! | running | [`Running`](SessionStatus::Running) | [`Turn::Taken`]; the answers are stored |
+//! | waiting | [`AwaitingElicit`](SessionStatus::AwaitingElicit), [`AwaitingSample`](SessionStatus::AwaitingSample) | the next [`Turn`] |
+//! | ended with a result | [`Completed`](SessionStatus::Completed), [`Failed`](SessionStatus::Failed) | the same result again |
+//! | aborted | [`Aborted`](SessionStatus::Aborted) | [`SessionError::Aborted`] |
 //! | waited too long | [`Expired`](SessionStatus::Expired) | [`SessionError::Expired`] |
-//! | was parked in a program that ended | [`Lost`](SessionStatus::Lost) | [`SessionError::NotFound`] |
+//! | parked in a program that ended | [`Lost`](SessionStatus::Lost) | [`SessionError::NotFound`] |
 //!
-//! Nothing here has a clock, randomness, or a runtime: they are arguments.
+//! The host has no clock, source of randomness or runtime of its own. They are arguments.
 //!
 //! ```
 //! use core::time::Duration;
@@ -40,16 +40,16 @@
 //! }
 //!
 //! mcp_bridge::elicitations! {
-//!     /// What greeting asks.
+//!     /// Questions of the tool `greet`.
 //!     pub Greeting handled by GreetingHandlers {
-//!         /// Who is there?
+//!         /// What is the user's name?
 //!         ask_name: AskName = "askName" (Greet => Name),
 //!     }
 //! }
 //!
 //! let greet = PluginTool::builder("greet", "1").elicits::<Greeting>().execute(
 //!     |_: Greet, ctx: PluginContext<Greeting>| async move {
-//!         match ctx.elicit::<AskName>("Who?", &Greet {}).await? {
+//!         match ctx.elicit::<AskName>("What is your name?", &Greet {}).await? {
 //!             Elicited::Accept(Name { name }) => Ok(format!("Hello {name}")),
 //!             Elicited::Decline | Elicited::Cancel => Ok("Hello".to_owned()),
 //!         }
@@ -103,7 +103,7 @@ pub use in_result::{
     ANSWER_TOOL, AnswerArguments, AsksInResult, QuestionInResult, answer_tool, ask_in_result,
 };
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
-pub use serve::{outcome, resumption, tell};
+pub use serve::{outcome, resumption, send_notice};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits};
 pub use tasks::{StartedTask, TaskView};

@@ -1,4 +1,4 @@
-//! Which tools there are, where each is from, and by which name a model calls it.
+//! Registry of tools: their sources, and the names under which models call them.
 //!
 //! ```
 //! use jsonrpc_core::wire;
@@ -30,33 +30,33 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{object, open_enum};
 
-/// Where a tool is from.
+/// Source of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ToolSource {
-    /// This program.
+    /// The program itself.
     Local,
     /// An MCP server.
     Mcp {
-        /// The name that the host gave to the server. What a server says of itself may change, and two may say the same.
+        /// The name that the host gave to the server. Self-reported names may change and need not be unique.
         server: String,
     },
-    /// The page or editor that the person works with.
+    /// The page or editor of the user.
     Frontend,
-    /// The agent itself.
+    /// The agent.
     Agent,
-    /// Nobody registered it.
+    /// The tool is not registered.
     #[default]
     Unknown,
 }
 
 impl ToolSource {
-    /// An MCP server of this name.
+    /// Creates the source of an MCP server with this name.
     pub fn mcp(server: impl Into<String>) -> Self {
         Self::Mcp { server: server.into() }
     }
 
-    /// The name of the kind of source.
+    /// Returns the name of the kind of source.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -67,7 +67,7 @@ impl ToolSource {
         }
     }
 
-    /// The name of the server, if it is one.
+    /// Returns the name of the MCP server, if the source is one.
     pub fn server(&self) -> Option<&str> {
         match self {
             Self::Mcp { server } => Some(server),
@@ -77,9 +77,9 @@ impl ToolSource {
 }
 
 open_enum! {
-    /// Where a tool is from, on the wire.
+    /// Kind of the source of a tool, on the wire.
     pub enum ToolSourceName {
-        /// The program that the client talks to. What is meant when there is none.
+        /// The program that the client is connected to. This is the default.
         Local = "local",
         /// An MCP server.
         Mcp = "mcp",
@@ -96,18 +96,18 @@ impl From<&ToolSource> for ToolSourceName {
     }
 }
 
-/// Which names of sources a client knows.
+/// Set of source names that a client supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceNames {
-    /// Any.
+    /// All names.
     #[default]
     Open,
-    /// `local` and `mcp`; everything else is `local` to it.
+    /// `local` and `mcp`. All other sources are reported as `local`.
     LocalOrMcp,
 }
 
 impl SourceNames {
-    /// The name to write.
+    /// Returns the name to send for a source.
     pub fn of(self, source: &ToolSource) -> ToolSourceName {
         match (self, source) {
             (Self::LocalOrMcp, ToolSource::Mcp { .. }) => ToolSourceName::Mcp,
@@ -117,77 +117,79 @@ impl SourceNames {
     }
 }
 
-/// What to do about a tool whose name is taken. Names that models do not take are [mangled](names::mangle) in any case.
+/// Treatment of a tool with a name that is taken. Names that models do not accept are always [mangled](names::mangle).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CollisionPolicy {
-    /// It gets another name: that of its server before its own.
+    /// Prefixes the name with that of the server.
     #[default]
     Rename,
-    /// All tools of MCP servers have the server's name before their own, so that no name depends on the order.
+    /// Prefixes the names of all tools of MCP servers, so that no name depends on the order of registration.
     PrefixAll,
-    /// It is left out, which the [report](Registry::collisions) says.
+    /// Leaves the tool out and [reports](Registry::collisions) the collision.
     KeepFirst,
-    /// It is an error.
+    /// Returns an error.
     Reject,
 }
 
-/// A tool that was registered.
+/// A registered tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Registered {
-    /// By which name a model calls it.
+    /// Name under which models call the tool.
     pub name: String,
-    /// The tool as its source has it, with the name that this one calls it by.
+    /// The tool as defined by its source, including the original name.
     pub tool: Tool,
-    /// Where it is from.
+    /// Source of the tool.
     pub source: ToolSource,
-    /// Whether it is offered.
+    /// Whether the tool is offered.
     pub is_enabled: bool,
 }
 
 impl Registered {
-    /// The tool as it is offered, under its name here.
+    /// Returns the tool as offered, under its registered name.
     pub fn offered(&self) -> Tool {
         let mut tool = self.tool.clone();
         tool.name.clone_from(&self.name);
         tool
     }
 
-    /// The arguments that the tool takes, by its schema.
+    /// Returns the parameters of the tool according to its schema.
     pub fn parameters(&self) -> Vec<ToolParameter> {
         parameters(&self.tool.input_schema)
     }
 }
 
-/// Two tools of one name.
+/// Two tools with the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collision {
-    /// The name that the later one was to have.
+    /// The name requested for the later tool.
     pub name: String,
-    /// Where the first is from.
+    /// Source of the first tool.
     pub first: ToolSource,
-    /// Where the later one is from.
+    /// Source of the later tool.
     pub later: ToolSource,
-    /// The name that the later one has now; nothing if it was left out.
+    /// The registered name of the later tool. `None` if it was left out.
     pub renamed: Option<String>,
 }
 
-/// A tool cannot be registered.
+/// An error registering a tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// Its name is taken, and the policy is [`CollisionPolicy::Reject`], or its source has two of the name.
-    #[error("a tool named `{0}` is there already")]
+    /// The name is taken and the policy is [`CollisionPolicy::Reject`], or the source has two tools with this name.
+    #[error("duplicate tool name `{0}`")]
     Taken(String),
-    /// As many tools are there as [`Registry::MAX_TOOLS`] allows.
+    /// The limit [`Registry::MAX_TOOLS`] is reached.
     #[error("too many tools")]
     Full,
 }
 
-/// Which tools there are, where each is from, and by which name a model calls it.
+/// A set of tools with their sources and the names under which models call them.
 ///
-/// Order is that of registration, and stays: a model that sees the same list again reads it from its cache.
+/// The order is that of registration and stays stable, so that prompt caches of models remain valid.
+///
+/// The [module](self) has an example.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     tools: Vec<Registered>,
@@ -197,19 +199,19 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The most tools that it holds.
+    /// Maximum number of tools.
     pub const MAX_TOOLS: usize = 4096;
 
-    /// Without tools.
+    /// Creates an empty registry.
     pub fn new(policy: CollisionPolicy) -> Self {
         Self { policy, ..Self::default() }
     }
 
-    /// Adds a tool, and gives the name by which models call it.
+    /// Adds a tool and returns the name under which models call it.
     ///
     /// # Errors
-    /// The name is taken and may not be changed, or there are too many tools. A tool that is left out by
-    /// [`CollisionPolicy::KeepFirst`] is no error: the name is that of the first.
+    /// Returns an error if the name is taken and cannot be changed, or the registry is full. A tool that
+    /// [`CollisionPolicy::KeepFirst`] leaves out is not an error: the name of the first tool is returned.
     pub fn register(&mut self, tool: Tool, source: ToolSource) -> Result<String, RegisterError> {
         if self.tools.len() >= Self::MAX_TOOLS {
             return Err(RegisterError::Full);
@@ -229,7 +231,7 @@ impl Registry {
             CollisionPolicy::KeepFirst => None,
             CollisionPolicy::Rename | CollisionPolicy::PrefixAll => {
                 let prefix = Some(source.server().unwrap_or_else(|| source.name()));
-                // Of more attempts than there are tools, one is free.
+                // With more attempts than tools, one name is free.
                 let mut names =
                     (0..=u32::MAX).map(|attempt| names::mangle(prefix, &tool.name, attempt));
                 names.find(|name| !self.by_name.contains_key(name))
@@ -256,39 +258,39 @@ impl Registry {
         name
     }
 
-    /// The tool that a model calls by this name, whether it is offered or not.
+    /// Finds the tool with this registered name, whether it is offered or not.
     pub fn find(&self, name: &str) -> Option<&Registered> {
         self.by_name.get(name).and_then(|index| self.tools.get(*index))
     }
 
-    /// Where the tool that a model calls by this name is from.
+    /// Returns the source of the tool with this registered name.
     pub fn source(&self, name: &str) -> &ToolSource {
         self.find(name).map_or(&ToolSource::Unknown, |tool| &tool.source)
     }
 
-    /// The name by which models call a tool of a source.
+    /// Returns the registered name of a tool of a source.
     pub fn name_of(&self, source: &ToolSource, tool: &str) -> Option<&str> {
         let found = self.tools.iter().find(|it| it.source == *source && it.tool.name == tool);
         found.map(|it| it.name.as_str())
     }
 
-    /// All tools, in order.
+    /// Returns all tools in order.
     pub fn iter(&self) -> impl Iterator<Item = &Registered> {
         self.tools.iter()
     }
 
-    /// What had the name of another.
+    /// Returns the collisions so far.
     pub fn collisions(&self) -> &[Collision] {
         &self.collisions
     }
 
-    /// Offers a tool, or does not any more. Gives whether that changed anything, so that clients have to be told.
+    /// Sets whether a tool is offered. Returns whether the value changed, in which case clients have to be notified.
     pub fn set_enabled(&mut self, name: &str, is_enabled: bool) -> bool {
         let tool = self.by_name.get(name).and_then(|index| self.tools.get_mut(*index));
         tool.is_some_and(|tool| core::mem::replace(&mut tool.is_enabled, is_enabled) != is_enabled)
     }
 
-    /// Removes all tools of a source, and gives how many there were. The names of the others stay.
+    /// Removes all tools of a source and returns their number. The names of other tools are unchanged.
     pub fn remove_source(&mut self, source: &ToolSource) -> usize {
         let before = self.tools.len();
         self.tools.retain(|tool| tool.source != *source);
@@ -298,7 +300,7 @@ impl Registry {
         before - self.tools.len()
     }
 
-    /// The tools that are offered, as `GET /api/tools` answers.
+    /// Returns the offered tools, as the response to `GET /api/tools`.
     pub fn list(&self) -> ToolList {
         let offered = self.tools.iter().filter(|tool| tool.is_enabled);
         ToolList::new(offered.map(ToolMetadata::from).collect::<Vec<_>>())
@@ -306,27 +308,27 @@ impl Registry {
 }
 
 object! {
-    /// The tools that are offered: the JSON of `GET /api/tools`.
+    /// The offered tools: the response to `GET /api/tools`.
     pub struct ToolList {
-        /// Each of them.
+        /// The tools.
         tools: Vec<ToolMetadata> = "tools",
     }
 }
 
 object! {
-    /// A tool, as a page shows it.
+    /// A tool as displayed by a page.
     pub struct ToolMetadata {
-        /// By which name a model calls it.
+        /// Name under which models call the tool.
         name: String = "name",
-        /// Where it is from.
+        /// Source of the tool.
         source: ToolSourceName = "source",
     }
     optional {
-        /// What it does.
+        /// Description of the tool.
         description: String = "description",
-        /// The name of its server, if it is from one.
+        /// Name of the MCP server, if the source is one.
         server: String = "server",
-        /// What it takes; absent means nothing.
+        /// Parameters. Absent if the tool has no parameters.
         parameters: Vec<ToolParameter> = "parameters",
     }
 }
@@ -342,22 +344,23 @@ impl From<&Registered> for ToolMetadata {
 }
 
 object! {
-    /// Something that a tool takes.
+    /// A parameter of a tool.
     pub struct ToolParameter {
-        /// Its name.
+        /// Name of the parameter.
         name: String = "name",
-        /// Its type in JSON Schema; several with `|` between them, `any` for anything.
+        /// JSON Schema type. Several types are separated by `|`, and `any` permits all.
         r#type: String = "type",
     }
     optional {
-        /// What it is.
+        /// Description of the parameter.
         description: String = "description",
-        /// Whether it has to be there; absent means that it has.
+        /// Whether the parameter is required. If absent, it is.
         required: bool = "required",
     }
 }
 
-/// What a tool takes, by its schema, in the schema's order. What cannot be read is `any`.
+/// Returns the parameters according to a schema, in schema order. A parameter that cannot be decoded has the type
+/// `any`.
 fn parameters(schema: &Raw) -> Vec<ToolParameter> {
     let root: Extra = schema.decode().unwrap_or_default();
     let mut budget = MAX_REFERENCES;
@@ -374,7 +377,7 @@ fn parameters(schema: &Raw) -> Vec<ToolParameter> {
     parameters.collect()
 }
 
-/// How many references of a schema are looked up.
+/// Maximum number of references that are resolved in a schema.
 const MAX_REFERENCES: usize = 256;
 
 fn type_name(schema: &Extra) -> String {

@@ -1,19 +1,19 @@
-//! Tools of another server offered again, from either generation to either generation.
+//! Relays the tools of another server, between any combination of generations.
 //!
-//! A [`Relay`] is a [`Client`] of one server and a [`Server`] for any number of connections:
+//! A [`Relay`] combines a [`Client`] of one server with a [`Server`] for any number of connections:
 //!
-//! | server | client | when a call needs something |
+//! | upstream server | client | when a call needs input |
 //! |---|---|---|
-//! | up to 2025-11-25 | up to 2025-11-25 | the server's request goes to the client, its answer back |
-//! | up to 2025-11-25 | 2026-07-28 | the client's call ends with `input_required`; that to the server waits, and goes on when the client calls again |
-//! | 2026-07-28 | up to 2025-11-25 | requests go to the client; then the call to the server is made again |
-//! | 2026-07-28 | 2026-07-28 | both calls end; the server's state travels inside of the relay's, which keeps nothing |
+//! | up to 2025-11-25 | up to 2025-11-25 | the request of the server is forwarded to the client, and its response back |
+//! | up to 2025-11-25 | 2026-07-28 | the client's call ends with `input_required`; the upstream call stays open until the client calls again |
+//! | 2026-07-28 | up to 2025-11-25 | requests are sent to the client; then the upstream call is sent again |
+//! | 2026-07-28 | 2026-07-28 | both calls end; the relay is stateless and embeds the state of the server in its own |
 //!
-//! The state that a client gets is sealed by a [`StateCodec`], and bound to the tool and its arguments. A relay keeps order
-//! and its tools' names; to offer several servers at once, give tools [other names](crate::registry) before.
+//! The state that a client receives is sealed by a [`StateCodec`] and bound to the tool and its arguments. A relay
+//! preserves the order and the names of tools. To combine several servers, rename their tools with a
+//! [registry](crate::registry) first.
 //!
-//! It sends nothing, reads nothing and has no clock. Time is told with each message, and counts from one moment of the
-//! caller's choosing.
+//! The relay performs no I/O and reads no clock. Times are arguments, as offsets from an epoch of the caller's choice.
 //!
 //! ```
 //! use core::time::Duration;
@@ -22,7 +22,7 @@
 //! use mcp_bridge::relay::{Relay, RelayOptions, StateCodec};
 //! use mcp_bridge::server::ServerOptions;
 //!
-//! /// For a client that is trusted; others need a signature at least.
+//! /// For trusted clients only. Other clients require at least a signature.
 //! struct Plain;
 //!
 //! impl StateCodec for Plain {
@@ -46,7 +46,7 @@
 //! relay.handle_upstream(Ok(upstream), None, Duration::ZERO);
 //! assert_eq!(relay.poll_upstream().as_ref().and_then(|sent| sent.method()), Some("tools/list"));
 //!
-//! // A client of the older generation, whose requests go to the newer server.
+//! // A client of the older generation. Its requests are forwarded to the newer server.
 //! let connection = relay.connect().ok_or("too many")?;
 //! let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
 //! relay.handle_downstream(connection, Ok(hello), Duration::ZERO);
@@ -54,7 +54,7 @@
 //! # Ok::<(), &str>(())
 //! ```
 use crate::client::{CallError, Client, ClientOptions, ConnectError};
-use crate::client::{ServerDescription, ToolList, UpstreamCall};
+use crate::client::{ListedTools, ServerDescription, UpstreamCall};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::tools::CallToolResult;
 use crate::server::{CallId, Outgoing, Server, ServerOptions};
@@ -68,102 +68,104 @@ use jsonrpc_core::{ErrorObject, MessageBuf};
 
 mod link;
 
-/// Seals a state that goes through a client, so that nobody can change it or use it for something else.
+/// Seals a state that passes through a client, so that it cannot be modified or used for another purpose.
 ///
-/// It should be bound to the person too, where several share a relay, and expire.
+/// An implementation should also bind the state to the user if several users share a relay, and let it expire.
 ///
 /// Spec: [Server Requirements](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow)
 /// (2026-07-28)
 pub trait StateCodec {
-    /// Seals a state, for use with `bound_to` only.
+    /// Seals a state for use with `bound_to` only.
     fn seal(&self, state: &str, bound_to: &str) -> String;
 
-    /// Opens a state; nothing if it was changed, is for something else, or has expired.
+    /// Opens a state. Returns `None` if it was modified, bound to something else, or has expired.
     fn open(&self, sealed: &str, bound_to: &str) -> Option<String>;
 }
 
-/// Tools of another server offered again.
+/// Relays the tools of an upstream server to clients.
+///
+/// The [module](self) has an example.
 #[derive(Debug)]
 pub struct Relay<C> {
     client: Client,
     options: RelayOptions,
     codec: C,
     connections: BTreeMap<ConnectionId, Server>,
-    /// Those on which something may have happened.
+    /// Connections with unprocessed events.
     touched: BTreeSet<ConnectionId>,
     next_connection: u64,
     links: BTreeMap<UpstreamCall, Link>,
     outgoing: VecDeque<(ConnectionId, Outgoing)>,
     events: VecDeque<RelayEvent>,
-    /// The tools of the upstream: `None` until they are known, or the error that prevents it.
+    /// State of the upstream tool list: `None` until it is known, or the error that prevents it.
     tools: Option<Result<(), ErrorObject>>,
     now: Duration,
 }
 
-/// Names a connection of a client.
+/// Identifies a client connection of a [`Relay`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(u64);
 
-/// What a relay is.
+/// Options of a [`Relay`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RelayOptions {
-    /// What it is to clients. Its tools are those of the server, once they are known.
+    /// Options of the server that clients see. Its tools are replaced by those of the upstream server.
     pub server: ServerOptions,
-    /// How long a call of an old server waits for a client to call again.
+    /// How long a call of a server up to 2025-11-25 waits for its client to call again.
     pub wait: Duration,
-    /// Tells this relay from every other, those before it included: something random. A client that comes back to another
-    /// one is told that its call was lost.
+    /// Random text that identifies this relay among all relays, including previous ones. A client that returns to
+    /// another relay is informed that its call was lost.
     pub instance: String,
 }
 
 impl RelayOptions {
-    /// How long a call waits unless told otherwise.
+    /// Default of [`wait`](Self::wait).
     pub const DEFAULT_WAIT: Duration = Duration::from_secs(15 * 60);
 
-    /// With the time to wait that there is by default.
+    /// Creates options with the default wait.
     pub fn new(server: ServerOptions, instance: impl Into<String>) -> Self {
         Self { server, wait: Self::DEFAULT_WAIT, instance: instance.into() }
     }
 }
 
-/// What a relay tells.
+/// An event returned by [`Relay::poll_event`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RelayEvent {
-    /// The server can be used; its tools are asked for.
+    /// The upstream server is connected. Its tools are requested next.
     Ready(Box<ServerDescription>),
-    /// The server cannot be used.
+    /// The upstream server cannot be used.
     Unusable(ConnectError),
-    /// The tools of the server are offered from now on; some may have been left out.
-    Tools(Box<ToolList>),
-    /// The list of tools was refused, so that those from before are offered.
+    /// The tools of the upstream server are now offered. Some may have been left out.
+    Tools(Box<ListedTools>),
+    /// The tool list could not be retrieved. The previous tools are still offered.
     ToolsFailed(CallError),
-    /// A call waited too long for its client, and was cancelled.
+    /// A call waited too long for its client and was cancelled.
     Expired(UpstreamCall),
-    /// Something that cannot be read came, from the server or from a client.
+    /// A malformed message was received, from the upstream server or from a client.
     Malformed(String),
 }
 
-/// A call that goes through.
+/// A relayed call.
 #[derive(Debug)]
 struct Link {
-    /// The client's call; nothing while the relay waits for the client to call again.
+    /// The call of the client. `None` while the relay waits for the client to call again.
     downstream: Option<(ConnectionId, CallId)>,
     bound_to: String,
-    /// What the client was asked, and has not answered.
-    asked: Vec<(String, ServerRequest)>,
-    /// What came of the call while nobody was there.
+    /// Requests that were sent to the client and have no response yet.
+    pending_requests: Vec<(String, ServerRequest)>,
+    /// Outcome of the upstream call while no client was waiting for it.
     outcome: Option<Result<CallToolResult, ErrorObject>>,
-    /// When the client must have called again.
+    /// Time by which the client has to call again.
     expires: Option<Duration>,
 }
 
 impl<C: StateCodec> Relay<C> {
-    /// The most connections of clients.
+    /// Maximum number of client connections.
     pub const MAX_CONNECTIONS: usize = 4096;
 
-    /// A relay to a server of which nothing is known yet.
+    /// Creates a relay. Call [`start`](Self::start) next.
     pub fn new(client: ClientOptions, options: RelayOptions, codec: C) -> Self {
         Self {
             client: Client::new(client),
@@ -180,13 +182,14 @@ impl<C: StateCodec> Relay<C> {
         }
     }
 
-    /// Begins to talk to the server.
+    /// Starts the handshake with the upstream server.
     pub fn start(&mut self, now: Duration) {
         self.now = now;
         self.client.start(now);
     }
 
-    /// A client has come: a child process, an HTTP session, or a single HTTP request. Nothing if there are too many.
+    /// Adds a client connection: a child process, an HTTP session, or a single HTTP request. Returns `None` if there
+    /// are too many.
     pub fn connect(&mut self) -> Option<ConnectionId> {
         if self.connections.len() >= Self::MAX_CONNECTIONS {
             return None;
@@ -203,7 +206,7 @@ impl<C: StateCodec> Relay<C> {
         Some(id)
     }
 
-    /// A client has gone. Its calls are cancelled; those that wait for it to call again go on waiting.
+    /// Removes a client connection. Its calls are cancelled, except those that wait for the client to call again.
     pub fn disconnect(&mut self, connection: ConnectionId) {
         if let Some(server) = self.server(connection) {
             server.handle_close();
@@ -212,7 +215,7 @@ impl<C: StateCodec> Relay<C> {
         self.connections.remove(&connection);
     }
 
-    /// Takes a line of a client.
+    /// Handles a line received from a client.
     pub fn handle_downstream(
         &mut self,
         connection: ConnectionId,
@@ -226,7 +229,7 @@ impl<C: StateCodec> Relay<C> {
         self.pump();
     }
 
-    /// Takes a line of the server; `related` as in [`Client::handle_line`].
+    /// Handles a line received from the upstream server. For `related` see [`Client::handle_line`].
     pub fn handle_upstream(
         &mut self,
         line: Result<&str, FrameError>,
@@ -238,7 +241,7 @@ impl<C: StateCodec> Relay<C> {
         self.pump();
     }
 
-    /// Tells the time.
+    /// Advances the clock to `now`.
     pub fn handle_timeout(&mut self, now: Duration) {
         self.now = now;
         self.client.handle_timeout(now);
@@ -251,42 +254,42 @@ impl<C: StateCodec> Relay<C> {
             self.links.iter().filter(|(_, link)| due(link)).map(|(id, _)| *id).collect();
         for call in due {
             self.links.remove(&call);
-            // It may be done: then there is nothing to cancel.
+            // An error means that the call has ended.
             let _done = self.client.cancel(call);
             self.events.push_back(RelayEvent::Expired(call));
         }
         self.pump();
     }
 
-    /// Tells that the connection to the server is closed. All calls fail.
+    /// Handles the end of the upstream connection. All calls fail.
     pub fn handle_upstream_closed(&mut self) {
         self.client.handle_close();
         self.pump();
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do, unless something happens before.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has to be called, if any.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let links = self.links.values().filter_map(|link| link.expires);
         let servers = self.connections.values().filter_map(Server::poll_timeout);
         links.chain(servers).chain(self.client.poll_timeout()).min()
     }
 
-    /// What is to be sent to a client next.
+    /// Returns the next message to send to a client.
     pub fn poll_downstream(&mut self) -> Option<(ConnectionId, Outgoing)> {
         self.outgoing.pop_front()
     }
 
-    /// What is to be sent to the server next.
+    /// Returns the next message to send to the upstream server.
     pub fn poll_upstream(&mut self) -> Option<MessageBuf> {
         self.client.poll_outgoing()
     }
 
-    /// What happened next.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<RelayEvent> {
         self.events.pop_front()
     }
 
-    /// How many calls go through or wait.
+    /// Returns the number of relayed calls, including those that wait.
     pub fn open_calls(&self) -> usize {
         self.links.len()
     }

@@ -1,20 +1,20 @@
-//! Forms out of JSON Schemas: what strict clients show, and answers held against all that was asked for.
+//! Converts JSON Schemas into forms that strict clients accept, and validates the answers against the original schema.
 //!
-//! The schema of an elicitation is a small part of JSON Schema: a flat object of texts, numbers, yes or no, and choices.
-//! Clients refuse the whole question for anything else (a reference, a nested object, `null` among the types), or pass over a
-//! keyword in silence. [`restrict`] turns the schema of a Rust type into one that all of them take, and says what it cost;
-//! [`Form::read`] puts the answer together again, and checks it against the schema as it was.
+//! The schema of an elicitation is a small subset of JSON Schema: a flat object of text, numbers, booleans and choices.
+//! Clients reject the whole elicitation for anything else (a reference, a nested object, `null` as a type), or silently
+//! ignore a keyword. [`restrict`] converts the schema of a Rust type into one that all clients accept, and reports what
+//! was lost. [`Form::read`] reassembles the answer and validates it against the original schema.
 //!
 //! | in the schema | in the form | [`Loss`] |
 //! |---|---|---|
-//! | reference, `allOf` | what it stands for | |
-//! | `null` among the types or alternatives | a field that may be left empty | [`LossKind::Nullable`] |
-//! | alternatives that are constant texts | a choice, each with a title: its own, its description, or the text | [`LossKind::TitleAdded`] |
+//! | reference, `allOf` | the resolved schema | |
+//! | `null` as a type or alternative | an optional field | [`LossKind::Nullable`] |
+//! | alternatives that are constant texts | a choice with titles: the title, the description, or the text | [`LossKind::TitleAdded`] |
 //! | choice of numbers or other constants | a choice of their JSON texts | [`LossKind::AsText`] |
 //! | nested object | its fields, named `outer.inner` | [`LossKind::Flattened`] |
 //! | exclusive bound of an integer | the next integer | [`LossKind::Bound`] |
 //! | anything else | a field for JSON text | [`LossKind::AsJson`] |
-//! | keyword that forms do not have (`pattern`, `uniqueItems`, `format: "uuid"`, …) | nothing | [`LossKind::Dropped`] |
+//! | keyword that forms do not support (`pattern`, `uniqueItems`, `format: "uuid"`, …) | omitted | [`LossKind::Dropped`] |
 //!
 //! Spec: [Requested Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
 //! (2026-07-28)
@@ -68,7 +68,9 @@ mod restrict;
 pub use answer::check;
 pub use restrict::{MAX_FIELDS, MAX_LEVELS, restrict};
 
-/// A form that stands for a schema.
+/// A form derived from a JSON Schema.
+///
+/// The [module](self) has an example.
 #[derive(Clone, Debug)]
 pub struct Form {
     requested_schema: Raw,
@@ -80,10 +82,10 @@ pub struct Form {
 }
 
 impl Form {
-    /// The form of a type, by its JSON Schema. Fields come in the order of their declaration.
+    /// Creates the form of a type from its JSON Schema. Fields keep the order of their declaration.
     ///
     /// # Errors
-    /// As [`restrict`].
+    /// As for [`restrict`].
     #[cfg(feature = "schemars")]
     pub fn of<T: schemars::JsonSchema + DeserializeOwned>() -> Result<Self, Violation> {
         let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
@@ -92,22 +94,22 @@ impl Form {
         restrict::restrict_in_order(&schema, declared::fields_at::<T>)
     }
 
-    /// The schema to send.
+    /// Returns the schema to send.
     pub fn requested_schema(&self) -> &Raw {
         &self.requested_schema
     }
 
-    /// What the form does not say of the schema.
+    /// Returns the parts of the original schema that the form does not express.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }
 
-    /// A question with this form.
+    /// Creates an elicitation with this form.
     pub fn ask(&self, message: impl Into<String>) -> ElicitRequestFormParams {
         ElicitRequestFormParams::new(message, self.requested_schema.clone())
     }
 
-    /// The question again, after an answer that would not do: the message says why.
+    /// Creates a repeated elicitation after an invalid answer. The message states the problems.
     pub fn ask_again(
         &self,
         message: impl fmt::Display,
@@ -126,11 +128,11 @@ impl Form {
         self.ask(text)
     }
 
-    /// Reads an answer: checks it against the form, puts it together as the schema has it, checks that against the schema
-    /// (with the feature `validate`), and reads it as `T`.
+    /// Reads an answer: validates it against the form, reassembles the structure of the original schema, validates it
+    /// against that schema (with the feature `validate`), and deserializes it as `T`.
     ///
     /// # Errors
-    /// The answer does not fit; [`ask_again`](Self::ask_again) tells the user.
+    /// Returns the problems of the answer. [`ask_again`](Self::ask_again) presents them to the user.
     pub fn read<T: DeserializeOwned>(&self, content: &Extra) -> Result<T, AnswerProblems> {
         let value = self.read_value(content)?;
         let text = Raw::from_value(&value).map_err(|_| AnswerProblems::one("", "expected JSON"))?;
@@ -150,7 +152,7 @@ impl Form {
         Ok(value)
     }
 
-    /// Where the field is in an answer that `pointer` into the whole leads to.
+    /// Returns the location of the field that `pointer` into the reassembled value leads to.
     fn field_pointer(&self, pointer: &str) -> String {
         let leads_to = |field: &&restrict::Field| {
             let rest = pointer.strip_prefix(&*field.pointer());
@@ -163,44 +165,44 @@ impl Form {
     }
 }
 
-/// Something that a schema says and its form does not.
+/// A part of a schema that its form does not express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the schema.
+    /// Location in the schema, a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)).
     pub pointer: String,
-    /// What became of it.
+    /// Kind of the loss.
     pub kind: LossKind,
 }
 
-/// What became of something that a form cannot say.
+/// How a form represents something that it cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LossKind {
-    /// The form does not say it. The answer is held against it all the same, with the feature `validate`.
+    /// The keyword is omitted. Answers are still validated against it with the feature `validate`.
     Dropped,
     /// The field may be left empty instead of `null`.
     Nullable,
-    /// A choice without a title got one.
+    /// A title was added to a choice.
     TitleAdded,
-    /// A choice of other constants than texts shows their JSON text.
+    /// A choice of constants that are not texts shows their JSON text.
     AsText,
-    /// An object's fields stand beside the others.
+    /// The fields of an object were moved to the top level.
     Flattened,
-    /// An exclusive bound became the next integer.
+    /// An exclusive bound was replaced by the next integer.
     Bound,
-    /// The field takes JSON text.
+    /// The field accepts JSON text.
     AsJson,
 }
 
-/// A schema cannot be turned into a form.
+/// A schema that cannot be converted into a form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at {pointer}: expected {expected}")]
 #[non_exhaustive]
 pub struct Violation {
-    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the schema.
+    /// Location in the schema, a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)).
     pub pointer: String,
-    /// What was expected there.
+    /// The expected schema.
     pub expected: String,
 }
 
@@ -210,15 +212,15 @@ impl Violation {
     }
 }
 
-/// What is wrong with an answer, at least one thing.
+/// The problems of an answer, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerProblems(Vec<AnswerProblem>);
 
 impl AnswerProblems {
-    /// The most that are collected.
+    /// Maximum number of problems that are collected.
     pub const MAX: usize = 32;
 
-    /// Each of them.
+    /// Returns the problems.
     pub fn iter(&self) -> impl Iterator<Item = &AnswerProblem> {
         self.0.iter()
     }
@@ -247,13 +249,13 @@ impl fmt::Display for AnswerProblems {
 
 impl core::error::Error for AnswerProblems {}
 
-/// Something wrong with an answer.
+/// A problem of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnswerProblem {
-    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the content.
+    /// Location in the content, a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)).
     pub pointer: String,
-    /// What was expected. It does not repeat the answer.
+    /// The expectation that is violated. It does not contain the answer.
     pub problem: String,
 }
 

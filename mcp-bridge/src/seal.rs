@@ -1,11 +1,12 @@
-//! States sealed with AES-256-GCM: whoever carries one can neither read nor change it, nor use it elsewhere or later.
+//! States sealed with AES-256-GCM. The holder of a sealed state can neither read nor modify it, nor use it for another
+//! purpose or after its expiry.
 //!
 //! ```
 //! use core::time::Duration;
 //! use mcp_bridge::relay::StateCodec;
 //! use mcp_bridge::seal::{SealedStates, StateKey};
 //!
-//! // A clock and a source of randomness; these are for the example only.
+//! // The clock and the source of randomness are for the example only.
 //! let states = SealedStates::new(
 //!     StateKey::new(1, [7; 32]),
 //!     Duration::from_secs(60),
@@ -26,7 +27,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use core::fmt;
 use core::time::Duration;
 
-/// A key with its number. Two keys with one number must not be in use.
+/// A key with its number. The keys in use must have distinct numbers.
 #[derive(Clone)]
 pub struct StateKey {
     number: u8,
@@ -34,7 +35,7 @@ pub struct StateKey {
 }
 
 impl StateKey {
-    /// A key: 32 random bytes.
+    /// Creates a key from 32 random bytes.
     pub fn new(number: u8, key: [u8; 32]) -> Self {
         Self { number, cipher: Aes256Gcm::new(&key.into()) }
     }
@@ -46,30 +47,34 @@ impl fmt::Debug for StateKey {
     }
 }
 
-/// Why a state does not open.
+/// An error opening a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// It is not one.
+    /// The text is not a sealed state.
     #[error("not a sealed state")]
     Malformed,
-    /// Its key is not there, any more or yet.
-    #[error("sealed with the key {0}, which is not known")]
+    /// The key is not available.
+    #[error("sealed with the unknown key {0}")]
     UnknownKey(u8),
-    /// It was changed, or is for something else.
-    #[error("the state was changed, or is for something else")]
+    /// The state was modified, or is bound to something else.
+    #[error("the state was modified or is bound to something else")]
     Forged,
-    /// It is too old.
+    /// The state has expired.
     #[error("the state has expired")]
     Expired,
 }
 
-/// Seals states with AES-256-GCM, as version 1: the version, the number of the key, the second at which the state ends (8
-/// bytes, the first one highest), 12 bytes that no other state has, and what is sealed; all in base64 for URLs. The first
-/// three and what the state is for are authenticated with it.
+/// Seals states with AES-256-GCM.
 ///
-/// States are not used up: the same one opens as often as it is brought, until it ends. Random nonces allow for 2³² states
-/// with one key; change it before.
+/// The format (version 1) is the URL-safe base64 encoding of the version, the number of the key, the expiry in seconds
+/// (8 bytes, big-endian), a 12-byte nonce, and the ciphertext. The first three and the value that the state is bound to
+/// are authenticated.
+///
+/// A state can be opened any number of times until it expires. Random nonces limit a key to 2³² states; rotate it
+/// before.
+///
+/// The [module](self) has an example.
 pub struct SealedStates<C, R> {
     key: StateKey,
     earlier: Vec<StateKey>,
@@ -88,21 +93,23 @@ impl<C, R> fmt::Debug for SealedStates<C, R> {
     }
 }
 
-/// The version of what is sealed.
+/// Version of the format.
 const VERSION: u8 = 1;
-/// Bytes of the version, the number of the key and the end.
+/// Length of the version, the number of the key and the expiry.
 const HEADER: usize = 10;
-/// Bytes of what no other state has.
+/// Length of the nonce.
 const NONCE: usize = 12;
 
 impl<C: Fn() -> Duration, R: Fn(&mut [u8; 12])> SealedStates<C, R> {
-    /// Seals with `key`, for `lifetime`. `clock` counts from one moment that all who have the key agree on; `random` fills in
-    /// bytes that nobody can guess.
+    /// Creates a codec that seals with `key`, for `lifetime`.
+    ///
+    /// `clock` returns the time since an epoch shared by all holders of the key. `random` fills its argument with bytes
+    /// from a cryptographically secure source.
     pub fn new(key: StateKey, lifetime: Duration, clock: C, random: R) -> Self {
         Self { key, earlier: Vec::new(), lifetime, clock, random }
     }
 
-    /// Opens what was sealed with earlier keys too.
+    /// Also opens states that were sealed with these keys.
     #[must_use]
     pub fn with_earlier(mut self, keys: impl IntoIterator<Item = StateKey>) -> Self {
         self.earlier.extend(keys);
@@ -112,7 +119,8 @@ impl<C: Fn() -> Duration, R: Fn(&mut [u8; 12])> SealedStates<C, R> {
     /// Opens a state.
     ///
     /// # Errors
-    /// It is none, its key is not known, it was changed, is for something else, or has expired.
+    /// Returns an error if the text is not a sealed state, its key is unknown, or it was modified, bound to something
+    /// else, or has expired.
     pub fn try_open(&self, sealed: &str, bound_to: &str) -> Result<String, OpenError> {
         let bytes = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| OpenError::Malformed)?;
         let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or(OpenError::Malformed)?;
@@ -135,7 +143,7 @@ impl<C: Fn() -> Duration, R: Fn(&mut [u8; 12])> SealedStates<C, R> {
 }
 
 impl<C: Fn() -> Duration, R: Fn(&mut [u8; 12])> StateCodec for SealedStates<C, R> {
-    /// Seals a state. One that is too large for the cipher, 64 GiB, gives a text that does not open.
+    /// Seals a state. A state that exceeds the limit of the cipher (64 GiB) results in a text that cannot be opened.
     fn seal(&self, state: &str, bound_to: &str) -> String {
         let ends = (self.clock)().saturating_add(self.lifetime).as_secs().to_be_bytes();
         let header = [&[VERSION, self.key.number][..], &ends].concat();

@@ -1,17 +1,19 @@
-//! A server of tools on one connection, for clients of both generations.
+//! A tool server on one connection, for clients of both generations.
 //!
-//! It sends nothing, reads nothing and has no clock: tell it what came and when, run the calls that it gives, and send what
-//! it gives, in order. A tool sees one protocol only, whoever the client is:
+//! The server performs no I/O and reads no clock. The caller passes it the messages that arrive and the current time,
+//! runs the calls that [`poll_event`](Server::poll_event) returns, and sends what
+//! [`poll_outgoing`](Server::poll_outgoing) returns, in order. The interface of a tool is the same for clients of both
+//! generations:
 //!
-//! | a tool | up to 2025-11-25 | from 2026-07-28 on |
+//! | a tool | client up to 2025-11-25 | client since 2026-07-28 |
 //! |---|---|---|
-//! | [needs something](Server::ask) | requests go to the client while the call stays open | the call ends with `input_required` |
-//! | is called again, with the answers and its state | when the last answer is there | when the client makes the call again |
-//! | [is done](Server::finish) | a result | a result with a `resultType` |
+//! | [needs input](Server::ask) | requests are sent to the client while the call stays open | the call ends with `input_required` |
+//! | is called again, with the answers and its state | after the last answer | when the client calls again |
+//! | [completes](Server::finish) | a result | a result with a `resultType` |
 //!
-//! Which generation a request belongs to is seen by its `_meta`; a client of the older one begins with `initialize`.
-//! A connection is whatever keeps order: a child process, an HTTP session, or a single HTTP request of the newer one. A server
-//! is cheap to make; its tools are shared.
+//! The generation of a request follows from its `_meta`; a client of the older generation starts with `initialize`. A
+//! connection is any ordered channel: a child process, an HTTP session, or a single HTTP request of the newer
+//! generation. A server is cheap to create, and its tools are shared.
 //!
 //! ```
 //! use jsonrpc_core::wire::{self, Raw};
@@ -26,20 +28,20 @@
 //! let mut server = Server::new(ServerOptions::new(Implementation::new("greeter", "1"), [hello]));
 //! let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#;
 //!
-//! // What the tool does, the first time and again.
+//! // The body of the tool, for the first and for repeated calls.
 //! let run = |server: &mut Server| -> Result<String, Box<dyn std::error::Error>> {
 //!     let Some(ServerEvent::Call(call)) = server.poll_event() else { return Err("no call".into()) };
 //!     match call.responses.first() {
 //!         None => {
 //!             let schema = Raw::from_text(r#"{"type":"object","properties":{"name":{"type":"string"}}}"#)?;
-//!             let question = ElicitRequestParams::Form(Box::new(ElicitRequestFormParams::new("Who?", schema)));
-//!             let mut needs = Needs::new([("who", ServerRequest::Elicit(Box::new(question)))]);
+//!             let question = ElicitRequestParams::Form(Box::new(ElicitRequestFormParams::new("What is your name?", schema)));
+//!             let mut needs = Needs::new([("name", ServerRequest::Elicit(Box::new(question)))]);
 //!             needs.request_state = Some("asked".into());
 //!             server.ask(call.id, needs, None)?;
 //!         }
 //!         Some((_, answer)) => {
 //!             assert_eq!(call.request_state.as_deref(), Some("asked"));
-//!             let text = answer.as_ref().map(Raw::as_str).unwrap_or("nobody");
+//!             let text = answer.as_ref().map(Raw::as_str).unwrap_or("unknown");
 //!             server.finish(call.id, CallToolResult::new([ContentBlock::Text(TextContent::new(text))]))?;
 //!         }
 //!     }
@@ -50,36 +52,35 @@
 //! };
 //!
 //! server.handle_line(Ok(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"hello",{meta}}}}}"#)));
-//! assert!(run(&mut server)?.contains(r#""resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create""#));
+//! assert!(run(&mut server)?.contains(r#""resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create""#));
 //!
-//! let again = r#""requestState":"asked","inputResponses":{"who":{"action":"accept","content":{"name":"Ada"}}}"#;
+//! let again = r#""requestState":"asked","inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}}"#;
 //! server.handle_line(Ok(&format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"hello",{again},{meta}}}}}"#)));
 //! assert!(run(&mut server)?.contains(r#""id":2,"result":{"content":[{"type":"text","text":"{\"action\":\"accept\""#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 use crate::mcp::base::{Era, ProtocolVersion, RequestMetaObject};
 use crate::mcp::capabilities::{ClientCapabilities, Implementation};
-use crate::mcp::dispatch::{ClientNotification, ClientRequest};
+use crate::mcp::dispatch::ClientNotification;
 use crate::mcp::logging::LoggingLevel;
 use crate::mcp::progress::ProgressNotificationParams;
 use crate::mcp::tools::{CallToolResult, Tool};
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::wire::{DecodeError, Meta, Raw};
+use jsonrpc_core::wire::{DecodeError, Raw};
 use jsonrpc_core::{
-    CancelMethod, ErrorCode, ErrorObject, Incoming, Message, MessageBuf, Notification, Peer,
-    RequestId,
+    CancelMethod, ErrorCode, ErrorObject, Incoming, Message, Notification, Peer, RequestId,
 };
 use serde::Serialize;
 
 mod adapt;
 mod ask;
+mod event;
 mod outcome;
 mod received;
 mod requests;
@@ -88,135 +89,69 @@ mod tasks;
 #[cfg(feature = "plugin")]
 pub(crate) use ask::input_requests;
 pub use ask::{AskError, Needs, missing_capability, missing_capability_error};
+pub use event::{Outgoing, ServerEvent, ToolCall};
 pub use outcome::CallOutcome;
 pub(crate) use received::ReadParams;
 pub use received::Received;
 pub use requests::{DEFAULT_TTL_MS, ServerOptions};
 pub use tasks::tasks_required;
 
-/// A server of tools on one connection.
+/// A tool server on one connection.
+///
+/// The [module](self) has an example.
 #[derive(Debug)]
 pub struct Server {
-    peer: Peer<ask::Question>,
+    peer: Peer<ask::OpenQuestion>,
     options: ServerOptions,
-    /// What the client said in a handshake.
+    /// Result of the handshake, if there was one.
     session: Option<Session>,
     calls: BTreeMap<CallId, OpenCall>,
     next_call: u64,
     offer: requests::ToolOffer,
-    /// Requests that stay open to tell of changes.
+    /// Open subscriptions to changes.
     listeners: BTreeMap<RequestId, tasks::Listener>,
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<ServerEvent>,
 }
 
-/// Names a call on one connection; no two calls have one.
+/// Identifies a tool call on a connection. Ids are unique within the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(u64);
 
-/// What a handshake said.
+/// Data of the handshake.
 #[derive(Clone, Debug)]
 struct Session {
     version: ProtocolVersion,
     capabilities: ClientCapabilities,
     client_info: Option<Implementation>,
-    /// The least level of log messages; nothing until the client says one.
+    /// Minimum level of log messages. `None` until the client sets one.
     log_level: Option<LoggingLevel>,
 }
 
-/// A call without an end.
+/// A tool call that has not ended.
 #[derive(Debug)]
 struct OpenCall {
-    /// The request that it is.
+    /// Id of the request.
     request: RequestId,
     call: ToolCall,
-    /// How often it was called, the first time included.
+    /// Number of times that the tool was called.
     rounds: u32,
-    /// Questions that wait for an answer, by the request that they are.
+    /// Unanswered requests to the client, with the keys of their questions.
     waiting: BTreeMap<RequestId, String>,
-    /// The answers so far, in the order of the questions.
+    /// Answers so far, in the order of the questions.
     answers: Vec<(String, Option<Result<Raw, ErrorObject>>)>,
 }
 
-/// What a server wants done, in order.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ServerEvent {
-    /// A tool is called, for the first time or again. To be ended with [`Server::finish`], [`Server::fail`] or
-    /// [`Server::ask`].
-    Call(Box<ToolCall>),
-    /// The client wants no result of a call any more. It has ended; what it sends now goes nowhere.
-    Cancelled(CallId),
-    /// A request that is not about tools, to be answered with [`Server::respond`].
-    Request {
-        /// Names it.
-        id: RequestId,
-        /// What is asked for.
-        request: Box<ClientRequest>,
-    },
-    /// The client tells something that the server itself does nothing about.
-    Notification(ClientNotification),
-    /// A line was no message, or a message that a server does not get. It was answered where an answer is due.
-    Malformed(String),
-}
-
-/// A call of a tool.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ToolCall {
-    /// Names the call. From 2026-07-28 on, the call that a client makes again is another one.
-    pub id: CallId,
-    /// Which tool; it is one of those that are offered.
-    pub name: String,
-    /// The arguments: an object.
-    pub arguments: Raw,
-    /// The `_meta` of the request, as it came.
-    pub meta: Option<Meta>,
-    /// The version that the client speaks.
-    pub version: ProtocolVersion,
-    /// What the client can do.
-    pub capabilities: ClientCapabilities,
-    /// Who the client is, if it says so. It says what it likes.
-    pub client_info: Option<Implementation>,
-    /// The token under which the client wants to hear of progress.
-    pub progress_token: Option<RequestId>,
-    /// The least level of log messages that the client wants for this call; nothing if it wants none.
-    pub log_level: Option<LoggingLevel>,
-    /// The state that the tool gave when it asked; nothing the first time. From 2026-07-28 on it went through the client,
-    /// who may have changed it.
-    pub request_state: Option<String>,
-    /// What came of the questions, by key, each the result of its method. An error is what a client up to 2025-11-25
-    /// answered; newer ones cannot. Some may be missing, and some unasked.
-    pub responses: Vec<(String, Result<Raw, ErrorObject>)>,
-}
-
-impl ToolCall {
-    /// What came of a question.
-    pub fn response(&self, key: &str) -> Option<&Result<Raw, ErrorObject>> {
-        self.responses.iter().find(|(name, _)| name == key).map(|(_, response)| response)
-    }
-}
-
-/// A message to send.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Outgoing {
-    /// The message.
-    pub message: MessageBuf,
-    /// The request of the client that it belongs to: over HTTP it goes into the response of that.
-    pub related: Option<RequestId>,
-}
-
-/// A call has ended, or never was.
+/// The call has ended or never existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the call is not open")]
+#[error("the call has ended")]
 pub struct CallNotOpen;
 
 impl Server {
-    /// The most calls that may be open; more are refused.
+    /// Maximum number of open calls. Further calls are rejected.
     pub const MAX_CALLS: usize = 1024;
 
-    /// A connection on which nothing has happened yet.
+    /// Creates a server for a new connection.
     pub fn new(options: ServerOptions) -> Self {
         let limits = jsonrpc_core::Limits::default();
         Self {
@@ -232,13 +167,14 @@ impl Server {
         }
     }
 
-    /// Takes a line, as [`Lines::next`](jsonrpc_core::framing::Lines::next) gives it or as any other transport has it.
+    /// Handles a line received from the client, as returned by [`Lines::next`](jsonrpc_core::framing::Lines::next) or
+    /// any other transport.
     pub fn handle_line(&mut self, line: Result<&str, FrameError>) {
         let incoming = self.peer.handle_line(line);
         self.handle_incoming(incoming, None);
     }
 
-    /// Handles a message. A transport that needs the params of a request reads it as [`Received`] before.
+    /// Handles a decoded message. A transport that needs the params of a request decodes it as [`Received`] first.
     pub fn handle_message<'a>(&mut self, message: impl Into<Received<'a>>) {
         let Received { message, params } = message.into();
         let incoming = self.peer.handle_message(message);
@@ -247,7 +183,7 @@ impl Server {
 
     fn handle_incoming(
         &mut self,
-        incoming: Incoming<'_, ask::Question>,
+        incoming: Incoming<'_, ask::OpenQuestion>,
         params: Option<Result<ReadParams, DecodeError>>,
     ) {
         match incoming {
@@ -289,7 +225,7 @@ impl Server {
         }
     }
 
-    /// The client wants no answer to a request any more: none is sent.
+    /// Handles a cancellation. No response is sent.
     fn handle_cancelled(&mut self, request: &RequestId) {
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
         let _unsent = self.peer.respond(request, Err(cancelled));
@@ -298,7 +234,7 @@ impl Server {
         let Some(id) = self.call_of(request) else { return };
         self.withdraw_questions(id);
         self.calls.remove(&id);
-        // What nobody has begun is not to be begun.
+        // A call that was not polled yet must not start.
         self.events.retain(|event| !matches!(event, ServerEvent::Call(call) if call.id == id));
         self.events.push_back(ServerEvent::Cancelled(id));
     }
@@ -307,12 +243,13 @@ impl Server {
         self.calls.iter().find(|(_, open)| open.request == *request).map(|(id, _)| *id)
     }
 
-    /// Ends a call with what it gave.
+    /// Ends a call with a result.
     ///
-    /// What the client's version does not know is left out: structured content that is not an object up to 2025-11-25.
+    /// Content that the version of the client does not support is removed: up to 2025-11-25, structured content that is
+    /// not an object.
     ///
     /// # Errors
-    /// The call has ended.
+    /// Returns an error if the call has ended.
     pub fn finish(&mut self, call: CallId, result: CallToolResult) -> Result<(), CallNotOpen> {
         let open = self.calls.remove(&call).ok_or(CallNotOpen)?;
         let result = adapt::result_for(result, &open.call.version);
@@ -320,11 +257,11 @@ impl Server {
         Ok(())
     }
 
-    /// Ends a call with an error of the protocol. A tool that failed is better [finished](Self::finish) with `isError`, which
-    /// the model sees.
+    /// Ends a call with a protocol error. To report a failure of the tool to the model, [finish](Self::finish) the call
+    /// with an `isError` result instead.
     ///
     /// # Errors
-    /// The call has ended.
+    /// Returns an error if the call has ended.
     pub fn fail(&mut self, call: CallId, error: ErrorObject) -> Result<(), CallNotOpen> {
         self.withdraw_questions(call);
         let open = self.calls.remove(&call).ok_or(CallNotOpen)?;
@@ -335,7 +272,7 @@ impl Server {
     /// Answers a request that is not about tools.
     ///
     /// # Errors
-    /// It was answered, or never came.
+    /// Returns an error if the request is unknown or was already answered.
     pub fn respond(
         &mut self,
         request: &RequestId,
@@ -347,10 +284,10 @@ impl Server {
         Ok(())
     }
 
-    /// Tells the client how far a call is, if it wants to hear of that. `progress` has to grow.
+    /// Sends the progress of a call, if the client requested it. `progress` has to increase.
     ///
     /// # Errors
-    /// The call has ended.
+    /// Returns an error if the call has ended.
     pub fn progress(
         &mut self,
         call: CallId,
@@ -363,11 +300,11 @@ impl Server {
         Ok(())
     }
 
-    /// Tells the client something about a call, if it wants to hear of that level: by the call's `_meta` from 2026-07-28 on,
-    /// before that by `logging/setLevel`, without which all is told.
+    /// Sends a log message of a call, if the client requested its level: in the `_meta` of the call since 2026-07-28,
+    /// with `logging/setLevel` before. Clients before 2026-07-28 that set no level receive all messages.
     ///
     /// # Errors
-    /// The call has ended.
+    /// Returns an error if the call has ended.
     pub fn log(
         &mut self,
         call: CallId,
@@ -387,22 +324,22 @@ impl Server {
         Ok(())
     }
 
-    /// Replaces the tools. Requests that were held are answered; a client with other tools is notified.
+    /// Replaces the tools. Held requests are answered, and clients are notified if the tools differ.
     pub fn set_tools(&mut self, tools: impl Into<Arc<[Tool]>>) {
         self.options.tools = tools.into();
         match core::mem::replace(&mut self.offer, requests::ToolOffer::Known) {
             requests::ToolOffer::Pending(held) => self.handle_held(held),
-            _ => self.tell_tools_changed(),
+            _ => self.notify_tools_changed(),
         }
     }
 
-    /// Holds requests to list and call tools until [`set_tools`](Self::set_tools) or [`fail_tools`](Self::fail_tools): the tools
-    /// are not known yet.
+    /// Holds requests to list and call tools while the tools are not known yet, until [`set_tools`](Self::set_tools) or
+    /// [`fail_tools`](Self::fail_tools).
     pub fn hold_tools(&mut self) {
         self.offer = requests::ToolOffer::Pending(Vec::new());
     }
 
-    /// Refuses requests to list and call tools, those that were held among them, until [`set_tools`](Self::set_tools).
+    /// Rejects requests to list and call tools, including held ones, until [`set_tools`](Self::set_tools).
     pub fn fail_tools(&mut self, error: ErrorObject) {
         let offer = requests::ToolOffer::Failed(error);
         if let requests::ToolOffer::Pending(held) = core::mem::replace(&mut self.offer, offer) {
@@ -410,33 +347,33 @@ impl Server {
         }
     }
 
-    /// What is wanted next.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
 
-    /// What is to be sent next.
+    /// Returns the next message to send.
     pub fn poll_outgoing(&mut self) -> Option<Outgoing> {
         self.outgoing.pop_front()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do, unless something happens before.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has to be called, if any.
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.peer.poll_timeout()
     }
 
-    /// Tells the time: questions whose deadline has passed are answered with an error, and withdrawn.
+    /// Advances the clock to `now`. Questions past their deadline are answered with an error and cancelled.
     pub fn handle_timeout(&mut self, now: Duration) {
         while let Some(ended) = self.peer.poll_ended(now) {
             if ended.reason == jsonrpc_core::EndReason::Expired {
-                self.tell_withdrawn(&ended.id, ended.token.call);
+                self.notify_cancelled(&ended.id, ended.token.call);
             }
             let problem = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no answer in time");
             self.handle_answer(&ended.id, ended.token, Err(problem));
         }
     }
 
-    /// Tells that the connection is closed. All calls end.
+    /// Handles the end of the connection. All calls end.
     pub fn handle_close(&mut self) {
         self.peer.handle_close();
         self.offer.clear();
@@ -447,12 +384,12 @@ impl Server {
         while self.peer.poll_ended(Duration::MAX).is_some() {}
     }
 
-    /// Whether a call is open.
+    /// Returns whether a call is open.
     pub fn is_open(&self, call: CallId) -> bool {
         self.calls.contains_key(&call)
     }
 
-    /// How many calls are open.
+    /// Returns the number of open calls.
     pub fn open_calls(&self) -> usize {
         self.calls.len()
     }
@@ -473,7 +410,7 @@ impl Server {
     }
 
     fn answer(&mut self, request: &RequestId, outcome: Result<&Raw, ErrorObject>) {
-        // Nothing to answer is a request that was cancelled meanwhile.
+        // An error means that the request was cancelled.
         let _not_open = self.respond(request, outcome);
     }
 
@@ -489,8 +426,8 @@ impl Server {
     }
 }
 
-/// What the client says of itself, with a request or before it.
-struct Context<'a> {
+/// What the client declared, with the request or in the handshake.
+struct ClientContext<'a> {
     version: ProtocolVersion,
     capabilities: Cow<'a, ClientCapabilities>,
     client_info: Option<Implementation>,

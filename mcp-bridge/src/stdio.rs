@@ -1,4 +1,4 @@
-//! Serving tools over stdin and stdout, for a client that starts this program.
+//! Serves tools over stdin and stdout, for clients that start the server as a child process.
 //!
 //! ```no_run
 //! use mcp_bridge::mcp::capabilities::Implementation;
@@ -27,7 +27,7 @@ use crate::mcp::capabilities::Implementation;
 use crate::mcp::tools::Tool;
 use crate::plugin::{
     MemoryStore, Notice, NoticeSink, PluginHost, PluginTool, SessionError, SuspendPolicy, Turn,
-    outcome, tell,
+    outcome, send_notice,
 };
 use crate::server::{CallId, CallOutcome, Server, ServerEvent, ServerOptions, ToolCall};
 use alloc::boxed::Box;
@@ -45,16 +45,16 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
-/// Notices that are not written yet. Further ones are dropped until the client reads.
+/// Maximum number of queued notices. Further ones are dropped until the client reads.
 const MAX_NOTICES: usize = 1024;
 
-/// Bytes that are read at once.
+/// Size of the read buffer in bytes.
 const READ_SIZE: usize = 64 << 10;
 
 /// Serves tools over stdin and stdout until stdin ends. Calls that wait for an answer are kept in memory.
 ///
 /// # Errors
-/// Stdin cannot be read, or stdout cannot be written.
+/// Returns an error if reading stdin or writing stdout fails.
 pub async fn serve(
     server_info: Implementation,
     tools: impl IntoIterator<Item = PluginTool>,
@@ -67,10 +67,10 @@ pub async fn serve(
     serve_on(Arc::new(host), options, tokio::io::stdin(), tokio::io::stdout()).await
 }
 
-/// Serves the tools of a host on a connection of one client, until `reader` ends. Calls without a response then end.
+/// Serves the tools of a host on a single client connection until `reader` ends. Unfinished calls are then dropped.
 ///
 /// # Errors
-/// `reader` cannot be read, or `writer` cannot be written.
+/// Returns an error if reading `reader` or writing `writer` fails.
 pub async fn serve_on(
     host: Arc<PluginHost>,
     options: ServerOptions,
@@ -90,11 +90,11 @@ pub async fn serve_on(
         writer.write_all(&written).await?;
         writer.flush().await?;
         tokio::select! {
-            // A notice comes before the end of its call.
+            // Notices are sent before the result of their call.
             biased;
             Some((call, notice)) = reported.recv() => {
-                // A call that has ended reports to nobody.
-                let _ended = tell(&mut served.server, call, &notice);
+                // An error means that the call has ended.
+                let _ended = send_notice(&mut served.server, call, &notice);
             }
             Some(ended) = served.calls.join_next() => served.end(ended),
             length = reader.read(&mut buffer) => match length? {
@@ -110,10 +110,10 @@ pub async fn serve_on(
     }
 }
 
-/// The outcome of a call that ran.
+/// A call that ran, and its outcome.
 type Ended = (Box<ToolCall>, Result<Turn, SessionError>);
 
-/// A connection that is served.
+/// A connection that is being served.
 struct Served {
     host: Arc<PluginHost>,
     server: Server,
@@ -126,7 +126,7 @@ struct Served {
 /// A call without a response.
 struct Running {
     task: AbortHandle,
-    /// The session while the client is asked.
+    /// Id of the session while the client is asked.
     session: Option<String>,
 }
 
@@ -139,7 +139,7 @@ impl Served {
                 ServerEvent::Request { id, request } => {
                     let problem = format!("unknown method: {}", request.method());
                     let refusal = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem);
-                    // A request that was cancelled has no answer.
+                    // An error means that the request was cancelled.
                     let _cancelled = self.server.respond(&id, Err(refusal));
                 }
                 ServerEvent::Notification(_) | ServerEvent::Malformed(_) => {}
@@ -147,14 +147,14 @@ impl Served {
         }
     }
 
-    /// Runs a call, for the first time or again.
+    /// Starts a call, for the first time or again.
     fn begin(&mut self, call: Box<ToolCall>) {
-        // One client has the connection, so that an id has only to be unique.
+        // The connection has a single client, so the id only has to be unique.
         let session = format!("{}-{}", self.host.owner(), self.next_id);
         self.next_id += 1;
         let (id, notices) = (call.id, self.notices.clone());
         let sink: NoticeSink = Arc::new(move |notice| {
-            // Without room the client does not read; a notice is not worth waiting for.
+            // If the queue is full, the client does not read. Notices are not worth waiting for.
             let _dropped = notices.try_send((id, notice.clone()));
         });
         let host = Arc::clone(&self.host);
@@ -172,13 +172,13 @@ impl Served {
         if let Some(session) = session {
             let host = Arc::clone(&self.host);
             tokio::spawn(async move {
-                // A session that is over stays as it is.
+                // A session that has ended is unchanged.
                 let _over = host.abort(&session, "", "the client cancelled the call").await;
             });
         }
     }
 
-    /// Answers a call that ran.
+    /// Responds to a call that ran.
     fn end(&mut self, ended: Result<Ended, JoinError>) {
         let (id, outcome) = match ended {
             Ok((call, turn)) => (call.id, outcome(&call, turn)),
@@ -186,7 +186,7 @@ impl Served {
                 let task = error.id();
                 let Some(id) = self.running.iter().find(|(_, running)| running.task.id() == task)
                 else {
-                    // It was cancelled.
+                    // The call was cancelled.
                     return;
                 };
                 let problem = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the tool panicked");
@@ -197,7 +197,7 @@ impl Served {
             CallOutcome::Needs(needs) => needs.request_state.clone(),
             _ => None,
         };
-        // A call that was cancelled has no answer.
+        // An error means that the call was cancelled.
         let _cancelled = self.server.complete(id, outcome, None);
         match self.running.get_mut(&id).filter(|_| self.server.is_open(id)) {
             Some(running) => running.session = session,

@@ -1,19 +1,19 @@
-//! Messages between a chat page and its server over a WebSocket, with the tools that run meanwhile.
+//! WebSocket messages between a chat page and its server, including the progress of tool calls.
 //!
-//! | type | to | says |
+//! | type | receiver | meaning |
 //! |---|---|---|
-//! | `message` | server | the person wrote something |
-//! | `token` | page | a part of the answer |
-//! | `tool_start` | page | a tool begins |
-//! | `tool_complete` | page | a tool is done |
-//! | `complete` | page | the answer is whole |
-//! | `error` | page | something went wrong |
+//! | `message` | server | message of the user |
+//! | `token` | page | part of the answer |
+//! | `tool_start` | page | a tool call started |
+//! | `tool_complete` | page | a tool call ended |
+//! | `complete` | page | the answer is complete |
+//! | `error` | page | an error occurred |
 //!
-//! `source` came later to `tool_start` and `tool_complete`: it is optional, its absence means `local`, and pages that do not
-//! know it pass over it.
+//! `source` is a later addition to `tool_start` and `tool_complete`. It is optional, its absence means `local`, and
+//! older pages ignore it.
 //!
-//! [`ToolEvents`] makes the two out of what is heard of a call, once each, whatever the order: from an agent (a tool call and
-//! its updates) as from a tool that runs here.
+//! [`ToolEvents`] creates these two messages from updates of tool calls, once per call and in any order of updates. The
+//! updates come from an agent or from a local tool.
 //!
 //! ```
 //! use mcp_bridge::mcp::tools::Tool;
@@ -55,143 +55,143 @@ use jsonrpc_core::wire::{Presence, Raw};
 use jsonrpc_core::{object, open_union};
 
 open_union! {
-    /// What a page sends.
+    /// A message from a page.
     pub enum ClientMessage by "type" {
-        /// The person wrote something.
+        /// Message of the user.
         Message(ClientChatMessage) = "message",
     }
 }
 
 object! {
-    /// The person wrote something.
+    /// Message of the user.
     pub struct ClientChatMessage {
-        /// In which conversation.
+        /// Id of the conversation.
         conversation_id: String = "conversation_id",
-        /// What.
+        /// Text of the message.
         content: String = "content",
     }
 }
 
 open_union! {
-    /// What a page is sent.
+    /// A message to a page.
     pub enum ServerMessage by "type" {
-        /// A part of the answer.
+        /// Part of the answer.
         Token(ServerTokenMessage) = "token",
-        /// The answer is whole.
+        /// The answer is complete.
         Complete(ServerCompleteMessage) = "complete",
-        /// A tool begins.
+        /// A tool call started.
         ToolStart(ServerToolStartMessage) = "tool_start",
-        /// A tool is done.
+        /// A tool call ended.
         ToolComplete(ServerToolCompleteMessage) = "tool_complete",
-        /// Something went wrong.
+        /// An error occurred.
         Error(ServerErrorMessage) = "error",
     }
 }
 
 object! {
-    /// A part of the answer.
+    /// Part of the answer.
     pub struct ServerTokenMessage {
-        /// The part.
+        /// The text.
         content: String = "content",
     }
 }
 
 object! {
-    /// The answer is whole.
+    /// End of an answer.
     pub struct ServerCompleteMessage {
-        /// Names the answer.
+        /// Id of the answer.
         message_id: String = "message_id",
-        /// In which conversation.
+        /// Id of the conversation.
         conversation_id: String = "conversation_id",
     }
 }
 
 object! {
-    /// A tool begins.
+    /// Start of a tool call.
     pub struct ServerToolStartMessage {
-        /// Which one.
+        /// Name of the tool.
         tool_name: String = "tool_name",
-        /// Its arguments, as JSON text.
+        /// The arguments as JSON text.
         tool_input: String = "tool_input",
-        /// When, ISO 8601.
+        /// Time of the start, ISO 8601.
         timestamp: String = "timestamp",
     }
     optional {
-        /// Where it is from; absent means `local`.
+        /// Source of the tool. Absent means `local`.
         source: ToolSourceName = "source",
     }
 }
 
 object! {
-    /// A tool is done.
+    /// End of a tool call.
     pub struct ServerToolCompleteMessage {
-        /// Which one.
+        /// Name of the tool.
         tool_name: String = "tool_name",
-        /// What it gave, as text.
+        /// The result as text.
         tool_result: String = "tool_result",
-        /// When, ISO 8601.
+        /// Time of the end, ISO 8601.
         timestamp: String = "timestamp",
     }
     optional {
-        /// Where it is from; absent means `local`.
+        /// Source of the tool. Absent means `local`.
         source: ToolSourceName = "source",
     }
 }
 
 object! {
-    /// Something went wrong.
+    /// An error.
     pub struct ServerErrorMessage {
-        /// What, for people.
+        /// Human-readable message.
         message: String = "message",
     }
     optional {
-        /// What, for programs.
+        /// Error code.
         code: String = "code",
     }
 }
 
-/// What is heard of a tool call, from whoever runs it.
+/// An update of a tool call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallUpdate<'a> {
-    /// Names the call.
+    /// Id of the call.
     pub call_id: &'a str,
-    /// By which name the model called the tool, if that is known: of an agent's call the tool's name, or else its title.
+    /// Name under which the model called the tool, if known. For a call of an agent, the tool's name or else the title.
     pub name: Option<&'a str>,
     /// The arguments.
     pub input: Option<&'a Raw>,
-    /// What it gave; of several, the last counts.
+    /// The result. If there are several updates, the last one counts.
     pub output: Option<Cow<'a, str>>,
-    /// How it stands.
+    /// Status of the call.
     pub status: CallStatus,
 }
 
 impl<'a> CallUpdate<'a> {
-    /// An update that says nothing yet.
+    /// Creates an update without content.
     pub fn new(call_id: &'a str) -> Self {
         let (name, input, output) = (None, None, None);
         Self { call_id, name, input, output, status: CallStatus::Unchanged }
     }
 }
 
-/// How a tool call stands.
+/// Status of a tool call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CallStatus {
-    /// As before, or it is not known.
+    /// Unchanged or unknown.
     #[default]
     Unchanged,
-    /// The model asks for it.
+    /// Requested by the model.
     Pending,
-    /// It runs.
+    /// Running.
     InProgress,
-    /// It is done.
+    /// Ended with a result.
     Completed,
-    /// It failed.
+    /// Failed.
     Failed,
 }
 
 impl From<&str> for CallStatus {
-    /// Reads the status of an agent's tool call.
+    /// Converts the status of an agent's tool call.
     ///
     /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v1/schema#toolcallstatus) (ACP v1)
     fn from(name: &str) -> Self {
@@ -205,7 +205,7 @@ impl From<&str> for CallStatus {
     }
 }
 
-/// Turns updates of tool calls into `tool_start` and `tool_complete`.
+/// Converts updates of tool calls into `tool_start` and `tool_complete` messages.
 ///
 /// Each call has one `tool_start`, and one `tool_complete` if it ends:
 ///
@@ -213,11 +213,14 @@ impl From<&str> for CallStatus {
 /// |---|---|
 /// | pending, without arguments | none |
 /// | arguments, or in progress | `tool_start` |
-/// | completed or failed | `tool_start`, unless it was sent, and `tool_complete` |
-/// | any later one | none |
+/// | completed or failed | `tool_start` if it was not sent before, and `tool_complete` |
+/// | any further update | none |
 ///
-/// The name of the tool is the last one before `tool_start`, or else the id of the call. Its source is that of the name in the
-/// registry. A call that a turn leaves open, because its tool asks the user, goes on in a later turn.
+/// The name of the tool is the last name before `tool_start`, or else the id of the call. Its source is looked up in
+/// the registry. A call that is still open at the end of a turn, because its tool asks the user, continues in a later
+/// turn.
+///
+/// The [module](self) has an example.
 #[derive(Clone, Debug, Default)]
 pub struct ToolEvents {
     calls: BTreeMap<String, TrackedCall>,
@@ -229,23 +232,23 @@ struct TrackedCall {
     name: Option<String>,
     input: Option<Raw>,
     output: String,
-    /// The source that `tool_start` had.
+    /// The source sent in `tool_start`.
     started: Option<ToolSource>,
     is_ended: bool,
-    /// Whether an earlier turn left it open.
+    /// Whether the call was left open by an earlier turn.
     is_carried: bool,
 }
 
 impl ToolEvents {
-    /// Maximum number of calls of a turn. Further calls have no messages.
+    /// Maximum number of calls in a turn. Further calls have no messages.
     pub const MAX_CALLS: usize = 4096;
 
-    /// A tracker without calls.
+    /// Creates a converter without calls.
     pub fn new(source_names: SourceNames) -> Self {
         Self { calls: BTreeMap::new(), source_names }
     }
 
-    /// Handles an update of a call. Returns at most two messages, with the timestamp (ISO 8601).
+    /// Handles an update of a call. Returns at most two messages, with the given timestamp (ISO 8601).
     pub fn handle(
         &mut self,
         update: &CallUpdate<'_>,
@@ -287,13 +290,13 @@ impl ToolEvents {
         sent
     }
 
-    /// Ends a turn. Calls that are over are forgotten, so that their ids may come again; open ones end in a later turn.
+    /// Ends a turn. Ended calls are forgotten, so that their ids may be reused; open calls may end in a later turn.
     pub fn end_turn(&mut self) {
         self.calls.retain(|_, call| call.started.is_some() && !call.is_ended);
         self.calls.values_mut().for_each(|call| call.is_carried = true);
     }
 
-    /// Whether one more call can be tracked. A call of an earlier turn gives way.
+    /// Returns whether another call can be tracked. A call of an earlier turn is evicted if necessary.
     fn has_room(&mut self) -> bool {
         if self.calls.len() < Self::MAX_CALLS {
             return true;
@@ -305,7 +308,7 @@ impl ToolEvents {
 }
 
 impl TrackedCall {
-    /// Whether an update is about another call with the same id.
+    /// Returns whether an update belongs to another call with the same id.
     fn is_replaced_by(&self, update: &CallUpdate<'_>) -> bool {
         let is_other = |name| self.name.as_deref().is_some_and(|known| known != name);
         update.status == CallStatus::Pending || update.name.is_some_and(is_other)
@@ -327,8 +330,8 @@ impl TrackedCall {
     }
 }
 
-/// What a tool gave, as text: its text blocks, a line each, and its other blocks as JSON; without any, its structured content
-/// as JSON.
+/// Returns the result of a tool as text: its text blocks, one per line, and other blocks as JSON. A result without
+/// content is represented by its structured content as JSON.
 pub fn result_text(result: &CallToolResult) -> String {
     let block = |block: &ContentBlock| match block {
         ContentBlock::Text(text) => text.text.clone(),

@@ -1,4 +1,4 @@
-//! A tool without questions, served over HTTP: `cargo run -p mcp-http --example http`.
+//! Serves a tool over HTTP: `cargo run -p mcp-http --example http`.
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{
     MemoryStore, NoElicitations, PluginContext, PluginHost, PluginTool, SuspendPolicy,

@@ -1,6 +1,7 @@
-//! A tool that books a flight: it asks which one and which seat, asks the model for a tip, and confirms.
+//! A tool that books a flight: it asks for the flight and the seat, requests a tip from the model, and returns a
+//! ticket.
 //!
-//! No airline knows of it. What is on offer follows from the cities, so that it is the same each time.
+//! The offers are derived from the cities, so that they are the same each time. No airline is involved.
 use async_trait::async_trait;
 use jsonrpc_core::ErrorObject;
 use mcp_bridge::elicitations;
@@ -18,27 +19,27 @@ use serde::{Deserialize, Serialize};
 use crate::plugins::Sampler;
 use crate::random::random_bytes;
 
-/// The name of the tool.
+/// Name of the tool.
 pub const NAME: &str = "book_flight";
 
-/// The version of its code: another one for other questions, or another order of them.
+/// Version of the code. Change it with the questions or their order.
 const VERSION: &str = "1";
 
-/// How often somebody may choose a seat that is taken.
+/// Maximum number of attempts to choose a free seat.
 const SEAT_ATTEMPTS: usize = 3;
 
-/// Rows of the aircraft.
+/// Number of rows of the aircraft.
 const ROWS: u32 = 12;
 
 /// Seats of a row.
 const SEATS: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
-/// The arguments: from where to where.
+/// Arguments of the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trip {
-    /// Where the journey begins.
+    /// City of departure.
     pub from: String,
-    /// Where it leads.
+    /// City of arrival.
     pub destination: String,
 }
 
@@ -46,48 +47,48 @@ pub struct Trip {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Flight {
-    /// Names it.
+    /// Id of the flight.
     pub id: String,
-    /// Who flies.
+    /// Name of the airline.
     pub airline: String,
-    /// When it leaves, local time.
+    /// Time of departure, local time.
     pub departure: String,
-    /// When it arrives, local time.
+    /// Time of arrival, local time.
     pub arrival: String,
-    /// What it costs, in dollars.
+    /// Price in dollars.
     pub price: u32,
 }
 
-/// What the question for a flight shows.
+/// Context of the question for a flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlightList {
     /// The flights on offer.
     pub flights: Vec<Flight>,
 }
 
-/// The answer to it.
+/// Answer to the question for a flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FlightChoice {
-    /// Which flight.
+    /// Id of the flight.
     pub flight_id: String,
 }
 
-/// What the question for a seat shows.
+/// Context of the question for a seat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeatMap {
-    /// The flight.
+    /// Id of the flight.
     pub flight_id: String,
-    /// How many rows there are, from 1 on.
+    /// Number of rows, starting with 1.
     pub rows: u32,
-    /// The seats of a row.
+    /// Seats of a row.
     pub seats: Vec<String>,
-    /// Those that are taken, such as `12C`.
+    /// Taken seats, such as `12C`.
     pub taken_seats: Vec<String>,
 }
 
-/// The answer to it.
+/// Answer to the question for a seat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeatChoice {
     /// The row.
@@ -99,7 +100,7 @@ pub struct SeatChoice {
 
 /// A seat in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "they are letters")]
+#[expect(missing_docs, reason = "the variants are letters")]
 pub enum Seat {
     A,
     B,
@@ -109,57 +110,57 @@ pub enum Seat {
     F,
 }
 
-/// What came of it.
+/// Outcome of the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Booking {
     /// The flight is booked.
     Booked(Ticket),
-    /// The user does not want to fly.
+    /// The user declined.
     Declined,
-    /// The user turned away.
+    /// The user cancelled.
     Cancelled,
 }
 
-/// The confirmation.
+/// Confirmation of a booking.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ticket {
-    /// Its number.
+    /// Number of the ticket.
     pub ticket_number: String,
     /// The flight.
     pub flight: Flight,
     /// The seat, such as `12C`.
     pub seat: String,
-    /// What it costs, in dollars.
+    /// Price in dollars.
     pub price: u32,
-    /// What the model says of the destination; nothing if it says nothing.
+    /// The model's tip for the destination, if any.
     pub tip: Option<String>,
 }
 
 elicitations! {
-    /// What booking a flight asks.
+    /// Questions of the tool `book_flight`.
     pub BookFlight handled by BookFlightHandlers {
-        /// Which flight?
+        /// The flight.
         pick_flight: PickFlight = "pickFlight" (FlightList => FlightChoice),
-        /// Which seat?
+        /// The seat.
         pick_seat: PickSeat = "pickSeat" (SeatMap => SeatChoice),
     }
 }
 
-/// The tool.
+/// Creates the tool.
 ///
 /// # Errors
-/// An answer has no form, which none of these do.
+/// Returns an error if an answer type has no form, which is not the case.
 pub fn tool() -> Result<PluginTool, DefinitionError> {
     PluginTool::builder(NAME, VERSION)
-        .description("Book a flight for the user, who chooses the flight and the seat")
+        .description("Book a flight. The user chooses the flight and the seat")
         .task_support(TaskSupport::Optional)
         .elicits::<BookFlight>()
         .execute(book)
 }
 
-/// The flights on offer between two cities.
+/// Returns the flights on offer between two cities.
 pub fn flights(trip: &Trip) -> Vec<Flight> {
     let seed = trip
         .from
@@ -184,7 +185,7 @@ pub fn flights(trip: &Trip) -> Vec<Flight> {
     (0..).zip(offers).map(flight).collect()
 }
 
-/// The seats of a flight.
+/// Returns the seats of a flight.
 pub fn seat_map(flight: &Flight) -> SeatMap {
     let is_taken = |row: u32, column: u32| (row * 7 + column * 5 + flight.price).is_multiple_of(3);
     let taken = (1..=ROWS).flat_map(|row| {
@@ -209,7 +210,7 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
         Elicited::Cancel => return Ok(Booking::Cancelled),
     };
     let flight = list.flights.into_iter().find(|flight| flight.id == choice.flight_id);
-    let flight = flight.ok_or_else(|| PluginError::failed("there is no such flight"))?;
+    let flight = flight.ok_or_else(|| PluginError::failed("unknown flight"))?;
     ctx.progress(1.0, Some(3.0), Some("flight chosen"));
 
     let map = seat_map(&flight);
@@ -229,12 +230,12 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
         }
         message = format!("{chosen} is taken. {question}");
     }
-    let seat = seat.ok_or_else(|| PluginError::failed("only taken seats were chosen"))?;
+    let seat = seat.ok_or_else(|| PluginError::failed("all chosen seats are taken"))?;
     ctx.progress(2.0, Some(3.0), Some("seat chosen"));
 
     let tip = match ctx.sample("tip", tip_request(&trip.destination)).await {
         Ok(answer) => text_of(answer.content.blocks()),
-        // The flight can be booked without.
+        // The tip is optional.
         Err(PluginError::Client { .. }) => None,
         Err(error) => return Err(error),
     };
@@ -245,7 +246,7 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
     Ok(Booking::Booked(Ticket { ticket_number, flight, seat, price, tip }))
 }
 
-/// The question for a flight, with the choices in words for clients that show no more than a message and a form.
+/// Returns the question for a flight, with the choices as text for clients that show only a message and a form.
 fn flight_question(trip: &Trip, flights: &[Flight]) -> String {
     let mut text = format!("Which flight from {} to {}?\n", trip.from, trip.destination);
     for (number, flight) in (1..).zip(flights) {
@@ -282,7 +283,7 @@ fn text_of(blocks: &[SamplingMessageContentBlock]) -> Option<String> {
     })
 }
 
-/// A model that has one answer to everything, for demonstrations.
+/// A model with a constant answer, for demonstrations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FixedTip;
 

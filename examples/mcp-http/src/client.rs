@@ -1,27 +1,27 @@
-//! A client over HTTP, of servers of both generations.
+//! An HTTP client for servers of both generations.
 use crate::upstream::{Command, Upstream};
 use async_trait::async_trait;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::client::{
-    CallError, CallParams, ClientOptions, ConnectError, ServerDescription, ToolList,
+    CallError, CallParams, ClientOptions, ConnectError, ListedTools, ServerDescription,
 };
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::tools::CallToolResult;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
-/// Answers what servers ask.
+/// Answers requests of servers.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
-    /// Answers a question to the user, a request to the model, or one for the roots, with the result of its method.
+    /// Answers an elicitation, a sampling request, or a request for roots, with the result of its method.
     ///
     /// # Errors
-    /// There is no answer. A server from 2026-07-28 on is told that the user turned away.
+    /// Returns an error if there is no answer. A server since 2026-07-28 receives it as a cancellation.
     async fn answer(&self, request: &ServerRequest) -> Result<Raw, ErrorObject>;
 }
 
-/// A client of one server. It ends when it is dropped, and all of its calls with it.
+/// A client connected to one server. Dropping it ends the session and all calls.
 #[derive(Debug)]
 pub struct HttpClient {
     server: ServerDescription,
@@ -29,10 +29,10 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// Finds out what the server at `url` is. What `options` declare has to be answered by `handler`.
+    /// Connects to the server at `url`. `handler` has to answer the requests that `options` permit.
     ///
     /// # Errors
-    /// The server cannot be used.
+    /// Returns an error if the server cannot be used.
     pub async fn connect(
         http: reqwest::Client,
         url: &str,
@@ -47,25 +47,25 @@ impl HttpClient {
         Ok(Self { server, commands })
     }
 
-    /// What the server says of itself.
+    /// Returns the properties of the server.
     pub fn server(&self) -> &ServerDescription {
         &self.server
     }
 
-    /// The tools of the server. Those whose headers cannot be written are among the bad ones.
+    /// Retrieves the tool list. Tools with invalid `x-mcp-header` keywords are reported as bad.
     ///
     /// # Errors
-    /// The server gives no list.
-    pub async fn tools(&self) -> Result<ToolList, CallError> {
+    /// Returns an error if the list cannot be retrieved.
+    pub async fn tools(&self) -> Result<ListedTools, CallError> {
         let (reply, answer) = oneshot::channel();
         self.send(Command::List(reply)).await?;
         answer.await.unwrap_or(Err(CallError::Silent))
     }
 
-    /// Calls a tool. If the future is dropped, the call is cancelled.
+    /// Calls a tool. Dropping the future cancels the call.
     ///
     /// # Errors
-    /// The call gives no result.
+    /// Returns an error if the call has no result.
     pub async fn call(&self, params: CallParams) -> Result<CallToolResult, CallError> {
         let (reply, answer) = oneshot::channel();
         self.send(Command::Call(Box::new(params), reply)).await?;

@@ -1,4 +1,4 @@
-//! One client: a session up to 2025-11-25, a single request from then on.
+//! State of one client: a session up to 2025-11-25, a single request since then.
 use crate::endpoint::EndpointOptions;
 use crate::service::{CallContext, RequestContext, Service};
 use crate::stream::{Gone, MessageStream, Reader};
@@ -18,10 +18,10 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// How many streams of a session are kept after their end, for readers who come again.
+/// Maximum number of ended streams of a session that are kept for readers that return.
 const MAX_ENDED_STREAMS: usize = 64;
 
-/// The number of the stream with the messages that are about no request.
+/// Number of the stream for messages without a request.
 const STANDALONE: u64 = 0;
 
 /// One client.
@@ -37,10 +37,10 @@ pub(crate) struct Connection {
 
 struct State {
     server: Server,
-    /// The streams of requests that have no response yet.
+    /// Streams of requests without a response.
     open: BTreeMap<RequestId, Arc<MessageStream>>,
     standalone: Arc<MessageStream>,
-    /// Streams that have ended, the oldest first.
+    /// Ended streams, oldest first.
     ended: VecDeque<Arc<MessageStream>>,
     next_stream: u64,
     calls: BTreeMap<CallId, OpenCall>,
@@ -52,7 +52,7 @@ struct State {
 struct OpenCall {
     request: RequestId,
     task: AbortHandle,
-    /// The state of the service while the call waits for answers.
+    /// State of the service while the call waits for answers.
     request_state: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// A request has the id of one that is open.
+/// The id of a request is already in use.
 #[derive(Debug)]
 pub(crate) struct IdInUse;
 
@@ -100,10 +100,10 @@ impl Connection {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a message; gives the stream with what belongs to it, if it is a request.
+    /// Handles a message. For a request, returns the stream of its messages.
     ///
     /// # Errors
-    /// Its id is in use.
+    /// Returns an error if the id is in use.
     pub(crate) fn take(
         &self,
         received: Received<'_>,
@@ -133,7 +133,7 @@ impl Connection {
         Ok(stream)
     }
 
-    /// Does something with the server, and what follows of it.
+    /// Runs a function on the server and processes the resulting events.
     pub(crate) fn with_server<T>(&self, with: impl FnOnce(&mut Server) -> T) -> T {
         let mut state = self.state();
         let result = with(&mut state.server);
@@ -141,7 +141,7 @@ impl Connection {
         result
     }
 
-    /// Does what the server wants; `request` is the one that it was given last.
+    /// Processes the events of the server. `request` is the last request that was handled.
     fn pump(&self, state: &mut State, request: Option<&RequestId>) {
         while let Some(event) = state.server.poll_event() {
             match event {
@@ -162,7 +162,7 @@ impl Connection {
         self.schedule(state);
     }
 
-    /// Begins a call, or goes on with one.
+    /// Starts or continues a call.
     fn call(&self, state: &mut State, call: ToolCall, request: Option<&RequestId>) {
         let Some(connection) = self.me.upgrade() else { return };
         let id = call.id;
@@ -178,7 +178,7 @@ impl Connection {
         state.calls.insert(id, OpenCall { request, task, request_state: None });
     }
 
-    /// Tells the service that no answers come for a call that waited for some.
+    /// Notifies the service that a waiting call will not receive answers.
     fn abandon(&self, request_state: Option<String>) {
         let (Some(request_state), Some(connection)) = (request_state, self.me.upgrade()) else {
             return;
@@ -188,7 +188,7 @@ impl Connection {
         });
     }
 
-    /// Answers a call with its outcome.
+    /// Ends a call with its outcome.
     fn answer(&self, call: &ToolCall, outcome: CallOutcome) {
         let deadline = self.options.question_time.map(|time| self.now().saturating_add(time));
         let request_state = match &outcome {
@@ -198,7 +198,7 @@ impl Connection {
         let mut state = self.state();
         let answered = state.server.complete(call.id, outcome, deadline);
         if answered.is_err() {
-            tracing::debug!(tool = call.name, "the call has ended meanwhile");
+            tracing::debug!(tool = call.name, "the call has already ended");
         }
         match state.server.is_open(call.id) {
             true => {
@@ -220,7 +220,7 @@ impl Connection {
             let outcome = AssertUnwindSafe(connection.service.request(&request, &context));
             let outcome = outcome.catch_unwind().await.unwrap_or_else(|_| Err(internal()));
             connection.with_server(|server| {
-                // Nothing to answer is a request that was cancelled meanwhile.
+                // An error means that the request was cancelled.
                 let _not_open = server.respond(&id, outcome.as_ref().map_err(Clone::clone));
             });
         });
@@ -230,7 +230,7 @@ impl Connection {
         self.began.elapsed()
     }
 
-    /// Has questions end when their time is over.
+    /// Schedules the expiry of questions.
     fn schedule(&self, state: &mut State) {
         let due = state.server.poll_timeout();
         if due == state.timer.as_ref().map(|(due, _)| *due) {
@@ -252,18 +252,18 @@ impl Connection {
         state.timer = Some((due, task.abort_handle()));
     }
 
-    /// Offers the tools that there are by now, and tells the client.
+    /// Replaces the tools by those of the service, and notifies the client.
     pub(crate) fn tools_changed(&self) {
         let tools = self.service.options(&self.principal).tools;
         self.with_server(|server| server.set_tools(tools));
     }
 
-    /// Tells a client that listens how a task stands.
-    pub(crate) fn task_changed(&self, task: &Task) {
-        self.with_server(|server| server.task_changed(task));
+    /// Notifies a subscribed client of the status of a task.
+    pub(crate) fn notify_task(&self, task: &Task) {
+        self.with_server(|server| server.notify_task(task));
     }
 
-    /// Ends the reader of a call's stream; another may come.
+    /// Disconnects the reader of a call's stream. Another reader may connect.
     pub(crate) fn end_stream_of(&self, call: CallId) {
         let state = self.state();
         let request = state.calls.get(&call).map(|call| &call.request);
@@ -273,16 +273,16 @@ impl Connection {
         }
     }
 
-    /// A reader of the messages that are about no request.
+    /// Returns a reader of the messages without a request.
     pub(crate) fn listen(&self) -> Result<Reader, Gone> {
         let state = self.state();
         state.standalone.read(None)
     }
 
-    /// A reader of what follows an event, by its name.
+    /// Returns a reader of the messages after an event id.
     ///
     /// # Errors
-    /// There is no such event, or not any more.
+    /// Returns an error if the event does not exist or is no longer kept.
     pub(crate) fn resume(&self, event: &str) -> Result<Reader, Gone> {
         let (stream, after) = event.split_once('-').ok_or(Gone)?;
         let (Ok(stream), Ok(after)) = (stream.parse::<u64>(), after.parse()) else {
@@ -294,17 +294,17 @@ impl Connection {
         found.read(Some(after))
     }
 
-    /// Tells that somebody is there.
+    /// Records activity of the client.
     pub(crate) fn touch(&self) {
         self.state().used = Instant::now();
     }
 
-    /// For how long nobody was there.
+    /// Returns the time since the last activity.
     pub(crate) fn idle(&self) -> Duration {
         self.state().used.elapsed()
     }
 
-    /// Ends all that there is.
+    /// Ends all calls and streams.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.server.end_subscriptions();
@@ -318,11 +318,11 @@ impl Connection {
 }
 
 impl State {
-    /// Sends a message where it belongs.
+    /// Appends a message to its stream.
     fn send(&mut self, outgoing: &Outgoing) {
         let mut line = Vec::new();
         outgoing.message.as_message().to_line(&mut line);
-        // A line of JSON is UTF-8.
+        // JSON is valid UTF-8.
         let line = String::from_utf8_lossy(&line).trim_end().to_owned();
         let is_response = matches!(outgoing.message.kind(), Kind::Response);
         let related = outgoing.related.as_ref();
@@ -334,7 +334,7 @@ impl State {
                     self.keep_ended(stream);
                 }
             }
-            // Its request has ended, so that nobody waits for it.
+            // The request has ended, so the message has no reader.
             None if related.is_some() => {}
             None => self.standalone.push(line, false),
         }
@@ -348,7 +348,7 @@ impl State {
     }
 }
 
-/// Ends a connection when it is dropped: its client has gone.
+/// Closes a connection when it is dropped, because the client has disconnected.
 #[derive(Debug)]
 pub(crate) struct EndOnDrop(pub(crate) Arc<Connection>);
 
@@ -358,7 +358,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// Which request a message cancels.
+/// Returns the id of the request that a message cancels.
 fn cancelled(message: &Message<'_>) -> Option<RequestId> {
     let Message::Notification(notification) = message else { return None };
     let params =
@@ -370,7 +370,7 @@ fn internal() -> ErrorObject {
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the server failed")
 }
 
-/// A reply without a connection, as text.
+/// Returns an error response as text, for use without a connection.
 pub(crate) fn error_text(id: Option<&RequestId>, error: &ErrorObject) -> String {
     #[derive(serde::Serialize)]
     struct Reply<'a> {

@@ -1,4 +1,4 @@
-//! An endpoint: what HTTP asks of it, and what it answers.
+//! The HTTP endpoint.
 use crate::connection::{Connection, EndOnDrop, error_text};
 use crate::guard::{accepts, is_json, is_our_host, is_our_origin};
 use crate::random::random_id;
@@ -26,30 +26,31 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Says who sends a request, by its headers; nothing if nobody who may.
+/// Returns the principal of a request by its headers, or `None` if access is denied.
 pub type Authenticate = Arc<dyn Fn(&HeaderMap) -> Option<String> + Send + Sync>;
 
-/// What an endpoint allows.
+/// Options of an [`Endpoint`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct EndpointOptions {
-    /// The names that the server has, beside those of this machine (`localhost` and its addresses).
+    /// Host names of the server, in addition to local ones (`localhost` and its addresses).
     pub hosts: Vec<String>,
-    /// The origins whose pages may use it, beside pages of this machine.
+    /// Origins with pages that may use the endpoint, in addition to local pages.
     pub origins: Vec<String>,
-    /// Who sends a request; everybody is one without it. Sessions and calls belong to whoever began them.
+    /// Authenticates requests. Without it, all requests have the same principal. Sessions and calls are accessible only
+    /// to the principal that started them.
     pub authenticate: Option<Authenticate>,
-    /// The most bytes of a request.
+    /// Maximum size of a request body, in bytes.
     pub max_body: usize,
-    /// The most sessions, and the most requests from 2026-07-28 on that are open at once.
+    /// Maximum number of sessions, and of concurrent requests since 2026-07-28.
     pub max_connections: usize,
-    /// How long a session is kept that nobody uses or listens to.
+    /// Time after which a session without requests or readers is evicted.
     pub idle_time: Duration,
-    /// How long a client may take to answer a question of a call that stays open; nothing to wait for ever.
+    /// Time limit for answers to questions of an open call. `None` means no limit.
     pub question_time: Option<Duration>,
-    /// How long an answer may take that is not a stream.
+    /// Time limit for responses that are not streams.
     pub patience: Duration,
-    /// How long a stream says nothing.
+    /// Interval of keep-alive comments on idle streams.
     pub keep_alive: Duration,
 }
 
@@ -84,7 +85,7 @@ pub struct Endpoint {
     service: Arc<dyn Service>,
     options: Arc<EndpointOptions>,
     sessions: Mutex<BTreeMap<String, Arc<Connection>>>,
-    /// Requests from 2026-07-28 on that are open.
+    /// Open requests since 2026-07-28.
     requests: Mutex<Vec<Weak<Connection>>>,
 }
 
@@ -94,7 +95,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// An endpoint at a path.
+/// Creates a router with an endpoint at a path.
 pub fn router(path: &str, endpoint: Arc<Endpoint>) -> Router {
     let handle = |State(endpoint): State<Arc<Endpoint>>, request: Request| async move {
         endpoint.handle(request).await
@@ -102,14 +103,15 @@ pub fn router(path: &str, endpoint: Arc<Endpoint>) -> Router {
     Router::new().route(path, any(handle)).with_state(endpoint)
 }
 
-/// What HTTP says of a request, once it is known that it may be made.
+/// An authorized request.
 struct Sender<'a> {
     headers: &'a HeaderMap,
     principal: String,
 }
 
 impl Sender<'_> {
-    /// The value of a header; nothing if it comes twice, since programs on the way may have read the other one.
+    /// Returns the value of a header. Repeated headers are rejected, because intermediaries may have read the other
+    /// one.
     fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?;
@@ -122,13 +124,13 @@ impl Sender<'_> {
 }
 
 impl Endpoint {
-    /// An endpoint without a session.
+    /// Creates an endpoint without sessions.
     pub fn new(service: Arc<dyn Service>, options: EndpointOptions) -> Arc<Self> {
         let options = Arc::new(options);
         Arc::new(Self { service, options, sessions: Mutex::default(), requests: Mutex::default() })
     }
 
-    /// Answers a request of HTTP, whatever its path.
+    /// Handles an HTTP request, regardless of its path.
     pub async fn handle(&self, request: Request) -> Response {
         let (parts, body) = request.into_parts();
         let headers = &parts.headers;
@@ -157,25 +159,25 @@ impl Endpoint {
         }
     }
 
-    /// Offers the tools that the service has by now, and tells the clients that want to know.
+    /// Replaces the tools by those of the service, and notifies clients.
     pub fn tools_changed(&self) {
         self.connections().iter().for_each(|connection| connection.tools_changed());
     }
 
-    /// Tells the clients of somebody that listen to a task how it stands.
-    pub fn task_changed(&self, principal: &str, task: &Task) {
+    /// Notifies subscribed clients of a principal of the status of a task.
+    pub fn notify_task(&self, principal: &str, task: &Task) {
         let connections = self.connections();
         let theirs = connections.iter().filter(|connection| connection.principal == principal);
-        theirs.for_each(|connection| connection.task_changed(task));
+        theirs.for_each(|connection| connection.notify_task(task));
     }
 
-    /// Ends all sessions, and all requests that are open.
+    /// Ends all sessions and open requests.
     pub fn close(&self) {
         self.connections().iter().for_each(|connection| connection.close());
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// How many sessions there are, up to 2025-11-25.
+    /// Returns the number of sessions, up to 2025-11-25.
     pub fn session_count(&self) -> usize {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -189,11 +191,11 @@ impl Endpoint {
     async fn post(&self, sender: &Sender<'_>, body: Body) -> Response {
         let takes = |kind| accepts(sender.headers, kind);
         if !takes("application/json") || !takes("text/event-stream") {
-            let text = "the client has to accept application/json and text/event-stream";
+            let text = "expected an Accept header with application/json and text/event-stream";
             return refuse(StatusCode::NOT_ACCEPTABLE, text);
         }
         if !is_json(sender.headers) {
-            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be JSON");
+            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected a JSON body");
         }
         let Ok(body) = axum::body::to_bytes(body, self.options.max_body).await else {
             return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
@@ -218,14 +220,14 @@ impl Endpoint {
         }
     }
 
-    /// A request that stands by itself, from 2026-07-28 on.
+    /// Handles a stateless request, since 2026-07-28.
     async fn post_modern(&self, sender: &Sender<'_>, message: Received<'_>) -> Response {
         let request = match message.message() {
             Message::Request(request) => request,
-            // None is defined that would have to do something.
+            // No notification of this generation requires an action.
             Message::Notification(_) => return StatusCode::ACCEPTED.into_response(),
             Message::Response(_) => {
-                return refuse(StatusCode::BAD_REQUEST, "clients send no responses");
+                return refuse(StatusCode::BAD_REQUEST, "expected a request, got a response");
             }
         };
         let service_tools = self.service.options(&sender.principal).tools;
@@ -241,15 +243,15 @@ impl Endpoint {
         });
         let connection = self.connection(sender.principal.clone(), Era::Modern);
         let Some(connection) = self.keep_request(connection) else {
-            return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests are open");
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many open requests");
         };
-        // Who goes away before the answer has cancelled the request.
+        // A client that disconnects before the response cancels the request.
         let end = EndOnDrop(Arc::clone(&connection));
         let Ok(Some(stream)) = connection.take(message) else {
             return refuse(StatusCode::BAD_REQUEST, "expected a request");
         };
         let Ok(mut reader) = stream.read(None) else {
-            return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the stream is gone");
+            return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the stream has ended");
         };
         let first = timeout(self.options.patience, reader.next()).await;
         let first = match first {
@@ -266,7 +268,7 @@ impl Endpoint {
         Sse { reader, connection, keep_alive, is_resumable, is_primed, first, end }.into_response()
     }
 
-    /// A message in a session, up to 2025-11-25.
+    /// Handles a message in a session, up to 2025-11-25.
     async fn post_legacy(
         &self,
         sender: &Sender<'_>,
@@ -300,16 +302,16 @@ impl Endpoint {
             Ok(Some(stream)) => stream,
             Ok(None) => return StatusCode::ACCEPTED.into_response(),
             Err(_) => {
-                let text = "a request with this id is open";
+                let text = "the request id is already in use";
                 let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, text);
                 return error_response(StatusCode::BAD_REQUEST, id.as_ref(), &error);
             }
         };
         let Ok(mut reader) = stream.read(None) else {
-            return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the stream is gone");
+            return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the stream has ended");
         };
         let mut first = None;
-        // A call may ask, so that its stream begins at once.
+        // A call may send requests, so its stream starts immediately.
         if method.as_deref() != Some("tools/call") {
             match timeout(self.options.patience, reader.next()).await {
                 Ok(Some(message)) if reader.is_at_end() => {
@@ -324,7 +326,7 @@ impl Endpoint {
                 Err(_) => {}
             }
         }
-        // Older clients take an event without data for a message that cannot be read.
+        // Older clients treat an event without data as a malformed message.
         let is_new = version.is_some_and(|version| version >= ProtocolVersion::V20251125);
         let keep_alive = self.options.keep_alive;
         let is_primed = is_new && first.is_none();
@@ -333,7 +335,7 @@ impl Endpoint {
         sse.into_response()
     }
 
-    /// The stream with the messages that are about no request, or the rest of one that broke. Up to 2025-11-25.
+    /// Returns the stream of messages without a request, or the rest of an interrupted stream. Up to 2025-11-25.
     fn get(&self, sender: &Sender<'_>) -> Response {
         if sender.version().is_some_and(|version| version.era() != Some(Era::Legacy)) {
             return not_allowed("POST");
@@ -342,7 +344,7 @@ impl Endpoint {
             return not_allowed("POST");
         };
         if !accepts(sender.headers, "text/event-stream") {
-            let text = "the client has to accept text/event-stream";
+            let text = "expected an Accept header with text/event-stream";
             return refuse(StatusCode::NOT_ACCEPTABLE, text);
         }
         let Some(connection) = self.session(session, &sender.principal) else {
@@ -354,7 +356,7 @@ impl Endpoint {
             None => connection.listen(),
         };
         let Ok(reader) = reader else {
-            let text = "there is no such event, or not any more";
+            let text = "the event does not exist or is no longer kept";
             let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, text);
             return error_response(StatusCode::BAD_REQUEST, None, &error);
         };
@@ -384,13 +386,13 @@ impl Endpoint {
         Connection::new(Arc::clone(&self.service), Arc::clone(&self.options), principal, era)
     }
 
-    /// The session of this name, if it is this principal's.
+    /// Returns the session with this id, if it belongs to the principal.
     fn session(&self, name: &str, principal: &str) -> Option<Arc<Connection>> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.get(name).filter(|connection| connection.principal == principal).cloned()
     }
 
-    /// Keeps a request that is open, unless there are too many.
+    /// Registers an open request, unless there are too many.
     fn keep_request(&self, connection: Arc<Connection>) -> Option<Arc<Connection>> {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         if requests.len() >= self.options.max_connections {
@@ -403,7 +405,7 @@ impl Endpoint {
         Some(connection)
     }
 
-    /// Begins a session, unless its first request was refused or there are too many.
+    /// Starts a session, unless its first request was rejected or there are too many.
     fn begin(
         &self,
         name: String,
@@ -439,7 +441,7 @@ fn find<'a>(tools: &'a [Tool], name: &str) -> Option<&'a Tool> {
     tools.iter().find(|tool| tool.name == name)
 }
 
-/// The status of a response, from 2026-07-28 on.
+/// Returns the HTTP status of a response, since 2026-07-28.
 ///
 /// Spec: [Request Metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
 fn status_of(message: &str, has_meta: bool) -> StatusCode {
@@ -469,13 +471,12 @@ fn refuse(status: StatusCode, text: &'static str) -> Response {
 }
 
 fn session_not_found(id: Option<&RequestId>) -> Response {
-    let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, "there is no such session");
+    let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, "session not found");
     error_response(StatusCode::NOT_FOUND, id, &error)
 }
 
 fn not_allowed(methods: &'static str) -> Response {
-    let mut response =
-        refuse(StatusCode::METHOD_NOT_ALLOWED, "the method is not for this endpoint");
+    let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, "method not allowed");
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
     response
 }

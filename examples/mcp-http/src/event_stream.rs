@@ -1,39 +1,39 @@
-//! Reading `text/event-stream`.
+//! Parser of `text/event-stream`.
 //!
 //! Spec: [Interpreting an event stream](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)
 use std::time::Duration;
 
-/// The most bytes of an event; a stream with a larger one is given up.
+/// Maximum size of an event. A stream with a larger event is abandoned.
 const MAX_EVENT: usize = 64 << 20;
 
 /// An event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// The name of the stream's last event by now; nothing if none had one.
+    /// The last event id of the stream, if any.
     pub(crate) id: Option<String>,
-    /// Its data; nothing if it has none.
+    /// The data, possibly empty.
     pub(crate) data: String,
 }
 
-/// An event is too large.
+/// The size limit of an event was exceeded.
 #[derive(Debug)]
 pub(crate) struct TooLarge;
 
-/// Cuts a stream into events.
+/// Splits a stream into events.
 #[derive(Debug, Default)]
 pub(crate) struct EventStream {
     buffer: Vec<u8>,
-    /// How much of the buffer has no end of a line in it.
+    /// Length of the buffer prefix that contains no line break.
     searched: usize,
     data: String,
     has_data: bool,
     last_id: Option<String>,
-    /// How long to wait before coming for the rest.
+    /// Reconnection time requested by the server.
     pub(crate) retry: Option<Duration>,
 }
 
 impl EventStream {
-    /// Takes bytes, and gives the events that they complete.
+    /// Appends bytes and returns the completed events.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, TooLarge> {
         self.buffer.extend_from_slice(bytes);
         let mut events = Vec::new();
@@ -53,14 +53,14 @@ impl EventStream {
         }
     }
 
-    /// The next line, and where the one after it begins.
+    /// Returns the next line and the start of the line after it.
     fn line(&self, start: usize) -> Option<(std::ops::Range<usize>, usize)> {
         let from = self.searched.max(start);
         let rest = self.buffer.get(from..)?;
         let end = from + rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
         let next = match (self.buffer.get(end), self.buffer.get(end + 1)) {
             (Some(b'\r'), Some(b'\n')) => end + 2,
-            // Whether a line feed follows is not known yet.
+            // A line feed may follow.
             (Some(b'\r'), None) => return None,
             _ => end + 1,
         };
@@ -95,9 +95,9 @@ impl EventStream {
 mod tests {
     use super::{Event, EventStream};
 
-    /// However a stream is cut, its events are the same.
+    /// The events do not depend on how the stream is split.
     #[test]
-    fn events_are_the_same_however_they_come() {
+    fn events_do_not_depend_on_chunks() {
         let text = ": hi\nid: 1-0\nretry: 500\ndata: \n\nevent: message\r\nid: 1-1\r\ndata: {\"a\":\r\ndata: \"é\"}\r\n\r\ndata:x\r\rid\n\ndata: lost";
         let event = |id: &str, data: &str| Event { id: Some(id.into()), data: data.into() };
         let expected = [event("1-0", ""), event("1-1", "{\"a\":\n\"é\"}"), event("1-1", "x")];

@@ -1,4 +1,4 @@
-//! A request to a server, until its response is there, however often the stream breaks.
+//! A request to a server until its response, across interruptions of the stream.
 use crate::event_stream::EventStream;
 use crate::upstream::Happened;
 use futures::StreamExt;
@@ -11,26 +11,26 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// How often a stream that broke is gone on with, without a message in between.
+/// Maximum number of consecutive reconnections without a message.
 const MAX_ATTEMPTS: usize = 5;
 
-/// How long to wait before that, unless the server says so.
+/// Default delay before a reconnection.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Where the server is.
+/// Address and headers of the server.
 pub(crate) struct Link {
     pub(crate) http: reqwest::Client,
     pub(crate) url: String,
 }
 
-/// A request, until its response is there.
+/// A request without a response.
 pub(crate) struct Exchange {
     pub(crate) link: Arc<Link>,
-    /// Nothing for the stream of what belongs to no request.
+    /// `None` for the stream of messages without a request.
     pub(crate) id: Option<RequestId>,
     pub(crate) call: Option<UpstreamCall>,
     pub(crate) headers: HeaderMap,
-    /// Whether a stream can be gone on with.
+    /// Whether streams can be resumed.
     pub(crate) is_old: bool,
     pub(crate) happened: mpsc::Sender<Happened>,
 }
@@ -41,7 +41,7 @@ impl Exchange {
             Ok(response) => self.read(response).await.err(),
             Err(error) => Some(error.without_url().to_string()),
         };
-        // Nobody answers any more; the client has to know.
+        // No response will arrive. The client has to be notified.
         if let (Some(problem), Some(id)) = (problem, &self.id) {
             let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, problem);
             let mut line = Vec::new();
@@ -51,18 +51,18 @@ impl Exchange {
         }
     }
 
-    /// Reads the stream of what belongs to no request.
+    /// Reads the stream of messages without a request.
     pub(crate) async fn listen(self, opened: oneshot::Sender<()>) {
         let response = self.get(None).await;
         drop(opened);
         if let Some(response) = response
             && let Err(problem) = self.follow(response).await
         {
-            tracing::debug!(problem, "nobody listens any more");
+            tracing::debug!(problem, "the standalone stream ended");
         }
     }
 
-    /// Opens a stream, or goes on with one.
+    /// Opens or resumes a stream.
     async fn get(&self, last: Option<&str>) -> Option<Response> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -73,7 +73,7 @@ impl Exchange {
         response.status().is_success().then_some(response)
     }
 
-    /// Reads a response of HTTP until the response to the request is there.
+    /// Reads an HTTP response until the response to the request.
     async fn read(&self, response: Response) -> Result<(), String> {
         let status = response.status();
         if let Some(session) = response.headers().get(SESSION_ID) {
@@ -89,11 +89,11 @@ impl Exchange {
                 self.take(body).await;
                 Ok(())
             }
-            false => Err(format!("the server answers with the status {status}")),
+            false => Err(format!("unexpected status {status}")),
         }
     }
 
-    /// Reads a stream, and goes on where it breaks.
+    /// Reads a stream, and reconnects when it is interrupted.
     async fn follow(&self, response: Response) -> Result<(), String> {
         let mut response = Some(response);
         let (mut last, mut retry, mut attempts) = (None::<String>, RETRY, 0);
@@ -109,7 +109,7 @@ impl Exchange {
             };
             let (mut events, mut chunks) = (EventStream::default(), opened.bytes_stream());
             while let Some(Ok(chunk)) = chunks.next().await {
-                let read = events.push(&chunk).map_err(|_| "an event is too large".to_owned())?;
+                let read = events.push(&chunk).map_err(|_| "event too large".to_owned())?;
                 retry = events.retry.unwrap_or(retry);
                 for event in read {
                     last = event.id.or(last);
@@ -128,7 +128,7 @@ impl Exchange {
         Err("the stream ended before the response".to_owned())
     }
 
-    /// Whether a line is the response to the request.
+    /// Returns whether a line is the response to the request.
     fn answers(&self, line: &str) -> bool {
         let peeked = peek(line.as_bytes()).ok();
         peeked.is_some_and(|peeked| {

@@ -1,17 +1,17 @@
-//! Which hosts and pages may use an endpoint.
+//! Checks of the `Host`, `Origin`, `Accept` and `Content-Type` headers.
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 use std::net::IpAddr;
 
-/// Whether the `Host` is one that this server has: a name out of `hosts`, or one of this machine.
+/// Returns whether the `Host` header contains a name of this server: one of `hosts`, or a local name.
 ///
-/// A page that has its own name lead to this machine sends that name.
+/// This check prevents DNS rebinding: a page with a domain that resolves to this machine sends its own host name.
 pub(crate) fn is_our_host(headers: &HeaderMap, hosts: &[String]) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     host.is_some_and(|host| is_allowed(host, hosts))
 }
 
-/// Whether the page that sends this, if it is one, may: a page of this machine, or of one of `origins`.
+/// Returns whether the `Origin` header, if present, is local or one of `origins`.
 pub(crate) fn is_our_origin(headers: &HeaderMap, origins: &[String]) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let Ok(origin) = origin.to_str() else { return false };
@@ -29,7 +29,7 @@ fn is_allowed(authority: &str, names: &[String]) -> bool {
         || names.iter().any(|name| host.eq_ignore_ascii_case(name))
 }
 
-/// Whether the client takes answers of this type.
+/// Returns whether the client accepts a media type.
 pub(crate) fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     let group = media_type.split_once('/').map_or("", |(group, _)| group);
     let all = headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
@@ -41,7 +41,7 @@ pub(crate) fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     })
 }
 
-/// Whether the body is JSON, as it says.
+/// Returns whether the content type is JSON.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();

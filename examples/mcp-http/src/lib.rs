@@ -1,17 +1,17 @@
-//! Streamable HTTP around the sans-IO server of [`mcp_bridge`], for clients of both generations on one endpoint.
+//! Streamable HTTP for the sans-IO server and client of [`mcp_bridge`], for both generations on one endpoint.
 //!
-//! | | up to 2025-11-25 | from 2026-07-28 on |
+//! | | up to 2025-11-25 | since 2026-07-28 |
 //! |---|---|---|
-//! | a request | in a session, which `initialize` begins and `DELETE` ends | stands by itself |
+//! | a request | part of a session, which `initialize` starts and `DELETE` ends | independent |
 //! | a question of a tool | a request of the server in the stream of the call | the call ends with `input_required` |
-//! | messages about no request | the stream that `GET` opens | the stream of `subscriptions/listen` |
-//! | a stream that breaks | goes on with `GET` and `Last-Event-ID` | ends its request |
-//! | headers | `Mcp-Session-Id`, `MCP-Protocol-Version` | say what the body says, and are held against it |
+//! | messages without a request | the stream opened by `GET` | the stream of `subscriptions/listen` |
+//! | an interrupted stream | is resumed with `GET` and `Last-Event-ID` | cancels its request |
+//! | headers | `Mcp-Session-Id`, `MCP-Protocol-Version` | repeat parts of the body and are compared with it |
 //!
-//! A [`Service`] says which tools there are and what they do; [`PluginService`] is one for tools that ask while they run, such
-//! as [`book_flight`]. An [`Endpoint`] serves it; [`router`] puts an endpoint at a path.
+//! A [`Service`] implements the tools. [`PluginService`] is a service for tools that ask while they run, such as
+//! [`book_flight`]. An [`Endpoint`] serves it, and [`router`] mounts an endpoint at a path.
 //!
-//! An [`HttpClient`] uses such servers, of either generation.
+//! An [`HttpClient`] connects to servers of either generation.
 //!
 //! Spec: [Streamable HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
 //! (2026-07-28), [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http)
@@ -61,7 +61,7 @@ pub use redis_owner::RedisOwner;
 pub use redis_store::RedisStore;
 pub use service::{CallContext, RequestContext, Service};
 
-/// The example of the README, compiled and run.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Tools that ask while they run, as a service.
+//! A service for tools that ask while they run.
 use crate::service::{CallContext, RequestContext, Service};
 use crate::tasks::Tasks;
 use async_trait::async_trait;
@@ -20,35 +20,35 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// A model that answers what tools ask of one, for clients that have none.
+/// A model that answers sampling requests of tools, for clients without one.
 #[async_trait]
 pub trait Sampler: Send + Sync + 'static {
     /// Answers a request.
     ///
     /// # Errors
-    /// The model gives no answer; the tool is told the message.
+    /// Returns an error if the model does not respond. The tool receives the message.
     async fn sample(
         &self,
         params: &CreateMessageRequestParams,
     ) -> Result<CreateMessageResult, ErrorObject>;
 }
 
-/// Brings answers to the program that has a call in memory.
+/// Forwards answers to the program that has a call in memory.
 #[async_trait]
 pub trait Forwarder: Send + Sync + 'static {
-    /// Brings answers to `owner`, and gives what came of them there. What the tool tells meanwhile is for `told`.
+    /// Forwards answers to `owner` and returns the outcome. `notices` receives the notices of the tool.
     ///
     /// # Errors
-    /// What came of them, or that the owner has ended.
+    /// Returns the error of the owner, or an error if the owner has ended.
     async fn forward(
         &self,
         owner: &str,
         resumption: Resumption<'_>,
-        told: Option<NoticeSink>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError>;
 }
 
-/// Tools that ask while they run, as a service. Its clones are the same one.
+/// A service for tools that ask while they run. Clones share their state.
 #[derive(Clone)]
 pub struct PluginService {
     pub(crate) host: Arc<PluginHost>,
@@ -67,7 +67,7 @@ impl fmt::Debug for PluginService {
 }
 
 impl PluginService {
-    /// The tools of `host`.
+    /// Creates a service with the tools of `host`.
     pub fn new(host: impl Into<Arc<PluginHost>>, server_info: Implementation) -> Self {
         let host = host.into();
         let tools = host.tools().cloned().collect();
@@ -82,21 +82,22 @@ impl PluginService {
         }
     }
 
-    /// With a model for clients that have none.
+    /// Sets a model for clients without one.
     #[must_use]
     pub fn with_sampler(mut self, sampler: Arc<dyn Sampler>) -> Self {
         self.sampler = Some(sampler);
         self
     }
 
-    /// With somebody who brings answers to calls that are in the memory of other programs.
+    /// Sets the forwarder of answers to calls in the memory of other programs.
     #[must_use]
     pub fn with_forwarder(mut self, forwarder: Arc<dyn Forwarder>) -> Self {
         self.forwarder = Some(forwarder);
         self
     }
 
-    /// With questions in results, for clients that show no forms, and a tool with which models bring the answers.
+    /// Puts questions into results, for clients that show no forms, and adds a tool with which models return the
+    /// answers.
     #[must_use]
     pub fn with_questions_in_results(mut self) -> Self {
         self.asks_in_results = true;
@@ -104,46 +105,46 @@ impl PluginService {
         self
     }
 
-    /// Who runs the tools.
+    /// Returns the host of the tools.
     pub fn host(&self) -> &PluginHost {
         &self.host
     }
 
-    /// The tools.
+    /// Returns the tools.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// Ends sessions that nobody answered in time, and forgets those that are over, for ever: to be spawned by whoever
-    /// serves this.
+    /// Periodically expires sessions without an answer and removes ended sessions. The future never completes; spawn it
+    /// as a task.
     pub async fn sweep(&self, every: Duration) {
         loop {
             tokio::time::sleep(every).await;
             if let Err(error) = self.host.sweep().await {
-                tracing::warn!(%error, "sessions were not swept");
+                tracing::warn!(%error, "failed to sweep sessions");
             }
         }
     }
 
-    /// Goes on with a session where it is, in this program or in another.
+    /// Resumes a session in this program or in its owner.
     pub(crate) async fn resume(
         &self,
         resumption: Resumption<'_>,
-        told: Option<NoticeSink>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
-        match (self.host.resume(resumption.clone(), told.clone()).await, &self.forwarder) {
+        match (self.host.resume(resumption.clone(), notices.clone()).await, &self.forwarder) {
             (Err(SessionError::Elsewhere { owner }), Some(forwarder)) => {
-                forwarder.forward(&owner, resumption, told).await
+                forwarder.forward(&owner, resumption, notices).await
             }
             (turn, _) => turn,
         }
     }
 
-    /// Goes on with a call as long as it asks a model that the client does not have.
+    /// Resumes a call while it requests samples that the client does not support.
     pub(crate) async fn sampled(
         &self,
         caller: &Caller<'_>,
-        told: Option<&NoticeSink>,
+        notices: Option<&NoticeSink>,
         mut turn: Result<Turn, SessionError>,
     ) -> Result<Turn, SessionError> {
         let Some(sampler) = &self.sampler else { return turn };
@@ -161,19 +162,19 @@ impl PluginService {
             }
             let Caller { tool, principal, .. } = *caller;
             let resumption = Resumption { state, tool, arguments: None, principal, answers };
-            turn = self.resume(resumption, told.cloned()).await;
+            turn = self.resume(resumption, notices.cloned()).await;
         }
     }
 }
 
 impl PluginService {
-    /// The answers that a model brings with this call, if it does.
+    /// Returns the answers in this call, if it is a call of the answer tool.
     fn answered(&self, call: &ToolCall) -> Option<Result<AnswerArguments, DecodeError>> {
         let brings = self.asks_in_results && call.name == ANSWER_TOOL;
         brings.then(|| call.arguments.decode())
     }
 
-    /// What a call asks of a client that shows no forms.
+    /// Returns the questions of a call as a result, for clients that show no forms.
     fn in_result(
         &self,
         caller: &Caller<'_>,
@@ -186,7 +187,7 @@ impl PluginService {
     }
 }
 
-/// Releases the session of a call whose future is dropped, so that another program can go on with it at once.
+/// Releases the session of a call when its future is dropped, so that another program can resume it at once.
 struct ReleaseOnDrop(Option<Arc<PluginHost>>);
 
 impl ReleaseOnDrop {
@@ -200,20 +201,20 @@ impl Drop for ReleaseOnDrop {
         let (Some(host), Ok(runtime)) = (self.0.take(), Handle::try_current()) else { return };
         runtime.spawn(async move {
             if let Err(error) = host.release().await {
-                tracing::warn!(%error, "a dropped session was not released");
+                tracing::warn!(%error, "failed to release a dropped session");
             }
         });
     }
 }
 
-/// Who calls what.
+/// The caller of a tool and its capabilities.
 pub(crate) struct Caller<'a> {
     pub(crate) tool: &'a str,
     pub(crate) principal: &'a str,
     pub(crate) capabilities: &'a ClientCapabilities,
 }
 
-/// What a tool asks a model, if the client has none.
+/// Returns the sampling requests of a tool, if the client does not support sampling.
 fn ours<'a>(
     ask: &'a Ask,
     capabilities: &ClientCapabilities,
@@ -261,7 +262,7 @@ impl Service for PluginService {
         }
         let release = ReleaseOnDrop(Some(Arc::clone(&self.host)));
         let client = context.clone();
-        let told: NoticeSink = Arc::new(move |notice| client.tell(notice));
+        let notices: NoticeSink = Arc::new(move |notice| client.tell(notice));
         let answered = self.answered(call);
         let (tool, turn) = match (&answered, resumption(call, principal)) {
             (Some(Err(error)), _) => {
@@ -270,18 +271,18 @@ impl Service for PluginService {
             }
             (Some(Ok(answers)), _) => {
                 let resumption = answers.as_resumption(principal);
-                (&*answers.tool, self.resume(resumption, Some(Arc::clone(&told))).await)
+                (&*answers.tool, self.resume(resumption, Some(Arc::clone(&notices))).await)
             }
             (None, Some(resumption)) => {
-                (&*call.name, self.resume(resumption, Some(Arc::clone(&told))).await)
+                (&*call.name, self.resume(resumption, Some(Arc::clone(&notices))).await)
             }
             (None, None) => {
-                let told = Some(Arc::clone(&told));
-                (&*call.name, self.host.handle(call, &session, principal, told).await)
+                let notices = Some(Arc::clone(&notices));
+                (&*call.name, self.host.handle(call, &session, principal, notices).await)
             }
         };
         let caller = Caller { tool, principal, capabilities: &call.capabilities };
-        let turn = self.sampled(&caller, Some(&told), turn).await;
+        let turn = self.sampled(&caller, Some(&notices), turn).await;
         release.disarm();
         match self.in_result(&caller, &turn) {
             Some(result) => result.into(),
@@ -290,11 +291,11 @@ impl Service for PluginService {
     }
 
     async fn abandoned(&self, request_state: &str, principal: &str) {
-        // A session that is over stays unchanged; in a token there is none.
+        // A session that has ended is unchanged. With tokens there is no session.
         let ended =
             self.host.abort(request_state, principal, "the client cancelled the call").await;
         if let Err(error) = ended {
-            tracing::debug!(%error, "no session was aborted");
+            tracing::debug!(%error, "failed to abort a session");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Answers for calls that are in the memory of other programs, brought there through streams of Redis.
+//! Forwards answers to calls in the memory of other programs, through Redis streams.
 use crate::plugins::Forwarder;
 use crate::random::random_id;
 use async_trait::async_trait;
@@ -18,22 +18,22 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// The most messages in a stream that nobody reads.
+/// Maximum number of messages in a stream without a reader.
 const MAX_STREAM: usize = 10_000;
 
-/// The most that a tool has told and that is not passed on yet.
+/// Maximum number of notices that wait to be forwarded.
 const MAX_NOTICES: usize = 1024;
 
-/// How long a stream is kept whose owner has ended.
+/// Retention of a stream after its owner has ended.
 const STREAM_TIME: Duration = Duration::from_secs(60 * 60);
 
-/// How long a read of a stream waits, in milliseconds.
+/// Time limit of a blocking read, in milliseconds.
 const READ_TIME: usize = 1000;
 
 /// A program that has calls in memory, among others that share a Redis server.
 ///
-/// It says that it lives, reads the stream of what is for it, and brings to others what is for them. A stream keeps what
-/// comes while its reader is away, as a channel does not.
+/// It renews a key that shows that it is alive, reads its own stream, and writes to the streams of others. Unlike a
+/// channel, a stream keeps messages while its reader is disconnected.
 pub struct RedisOwner {
     shared: Arc<Shared>,
     tasks: [AbortHandle; 2],
@@ -44,15 +44,15 @@ struct Shared {
     connection: ConnectionManager,
     prefix: String,
     owner: String,
-    /// How long it is not taken for dead.
+    /// Expiry of the key that shows that the program is alive.
     lifetime: Duration,
     waiting: Mutex<BTreeMap<String, Waiting>>,
 }
 
-/// Somebody here who waits for what comes of an answer there.
+/// A local caller that waits for the outcome of a forwarded answer.
 struct Waiting {
     reply: oneshot::Sender<ForwardedTurn>,
-    told: Option<NoticeSink>,
+    notices: Option<NoticeSink>,
 }
 
 impl fmt::Debug for RedisOwner {
@@ -68,13 +68,13 @@ impl Drop for RedisOwner {
 }
 
 impl RedisOwner {
-    /// How long a program is not taken for dead unless told otherwise.
+    /// Default lifetime.
     pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(10);
 
-    /// A program that is `owner` to `host`, until it is dropped.
+    /// Registers this program as `owner` of `host` until the value is dropped.
     ///
     /// # Errors
-    /// The server cannot be reached.
+    /// Returns an error if the server is unreachable.
     pub async fn start(
         url: &str,
         prefix: impl Into<String>,
@@ -93,7 +93,7 @@ impl RedisOwner {
             loop {
                 tokio::time::sleep(living.lifetime / 3).await;
                 if let Err(error) = living.live().await {
-                    tracing::warn!(%error, "others may take this program for dead");
+                    tracing::warn!(%error, "failed to renew the owner key; other programs may consider this program ended");
                 }
             }
         });
@@ -109,9 +109,9 @@ impl Forwarder for RedisOwner {
         &self,
         owner: &str,
         resumption: Resumption<'_>,
-        told: Option<NoticeSink>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
-        self.shared.forward(owner, resumption, told).await
+        self.shared.forward(owner, resumption, notices).await
     }
 }
 
@@ -128,7 +128,7 @@ impl Shared {
         format!("{}:alive:{owner}", self.prefix)
     }
 
-    /// The stream of what is for a program.
+    /// Returns the name of the stream of a program.
     fn stream(&self, owner: &str) -> String {
         format!("{}:to:{owner}", self.prefix)
     }
@@ -151,12 +151,12 @@ impl Shared {
         &self,
         owner: &str,
         resumption: Resumption<'_>,
-        told: Option<NoticeSink>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         let body = serde_json::to_string(&ForwardedResumption::from(&resumption));
         let (body, id) = (body.map_err(failed)?, random_id().map_err(failed)?);
         let (reply, mut answer) = oneshot::channel();
-        self.waiting().insert(id.clone(), Waiting { reply, told });
+        self.waiting().insert(id.clone(), Waiting { reply, notices });
         let _forgotten = Forgotten { shared: self, id: &id };
         let mut is_sent = false;
         loop {
@@ -171,26 +171,26 @@ impl Shared {
                 self.send(owner, &fields).await.map_err(failed)?;
                 is_sent = true;
             }
-            // People take their time, but not for this; a tool may, as long as its program lives.
+            // The acknowledgement has a time limit. The tool has none while its program is alive.
             if let Ok(answer) = timeout(self.lifetime, &mut answer).await {
                 return answer.map_err(failed)?.into_turn();
             }
         }
     }
 
-    /// Reads what is for this program, for ever.
+    /// Reads the messages for this program. Never returns.
     async fn read(self: Arc<Self>, client: Client) {
         let stream = self.stream(&self.owner);
         let mut last = String::from("0");
         loop {
-            // Whoever waits for a stream waits on a connection of its own.
+            // Blocking reads use a separate connection.
             match client.get_multiplexed_async_connection().await {
                 Ok(connection) => {
                     if let Err(error) = self.read_on(connection, &stream, &mut last).await {
-                        tracing::warn!(%error, "cannot read what is for this program");
+                        tracing::warn!(%error, "failed to read the stream of this program");
                     }
                 }
-                Err(error) => tracing::warn!(%error, "cannot reach Redis"),
+                Err(error) => tracing::warn!(%error, "failed to connect to Redis"),
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
@@ -202,7 +202,7 @@ impl Shared {
         stream: &str,
         last: &mut String,
     ) -> Result<(), RedisError> {
-        // Longer than the read itself may wait.
+        // Longer than the time limit of a read.
         connection.set_response_timeout(Duration::from_secs(10));
         let options = StreamReadOptions::default().block(READ_TIME).count(64);
         loop {
@@ -215,30 +215,30 @@ impl Shared {
         }
     }
 
-    /// Goes on with a session for another program, which is told first what the tool tells, and then what came of it.
+    /// Resumes a session for another program. Forwards the notices of the tool, then the outcome.
     async fn resume(
         &self,
         id: &str,
         to: &str,
         resumption: &ForwardedResumption,
     ) -> Result<(), RedisError> {
-        let (notices, mut told) = mpsc::channel(MAX_NOTICES);
-        let tell: NoticeSink = Arc::new(move |notice: &Notice| {
-            // Who tells more than can be passed on in this time is not waited for.
+        let (notices, mut receiver) = mpsc::channel(MAX_NOTICES);
+        let sink: NoticeSink = Arc::new(move |notice: &Notice| {
+            // Notices beyond the buffer are dropped, so that the tool is not delayed.
             let _full = notices.try_send(notice.clone());
         });
-        let turn = self.host.resume(resumption.as_resumption(), Some(tell));
+        let turn = self.host.resume(resumption.as_resumption(), Some(sink));
         let mut turn = pin!(turn);
         let turn = loop {
             tokio::select! {
                 biased;
-                Some(notice) = told.recv() => self.send_notice(id, to, &notice).await,
+                Some(notice) = receiver.recv() => self.send_notice(id, to, &notice).await,
                 turn = &mut turn => break turn,
             }
         };
-        // A tool that waits in memory still has whom to tell.
-        told.close();
-        while let Some(notice) = told.recv().await {
+        // A tool that stays in memory keeps its notice sink.
+        receiver.close();
+        while let Some(notice) = receiver.recv().await {
             self.send_notice(id, to, &notice).await;
         }
         let Ok(turn) = serde_json::to_string(&ForwardedTurn::of(&turn)) else { return Ok(()) };
@@ -248,7 +248,7 @@ impl Shared {
     async fn send_notice(&self, id: &str, to: &str, notice: &Notice) {
         let Ok(notice) = serde_json::to_string(notice) else { return };
         if let Err(error) = self.send(to, &[("id", id), ("notice", &*notice)]).await {
-            tracing::warn!(%error, "what a tool told was not passed on");
+            tracing::warn!(%error, "failed to forward a notice");
         }
     }
 
@@ -262,9 +262,9 @@ impl Shared {
             return;
         }
         if let Some(notice) = entry.get::<String>("notice") {
-            let told = self.waiting().get(&id).and_then(|waiting| waiting.told.clone());
-            if let (Ok(notice), Some(told)) = (serde_json::from_str(&notice), told) {
-                told(&notice);
+            let notices = self.waiting().get(&id).and_then(|waiting| waiting.notices.clone());
+            if let (Ok(notice), Some(notices)) = (serde_json::from_str(&notice), notices) {
+                notices(&notice);
             }
             return;
         }
@@ -273,18 +273,18 @@ impl Shared {
             resumption.and_then(|text| serde_json::from_str(&text).ok());
         let from = entry.get::<String>("from");
         let (Some(from), Some(resumption)) = (from, resumption) else {
-            return tracing::warn!(id, "a message that is none");
+            return tracing::warn!(id, "malformed message");
         };
         let shared = Arc::clone(self);
         tokio::spawn(async move {
             if let Err(error) = shared.resume(&id, &from, &resumption).await {
-                tracing::warn!(%error, "what came of an answer was not told");
+                tracing::warn!(%error, "failed to send an outcome");
             }
         });
     }
 }
 
-/// Has nobody wait any more when it is dropped.
+/// Removes a waiting caller when it is dropped.
 struct Forgotten<'a> {
     shared: &'a Shared,
     id: &'a str,

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Retention of a session after its deadline, for the case that all programs have ended.
 const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Distance between the classes of sessions in the order in which they give way: more than any time in milliseconds.
+/// Distance between the classes of sessions in the order of eviction: more than any time in milliseconds.
 const CLASS: u64 = 100_000_000_000_000;
 
 /// Functions of all scripts. Keys are names after the prefix KEYS[1]:
@@ -18,7 +18,7 @@ const CLASS: u64 = 100_000_000_000_000;
 /// |---|---|---|
 /// | `:session:ID` | hash | the session: `revision`, `record` |
 /// | `:held` | hash | size and principal by id |
-/// | `:order`, `:order:PRINCIPAL` | sorted set | ids in the order in which they give way |
+/// | `:order`, `:order:PRINCIPAL` | sorted set | ids in the order of eviction |
 /// | `:bytes` | hash | total size by principal, and of all under `*` |
 const LIBRARY: &str = r"
 local prefix, id = KEYS[1], ARGV[1]
@@ -71,7 +71,7 @@ forget(id)
 return store()
 ";
 
-/// Replaces a session of the revision before: 1, 0 if there is another one, -1 if there is no room.
+/// Replaces the previous revision of a session: 1, 0 if the revision differs, -1 if there is no room.
 const SAVE: &str = r"
 if redis.call('HGET', session, 'revision') ~= ARGV[14] then return 0 end
 local entry = redis.call('HGET', held, id)
@@ -99,8 +99,8 @@ return 1
 
 /// Sessions in Redis. Each operation is one script, which Redis runs atomically.
 ///
-/// The durability of an acknowledged write depends on the server: a replica that takes over may lack the last writes, and a
-/// session then continues from before them.
+/// The durability of an acknowledged write depends on the server. After a failover to a replica, the last writes may be
+/// missing, and a session then continues from an earlier state.
 #[derive(Clone)]
 pub struct RedisStore {
     connection: ConnectionManager,
@@ -115,11 +115,11 @@ impl fmt::Debug for RedisStore {
 }
 
 impl RedisStore {
-    /// Sessions under keys that begin with `prefix`. Braces around it, as in `{mcp}`, keep them on one node of a cluster. The
-    /// limit of [used names](StoreLimits::used_names) is not enforced: Redis drops each at its end.
+    /// Connects to a server. Keys start with `prefix`; braces around it, as in `{mcp}`, keep them on one node of a
+    /// cluster. The limit of [used names](StoreLimits::used_names) is not enforced, because Redis expires each name.
     ///
     /// # Errors
-    /// The server is unreachable.
+    /// Returns an error if the server is unreachable.
     pub async fn connect(url: &str, prefix: impl Into<String>) -> Result<Self, RedisError> {
         let connection = ConnectionManager::new(Client::open(url)?).await?;
         Ok(Self { connection, prefix: prefix.into(), limits: StoreLimits::default() })
@@ -183,7 +183,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX >> 1).max(1)
 }
 
-/// Retention of a record, in milliseconds.
+/// Returns the retention of a record, in milliseconds.
 fn kept(record: &SessionRecord) -> u64 {
     millis(record.deadline.saturating_sub(record.since).min(KEEP) + KEEP)
 }
@@ -230,7 +230,7 @@ impl SessionStore for RedisStore {
         for id in ids {
             match self.load(&id).await? {
                 Some(record) => records.push(record),
-                // Redis has dropped it.
+                // The session has expired in Redis.
                 None => self.remove(&id).await?,
             }
         }

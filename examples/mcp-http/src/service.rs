@@ -1,4 +1,4 @@
-//! What a server does.
+//! The trait of services, and the contexts of calls and requests.
 use crate::connection::Connection;
 use crate::random::random_id;
 use async_trait::async_trait;
@@ -7,29 +7,29 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::logging::LoggingLevel;
-use mcp_bridge::plugin::{Notice, tell};
+use mcp_bridge::plugin::{Notice, send_notice};
 use mcp_bridge::server::{CallId, CallOutcome, ServerOptions, ToolCall};
 use std::io;
 use std::sync::Arc;
 
-/// Which tools there are, and what they do.
+/// A service: its tools and their implementation.
 #[async_trait]
 pub trait Service: Send + Sync + 'static {
-    /// What the server is for somebody. It is asked for each connection, and for all again after
+    /// Returns the server options for a principal. Called for each connection, and again after
     /// [`Endpoint::tools_changed`](crate::Endpoint::tools_changed).
     fn options(&self, principal: &str) -> ServerOptions;
 
-    /// Does a call, for the first time or again. It is dropped when the client cancels the call.
+    /// Runs a call, for the first time or again. The future is dropped when the client cancels the call.
     async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome;
 
-    /// Handles the end of a call that waited for answers, because its client cancelled it or left. `request_state` is what the
-    /// call [needed](CallOutcome::Needs) with its questions. Up to 2025-11-25.
+    /// Handles the end of a waiting call after its client cancelled it or disconnected. `request_state` is the state of
+    /// the call's [`Needs`](CallOutcome::Needs). Up to 2025-11-25.
     async fn abandoned(&self, _request_state: &str, _principal: &str) {}
 
     /// Answers a request that is not about tools.
     ///
     /// # Errors
-    /// What to answer instead; that there is no such method unless this is overridden.
+    /// Returns the error to respond with. The default is that the method does not exist.
     async fn request(
         &self,
         request: &ClientRequest,
@@ -40,7 +40,7 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
-/// A call that runs.
+/// Context of a running call.
 #[derive(Clone, Debug)]
 pub struct CallContext {
     pub(crate) connection: Arc<Connection>,
@@ -48,47 +48,47 @@ pub struct CallContext {
 }
 
 impl CallContext {
-    /// Who calls.
+    /// Returns the principal of the caller.
     pub fn principal(&self) -> &str {
         &self.connection.principal
     }
 
-    /// A name for what the call begins, that nobody can guess.
+    /// Returns a new unpredictable id for work that the call starts.
     ///
     /// # Errors
-    /// The operating system has no randomness.
+    /// Returns an error if the operating system provides no random bytes.
     pub fn new_id(&self) -> io::Result<String> {
         random_id()
     }
 
-    /// Tells something about the call, if the client wants to hear of that. A call that has ended tells nothing more.
+    /// Sends a notice of the call, if the client requested it. Ignored after the end of the call.
     pub fn tell(&self, notice: &Notice) {
-        let _ended = self.connection.with_server(|server| tell(server, self.call, notice));
+        let _ended = self.connection.with_server(|server| send_notice(server, self.call, notice));
     }
 
-    /// Tells how far the call is.
+    /// Reports the progress of the call.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         self.tell(&Notice::Progress { progress, total, message: message.map(Into::into) });
     }
 
-    /// Tells something for a log.
+    /// Sends a log message.
     pub fn log(&self, level: LoggingLevel, data: Raw) {
         self.tell(&Notice::Log { level, data });
     }
 
-    /// Ends the stream of the call, up to 2025-11-25: the client comes for the rest with `GET` and `Last-Event-ID`, so that no
-    /// connection has to stay open while a tool takes its time.
+    /// Ends the stream of the call, up to 2025-11-25. The client resumes it with `GET` and `Last-Event-ID`, so that no
+    /// connection stays open during a long call.
     pub fn end_stream(&self) {
         self.connection.end_stream_of(self.call);
     }
 }
 
-/// Who makes a request.
+/// Context of a request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RequestContext {
-    /// Who it is.
+    /// Principal of the request.
     pub principal: String,
-    /// The generation of the request.
+    /// Generation of the request.
     pub era: Era,
 }

@@ -1,4 +1,4 @@
-//! A stream of messages as an answer.
+//! A stream of messages as an HTTP response.
 use crate::connection::{Connection, EndOnDrop};
 use crate::stream::Reader;
 use axum::body::Body;
@@ -10,22 +10,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a client waits before it comes for the rest of a stream.
+/// Reconnection time sent to clients.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// A stream of messages for one reader.
 pub(crate) struct Sse {
     pub(crate) reader: Reader,
     pub(crate) connection: Arc<Connection>,
-    /// How long nothing is said.
+    /// Interval of keep-alive comments.
     pub(crate) keep_alive: Duration,
-    /// Whether events have names, by which a client can come for the rest.
+    /// Whether events have ids, with which a client can resume the stream.
     pub(crate) is_resumable: bool,
-    /// Whether the stream begins with an event that has a name and nothing else.
+    /// Whether the stream starts with an event that has only an id.
     pub(crate) is_primed: bool,
-    /// What was read already.
+    /// A message that was already read from the stream.
     pub(crate) first: Option<Arc<str>>,
-    /// Ends the request when nobody reads any more.
+    /// Ends the request when the reader disconnects.
     pub(crate) end: Option<EndOnDrop>,
 }
 
@@ -54,7 +54,7 @@ impl Sse {
         match timeout(self.keep_alive, self.reader.next()).await {
             Ok(Some(message)) => Some(self.event(&message)),
             Ok(None) => {
-                // What was answered cannot be cancelled any more.
+                // An answered request can no longer be cancelled.
                 self.end = None;
                 None
             }
@@ -65,7 +65,7 @@ impl Sse {
         }
     }
 
-    /// An event with what was read last.
+    /// Formats the message that was read last as an event.
     fn event(&self, message: &str) -> String {
         match self.is_resumable {
             true => format!("event: message\nid: {}\ndata: {message}\n\n", self.reader.event_id()),

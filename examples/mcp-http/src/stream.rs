@@ -1,18 +1,18 @@
-//! The messages of one stream, for a reader who may come and go.
+//! The messages of one stream, for a reader that may disconnect and return.
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// The most messages of a stream that are kept for a reader who comes again; the oldest go first.
+/// Maximum number of messages that are kept for a returning reader. The oldest are dropped first.
 const MAX_MESSAGES: usize = 1024;
 
-/// The most bytes of a stream that are kept.
+/// Maximum size of the messages that are kept, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 
-/// The messages that belong to one request, or to none.
+/// The messages of one request, or those without a request.
 #[derive(Debug)]
 pub(crate) struct MessageStream {
-    /// Names it within its connection.
+    /// Number of the stream within its connection.
     pub(crate) number: u64,
     log: Mutex<Log>,
     changed: watch::Sender<()>,
@@ -21,18 +21,18 @@ pub(crate) struct MessageStream {
 #[derive(Debug, Default)]
 struct Log {
     messages: VecDeque<Arc<str>>,
-    /// How many were left out, all of them before the first one that is kept.
+    /// Number of dropped messages. They precede the first message that is kept.
     dropped: u64,
     bytes: usize,
-    /// Nothing follows.
+    /// Whether the stream is complete.
     is_done: bool,
-    /// The reader that gets the messages; who came before it gets nothing more.
+    /// Number of the current reader. Earlier readers receive nothing further.
     reader: u64,
-    /// How many were read.
+    /// Number of messages that were read.
     read: u64,
 }
 
-/// The events before the one that a reader wants are gone.
+/// The requested events are no longer kept.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -45,7 +45,7 @@ impl MessageStream {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a message, the last one or not.
+    /// Appends a message and optionally completes the stream.
     pub(crate) fn push(&self, message: String, is_last: bool) {
         let mut log = self.log();
         log.is_done |= is_last;
@@ -66,16 +66,17 @@ impl MessageStream {
         self.changed.send_replace(());
     }
 
-    /// Ends the reader that there is; another may come.
+    /// Disconnects the current reader. Another reader may connect.
     pub(crate) fn detach(&self) {
         self.log().reader += 1;
         self.changed.send_replace(());
     }
 
-    /// A reader of what follows the first `after` messages, or of what nobody has read, in place of the one that there is.
+    /// Returns a reader of the messages after the first `after`, or of the unread messages. It replaces the current
+    /// reader.
     ///
     /// # Errors
-    /// Some of them are not kept any more.
+    /// Returns an error if some of the messages are no longer kept.
     pub(crate) fn read(self: &Arc<Self>, after: Option<u64>) -> Result<Reader, Gone> {
         let mut log = self.log();
         let after = after.unwrap_or(log.read.max(log.dropped));
@@ -91,7 +92,7 @@ impl MessageStream {
     }
 }
 
-/// Somebody who reads a stream.
+/// A reader of a stream.
 #[derive(Debug)]
 pub(crate) struct Reader {
     stream: Arc<MessageStream>,
@@ -101,25 +102,25 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The next message, once there is one; nothing once the stream or the reader has ended.
+    /// Waits for the next message. Returns `None` at the end of the stream or if the reader was replaced.
     pub(crate) async fn next(&mut self) -> Option<Arc<str>> {
         loop {
             self.changed.mark_unchanged();
             if let Some(found) = self.poll() {
                 return found;
             }
-            // The sender lives as long as the stream, which this holds.
+            // The sender lives as long as the stream, which the reader holds.
             self.changed.changed().await.ok()?;
         }
     }
 
-    /// What there is by now: a message, the end, or nothing yet.
+    /// Returns the next message or the end, if available.
     fn poll(&mut self) -> Option<Option<Arc<str>>> {
         let mut log = self.stream.log();
         if log.reader != self.id {
             return Some(None);
         }
-        // Somebody who is this slow has lost what came between.
+        // Messages that were dropped before this slow reader read them are skipped.
         self.next = self.next.max(log.dropped);
         let index = usize::try_from(self.next - log.dropped).ok();
         match index.and_then(|index| log.messages.get(index).cloned()) {
@@ -133,14 +134,14 @@ impl Reader {
         }
     }
 
-    /// Whether what was read so far is all.
+    /// Returns whether all messages have been read.
     pub(crate) fn is_at_end(&self) -> bool {
         let log = self.stream.log();
         let count = u64::try_from(log.messages.len()).unwrap_or(u64::MAX);
         log.is_done && self.next >= log.dropped.saturating_add(count)
     }
 
-    /// Names what was read so far, for [`MessageStream::read`].
+    /// Returns the event id of the last message, for [`MessageStream::read`].
     pub(crate) fn event_id(&self) -> String {
         format!("{}-{}", self.stream.number, self.next)
     }

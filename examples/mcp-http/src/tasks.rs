@@ -1,4 +1,4 @@
-//! Calls that are tasks: they run on when their request is answered.
+//! Calls as tasks. They continue after the response to their request.
 use crate::endpoint::Endpoint;
 use crate::plugins::{Caller, PluginService};
 use futures::FutureExt;
@@ -16,7 +16,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tokio::task::AbortHandle;
 
-/// The tasks that run in this program, and where their clients may hear of them.
+/// The tasks that run in this program, and the endpoint with their subscribers.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     running: Mutex<BTreeMap<String, AbortHandle>>,
@@ -29,19 +29,19 @@ impl Tasks {
     }
 }
 
-/// How a task begins, or goes on.
+/// How a run of a task starts.
 enum Begin {
     Started(Box<StartedTask>),
     Answered,
 }
 
 impl PluginService {
-    /// Tells where it is served: clients that listen there hear how their tasks stand.
+    /// Sets the endpoint. Its subscribed clients are notified of the status of their tasks.
     pub fn serve_at(&self, endpoint: &Arc<Endpoint>) {
         self.tasks.endpoint.get_or_init(|| Arc::downgrade(endpoint));
     }
 
-    /// Begins a call as a task.
+    /// Starts a call as a task.
     pub(crate) async fn call_as_task(
         &self,
         call: &ToolCall,
@@ -53,7 +53,7 @@ impl PluginService {
         self.begin_task(new, call).await
     }
 
-    /// Begins a task for the client of a call, which takes one. Returns the outcome of the call.
+    /// Starts a task for the client of a call that accepts tasks. Returns the outcome of the call.
     pub async fn begin_task(&self, new: NewCall<'_>, call: &ToolCall) -> CallOutcome {
         let (id, tool, principal) = (new.session_id, new.tool, new.principal);
         match self.host.start_task(new).await {
@@ -67,7 +67,7 @@ impl PluginService {
         }
     }
 
-    /// Answers a request about a task.
+    /// Handles a request about a task.
     pub(crate) async fn task_request(
         &self,
         request: &ClientRequest,
@@ -125,7 +125,7 @@ impl PluginService {
         self.spawn(id, tool, principal, capabilities, Begin::Answered);
     }
 
-    /// Runs a task by itself; where it runs already, nothing comes of it.
+    /// Runs a task in the background. Has no effect if the task is already running.
     fn spawn(
         &self,
         id: &str,
@@ -147,7 +147,7 @@ impl PluginService {
             if let Some(problem) = problem {
                 let failed = service.host.fail_task(&name, &principal, problem).await;
                 if let Err(error) = failed {
-                    tracing::warn!(%error, "a task that failed was not ended");
+                    tracing::warn!(%error, "failed to end a failed task");
                 }
             }
             service.tell(&name, &principal, &capabilities).await;
@@ -155,7 +155,7 @@ impl PluginService {
         running.insert(id.to_owned(), task.abort_handle());
     }
 
-    /// Runs a task until it waits or is over; gives why it cannot go on.
+    /// Runs a task until it waits or ends. Returns the reason why it cannot continue.
     async fn run(&self, id: &str, caller: &Caller<'_>, begin: Begin) -> Option<ErrorObject> {
         let turn = match begin {
             Begin::Started(started) => self.host.run_task(*started, None).await,
@@ -169,7 +169,7 @@ impl PluginService {
                 missing_capability(caller.capabilities, &ask.request)
                     .map(|required| missing_capability_error(&required))
             }),
-            // It is over, or somebody else has it.
+            // The task has ended or runs elsewhere.
             Ok(_)
             | Err(
                 SessionError::Protocol(_)
@@ -182,12 +182,12 @@ impl PluginService {
         }
     }
 
-    /// Tells those who listen how a task stands.
+    /// Notifies subscribers of the status of a task.
     async fn tell(&self, id: &str, principal: &str, capabilities: &ClientCapabilities) {
         let Some(endpoint) = self.tasks.endpoint.get().and_then(Weak::upgrade) else { return };
         let carriers = Carriers::for_peer(capabilities);
         if let Ok(view) = self.host.task(id, principal, carriers).await {
-            endpoint.task_changed(principal, &view.task);
+            endpoint.notify_task(principal, &view.task);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The task that keeps a client: what it sends goes over HTTP, what comes goes to it.
+//! The background task of a client: exchanges messages with the server over HTTP.
 use crate::client::Handler;
 use crate::exchange::{Exchange, Link};
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorObject, Kind, Message, MessageBuf, RequestId};
 use mcp_bridge::client::{
-    BadTool, CallError, CallParams, Client, ClientEvent, ClientOptions, ConnectError,
-    ServerDescription, ToolList, UpstreamCall,
+    BadTool, CallError, CallParams, Client, ClientEvent, ClientOptions, ConnectError, ListedTools,
+    ServerDescription, UpstreamCall,
 };
 use mcp_bridge::http::{PROTOCOL_VERSION, SESSION_ID, headers_of, param_headers};
 use mcp_bridge::mcp::base::Era;
@@ -20,40 +20,40 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// How long to wait for the stream of what belongs to no request, before that is not waited for.
+/// Maximum time to wait for the standalone stream to open.
 const LISTENING: Duration = Duration::from_secs(1);
 
-/// How long a server may take to take a message that is not answered.
+/// Time limit for requests without a response.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What the client of a server is to do.
+/// A command to the background task.
 #[derive(Debug)]
 pub(crate) enum Command {
-    List(oneshot::Sender<Result<ToolList, CallError>>),
+    List(oneshot::Sender<Result<ListedTools, CallError>>),
     Call(Box<CallParams>, oneshot::Sender<Result<CallToolResult, CallError>>),
 }
 
-/// What happened meanwhile.
+/// An event of the background task.
 #[derive(Debug)]
 pub(crate) enum Happened {
     /// The handler has answered.
     Answer(UpstreamCall, Vec<(String, Result<Raw, ErrorObject>)>),
-    /// Nobody waits for a call any more.
+    /// The future of a call was dropped.
     Abandoned(UpstreamCall),
-    /// A message came, in the response of a request about a call.
+    /// A message was received, in the response of a request of a call.
     Line(String, Option<UpstreamCall>),
-    /// The server has begun a session.
+    /// The server has started a session.
     Session(HeaderValue),
 }
 
-/// Whoever waits for a call.
+/// The caller of a tool.
 struct Waiting {
     reply: oneshot::Sender<Result<CallToolResult, CallError>>,
-    /// Tells when nobody does any more.
+    /// Detects that the caller was dropped.
     watch: AbortHandle,
 }
 
-/// A server, from here.
+/// State of the background task.
 pub(crate) struct Upstream {
     link: Arc<Link>,
     client: Client,
@@ -63,11 +63,11 @@ pub(crate) struct Upstream {
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
     tools: BTreeMap<String, Tool>,
-    lists: Vec<oneshot::Sender<Result<ToolList, CallError>>>,
+    lists: Vec<oneshot::Sender<Result<ListedTools, CallError>>>,
     calls: BTreeMap<UpstreamCall, Waiting>,
-    /// Requests that are on their way.
+    /// HTTP requests in progress.
     requests: BTreeMap<RequestId, AbortHandle>,
-    /// Reads what belongs to no request, in a session.
+    /// Reader of the standalone stream of a session.
     listener: Option<AbortHandle>,
     began: Instant,
 }
@@ -105,7 +105,7 @@ impl Upstream {
         }
     }
 
-    /// Does what it is told until nobody can tell it anything any more.
+    /// Processes commands and events until the client is dropped.
     pub(crate) async fn run(
         mut self,
         mut commands: mpsc::Receiver<Command>,
@@ -127,7 +127,7 @@ impl Upstream {
                     Some(command) => self.command(command).await,
                     None => break,
                 },
-                // There is always somebody who can tell something: this.
+                // This side holds a sender, so the channel stays open.
                 Some(happened) = self.news.recv() => self.happened(happened).await,
                 () = due => self.client.handle_timeout(self.began.elapsed()),
             }
@@ -165,7 +165,7 @@ impl Upstream {
         }
     }
 
-    /// Passes on what comes of a call, and cancels it when nobody waits for that any more.
+    /// Registers the caller of a call. The call is cancelled when the caller is dropped.
     fn watch(
         &self,
         call: UpstreamCall,
@@ -189,7 +189,7 @@ impl Upstream {
     async fn happened(&mut self, happened: Happened) {
         match happened {
             Happened::Answer(call, answers) => {
-                // A call that has ended meanwhile needs nothing any more.
+                // An error means that the call has ended.
                 let _ended = self.client.answer(call, answers);
                 self.send_all(Some(call)).await;
             }
@@ -232,7 +232,7 @@ impl Upstream {
         }
     }
 
-    /// Opens the stream of what belongs to no request, up to 2025-11-25. Servers may ask in it, and need not have one.
+    /// Opens the standalone stream, up to 2025-11-25. Servers may send requests in it, but need not offer it.
     async fn listen(&mut self) {
         if self.session.is_none() {
             return;
@@ -243,11 +243,11 @@ impl Upstream {
         let (opened, is_open) = oneshot::channel();
         let exchange = Exchange { link, id, call, headers, is_old, happened };
         self.listener = Some(tokio::spawn(exchange.listen(opened)).abort_handle());
-        // What is asked before somebody listens may be lost.
+        // Requests that are sent before the stream is open may be lost.
         let _not_waited_for = tokio::time::timeout(LISTENING, is_open).await;
     }
 
-    fn listed(&mut self, outcome: &Result<ToolList, CallError>) {
+    fn listed(&mut self, outcome: &Result<ListedTools, CallError>) {
         for reply in self.lists.drain(..) {
             let _gone = reply.send(outcome.clone());
         }
@@ -259,7 +259,7 @@ impl Upstream {
         }
     }
 
-    /// Asks the handler.
+    /// Passes requests for input to the handler.
     fn needs(&self, call: UpstreamCall, needs: Needs) {
         let (handler, happened) = (Arc::clone(&self.handler), self.happened.clone());
         tokio::spawn(async move {
@@ -271,7 +271,7 @@ impl Upstream {
         });
     }
 
-    /// Sends what the client wants sent, about a call or not.
+    /// Sends the messages of the client, for a call or without one.
     async fn send_all(&mut self, call: Option<UpstreamCall>) {
         while let Some(message) = self.client.poll_outgoing() {
             if let Some(request) = self.closes(&message) {
@@ -293,17 +293,17 @@ impl Upstream {
                     self.requests.retain(|_, task| !task.is_finished());
                     self.requests.insert(id, task.abort_handle());
                 }
-                // In order: what follows stands on it.
+                // Sent in order, because later messages may depend on them.
                 None => {
                     if let Err(error) = builder.timeout(PATIENCE).send().await {
-                        tracing::debug!(%error, "a message was not taken");
+                        tracing::debug!(%error, "failed to send a message");
                     }
                 }
             }
         }
     }
 
-    /// The request that a message cancels, if that is done by closing its stream.
+    /// Returns the id of the request that a message cancels, if that is done by closing its stream.
     fn closes(&self, message: &MessageBuf) -> Option<RequestId> {
         let is_new = self.client.era() == Some(Era::Modern);
         let is_cancel = message.method() == Some("notifications/cancelled");
@@ -314,14 +314,14 @@ impl Upstream {
         params.request_id
     }
 
-    /// A message as a request of HTTP.
+    /// Creates the HTTP request of a message.
     fn request(&self, message: &MessageBuf) -> RequestBuilder {
         let mut line = Vec::new();
         message.as_message().to_line(&mut line);
         let mut headers = self.session_headers();
         if let Message::Request(request) = message.as_message() {
             let tool = called(&request).and_then(|name| self.tools.get(&name));
-            // A tool with marks that may not be was left out of the list.
+            // Tools with invalid keywords are not in the list.
             for (name, value) in headers_of(&request, tool).unwrap_or_default() {
                 let name = HeaderName::try_from(name.as_ref());
                 if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
@@ -345,24 +345,24 @@ impl Upstream {
         headers
     }
 
-    /// Tells a server up to 2025-11-25 that the session is over.
+    /// Ends the session of a server up to 2025-11-25.
     async fn end_session(&self) {
         if self.session.is_some() {
             let request = self.link.http.delete(&self.link.url).headers(self.session_headers());
             if let Err(error) = request.timeout(PATIENCE).send().await {
-                tracing::debug!(%error, "the session was not ended");
+                tracing::debug!(%error, "failed to end the session");
             }
         }
     }
 }
 
-/// Leaves out the tools whose headers cannot be written.
-fn with_headers(mut list: ToolList) -> ToolList {
+/// Moves tools with invalid header keywords to the bad tools.
+fn with_headers(mut list: ListedTools) -> ListedTools {
     let tools = std::mem::take(&mut list.tools);
     for (index, tool) in tools.into_iter().enumerate() {
         match (param_headers(&tool), Raw::from_value(&tool)) {
             (Err(error), Ok(raw)) => {
-                tracing::warn!(tool = tool.name, %error, "a tool was left out");
+                tracing::warn!(tool = tool.name, %error, "left out a tool with an invalid header keyword");
                 list.bad.push(BadTool::new(index, Some(tool.name), error.to_string(), raw));
             }
             _ => list.tools.push(tool),
@@ -371,7 +371,7 @@ fn with_headers(mut list: ToolList) -> ToolList {
     list
 }
 
-/// The tool that a request calls.
+/// Returns the tool that a request calls.
 fn called(request: &jsonrpc_core::Request<'_>) -> Option<String> {
     let params = request.params.filter(|_| request.method == "tools/call")?;
     let params: mcp_bridge::mcp::tools::CallToolRequestParams =

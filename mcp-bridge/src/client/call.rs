@@ -1,6 +1,8 @@
-//! Calls of tools.
+//! Tool calls of a client.
 use super::tasks::Polled;
-use super::{CallError, CallParams, Client, ClientEvent, NotSent, Pending, State, UpstreamCall};
+use super::{
+    CallError, CallParams, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall,
+};
 use crate::mcp::base::{Era, RequestMetaObject};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::{InputRequest, InputRequiredResult};
@@ -14,29 +16,31 @@ use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 use serde_json::json;
 
-/// A call without an end.
+/// A tool call that has not ended.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct OpenCall {
     pub(super) params: CallParams,
-    /// The request that it is now; nothing while it needs something, from 2026-07-28 on.
+    /// The current request. `None` while the call waits for input, from 2026-07-28.
     pub(super) request: Option<RequestId>,
-    /// How often it asked.
+    /// Number of times that the call requested input.
     rounds: u32,
-    /// Requests of the server that wait for an answer, by key. Up to 2025-11-25.
-    pub(super) asked: BTreeMap<String, RequestId>,
-    /// How many the server sent.
-    pub(super) questions: u64,
-    /// The methods of what it needs, by key. From 2026-07-28 on.
+    /// Unanswered requests of the server, by key. Up to 2025-11-25.
+    pub(super) server_requests: BTreeMap<String, RequestId>,
+    /// Number of requests that the server sent.
+    pub(super) server_request_count: u64,
+    /// Methods of the requested input, by key. Since 2026-07-28.
     needed: Vec<(String, String)>,
-    /// The task that it became. From 2026-07-28 on.
+    /// The task that the call became. Since 2026-07-28.
     pub(super) task: Option<Polled>,
 }
 
 impl Client {
-    /// Calls a tool: [`ClientEvent::Done`] or [`ClientEvent::Failed`] follows, [`ClientEvent::Needs`] may come before.
+    /// Starts a tool call.
+    ///
+    /// [`ClientEvent::Done`] or [`ClientEvent::Failed`] reports the outcome, possibly after [`ClientEvent::Needs`].
     ///
     /// # Errors
-    /// The call cannot be made now.
+    /// Returns an error if the client is not ready or has too many open calls.
     pub fn call(&mut self, params: CallParams) -> Result<UpstreamCall, NotSent> {
         if self.calls.len() >= Self::MAX_CALLS {
             return Err(NotSent::Full);
@@ -44,12 +48,12 @@ impl Client {
         let call = UpstreamCall(self.next_call);
         let request = self.send_call(call, &params)?;
         self.next_call += 1;
-        let call_state = Call {
+        let call_state = OpenCall {
             params,
             request: Some(request),
             rounds: 0,
-            asked: BTreeMap::new(),
-            questions: 0,
+            server_requests: BTreeMap::new(),
+            server_request_count: 0,
             needed: Vec::new(),
             task: None,
         };
@@ -58,7 +62,9 @@ impl Client {
     }
 
     fn send_call(&mut self, call: UpstreamCall, params: &CallParams) -> Result<RequestId, NotSent> {
-        let State::Ready { era, version } = &self.state else { return Err(NotSent::NotReady) };
+        let ConnectionState::Ready { era, version } = &self.state else {
+            return Err(NotSent::NotReady);
+        };
         let mut sent = CallToolRequestParams::new(&*params.name);
         sent.arguments = Some(params.arguments.clone());
         let mut meta = RequestMetaObject::read(params.meta.as_ref()).unwrap_or_default();
@@ -73,7 +79,7 @@ impl Client {
             }
             sent.input_responses = Some(responses).filter(|responses| !responses.is_empty());
         } else {
-            // What belongs to the newer generation goes no further.
+            // These members belong to the newer generation.
             (meta.protocol_version, meta.client_capabilities) = (None, None);
             (meta.client_info, meta.log_level) = (None, None);
             sent.meta = (meta != RequestMetaObject::new()).then(|| meta.to_meta());
@@ -82,14 +88,15 @@ impl Client {
         self.request(Pending::Call(call), "tools/call", &sent, deadline)
     }
 
-    /// Lets a call go on with answers to what it needs, by key.
+    /// Continues a call with answers to the input that it needs, by key.
     ///
-    /// A server up to 2025-11-25 gets each as a response, and those that are missing later. From 2026-07-28 on the call is
-    /// made again, with the server's state; a task gets them, and those that are missing later. An error cannot be told there: a question is cancelled instead, and of other
-    /// requests the answer is missing, so that the server may ask again.
+    /// A server up to 2025-11-25 receives each answer as a response; missing answers may follow later. From 2026-07-28
+    /// the call is sent again with the state of the server, and a task receives the answers as an update. That
+    /// generation cannot transport an error: an elicitation is answered with `cancel`, and any other failed request is
+    /// left out, so that the server may repeat it.
     ///
     /// # Errors
-    /// The call has ended, or cannot be made again.
+    /// Returns an error if the call has ended or cannot be sent again.
     pub fn answer(
         &mut self,
         call: UpstreamCall,
@@ -97,11 +104,11 @@ impl Client {
     ) -> Result<(), NotSent> {
         let open = self.calls.get_mut(&call).ok_or(NotSent::NotOpen)?;
         if open.request.is_some() {
-            let asked = responses
+            let server_requests = responses
                 .into_iter()
-                .filter_map(|(key, response)| Some((open.asked.remove(&key)?, response)));
-            let asked: Vec<_> = asked.collect();
-            for (id, response) in asked {
+                .filter_map(|(key, response)| Some((open.server_requests.remove(&key)?, response)));
+            let server_requests: Vec<_> = server_requests.collect();
+            for (id, response) in server_requests {
                 self.respond(&id, response.as_ref().map_err(Clone::clone));
             }
             return Ok(());
@@ -134,14 +141,14 @@ impl Client {
         }
     }
 
-    /// Ends a call that nobody waits for any more, and tells the server. No event follows.
+    /// Cancels a call and notifies the server. No event follows.
     ///
     /// # Errors
-    /// The call has ended.
+    /// Returns an error if the call has ended.
     pub fn cancel(&mut self, call: UpstreamCall) -> Result<(), NotSent> {
         self.cancel_task(call);
         let open = self.calls.remove(&call).ok_or(NotSent::NotOpen)?;
-        // First, so that the server does not take the answers for what the call goes on with.
+        // Cancel first. Otherwise the server would resume the call with the answers below.
         if let Some(request) = open.request {
             if let Some(cancellation) = self.peer.cancel(&request) {
                 self.send(cancellation.notification().into());
@@ -149,23 +156,23 @@ impl Client {
             self.peer.forget(&request);
         }
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
-        open.asked.values().for_each(|id| self.respond(id, Err(cancelled.clone())));
+        open.server_requests.values().for_each(|id| self.respond(id, Err(cancelled.clone())));
         Ok(())
     }
 
     pub(super) fn fail(&mut self, call: UpstreamCall, error: CallError) {
         let Some(open) = self.calls.remove(&call) else { return };
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "the call has ended");
-        open.asked.values().for_each(|id| self.respond(id, Err(cancelled.clone())));
+        open.server_requests.values().for_each(|id| self.respond(id, Err(cancelled.clone())));
         self.events.push_back(ClientEvent::Failed { call, error });
     }
 
-    pub(super) fn called(&mut self, call: UpstreamCall, outcome: Result<Raw, ErrorObject>) {
+    pub(super) fn handle_call(&mut self, call: UpstreamCall, outcome: Result<Raw, ErrorObject>) {
         let raw = match outcome {
             Ok(raw) => raw,
             Err(error) => return self.fail(call, CallError::Refused(error)),
         };
-        // The older generation has no types of results.
+        // The older generation has no `resultType`.
         let outcome = if self.era() == Some(Era::Legacy) {
             raw.decode::<CallToolResult>().map(|it| CallToolOutcome::Complete(Box::new(it)))
         } else {
@@ -177,13 +184,13 @@ impl Client {
                 self.events.push_back(ClientEvent::Done { call, result });
             }
             Ok(CallToolOutcome::InputRequired(needed)) => self.needs(call, &needed, &raw),
-            Ok(CallToolOutcome::Task(task)) => self.task_created(call, *task),
+            Ok(CallToolOutcome::Task(task)) => self.handle_task_created(call, *task),
             Ok(other) => self.fail(call, CallError::ResultType(other.tag().into())),
             Err(error) => self.fail(call, CallError::Decode { error, raw }),
         }
     }
 
-    /// A call ended with what it needs.
+    /// Handles a result that requests input.
     fn needs(&mut self, call: UpstreamCall, needed: &InputRequiredResult, raw: &Raw) {
         let mut requests = Vec::new();
         for (key, request) in needed.input_requests.iter().flat_map(Extra::iter) {
@@ -213,7 +220,7 @@ impl Client {
     }
 }
 
-/// What stands for an error where none can be told.
+/// Returns the value that represents an error where none can be transported.
 pub(super) fn without_error(method: &str, error: ErrorObject) -> Result<Raw, ErrorObject> {
     let is_question = method == "elicitation/create";
     let cancelled = is_question.then(|| Raw::from_value(&json!({ "action": "cancel" })).ok());

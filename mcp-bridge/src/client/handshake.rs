@@ -1,5 +1,5 @@
-//! Finding out what the server is.
-use super::{Client, ClientEvent, ConnectError, Pending, ServerDescription, State};
+//! Handshake and version negotiation.
+use super::{Client, ClientEvent, ConnectError, ConnectionState, Pending, ServerDescription};
 use crate::mcp::base::{Era, ProtocolVersion, RequestMetaObject, RequestParams, ResultMetaObject};
 use crate::mcp::discover::DiscoverResult;
 use crate::mcp::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionData};
@@ -10,13 +10,14 @@ use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Meta, Raw};
 
 impl Client {
-    /// Begins: [`ClientEvent::Ready`] or [`ClientEvent::Unusable`] follows. Does nothing the second time.
+    /// Starts the handshake. [`ClientEvent::Ready`] or [`ClientEvent::Unusable`] follows. Repeated calls have no
+    /// effect.
     pub fn start(&mut self, now: Duration) {
-        if !matches!(self.state, State::New) {
+        if !matches!(self.state, ConnectionState::New) {
             return;
         }
         let deadline = now.checked_add(self.options.probe_timeout);
-        self.state = State::Connecting { deadline, has_asked_again: false };
+        self.state = ConnectionState::Connecting { deadline, has_retried: false };
         if self.options.era == Some(Era::Legacy) {
             return self.initialize();
         }
@@ -31,7 +32,7 @@ impl Client {
         }
     }
 
-    /// The `_meta` of a request from 2026-07-28 on: `beside`, with what the protocol asks for.
+    /// Returns the `_meta` of a request from 2026-07-28: `beside` and the members that the protocol requires.
     pub(super) fn request_meta(&self, version: &ProtocolVersion, beside: Option<&Meta>) -> Meta {
         let mut meta = RequestMetaObject::read(beside).unwrap_or_default();
         meta.protocol_version = Some(version.clone());
@@ -40,19 +41,19 @@ impl Client {
         meta.to_meta()
     }
 
-    pub(super) fn discovered(&mut self, outcome: Result<Raw, ErrorObject>) {
+    pub(super) fn handle_discover(&mut self, outcome: Result<Raw, ErrorObject>) {
         let result = match outcome {
             Ok(result) => result.decode::<DiscoverResult>(),
-            // A newer server that does not speak this version says which it speaks.
+            // A newer server lists the versions that it supports.
             Err(error) if error.code == UNSUPPORTED_PROTOCOL_VERSION => {
                 let data = error.data.as_ref();
                 let data =
                     data.and_then(|data| data.decode::<UnsupportedProtocolVersionData>().ok());
                 let supported = data.map(|data| data.supported).unwrap_or_default();
-                if let State::Connecting { deadline, has_asked_again: false } = self.state
+                if let ConnectionState::Connecting { deadline, has_retried: false } = self.state
                     && supported.contains(&ProtocolVersion::LATEST)
                 {
-                    self.state = State::Connecting { deadline, has_asked_again: true };
+                    self.state = ConnectionState::Connecting { deadline, has_retried: true };
                     return self.discover(deadline);
                 }
                 let has_legacy = supported.iter().any(|it| it.era() == Some(Era::Legacy));
@@ -78,7 +79,7 @@ impl Client {
         });
     }
 
-    /// Begins as with an old server, if it may be one.
+    /// Falls back to the handshake of the older generation, if the server may belong to it.
     fn legacy_or(&mut self, may_be_legacy: bool, error: ConnectError) {
         if may_be_legacy && self.options.era.is_none() {
             self.initialize();
@@ -98,7 +99,7 @@ impl Client {
         }
     }
 
-    pub(super) fn initialized(&mut self, outcome: Result<Raw, ErrorObject>) {
+    pub(super) fn handle_initialize(&mut self, outcome: Result<Raw, ErrorObject>) {
         let result = match outcome.map(|result| result.decode::<InitializeResult>()) {
             Ok(Ok(result)) => result,
             Ok(Err(error)) => return self.unusable(ConnectError::Decode(error)),
@@ -116,19 +117,20 @@ impl Client {
         });
     }
 
-    /// A server that does not answer the first question may be an old one; one that does not answer the second is none.
-    pub(super) fn connection_silent(&mut self, pending: Pending) {
+    /// Handles a handshake without a response. A server that ignores `server/discover` may be of the older generation;
+    /// one that also ignores `initialize` is unusable.
+    pub(super) fn handle_handshake_silence(&mut self, pending: Pending) {
         self.legacy_or(matches!(pending, Pending::Discover), ConnectError::Silent);
     }
 
     fn ready(&mut self, server: ServerDescription) {
         let era = server.version.era().unwrap_or(Era::Modern);
-        self.state = State::Ready { era, version: server.version.clone() };
+        self.state = ConnectionState::Ready { era, version: server.version.clone() };
         self.events.push_back(ClientEvent::Ready(Box::new(server)));
     }
 
     fn unusable(&mut self, error: ConnectError) {
-        self.state = State::Failed;
+        self.state = ConnectionState::Failed;
         self.events.push_back(ClientEvent::Unusable(error));
     }
 }

@@ -1,4 +1,4 @@
-//! What the server sends by itself.
+//! Requests and notifications of the server.
 use super::{CallError, Client, ClientEvent, UpstreamCall};
 use crate::mcp::base::EmptyResult;
 use crate::mcp::dispatch::{ServerNotification, ServerRequest};
@@ -17,10 +17,10 @@ impl Client {
                 return self.respond(id, empty.as_ref().map_err(|_| internal()));
             }
             Ok(
-                asked @ (ServerRequest::Elicit(_)
+                request @ (ServerRequest::Elicit(_)
                 | ServerRequest::CreateMessage(_)
                 | ServerRequest::ListRoots(_)),
-            ) => match self.asked(id, asked, related) {
+            ) => match self.handle_input_request(id, request, related) {
                 Ok(()) => return,
                 Err(refusal) => refusal,
             },
@@ -30,9 +30,9 @@ impl Client {
         self.respond(id, Err(refusal));
     }
 
-    /// A server up to 2025-11-25 asks. What it asks about is the call that the transport says, else the one that began last:
-    /// the protocol does not say.
-    fn asked(
+    /// Handles a request of a server up to 2025-11-25. It belongs to the call named by the transport, or else to the
+    /// most recent call, because the protocol does not say.
+    fn handle_input_request(
         &mut self,
         id: &RequestId,
         request: ServerRequest,
@@ -46,31 +46,38 @@ impl Client {
         let call = related.or_else(|| self.calls.last_key_value().map(|(call, _)| *call));
         let open = call.and_then(|call| Some((call, self.calls.get_mut(&call)?)));
         let Some((call, open)) = open else {
-            let text = "no call is open that could need this";
+            let text = "no open call could need this request";
             return Err(ErrorObject::new(ErrorCode::INVALID_REQUEST, text));
         };
-        open.questions += 1;
-        if open.questions > max_rounds {
+        open.server_request_count += 1;
+        if open.server_request_count > max_rounds {
             let cancelled = self.cancel(call);
             debug_assert!(cancelled.is_ok(), "the call is open");
             let error = CallError::TooManyRounds;
             self.events.push_back(ClientEvent::Failed { call, error });
-            return Err(ErrorObject::new(ErrorCode::INVALID_REQUEST, "the call asked too often"));
+            return Err(ErrorObject::new(
+                ErrorCode::INVALID_REQUEST,
+                "the call requested input too often",
+            ));
         }
-        let key = format!("{}", open.questions);
-        open.asked.insert(key.clone(), id.clone());
+        let key = format!("{}", open.server_request_count);
+        open.server_requests.insert(key.clone(), id.clone());
         self.events.push_back(ClientEvent::Needs { call, needs: Needs::new([(key, request)]) });
         Ok(())
     }
 
-    /// The server wants no answer to a request any more: none is sent.
+    /// Handles the cancellation of a request by the server. No response is sent.
     pub(super) fn handle_withdrawn(&mut self, id: &RequestId) {
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
         let _unsent = self.peer.respond(id, Err(cancelled));
         for (call, open) in &mut self.calls {
-            let key = open.asked.iter().find(|(_, asked)| *asked == id).map(|(key, _)| key.clone());
+            let key = open
+                .server_requests
+                .iter()
+                .find(|(_, request)| *request == id)
+                .map(|(key, _)| key.clone());
             if let Some(key) = key {
-                open.asked.remove(&key);
+                open.server_requests.remove(&key);
                 self.events.push_back(ClientEvent::Withdrawn { call: *call, key });
                 return;
             }

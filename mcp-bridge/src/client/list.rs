@@ -1,5 +1,5 @@
-//! The list of tools.
-use super::{CallError, Client, ClientEvent, NotSent, Pending, State};
+//! The tool list of a server.
+use super::{CallError, Client, ClientEvent, ConnectionState, NotSent, Pending};
 use crate::mcp::base::{CacheScope, Era, PaginatedRequestParams};
 use crate::mcp::subscriptions::{SubscriptionFilter, SubscriptionsListenRequestParams};
 use crate::mcp::tools::{ListToolsResult, Tool};
@@ -10,62 +10,63 @@ use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Extra, Raw};
 
-/// The tools of a server.
+/// The tool list of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct ToolList {
-    /// The tools that can be read, in order.
+pub struct ListedTools {
+    /// The tools that could be decoded, in order.
     pub tools: Vec<Tool>,
-    /// Those that cannot, and what else was left out.
+    /// The tools that were left out.
     pub bad: Vec<BadTool>,
-    /// How long the list may be kept, in milliseconds: the shortest of its pages. From 2026-07-28 on.
+    /// How long the list may be cached, in milliseconds: the minimum of all pages. Since 2026-07-28.
     pub ttl_ms: Option<u64>,
-    /// Who may be given it meanwhile: `private` if any page says so. From 2026-07-28 on.
+    /// The scope in which the list may be cached: `private` if any page says so. Since 2026-07-28.
     pub cache_scope: Option<CacheScope>,
 }
 
-/// A tool that was left out of a list.
+/// A tool that was left out of a [`ListedTools`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BadTool {
-    /// Its place among all of the list.
+    /// Index in the complete list.
     pub index: usize,
-    /// Its name, if that can be read.
+    /// Name of the tool, if it could be decoded.
     pub name: Option<String>,
-    /// Why.
+    /// The reason.
     pub error: String,
-    /// The tool as it came.
+    /// The tool as received.
     pub raw: Raw,
 }
 
 impl BadTool {
-    /// A tool that somebody else leaves out, such as a transport that cannot carry calls of it.
+    /// Creates an entry for a tool that the caller leaves out, for example because its transport cannot carry calls of
+    /// it.
     pub fn new(index: usize, name: Option<String>, error: impl Into<String>, raw: Raw) -> Self {
         Self { index, name, error: error.into(), raw }
     }
 }
 
-/// A list as far as it came.
+/// A list that is being retrieved.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    tools: ToolList,
+    tools: ListedTools,
     names: BTreeSet<String>,
     count: usize,
     pages: usize,
 }
 
 impl Client {
-    /// The most pages of a list that are read.
+    /// Maximum number of pages that are retrieved.
     pub const MAX_PAGES: usize = 256;
 
-    /// The most tools of a server that are taken; more are left out.
+    /// Maximum number of tools that are kept. Further tools are left out.
     pub const MAX_TOOLS: usize = 4096;
 
-    /// Asks for the list of tools: [`ClientEvent::Tools`] or [`ClientEvent::ToolsFailed`] follows. Asking again before that
-    /// changes nothing.
+    /// Requests the tool list. [`ClientEvent::Tools`] or [`ClientEvent::ToolsFailed`] follows. A call while the list is
+    /// being retrieved has no effect.
     ///
     /// # Errors
-    /// The request cannot be made now.
+    /// Returns an error if the request cannot be sent.
     pub fn list_tools(&mut self) -> Result<(), NotSent> {
         if self.list.is_some() {
             return Ok(());
@@ -75,13 +76,15 @@ impl Client {
         Ok(())
     }
 
-    /// Subscribes to changes of the list: [`ClientEvent::ToolsChanged`] follows each. A server up to 2025-11-25 sends them
-    /// without a subscription.
+    /// Subscribes to changes of the tool list. [`ClientEvent::ToolsChanged`] reports each. A server up to 2025-11-25
+    /// reports them without a subscription.
     ///
     /// # Errors
-    /// The request cannot be made now.
-    pub fn listen_to_tools(&mut self) -> Result<(), NotSent> {
-        let State::Ready { era, version } = &self.state else { return Err(NotSent::NotReady) };
+    /// Returns an error if the request cannot be sent.
+    pub fn subscribe_to_tools(&mut self) -> Result<(), NotSent> {
+        let ConnectionState::Ready { era, version } = &self.state else {
+            return Err(NotSent::NotReady);
+        };
         if *era == Era::Legacy {
             return Ok(());
         }
@@ -93,7 +96,9 @@ impl Client {
     }
 
     fn ask_page(&mut self, cursor: Option<String>) -> Result<(), NotSent> {
-        let State::Ready { era, version } = &self.state else { return Err(NotSent::NotReady) };
+        let ConnectionState::Ready { era, version } = &self.state else {
+            return Err(NotSent::NotReady);
+        };
         let mut params = PaginatedRequestParams::new();
         params.cursor = cursor;
         if *era == Era::Modern {
@@ -102,7 +107,7 @@ impl Client {
         self.request(Pending::List, "tools/list", &params, None).map(|_| ())
     }
 
-    pub(super) fn listed(&mut self, outcome: Result<Raw, ErrorObject>) {
+    pub(super) fn handle_list(&mut self, outcome: Result<Raw, ErrorObject>) {
         let Some(mut list) = self.list.take() else { return };
         let page = match outcome.map(|raw| (raw.decode::<ListToolsResult>(), raw)) {
             Ok((Ok(page), _)) => page,
@@ -134,9 +139,7 @@ impl List {
             self.count += 1;
             let problem = match tool {
                 Ok(_) if self.tools.tools.len() >= Client::MAX_TOOLS => "too many tools".into(),
-                Ok(tool) if !self.names.insert(tool.name.clone()) => {
-                    "another tool has the name".into()
-                }
+                Ok(tool) if !self.names.insert(tool.name.clone()) => "duplicate tool name".into(),
                 Ok(tool) => {
                     self.tools.tools.push(tool);
                     continue;

@@ -1,8 +1,8 @@
-//! Calls that go on as tasks, by the extension `io.modelcontextprotocol/tasks`.
+//! Calls that continue as tasks, by the extension `io.modelcontextprotocol/tasks`.
 //!
-//! The server is asked how the task stands until it is over. What it needs and what it gives come as of any other call.
+//! The client polls the task until it ends. Input requests and results are reported as for any other call.
 use super::call::without_error;
-use super::{CallError, Client, ClientEvent, NotSent, Pending, State, UpstreamCall};
+use super::{CallError, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::InputRequest;
 use crate::mcp::tasks::{
@@ -18,42 +18,42 @@ use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Meta, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
-/// A task, as far as it is known.
+/// The state of a task as last polled.
 #[derive(Debug)]
 pub(super) struct Polled {
     id: String,
     interval: Duration,
     next: Next,
-    /// The methods of what it asked, by key; a key comes once in a task.
-    asked: BTreeMap<String, String>,
+    /// Methods of the requested input, by key. A key is used once in a task.
+    requested: BTreeMap<String, String>,
 }
 
-/// When the server is asked again.
+/// Time of the next poll.
 #[derive(Clone, Copy, Debug)]
 enum Next {
-    /// After the interval, from when the time is told on.
+    /// One interval after the next call of `handle_timeout`.
     Later,
-    /// Then.
+    /// At this time.
     At(Duration),
-    /// It was asked.
-    Asked,
+    /// A poll is in progress.
+    Pending,
 }
 
 impl Client {
-    /// How long to wait before a server is asked again how a task stands, unless it says so.
+    /// Default interval between two polls of a task.
     pub const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-    /// No server is asked more often than this, whatever it says.
+    /// Minimum interval between two polls, whatever the server requests.
     pub const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-    /// Nor less often than this.
+    /// Maximum interval between two polls, whatever the server requests.
     pub const MAX_POLL_INTERVAL: Duration = Duration::from_secs(60);
 
-    /// The most that one task may ask.
+    /// Maximum number of input requests of one task.
     pub const MAX_TASK_QUESTIONS: usize = 256;
 
-    /// A call became a task.
-    pub(super) fn task_created(&mut self, call: UpstreamCall, task: Task) {
+    /// Handles the creation of a task for a call.
+    pub(super) fn handle_task_created(&mut self, call: UpstreamCall, task: Task) {
         let Some(open) = self.calls.get_mut(&call) else { return };
         if !is_declared(self.options.capabilities.extensions.as_ref()) {
             return self.fail(call, CallError::ResultType("task".into()));
@@ -63,13 +63,13 @@ impl Client {
             id: task.task_id.clone(),
             interval: Self::DEFAULT_POLL_INTERVAL,
             next: Next::Later,
-            asked: BTreeMap::new(),
+            requested: BTreeMap::new(),
         });
         self.task_stands(call, task);
     }
 
-    /// What a server answers about a task.
-    pub(super) fn task_answered(&mut self, call: UpstreamCall, outcome: Result<Raw, ErrorObject>) {
+    /// Handles the response to a poll.
+    pub(super) fn handle_task(&mut self, call: UpstreamCall, outcome: Result<Raw, ErrorObject>) {
         match outcome.map(|raw| (raw.decode::<Task>(), raw)) {
             Ok((Ok(task), _)) => self.task_stands(call, task),
             Ok((Err(error), raw)) => self.fail(call, CallError::Decode { error, raw }),
@@ -77,8 +77,12 @@ impl Client {
         }
     }
 
-    /// What a server answers to answers; those that it refuses have ended the task.
-    pub(super) fn task_updated(&mut self, call: UpstreamCall, outcome: Result<Raw, ErrorObject>) {
+    /// Handles the response to an update. An error means that the server has ended the task.
+    pub(super) fn handle_task_update(
+        &mut self,
+        call: UpstreamCall,
+        outcome: Result<Raw, ErrorObject>,
+    ) {
         if let Err(error) = outcome {
             self.fail(call, CallError::Refused(error));
         }
@@ -111,7 +115,7 @@ impl Client {
     }
 
     fn task_done(&mut self, call: UpstreamCall, task: Task) {
-        // Nothing is no result of a tool.
+        // A missing result is decoded as `null`, which is an invalid tool result.
         let raw = task.result.or_else(|| Raw::from_text("null").ok());
         let Some(raw) = raw else { return };
         match raw.decode::<CallToolResult>() {
@@ -123,14 +127,14 @@ impl Client {
         }
     }
 
-    /// Asks for what the task did not ask before.
+    /// Reports input requests that were not reported before.
     fn task_needs(&mut self, call: UpstreamCall, needed: &Extra) {
         let Some(polled) = self.calls.get_mut(&call).and_then(|open| open.task.as_mut()) else {
             return;
         };
         let mut requests: Vec<(String, ServerRequest)> = Vec::new();
-        for (key, raw) in needed.iter().filter(|(key, _)| !polled.asked.contains_key(*key)) {
-            if polled.asked.len() + requests.len() >= Self::MAX_TASK_QUESTIONS {
+        for (key, raw) in needed.iter().filter(|(key, _)| !polled.requested.contains_key(*key)) {
+            if polled.requested.len() + requests.len() >= Self::MAX_TASK_QUESTIONS {
                 return self.end_task(call, CallError::TooManyRounds);
             }
             match raw.decode::<InputRequest>().and_then(|request| request.read()) {
@@ -142,28 +146,28 @@ impl Client {
             }
         }
         let methods = requests.iter().map(|(key, it)| (key.clone(), String::from(it.method())));
-        polled.asked.extend(methods);
+        polled.requested.extend(methods);
         if !requests.is_empty() {
             self.events.push_back(ClientEvent::Needs { call, needs: Needs::new(requests) });
         }
     }
 
-    /// Cancels a task that cannot be gone on with.
+    /// Cancels a task that cannot continue.
     fn end_task(&mut self, call: UpstreamCall, error: CallError) {
         self.cancel_task(call);
         self.fail(call, error);
     }
 
-    /// Tells the server that nobody waits for a task any more.
+    /// Asks the server to cancel a task.
     pub(super) fn cancel_task(&mut self, call: UpstreamCall) {
         let Some(id) = self.task_id(call) else { return };
         let mut params = TaskRequestParams::new(id);
         params.meta = self.task_meta();
-        // A server that cannot be told goes on for nobody.
+        // If the request cannot be sent, the task continues without a reader.
         let _untold = self.request(Pending::CancelTask, "tasks/cancel", &params, None);
     }
 
-    /// Brings answers to a task.
+    /// Sends answers to a task.
     pub(super) fn answer_task(
         &mut self,
         call: UpstreamCall,
@@ -173,7 +177,7 @@ impl Client {
         let Some(polled) = &open.task else { return Err(NotSent::NotOpen) };
         let mut answers = Extra::new();
         for (key, response) in responses {
-            let Some(method) = polled.asked.get(&key) else { continue };
+            let Some(method) = polled.requested.get(&key) else { continue };
             if let Ok(response) = response.or_else(|error| without_error(method, error)) {
                 answers.insert(key, response);
             }
@@ -183,20 +187,20 @@ impl Client {
         self.request(Pending::UpdateTask(call), "tasks/update", &params, None).map(|_| ())
     }
 
-    /// When a task is to be asked about.
+    /// Returns the time of the next poll.
     pub(super) fn poll_task_timeout(&self) -> Option<Duration> {
         let tasks = self.calls.values().filter_map(|open| Some((open.task.as_ref()?, open)));
         let due = tasks.filter_map(|(polled, open)| match polled.next {
-            // As soon as the time is told.
+            // At the next call of `handle_timeout`.
             Next::Later => Some(Duration::ZERO),
             Next::At(due) => Some(open.params.deadline.map_or(due, |deadline| due.min(deadline))),
-            Next::Asked => open.params.deadline,
+            Next::Pending => open.params.deadline,
         });
         due.min()
     }
 
-    /// Asks about the tasks that are due.
-    pub(super) fn ask_about_tasks(&mut self, now: Duration) {
+    /// Polls the tasks that are due.
+    pub(super) fn poll_due_tasks(&mut self, now: Duration) {
         let (mut due, mut late) = (Vec::new(), Vec::new());
         for (call, open) in &mut self.calls {
             let Some(polled) = &mut open.task else { continue };
@@ -207,7 +211,7 @@ impl Client {
             match polled.next {
                 Next::Later => polled.next = Next::At(now.saturating_add(polled.interval)),
                 Next::At(at) if at <= now => {
-                    polled.next = Next::Asked;
+                    polled.next = Next::Pending;
                     due.push(*call);
                 }
                 _ => {}
@@ -231,7 +235,7 @@ impl Client {
     }
 
     fn task_meta(&self) -> Option<Meta> {
-        let State::Ready { version, .. } = &self.state else { return None };
+        let ConnectionState::Ready { version, .. } = &self.state else { return None };
         Some(self.request_meta(version, None))
     }
 }

@@ -1,30 +1,31 @@
-//! Text of peers, made safe to show.
+//! Text of peers in a form that is safe to display.
 use super::Extracted;
 use crate::mcp::capabilities::Implementation;
 use alloc::string::String;
 use core::iter::Peekable;
 use core::str::Chars;
 
-/// A question as a person may see it: who asks, and what.
+/// The origin and the text of an elicitation, sanitized for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DisplayMessage {
-    /// The server's name for people, or else its name, without characters that mislead.
+    /// The title of the server, or else its name, without misleading characters.
     pub asked_by: String,
-    /// The message without its context and without characters that mislead.
+    /// The message without its context and without misleading characters.
     pub text: String,
 }
 
 impl DisplayMessage {
-    /// The most characters of a message that are shown.
+    /// Maximum number of characters of a message.
     pub const MAX_TEXT: usize = 4096;
 
-    /// The most characters of a name that are shown.
+    /// Maximum number of characters of a name.
     pub const MAX_NAME: usize = 64;
 }
 
 impl Extracted {
-    /// What to show of the question, and to give to a model: neither may see what the other does not.
+    /// Returns the text to display. A model should receive the same text, so that the user and the model see the same
+    /// question.
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -51,8 +52,10 @@ impl Extracted {
     }
 }
 
-/// A text of a peer without what misleads: terminal escapes, control characters but line ends and tabs, marks that turn the
-/// direction of writing, tags that nobody sees. Of a longer one the first `limit` characters, the last of them `…`.
+/// Removes misleading characters from the text of a peer.
+///
+/// These are terminal escapes, control characters other than line feeds and tabs, bidirectional formatting and
+/// invisible tags. Longer text is truncated to `limit` characters, the last of which is `…`.
 ///
 /// ```
 /// use mcp_bridge::context::display_text;
@@ -82,8 +85,8 @@ pub fn display_text(text: &str, limit: usize) -> String {
     out
 }
 
-/// Reads to the end of a terminal escape, as [ECMA-48](https://ecma-international.org/publications-and-standards/standards/ecma-48/)
-/// has them.
+/// Skips a terminal escape sequence as defined by
+/// [ECMA-48](https://ecma-international.org/publications-and-standards/standards/ecma-48/).
 fn skip_escape(characters: &mut Peekable<Chars<'_>>) {
     match characters.peek() {
         Some('[') => {
@@ -113,7 +116,7 @@ fn is_misleading(character: char) -> bool {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
             true
         }
-        // What has no width, and tags.
+        // Zero-width characters and tags.
         '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' => true,
         other => other.is_control(),
     }

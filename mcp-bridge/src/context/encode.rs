@@ -1,4 +1,4 @@
-//! Putting a context into an elicitation.
+//! Writes a context into an elicitation.
 use super::section::{self, Section};
 use super::{Carriers, EXTENSION, LATER_NAME, Limits, ModelContext, NAME, json};
 use crate::mcp::elicitation::ElicitRequestParams;
@@ -6,71 +6,71 @@ use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::wire::{Meta, Raw};
 
-/// The names under which `_meta` and schemas may have a context, the first first.
+/// Keys of a context in `_meta` and in schemas, in order of precedence.
 pub(super) const KEYS: [&str; 3] = [EXTENSION, NAME, LATER_NAME];
 
-/// How a context is put into an elicitation.
+/// Options of [`encode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Encoding {
-    /// Into which carriers. A page has no schema, so that it takes the others.
+    /// The carriers to write. An elicitation in URL mode has no schema and uses the others.
     pub carriers: Carriers,
     /// Whether schema, message and `_meta` use [`LATER_NAME`] instead of [`NAME`].
     pub is_later_name: bool,
-    /// What to do about a message that has a marker of a section in its text.
+    /// Treatment of a message with a section marker in its text.
     pub marker: Marker,
-    /// How large the context may be.
+    /// Size limits.
     pub limits: Limits,
 }
 
 impl Encoding {
-    /// With [`NAME`], markers broken and the limits that there are by default.
+    /// Creates options with [`NAME`], [`Marker::Break`] and the default limits.
     pub fn new(carriers: Carriers) -> Self {
         let (marker, limits) = (Marker::default(), Limits::default());
         Self { carriers, is_later_name: false, marker, limits }
     }
 }
 
-/// What to do about a message that has a marker of a section in its text, where readers would find it first.
+/// Treatment of a message with a section marker in its text, which a reader would otherwise take for a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Marker {
-    /// A space is put into it: `--x-model-context:` becomes `-- x-model-context:`.
+    /// Inserts a space: `--x-model-context:` becomes `-- x-model-context:`.
     #[default]
     Break,
-    /// It is an error.
+    /// Returns [`EncodeError::Marker`].
     Refuse,
 }
 
-/// A context cannot be put into an elicitation.
+/// An error writing a context into an elicitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// It is too large.
-    #[error("the context has {actual} bytes, more than {limit}")]
+    /// The context is too large.
+    #[error("the context has {actual} bytes, the limit is {limit}")]
     TooLarge {
-        /// Its bytes.
+        /// Size in bytes.
         actual: usize,
-        /// Those that are allowed.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// It is too deep.
-    #[error("the context has {actual} levels, more than {limit}")]
+    /// The context is nested too deeply.
+    #[error("the context has {actual} levels, the limit is {limit}")]
     TooDeep {
-        /// Its levels.
+        /// Number of levels.
         actual: usize,
-        /// Those that are allowed.
+        /// The limit.
         limit: usize,
     },
-    /// The message with its section is too large.
-    #[error("the message has {actual} bytes with the context, more than {limit}")]
+    /// The message including its section is too large.
+    #[error("the message with its context has {actual} bytes, the limit is {limit}")]
     MessageTooLarge {
-        /// Its bytes.
+        /// Size in bytes.
         actual: usize,
-        /// Those that are allowed.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The message has a marker in its text, and [`Marker::Refuse`] was asked for.
-    #[error("the message has a marker of a context in its text")]
+    /// The text of the message contains a section marker and [`Marker::Refuse`] is set.
+    #[error("the text of the message contains a context marker")]
     Marker,
     /// The schema is not an object.
     #[error("the requested schema is not an object")]
@@ -78,18 +78,19 @@ pub enum EncodeError {
     /// `_meta` is not an object.
     #[error("`_meta` is not an object")]
     Meta,
-    /// The mode of the elicitation is not known.
-    #[error("the mode of the elicitation is not known")]
+    /// The mode of the elicitation is unknown.
+    #[error("unknown mode of elicitation")]
     Mode,
 }
 
-/// Puts a context into an elicitation, instead of the one that it may have. An empty context changes nothing.
+/// Writes a context into an elicitation, replacing a previous one. An empty context has no effect.
 ///
-/// Beside that, markers in the text of the message are [broken](Marker::Break); nothing else changes, not even the order
-/// of members.
+/// Markers in the text of the message are treated as [`Encoding::marker`] says. Everything else is preserved, including
+/// the order of members.
 ///
 /// # Errors
-/// The context is over the limits, or does not fit in; the elicitation is then as it was.
+/// Returns an error if the context exceeds the limits or the elicitation cannot carry it. The elicitation is then
+/// unchanged.
 pub fn encode(
     request: &mut ElicitRequestParams,
     context: &ModelContext,
@@ -176,7 +177,7 @@ fn meta(
     edited.map(|edited| Some(edited.into())).ok_or(EncodeError::Meta)
 }
 
-/// The `_meta` without contexts; nothing if it had nothing else.
+/// Returns `_meta` without contexts, or `None` if it has no other members.
 pub(super) fn without_contexts(meta: Meta) -> Option<Meta> {
     match json::edit(meta.as_str(), &KEYS, &[]) {
         Some(edited) if edited.as_str() != meta.as_str() => {

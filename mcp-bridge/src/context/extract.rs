@@ -1,4 +1,4 @@
-//! Taking a context out of an elicitation.
+//! Reads a context from an elicitation.
 use super::encode::{KEYS, without_contexts};
 use super::section::{self, Section};
 use super::{Carrier, Limits, ModelContext, json};
@@ -9,31 +9,31 @@ use core::fmt;
 use jsonrpc_core::wire::{Extra, Meta, Raw};
 use serde_json::Value;
 
-/// An elicitation, and the context that it carried.
+/// An elicitation and the context that it carried.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Extracted {
-    /// The context; nothing if it carries none that can be read, or an empty one.
+    /// The context. `None` if it is absent, empty or invalid.
     pub context: Option<ModelContext>,
-    /// Where it was found.
+    /// The carrier of the context.
     pub source: Option<Carrier>,
-    /// The elicitation without it, in all carriers: what a form, a model and a log are to see.
+    /// The elicitation without the context in any carrier, as forms, models and logs should receive it.
     pub request: ElicitRequestParams,
-    /// A section of the message that is of a type which is not read, as it came. It is not in the message any more.
+    /// A section of an unsupported media type, as received. It is removed from the message.
     pub raw_section: Option<String>,
-    /// What is odd about the carriers.
+    /// Irregularities of the carriers.
     pub diagnostics: Vec<ContextDiagnostic>,
 }
 
-/// Something odd about a carrier. It never repeats what is in there.
+/// An irregularity of a carrier. It never contains the content of the carrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextDiagnostic {
-    /// Which carrier.
+    /// The carrier.
     pub carrier: Carrier,
-    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the params.
+    /// Location in the params, a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)).
     pub pointer: String,
-    /// What is odd.
+    /// The problem.
     pub problem: ContextProblem,
 }
 
@@ -43,25 +43,25 @@ impl fmt::Display for ContextDiagnostic {
     }
 }
 
-/// What is odd about a carrier.
+/// Kind of a [`ContextDiagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ContextProblem {
-    /// It has another context than the one before it, which counts. Something on the way may have changed one of them.
+    /// The carrier differs from one that takes precedence. An intermediary may have changed one of them.
     Mismatch,
-    /// It has JSON that is not an object.
+    /// The carrier contains JSON that is not an object.
     NotAnObject,
-    /// It has more bytes than are allowed.
+    /// The carrier exceeds the size limit.
     TooLarge,
-    /// It has more levels than are allowed.
+    /// The carrier exceeds the depth limit.
     TooDeep,
-    /// The section is of a type that is not read.
+    /// The section has an unsupported media type.
     UnsupportedMime,
-    /// The section's first line has no media type.
+    /// The first line of the section has no media type.
     MalformedHeader,
-    /// The section has no JSON, or a part of it.
+    /// The section contains no JSON or truncated JSON.
     InvalidJson,
-    /// The section has more than JSON.
+    /// The section contains text after the JSON.
     TrailingText,
 }
 
@@ -75,15 +75,16 @@ impl fmt::Display for ContextProblem {
             Self::UnsupportedMime => "expected application/json in UTF-8, got another type",
             Self::MalformedHeader => "expected a media type, got none",
             Self::InvalidJson => "expected JSON",
-            Self::TrailingText => "expected JSON, got text behind it",
+            Self::TrailingText => "expected JSON, got trailing text",
         })
     }
 }
 
-/// Takes the context out of an elicitation: the first in the order of [`Carrier`], under whichever name.
+/// Extracts the context from an elicitation: the first in the order of [`Carrier`], under any of its names.
 ///
-/// A carrier that cannot be read is passed over, and a diagnostic tells. The keys of contexts leave `_meta` and the schema
-/// whatever they hold; a section leaves the message only if it was read, or says of itself that it is of another type.
+/// A carrier that is invalid is skipped and reported as a diagnostic. The keys of contexts are removed from `_meta` and
+/// the schema whatever their value; a section is removed from the message only if it was read or has another media
+/// type.
 pub fn extract(request: &ElicitRequestParams, limits: &Limits) -> Extracted {
     let mut found = Finding { limits, contexts: Vec::new(), diagnostics: Vec::new() };
     let mut request = request.clone();
@@ -110,7 +111,7 @@ pub fn extract(request: &ElicitRequestParams, limits: &Limits) -> Extracted {
     Extracted { context, source, request, raw_section, diagnostics: found.diagnostics }
 }
 
-/// What was found so far.
+/// The state of an extraction.
 struct Finding<'a> {
     limits: &'a Limits,
     contexts: Vec<(Carrier, ModelContext)>,
@@ -118,7 +119,7 @@ struct Finding<'a> {
 }
 
 impl Finding<'_> {
-    /// Looks into an object.
+    /// Reads the keys of an object.
     fn members(&mut self, carrier: Carrier, object: Option<&str>) {
         let object = object.and_then(|text| serde_json::from_str::<Extra>(text).ok());
         let object = object.unwrap_or_default();
@@ -132,8 +133,8 @@ impl Finding<'_> {
         }
     }
 
-    /// Looks into a message, and cuts its sections off: encoders that do not look for one leave several. Gives the one
-    /// that is of another type.
+    /// Reads the sections of a message and removes them; encoders that do not replace sections leave several. Returns a
+    /// section of an unsupported media type.
     fn message(&mut self, message: &mut String) -> Option<String> {
         while let Some(section) = section::find(message, self.limits) {
             let (end, context) = match section {
@@ -173,14 +174,14 @@ impl Finding<'_> {
             (Err(problem), _) => problem,
         };
         let diagnostic = ContextDiagnostic { carrier, pointer, problem };
-        // A message may have many sections; one diagnostic tells of all that are odd in the same way.
+        // One diagnostic for each kind is enough for a message with many sections.
         if !self.diagnostics.contains(&diagnostic) {
             self.diagnostics.push(diagnostic);
         }
     }
 }
 
-/// Whether two texts mean the same: peers may write members in another order, and `1.0` for `1`.
+/// Returns whether two texts are equal as JSON values: peers may reorder members, and write `1.0` for `1`.
 fn is_same(one: &Raw, other: &Raw) -> bool {
     let value = |raw: &Raw| serde_json::from_str::<Value>(raw.as_str()).ok();
     let means_same = || Some(is_same_value(&value(one)?, &value(other)?));

@@ -1,9 +1,9 @@
-//! JSON text, looked at and changed without reading it into values.
+//! Inspects and edits JSON text without parsing it into values.
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 
-/// How deep objects and arrays lie in each other.
+/// Returns the nesting depth of objects and arrays.
 pub(super) fn depth(text: &str) -> usize {
     let (mut depth, mut deepest, mut strings) = (0_usize, 0, Strings::default());
     for byte in text.bytes() {
@@ -19,7 +19,7 @@ pub(super) fn depth(text: &str) -> usize {
     deepest
 }
 
-/// The text without white space between its tokens: one line.
+/// Removes white space between tokens, which leaves one line.
 pub(super) fn compact(text: &str) -> String {
     let mut strings = Strings::default();
     let is_kept = |character: &char| {
@@ -29,7 +29,7 @@ pub(super) fn compact(text: &str) -> String {
     text.chars().filter(is_kept).collect()
 }
 
-/// Knows which bytes of a JSON text are inside of strings.
+/// Tracks which bytes of a JSON text are inside strings.
 #[derive(Default)]
 struct Strings {
     is_inside: bool,
@@ -37,7 +37,7 @@ struct Strings {
 }
 
 impl Strings {
-    /// Whether the next byte is outside of a string; its quotes are not.
+    /// Returns whether the next byte is outside a string. Quotes count as inside.
     fn is_outside(&mut self, byte: u8) -> bool {
         let was_inside = self.is_inside;
         match byte {
@@ -50,8 +50,8 @@ impl Strings {
     }
 }
 
-/// The object `text` without the members `without`, and with `with` behind the others. Everything else stays as it is, to
-/// the letter if there is nothing to change; nothing if `text` is no object.
+/// Returns the object `text` without the members `without` and with `with` appended. All other bytes are preserved.
+/// Returns `None` if `text` is not an object.
 pub(super) fn edit(text: &str, without: &[&str], with: &[(&str, &Raw)]) -> Option<Raw> {
     let members: Extra = serde_json::from_str(text).ok()?;
     let kept: Vec<_> = members.iter().filter(|(name, _)| !without.contains(name)).collect();

@@ -5,14 +5,14 @@ use alloc::string::String;
 use jsonrpc_core::wire::Raw;
 use serde_json::value::RawValue;
 
-/// What the last line of a message that starts like a section turned out to be.
+/// Classification of the last line of a message that starts with a marker.
 #[derive(Debug)]
 pub(super) enum Section {
-    /// A context, or none if it is empty or `null`. The message ends at `end`.
+    /// A context, `None` if it is empty or `null`. The message ends at `end`.
     Context { end: usize, context: Option<ModelContext> },
-    /// A section of a type that is not read. The message ends at `end`.
+    /// A section of an unsupported media type. The message ends at `end`.
     Unsupported { end: usize },
-    /// Not a section, so that the message stays as it is.
+    /// Not a section. The message is unchanged.
     Bad(ContextProblem),
 }
 
@@ -32,7 +32,8 @@ pub(super) fn find(message: &str, limits: &Limits) -> Option<Section> {
     })
 }
 
-/// The text with each marker in it broken, so that no reader takes it for one, in a line of its own or not.
+/// Returns the text with every marker broken, so that no reader takes it for a section. Returns `None` if there is no
+/// marker.
 pub(super) fn neutralise(message: &str) -> Option<String> {
     let is_there = [NAME, LATER_NAME].iter().any(|name| find_marker(message, name).is_some());
     is_there.then(|| {
@@ -50,7 +51,7 @@ fn find_marker(message: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// The last line that starts with a marker: where it starts, and what is behind the marker.
+/// Finds the last line that starts with a marker. Returns its offset and the rest of the line.
 fn last_marker(message: &str) -> Option<(usize, &str)> {
     let starts = message.rmatch_indices('\n').map(|(at, _)| at + 1).chain([0]);
     starts.into_iter().find_map(|start| {
@@ -62,7 +63,7 @@ fn last_marker(message: &str) -> Option<(usize, &str)> {
     })
 }
 
-/// Where the message ends: before the line ends, two at most, that set the section apart.
+/// Returns the end of the message, before the line breaks (two at most) that separate the section.
 fn without_separator(message: &str, start: usize, is_crlf: bool) -> usize {
     let mut kept = message.get(..start).unwrap_or_default();
     for _ in 0..2 {
@@ -77,7 +78,7 @@ enum MediaType {
     Other,
 }
 
-/// What the header says; nothing if it has no media type.
+/// Parses the header. Returns `None` if it has no media type.
 fn media_type(header: &str) -> Option<MediaType> {
     let mut parts = header.split(';').map(str::trim);
     let (main, sub) = parts.next()?.split_once('/')?;
@@ -100,7 +101,7 @@ fn media_type(header: &str) -> Option<MediaType> {
     Some(if is_readable { MediaType::Json } else { MediaType::Other })
 }
 
-/// Reads what is below the header.
+/// Parses the body of the section.
 fn read(body: &str, limits: &Limits) -> Result<Option<ModelContext>, ContextProblem> {
     let text = body.trim_matches(is_json_space);
     check(text, limits)?;
@@ -116,7 +117,7 @@ fn is_json_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r')
 }
 
-/// Checks the size and the depth of a text, before anything reads it.
+/// Checks size and depth of a text before it is parsed.
 pub(super) fn check(text: &str, limits: &Limits) -> Result<(), ContextProblem> {
     if text.len() > limits.bytes {
         return Err(ContextProblem::TooLarge);
@@ -127,7 +128,7 @@ pub(super) fn check(text: &str, limits: &Limits) -> Result<(), ContextProblem> {
     Ok(())
 }
 
-/// A context out of any JSON; none if it is `null` or empty.
+/// Converts a JSON value into a context; `None` if it is `null` or empty.
 pub(super) fn read_value(value: Raw) -> Result<Option<ModelContext>, ContextProblem> {
     if value.as_str() == "null" {
         return Ok(None);

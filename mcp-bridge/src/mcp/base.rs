@@ -1,4 +1,4 @@
-//! What messages have in common: versions, `_meta`, results and pages of them.
+//! Common parts of messages: versions, `_meta`, results and pagination.
 //!
 //! Spec: [Overview](https://modelcontextprotocol.io/specification/2026-07-28/basic) (2026-07-28),
 //! [the same](https://modelcontextprotocol.io/specification/2025-11-25/basic) (2025-11-25)
@@ -21,27 +21,27 @@ open_enum! {
     /// assert_eq!(ProtocolVersion::from("2031-01-01").era(), None);
     /// ```
     pub enum ProtocolVersion {
-        /// The first.
+        /// The first revision.
         V20241105 = "2024-11-05",
-        /// Tool annotations, audio.
+        /// Adds tool annotations and audio content.
         V20250326 = "2025-03-26",
-        /// Elicitation, structured content, links to resources.
+        /// Adds elicitation, structured content and resource links.
         V20250618 = "2025-06-18",
-        /// Pages to go to, tools in sampling, tasks as an experiment; the last with a handshake.
+        /// Adds elicitation by URL, tools in sampling, and experimental tasks. The last revision with a handshake.
         V20251125 = "2025-11-25",
-        /// Stateless: no handshake, no requests of the server.
+        /// Stateless: no handshake and no requests from the server.
         V20260728 = "2026-07-28",
     }
 }
 
 impl ProtocolVersion {
-    /// The newest.
+    /// The latest revision.
     pub const LATEST: Self = Self::V20260728;
 
-    /// The newest with a handshake.
+    /// The latest revision with a handshake.
     pub const LATEST_LEGACY: Self = Self::V20251125;
 
-    /// Which generation it belongs to; nothing for one that this version does not know.
+    /// Returns the generation of the revision, or `None` if this crate does not know it.
     pub fn era(&self) -> Option<Era> {
         match self {
             Self::V20260728 => Some(Era::Modern),
@@ -51,45 +51,46 @@ impl ProtocolVersion {
     }
 }
 
-/// The two generations of the protocol, which differ in who may ask whom.
+/// The two generations of the protocol. They differ in how a server requests input from the client.
 ///
 /// Spec: [Key Changes](https://modelcontextprotocol.io/specification/2026-07-28/changelog)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Era {
-    /// Up to 2025-11-25: `initialize`, sessions, requests of the server to the client.
+    /// Up to 2025-11-25: `initialize`, sessions, and requests from the server to the client.
     Legacy,
-    /// From 2026-07-28 on: each request stands by itself; a server that needs something says so in its result.
+    /// Since 2026-07-28: each request is independent, and a server requests input in a result.
     Modern,
 }
 
 open_enum! {
-    /// What a result is. Absent means `complete`; a client must not use one that it does not know. From 2026-07-28 on.
+    /// Kind of a result. If absent, it is `complete`; a client must not use a result of an unknown type. Since
+    /// 2026-07-28.
     ///
     /// Spec: [`ResultType`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype)
     pub enum ResultType {
-        /// The request is done.
+        /// The request is complete.
         Complete = "complete",
-        /// The server needs something first.
+        /// The server requires input first.
         InputRequired = "input_required",
-        /// It goes on as a task. Of the extension [`tasks`](super::tasks).
+        /// The request continues as a task. Defined by the extension [`tasks`](super::tasks).
         Task = "task",
     }
 }
 
 open_enum! {
-    /// Who may be given a result that was kept. From 2026-07-28 on.
+    /// Scope in which a result may be cached. Since 2026-07-28.
     ///
     /// Spec: [`CacheableResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#cacheableresult)
     pub enum CacheScope {
-        /// Anybody.
+        /// The cached result may be served to any user.
         Public = "public",
-        /// Those who have the same authorization as the one that asked.
+        /// The cached result may be served only to requests with the same authorization.
         Private = "private",
     }
 }
 
 object! {
-    /// The `_meta` of a request: from 2026-07-28 on it says what a handshake said before.
+    /// The `_meta` of a request. Since 2026-07-28 it carries what the handshake negotiated before.
     ///
     /// Spec: [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
     ///
@@ -105,45 +106,46 @@ object! {
     /// assert_eq!(meta.protocol_version.and_then(|version| version.era()), Some(Era::Modern));
     /// # Ok::<(), wire::DecodeError>(())
     /// ```
+    #[doc(alias = "_meta")]
     pub struct RequestMetaObject {}
     optional {
-        /// The version that the request is made in. Required from 2026-07-28 on.
+        /// The protocol version of the request. Required since 2026-07-28.
         protocol_version: ProtocolVersion = "io.modelcontextprotocol/protocolVersion",
-        /// What the client can do. Required from 2026-07-28 on.
+        /// The capabilities of the client. Required since 2026-07-28.
         client_capabilities: ClientCapabilities = "io.modelcontextprotocol/clientCapabilities",
-        /// Who the client is. From 2026-07-28 on.
+        /// Name and version of the client. Since 2026-07-28.
         client_info: Implementation = "io.modelcontextprotocol/clientInfo",
-        /// The least level of messages that are wanted about this request; absent means none. From 2026-07-28 on.
+        /// The minimum level of log messages for this request. If absent, none are sent. Since 2026-07-28.
         log_level: LoggingLevel = "io.modelcontextprotocol/logLevel",
-        /// Asks for [progress](super::progress) under this token: a string or an integer.
+        /// Requests [progress](super::progress) notifications with this token, a string or an integer.
         progress_token: RequestId = "progressToken",
-        /// Which trace the request belongs to, as [W3C Trace Context](https://www.w3.org/TR/trace-context/) has it.
+        /// Trace that the request belongs to, see [W3C Trace Context](https://www.w3.org/TR/trace-context/).
         traceparent: String = "traceparent",
-        /// More about the trace.
+        /// Vendor-specific trace data, see [W3C Trace Context](https://www.w3.org/TR/trace-context/#tracestate-header).
         tracestate: String = "tracestate",
     }
 }
 
 object! {
-    /// The `_meta` of a result. From 2026-07-28 on.
+    /// The `_meta` of a result. Since 2026-07-28.
     ///
     /// Spec: [`ResultMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resultmetaobject)
     pub struct ResultMetaObject {}
     optional {
-        /// Who the server is.
+        /// Name and version of the server.
         server_info: Implementation = "io.modelcontextprotocol/serverInfo",
-        /// The id of the `subscriptions/listen` that ends so.
+        /// The id of the `subscriptions/listen` request that this result ends.
         subscription_id: RequestId = "io.modelcontextprotocol/subscriptionId",
     }
 }
 
 object! {
-    /// The `_meta` of a notification. From 2026-07-28 on.
+    /// The `_meta` of a notification. Since 2026-07-28.
     ///
     /// Spec: [`NotificationMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationmetaobject)
     pub struct NotificationMetaObject {}
     optional {
-        /// The id of the `subscriptions/listen` that it is for.
+        /// The id of the `subscriptions/listen` request that the notification belongs to.
         subscription_id: RequestId = "io.modelcontextprotocol/subscriptionId",
     }
 }
@@ -151,19 +153,19 @@ object! {
 macro_rules! meta_object {
     ($($Name:ident)+) => { $(
         impl $Name {
-            /// Reads the members that this version knows, out of a `_meta`; an absent one, and one that is not an
-            /// object, as empty.
+            /// Decodes the known members of a `_meta`. An absent value, and a value that is not an object, decode as
+            /// empty.
             ///
             /// # Errors
-            /// One of them is not what the specification says.
+            /// Returns an error if a known member does not match the specification.
             pub fn read(meta: Option<&Meta>) -> Result<Self, DecodeError> {
                 let object = meta.map(Meta::as_str).filter(|text| text.starts_with('{'));
                 object.map_or_else(|| Ok(Self::new()), wire::decode)
             }
 
-            /// Writes it.
+            /// Encodes the members as `_meta`.
             pub fn to_meta(&self) -> Meta {
-                // Only maps with other keys than strings have no JSON text, and there are none in it.
+                // Serialization fails only for maps with keys that are not strings, which this type does not contain.
                 Raw::from_value(self).unwrap_or_else(|_| serde_json::value::RawValue::NULL.into()).into()
             }
         }
@@ -173,7 +175,7 @@ macro_rules! meta_object {
 meta_object! { RequestMetaObject ResultMetaObject NotificationMetaObject }
 
 object! {
-    /// Params of which nothing is required.
+    /// Params without required members.
     ///
     /// Spec: [`RequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestparams),
     /// [`NotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationparams)
@@ -182,24 +184,24 @@ object! {
 }
 
 object! {
-    /// The params of a request for a page of a list.
+    /// Params of a request for one page of a list.
     ///
     /// Spec: [`PaginatedRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#paginatedrequestparams)
     pub struct PaginatedRequestParams {}
     optional {
-        /// Where the page begins, as the page before it said; absent means the first.
+        /// Cursor returned with the previous page. If absent, the first page is returned.
         cursor: String = "cursor",
     }
     and "_meta"
 }
 
 object! {
-    /// A result that says nothing but that the request is done.
+    /// A result without content.
     ///
     /// Spec: [`EmptyResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#emptyresult)
     pub struct EmptyResult {}
     optional {
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Requests that are taken back.
+//! Cancellation of requests.
 //!
 //! Spec: [Cancellation](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation)
 use alloc::string::String;
@@ -8,11 +8,12 @@ object! {
     /// The params of `notifications/cancelled`.
     ///
     /// Spec: [`CancelledNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#cancellednotificationparams)
+    #[doc(alias = "notifications/cancelled")]
     pub struct CancelledNotificationParams {}
     optional {
-        /// Which request. Required but for tasks in 2025-11-25.
+        /// Id of the cancelled request. Required except for tasks in 2025-11-25.
         request_id: RequestId = "requestId",
-        /// Why, for people.
+        /// Human-readable reason.
         reason: String = "reason",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Who a peer is, and what it can do.
+//! Identity and capabilities of peers.
 //!
 //! Spec: [Capability Negotiation](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation)
 //! (2025-11-25), [`ClientCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
@@ -9,59 +9,59 @@ use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{object, open_enum};
 
 object! {
-    /// A program, by name and version.
+    /// Name and version of a program.
     ///
     /// Spec: [`Implementation`](https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation)
     pub struct Implementation {
-        /// Its name, for programs.
+        /// Programmatic name.
         name: String = "name",
-        /// Its version.
+        /// Version of the program.
         version: String = "version",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title",
-        /// What it is for.
+        /// Human-readable description of the program.
         description: String = "description",
-        /// Pictures of it.
+        /// Icons for user interfaces.
         icons: Vec<Icon> = "icons",
-        /// Where more about it is.
+        /// URL of the program's website.
         website_url: String = "websiteUrl",
     }
 }
 
 object! {
-    /// A picture of something.
+    /// An icon.
     ///
     /// Spec: [`Icon`](https://modelcontextprotocol.io/specification/2026-07-28/schema#icon)
     pub struct Icon {
-        /// Where it is: an `https:` or `data:` URL.
+        /// An `https:` or `data:` URL.
         src: String = "src",
     }
     optional {
-        /// Its media type.
+        /// The media type.
         mime_type: String = "mimeType",
-        /// For which sizes it is, such as `48x48` or `any`.
+        /// Sizes that the icon is designed for, such as `48x48` or `any`.
         sizes: Vec<String> = "sizes",
-        /// On which background it is seen.
+        /// Color theme that the icon is designed for.
         theme: IconTheme = "theme",
     }
 }
 
 open_enum! {
-    /// On which background an icon is seen.
+    /// Color theme that an icon is designed for.
     ///
     /// Spec: [`Icon`](https://modelcontextprotocol.io/specification/2026-07-28/schema#icon)
     pub enum IconTheme {
-        /// A light one.
+        /// A light background.
         Light = "light",
-        /// A dark one.
+        /// A dark background.
         Dark = "dark",
     }
 }
 
 object! {
-    /// What a client can do.
+    /// Capabilities of a client.
     ///
     /// Spec: [`ClientCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
     ///
@@ -77,33 +77,33 @@ object! {
     /// ```
     pub struct ClientCapabilities {}
     optional {
-        /// It shows questions to the user. From 2025-06-18 on.
+        /// The client presents elicitations to the user. Since 2025-06-18.
         elicitation: ElicitationCapability = "elicitation",
-        /// It asks its model. Deprecated in 2026-07-28.
+        /// The client runs sampling requests on its model. Deprecated in 2026-07-28.
         sampling: SamplingCapability = "sampling",
-        /// It lists its roots. Deprecated in 2026-07-28.
+        /// The client lists its roots. Deprecated in 2026-07-28.
         roots: ListChangedCapability = "roots",
-        /// It makes tasks out of requests. In 2025-11-25 only.
+        /// The client supports task-augmented requests. In 2025-11-25 only.
         tasks: Extra = "tasks",
-        /// Extensions by name, each with its settings: an object. From 2026-07-28 on.
+        /// Extensions by name, each with an object of settings. Since 2026-07-28.
         extensions: Extra = "extensions",
-        /// Experiments by name, each with its settings: an object.
+        /// Experimental capabilities by name, each with an object of settings.
         experimental: Extra = "experimental",
     }
 }
 
 impl ClientCapabilities {
-    /// Whether the client shows forms: it says so, or says nothing about modes.
+    /// Returns whether the client supports forms: it declares them, or declares elicitation without any mode.
     pub fn takes_forms(&self) -> bool {
         self.elicitation.as_ref().is_some_and(|it| it.form.is_some() || it.url.is_none())
     }
 
-    /// Whether the client sends the user to pages.
+    /// Returns whether the client supports elicitation by URL.
     pub fn takes_urls(&self) -> bool {
         self.elicitation.as_ref().is_some_and(|it| it.url.is_some())
     }
 
-    /// Whether the client has an extension, in the place of either generation.
+    /// Returns whether the client declares an extension, in `extensions` or `experimental`.
     pub fn has_extension(&self, name: &str) -> bool {
         [&self.extensions, &self.experimental]
             .into_iter()
@@ -113,76 +113,76 @@ impl ClientCapabilities {
 }
 
 object! {
-    /// Which questions a client shows. An empty one means forms.
+    /// Supported modes of elicitation. An empty object means forms.
     ///
     /// Spec: [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities)
     pub struct ElicitationCapability {}
     optional {
-        /// Forms. From 2025-11-25 on.
+        /// Forms. Since 2025-11-25.
         form: Extra = "form",
-        /// Pages. From 2025-11-25 on.
+        /// URLs that the user opens. Since 2025-11-25.
         url: Extra = "url",
     }
 }
 
 object! {
-    /// How a client asks its model.
+    /// Supported features of sampling.
     ///
     /// Spec: [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#capabilities)
     pub struct SamplingCapability {}
     optional {
-        /// With the context of servers. Deprecated. From 2025-11-25 on.
+        /// Inclusion of context from servers. Deprecated. Since 2025-11-25.
         context: Extra = "context",
-        /// With tools. From 2025-11-25 on.
+        /// Tool use. Since 2025-11-25.
         tools: Extra = "tools",
     }
 }
 
 object! {
-    /// Something that a peer lists.
+    /// Capability of a peer that offers a list.
     ///
     /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ListChangedCapability {}
     optional {
-        /// It tells when the list changes.
+        /// The peer sends a notification when the list changes.
         list_changed: bool = "listChanged",
     }
 }
 
 object! {
-    /// Resources that a server lists.
+    /// Capability of a server that offers resources.
     ///
     /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ResourcesCapability {}
     optional {
-        /// It tells when a resource changes.
+        /// The server supports subscriptions to single resources.
         subscribe: bool = "subscribe",
-        /// It tells when the list changes.
+        /// The server sends a notification when the list changes.
         list_changed: bool = "listChanged",
     }
 }
 
 object! {
-    /// What a server can do.
+    /// Capabilities of a server.
     ///
     /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ServerCapabilities {}
     optional {
-        /// It has tools.
+        /// The server offers tools.
         tools: ListChangedCapability = "tools",
-        /// It has prompts.
+        /// The server offers prompts.
         prompts: ListChangedCapability = "prompts",
-        /// It has resources.
+        /// The server offers resources.
         resources: ResourcesCapability = "resources",
-        /// It completes arguments. From 2025-03-26 on.
+        /// The server completes arguments. Since 2025-03-26.
         completions: Extra = "completions",
-        /// It tells what it does. Deprecated in 2026-07-28.
+        /// The server sends log messages. Deprecated in 2026-07-28.
         logging: Extra = "logging",
-        /// It makes tasks out of requests. In 2025-11-25 only.
+        /// The server supports task-augmented requests. In 2025-11-25 only.
         tasks: Extra = "tasks",
-        /// Extensions by name, each with its settings: an object. From 2026-07-28 on.
+        /// Extensions by name, each with an object of settings. Since 2026-07-28.
         extensions: Extra = "extensions",
-        /// Experiments by name, each with its settings: an object.
+        /// Experimental capabilities by name, each with an object of settings.
         experimental: Extra = "experimental",
     }
 }

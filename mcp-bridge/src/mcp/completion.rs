@@ -1,4 +1,4 @@
-//! Arguments that a server completes.
+//! Completion of arguments.
 //!
 //! Spec: [Completion](https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion)
 use super::base::ResultType;
@@ -12,105 +12,107 @@ object! {
     /// The params of `completion/complete`.
     ///
     /// Spec: [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
+    #[doc(alias = "completion/complete")]
     pub struct CompleteRequestParams {
-        /// What the argument belongs to.
+        /// The prompt or resource template that the argument belongs to.
         r#ref: CompletionReference = "ref",
-        /// The argument.
+        /// The argument to complete.
         argument: CompletionArgument = "argument",
     }
     optional {
-        /// What is known already. From 2025-06-18 on.
+        /// Arguments that are already known. Since 2025-06-18.
         context: CompletionContext = "context",
     }
     and "_meta"
 }
 
 open_union! {
-    /// What an argument belongs to.
+    /// The subject of a completion.
     ///
     /// Spec: [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
     pub enum CompletionReference by "type" {
         /// A prompt.
         Prompt(PromptReference) = "ref/prompt",
-        /// A template of resources.
+        /// A resource template.
         Resource(ResourceTemplateReference) = "ref/resource",
     }
 }
 
 object! {
-    /// Names a prompt.
+    /// A reference to a prompt.
     ///
     /// Spec: [`PromptReference`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptreference)
     pub struct PromptReference {
-        /// Its name.
+        /// Name of the prompt.
         name: String = "name",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title",
     }
 }
 
 object! {
-    /// Names a template of resources.
+    /// A reference to a resource template.
     ///
     /// Spec: [`ResourceTemplateReference`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplatereference)
     pub struct ResourceTemplateReference {
-        /// Its URI or template.
+        /// The URI or the URI template.
         uri: String = "uri",
     }
 }
 
 object! {
-    /// An argument, as far as it is written.
+    /// An argument to complete.
     ///
     /// Spec: [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
     pub struct CompletionArgument {
-        /// Its name.
+        /// Name of the argument.
         name: String = "name",
-        /// What there is of it.
+        /// The text entered so far.
         value: String = "value",
     }
 }
 
 object! {
-    /// What is known already.
+    /// Context of a completion.
     ///
     /// Spec: [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
     pub struct CompletionContext {}
     optional {
-        /// Other arguments, by name: strings.
+        /// Known values of other arguments, by name. The values are strings.
         arguments: Extra = "arguments",
     }
 }
 
 object! {
-    /// The answer to `completion/complete`.
+    /// The result of `completion/complete`.
     ///
     /// Spec: [`CompleteResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completeresult)
+    #[doc(alias = "completion/complete")]
     pub struct CompleteResult {
-        /// What it could be.
+        /// The suggested values.
         completion: Completion = "completion",
     }
     optional {
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     and "_meta"
 }
 
 object! {
-    /// What an argument could be.
+    /// Suggested values for an argument.
     ///
     /// Spec: [`CompleteResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completeresult)
     pub struct Completion {
-        /// The best first, at most 100.
+        /// The values, best match first, at most 100.
         values: Vec<String> = "values",
     }
     optional {
-        /// How many there are in all.
+        /// Total number of matches.
         total: Number = "total",
-        /// Whether there are more.
+        /// Whether there are more matches than `values`.
         has_more: bool = "hasMore",
     }
 }

@@ -1,4 +1,4 @@
-//! What tools and models say: text, images, audio, resources.
+//! Content of tool results and messages: text, images, audio and resources.
 //!
 //! Spec: [Tool result](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result)
 use super::capabilities::Icon;
@@ -8,25 +8,38 @@ use jsonrpc_core::{object, open_enum, open_union};
 use serde_json::Number;
 
 open_union! {
-    /// One part of a tool's result or of a message.
+    /// One block of a tool result or of a message.
     ///
     /// Spec: [`ContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock)
+    ///
+    /// Blocks of an unknown type are preserved:
+    ///
+    /// ```
+    /// use jsonrpc_core::wire;
+    /// use mcp_bridge::mcp::content::ContentBlock;
+    ///
+    /// let json = r#"{"type":"hologram","z":3}"#;
+    /// let block: ContentBlock = wire::decode(json)?;
+    /// assert!(!block.is_known());
+    /// assert_eq!(serde_json::to_string(&block).ok().as_deref(), Some(json));
+    /// # Ok::<(), wire::DecodeError>(())
+    /// ```
     pub enum ContentBlock by "type" {
         /// Text.
         Text(TextContent) = "text",
         /// An image.
         Image(MediaContent) = "image" [shared],
-        /// A sound.
+        /// An audio clip.
         Audio(MediaContent) = "audio" [shared],
-        /// A resource that can be read elsewhere.
+        /// A link to a resource.
         ResourceLink(ResourceLink) = "resource_link",
-        /// A resource with its contents.
+        /// A resource including its contents.
         Resource(EmbeddedResource) = "resource",
     }
 }
 
 object! {
-    /// Text.
+    /// Text content.
     ///
     /// Spec: [`TextContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textcontent)
     pub struct TextContent {
@@ -34,59 +47,59 @@ object! {
         text: String = "text",
     }
     optional {
-        /// For whom, and how important.
+        /// Intended audience and importance.
         annotations: Annotations = "annotations",
     }
     and "_meta"
 }
 
 object! {
-    /// An image or a sound.
+    /// An image or an audio clip.
     ///
     /// Spec: [`ImageContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#imagecontent),
     /// [`AudioContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#audiocontent)
     pub struct MediaContent {
-        /// The bytes in base64; not checked here.
+        /// The data in base64. Not validated.
         data: String = "data",
-        /// Their media type, such as `image/png`.
+        /// The media type, such as `image/png`.
         mime_type: String = "mimeType",
     }
     optional {
-        /// For whom, and how important.
+        /// Intended audience and importance.
         annotations: Annotations = "annotations",
     }
     and "_meta"
 }
 
 object! {
-    /// A resource that can be read elsewhere.
+    /// A link to a resource.
     ///
     /// Spec: [`ResourceLink`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelink)
     pub struct ResourceLink {
-        /// Where it is.
+        /// URI of the resource.
         uri: String = "uri",
-        /// Its name, for programs.
+        /// Programmatic name.
         name: String = "name",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title",
-        /// What it is.
+        /// Description of the resource.
         description: String = "description",
-        /// Its media type.
+        /// The media type.
         mime_type: String = "mimeType",
-        /// Its size in bytes, before any encoding.
+        /// Size in bytes, before any encoding.
         size: Number = "size",
-        /// For whom, and how important.
+        /// Intended audience and importance.
         annotations: Annotations = "annotations",
-        /// Pictures of it. From 2025-11-25 on.
+        /// Icons for user interfaces. Since 2025-11-25.
         icons: Vec<Icon> = "icons",
     }
     and "_meta"
 }
 
 object! {
-    /// A resource with its contents.
+    /// A resource including its contents.
     ///
     /// Spec: [`EmbeddedResource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#embeddedresource)
     pub struct EmbeddedResource {
@@ -94,7 +107,7 @@ object! {
         resource: ResourceContents = "resource",
     }
     optional {
-        /// For whom, and how important.
+        /// Intended audience and importance.
         annotations: Annotations = "annotations",
     }
     and "_meta"
@@ -103,46 +116,46 @@ object! {
 object! {
     /// The contents of a resource, as text or as bytes.
     ///
-    /// The schema has two types that no tag tells apart; here they are one, with the member that came.
+    /// The schema defines two types without a tag. This type represents both and keeps the members received.
     ///
     /// Spec: [`TextResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents),
     /// [`BlobResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#blobresourcecontents)
     pub struct ResourceContents {
-        /// Where it is.
+        /// URI of the resource.
         uri: String = "uri",
     }
     optional {
-        /// Its media type.
+        /// The media type.
         mime_type: String = "mimeType",
-        /// The contents, if they are text.
+        /// The contents, if textual.
         text: String = "text",
-        /// The contents in base64, if they are bytes.
+        /// The contents in base64, if binary.
         blob: String = "blob",
     }
     and "_meta"
 }
 
 object! {
-    /// For whom something is, and how important.
+    /// Intended audience and importance of content.
     ///
     /// Spec: [`Annotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#annotations)
     pub struct Annotations {}
     optional {
-        /// For whom.
+        /// The intended audience.
         audience: Vec<Role> = "audience",
-        /// From 0, optional, to 1, required.
+        /// Importance from 0 (optional) to 1 (required).
         priority: Number = "priority",
-        /// When it changed last, ISO 8601.
+        /// Time of the last change, ISO 8601.
         last_modified: String = "lastModified",
     }
 }
 
 open_enum! {
-    /// Who speaks, or is spoken to.
+    /// Author or audience of a message.
     ///
     /// Spec: [`Role`](https://modelcontextprotocol.io/specification/2026-07-28/schema#role)
     pub enum Role {
-        /// The person.
+        /// The user.
         User = "user",
         /// The model.
         Assistant = "assistant",

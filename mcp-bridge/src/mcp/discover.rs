@@ -1,4 +1,4 @@
-//! What a server is and can do, from 2026-07-28 on.
+//! Discovery of a server, since 2026-07-28.
 //!
 //! Spec: [Discovery](https://modelcontextprotocol.io/specification/2026-07-28/server/discover)
 use super::base::{CacheScope, ProtocolVersion, ResultType};
@@ -9,21 +9,22 @@ use jsonrpc_core::object;
 use serde_json::Number;
 
 object! {
-    /// The answer to `server/discover`.
+    /// The result of `server/discover`.
     ///
     /// Spec: [`DiscoverResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#discoverresult)
+    #[doc(alias = "server/discover")]
     pub struct DiscoverResult {
-        /// The versions that the server speaks.
+        /// The protocol versions that the server supports.
         supported_versions: Vec<ProtocolVersion> = "supportedVersions",
-        /// What it can do.
+        /// The capabilities of the server.
         capabilities: ServerCapabilities = "capabilities",
     }
     optional {
-        /// How to use it, for the model.
+        /// Usage instructions for the model.
         instructions: String = "instructions",
-        /// How long the answer may be kept, in milliseconds. Required.
+        /// How long the result may be cached, in milliseconds. Required.
         ttl_ms: Number = "ttlMs",
-        /// Who may be given it meanwhile. Required.
+        /// Scope in which the result may be cached. Required.
         cache_scope: CacheScope = "cacheScope",
         /// `complete`. Required.
         result_type: ResultType = "resultType",

@@ -1,7 +1,7 @@
-//! Reading params and results by their method.
+//! Decoding of params and results by method.
 //!
-//! Names are the schema's: a client request is one that a client sends and a server receives. The methods of all versions
-//! are read; the [table](super::methods) says which version has which.
+//! Names follow the schema: a client request is sent by a client and received by a server. Methods of all versions are
+//! decoded; the [table](super::methods) lists the versions of each.
 //!
 //! ```
 //! use jsonrpc_core::Message;
@@ -45,7 +45,7 @@ use alloc::string::String;
 use jsonrpc_core::wire::{DecodeError, Extra, Raw, decode};
 use serde_json::value::RawValue;
 
-/// The text of an object that may be absent.
+/// Returns the text of an object, `{}` if it is absent.
 fn object(value: Option<&RawValue>) -> &str {
     value.map(RawValue::get).filter(|text| *text != "null").unwrap_or("{}")
 }
@@ -71,7 +71,7 @@ macro_rules! row {
     (@flag input_request) => { true };
 }
 
-/// What one side receives, with params of its own for each method.
+/// Declares the messages that one side receives, with the params of each method.
 macro_rules! params {
     (
         [$($attr:tt)*] $Name:ident = [$($row:expr,)+];
@@ -85,23 +85,24 @@ macro_rules! params {
                 #[doc = concat!("`", $method, "`")]
                 $Variant(Box<$Params>),
             )+
-            /// A method that this version does not know.
+            /// A method that this crate does not know.
             Other {
-                /// The method.
+                /// Name of the method.
                 method: String,
-                /// The params as they came.
+                /// The params as received.
                 params: Option<Raw>,
             },
         }
 
         impl $Name {
-            /// The methods, see [`methods`](super::methods).
+            /// The methods of this enum, see [`methods`](super::methods).
             pub const METHODS: &'static [Method] = &[$($row,)+];
 
-            /// Reads the params by the method; absent ones and `null` as an empty object.
+            /// Decodes the params of a method. Absent and `null` params decode as an empty object.
             ///
             /// # Errors
-            /// The method is known and these are not its params. The pointer begins at the params.
+            /// Returns an error if the method is known and the params do not match it. The pointer is relative to the
+            /// params.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
                 Ok(match method {
                     $( $method => Self::$Variant(Box::new(decode(object(params))?)), )+
@@ -109,7 +110,7 @@ macro_rules! params {
                 })
             }
 
-            /// The method.
+            /// Returns the method name.
             pub fn method(&self) -> &str {
                 match self {
                     $( Self::$Variant(_) => $method, )+
@@ -117,10 +118,10 @@ macro_rules! params {
                 }
             }
 
-            /// Writes the params.
+            /// Encodes the params.
             ///
             /// # Errors
-            /// None that can happen; see [`Raw::from_value`].
+            /// Serialization does not fail in practice, see [`Raw::from_value`].
             pub fn to_params(&self) -> Result<Option<Raw>, serde_json::Error> {
                 match self {
                     $( Self::$Variant(params) => Raw::from_value(params).map(Some), )+
@@ -131,7 +132,8 @@ macro_rules! params {
     };
 }
 
-/// Requests of one side and their results, each with its row of the table: name, types, first and last version, gate.
+/// Declares the requests of one side and their results. Each has a row: name, types, first and last version, required
+/// capability.
 macro_rules! requests {
     (
         $direction:ident;
@@ -156,20 +158,21 @@ macro_rules! requests {
                 #[doc = concat!("`", $method, "`")]
                 $Variant(Box<$Result>),
             )+
-            /// The result of a method that this version does not know.
+            /// A result of a method that this crate does not know.
             Other {
-                /// The method of the request.
+                /// Method of the request.
                 method: String,
-                /// The result as it came.
+                /// The result as received.
                 result: Raw,
             },
         }
 
         impl $Results {
-            /// Reads the result of a request by the method of that; `null` as an empty object.
+            /// Decodes the result of a request by the method of the request. `null` decodes as an empty object.
             ///
             /// # Errors
-            /// The method is known and this is not its result. The pointer begins at the result.
+            /// Returns an error if the method is known and the result does not match it. The pointer is relative to the
+            /// result.
             pub fn decode(method: &str, result: &RawValue) -> Result<Self, DecodeError> {
                 Ok(match method {
                     $( $method => Self::$Variant(Box::new(decode(object(Some(result)))?)), )+
@@ -177,7 +180,7 @@ macro_rules! requests {
                 })
             }
 
-            /// The method of the request.
+            /// Returns the method of the request.
             pub fn method(&self) -> &str {
                 match self {
                     $( Self::$Variant(_) => $method, )+
@@ -185,10 +188,10 @@ macro_rules! requests {
                 }
             }
 
-            /// Writes the result.
+            /// Encodes the result.
             ///
             /// # Errors
-            /// None that can happen; see [`Raw::from_value`].
+            /// Serialization does not fail in practice, see [`Raw::from_value`].
             pub fn to_result(&self) -> Result<Raw, serde_json::Error> {
                 match self {
                     $( Self::$Variant(result) => Raw::from_value(result), )+
@@ -199,7 +202,7 @@ macro_rules! requests {
     };
 }
 
-/// Notifications of one side, each with its row of the table.
+/// Declares the notifications of one side, one row for each.
 macro_rules! notifications {
     (
         $direction:ident;
@@ -227,8 +230,8 @@ requests! {
 
     /// A result that a server sends and a client receives.
     ///
-    /// The result of a `tools/call` of 2025-11-25 that asked for a [task](super::tasks::CreateTaskResult) is not among
-    /// them: who asked for one reads it as that.
+    /// The result of a task-augmented `tools/call` of 2025-11-25 is not covered: decode it as
+    /// [`CreateTaskResult`](super::tasks::CreateTaskResult).
     ///
     /// Spec: [`ServerResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#serverresult)
     pub enum ServerResult;
@@ -261,15 +264,14 @@ requests! {
 requests! {
     ToClient;
 
-    /// A request that a server sends and a client receives; from 2026-07-28 on it is inside of a
-    /// [result](super::mrtr).
+    /// A request that a server sends and a client receives. Since 2026-07-28 it is part of a [result](super::mrtr).
     ///
     /// Spec: [`ServerRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest),
     /// [`InputRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequest)
     pub enum ServerRequest;
 
-    /// A result that a client sends and a server receives; from 2026-07-28 on it is one of the `inputResponses` of the
-    /// request that is made again.
+    /// A result that a client sends and a server receives. Since 2026-07-28 it is one of the `inputResponses` of a
+    /// retried request.
     ///
     /// Spec: [`ClientResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientresult),
     /// [`InputResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputresponse)

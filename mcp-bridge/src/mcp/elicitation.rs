@@ -1,4 +1,4 @@
-//! Questions of a server to the user: forms, and pages to go to.
+//! Elicitation: requests of a server for input from the user, by form or by URL.
 //!
 //! Spec: [Elicitation](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation)
 //! (2026-07-28), [the same](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation) (2025-11-25)
@@ -11,14 +11,14 @@ use jsonrpc_core::{object, open_enum, open_union};
 use serde_json::Number;
 
 open_union! {
-    /// The params of `elicitation/create`: a question to the user.
+    /// The params of `elicitation/create`: a request for input from the user.
     ///
-    /// Up to 2025-11-25 it is a request of the server; from 2026-07-28 on it is one of the
+    /// Up to 2025-11-25 the server sends it as a request. Since 2026-07-28 it is one of the
     /// [`input_requests`](super::mrtr::InputRequiredResult::input_requests) of a result.
     ///
     /// Spec: [`ElicitRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestparams)
     ///
-    /// A mode that this version does not know is kept, and must not be shown as a form:
+    /// An unknown mode is preserved. It must not be presented as a form:
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -30,18 +30,19 @@ open_union! {
     /// assert!(!wire::decode::<ElicitRequestParams>(newer)?.is_known());
     /// # Ok::<(), wire::DecodeError>(())
     /// ```
+    #[doc(alias = "elicitation/create")]
     pub enum ElicitRequestParams by "mode" {
-        /// The user is sent to a page. From 2025-11-25 on.
+        /// The user opens a URL. Since 2025-11-25.
         Url(Box<ElicitRequestURLParams>) = "url",
     }
     untagged {
-        /// The user fills in a form; meant when there is no mode.
+        /// The user fills in a form. This is the default if the mode is absent.
         Form(Box<ElicitRequestFormParams>) = "form",
     }
 }
 
 impl ElicitRequestParams {
-    /// The question, for people to read; nothing in a mode that this version does not know.
+    /// Returns the message for the user, or `None` in an unknown mode.
     pub fn message(&self) -> Option<&str> {
         match self {
             Self::Url(url) => Some(&url.message),
@@ -52,59 +53,62 @@ impl ElicitRequestParams {
 }
 
 object! {
-    /// The user fills in a form.
+    /// An elicitation by form.
     ///
     /// Spec: [`ElicitRequestFormParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestformparams)
     ///
-    /// The schema of 2026-07-28 has no `_meta` here, and its peers send and keep it all the same.
+    /// The schema of 2026-07-28 does not define `_meta` here, but peers send and preserve it.
     pub struct ElicitRequestFormParams {
-        /// The question, for people to read.
+        /// The message for the user.
         message: String = "message",
-        /// What the form gives, kept as text, so that it leaves as it came; [`schema`](Self::schema) reads it.
+        /// Schema of the answer, kept as text to preserve it exactly. [`schema`](Self::schema) decodes it.
         requested_schema: Raw = "requestedSchema",
     }
     optional {
-        /// Asks for a task instead of an answer. In 2025-11-25 only.
+        /// Requests a task instead of a result. In 2025-11-25 only.
         task: TaskMetadata = "task",
     }
     and "_meta"
 }
 
 impl ElicitRequestFormParams {
-    /// Reads the schema.
+    /// Decodes the schema.
     ///
     /// # Errors
-    /// It is not an object, or one of its own members is of a wrong type; single fields are not read yet.
+    /// Returns an error if the schema is not an object or one of its own members has a wrong type. The fields are not
+    /// decoded.
     pub fn schema(&self) -> Result<RequestedSchema, DecodeError> {
         self.requested_schema.decode()
     }
 }
 
 object! {
-    /// The user is sent to a page.
+    /// An elicitation by URL.
     ///
     /// Spec: [`ElicitRequestURLParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequesturlparams)
     pub struct ElicitRequestURLParams {
-        /// Why, for people to read.
+        /// The reason, for the user.
         message: String = "message",
-        /// The page.
+        /// The URL to open.
         url: String = "url",
     }
     optional {
-        /// Names the question, for `notifications/elicitation/complete`. Required in 2025-11-25, gone in 2026-07-28.
+        /// Identifies the elicitation in `notifications/elicitation/complete`. Required in 2025-11-25, removed in
+        /// 2026-07-28.
         elicitation_id: String = "elicitationId",
-        /// Asks for a task instead of an answer. In 2025-11-25 only.
+        /// Requests a task instead of a result. In 2025-11-25 only.
         task: TaskMetadata = "task",
     }
     and "_meta"
 }
 
 object! {
-    /// What a form gives: a flat object in a part of JSON Schema.
+    /// Schema of a form: a flat object in a subset of JSON Schema.
     ///
     /// Spec: [Requested Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
     ///
-    /// Each field stays text until [`fields`](Self::fields) reads it, so that a bad one does not lose the others.
+    /// The fields are kept as text until [`fields`](Self::fields) decodes them, so that an invalid one does not affect
+    /// the others.
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -123,37 +127,37 @@ object! {
     pub struct RequestedSchema {
         /// Always `object`.
         r#type: SchemaType = "type",
-        /// The fields by name, as they came and in the order to show them.
+        /// The fields by name, in display order.
         properties: Extra = "properties",
     }
     optional {
-        /// The dialect of JSON Schema; absent means 2020-12.
+        /// The JSON Schema dialect. If absent, it is 2020-12.
         schema: String = "$schema",
-        /// Names of the fields that must be filled in.
+        /// Names of the required fields.
         required: Vec<String> = "required",
     }
 }
 
 impl RequestedSchema {
-    /// Reads each field on its own, with its name, in order.
+    /// Decodes each field separately and yields it with its name, in order.
     pub fn fields(
         &self,
     ) -> impl Iterator<Item = (&str, Result<PrimitiveSchemaDefinition, DecodeError>)> {
         self.properties.iter().map(|(name, field)| (name, field.decode()))
     }
 
-    /// Whether a field must be filled in.
+    /// Returns whether a field is required.
     pub fn is_required(&self, name: &str) -> bool {
         self.required.iter().flatten().any(|required| required == name)
     }
 }
 
 open_enum! {
-    /// What a schema describes.
+    /// The type of a schema.
     ///
     /// Spec: [Requested Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
     pub enum SchemaType {
-        /// An object with a member for each field.
+        /// An object with one member for each field.
         Object = "object",
     }
 }
@@ -163,21 +167,21 @@ open_union! {
     ///
     /// Spec: [`PrimitiveSchemaDefinition`](https://modelcontextprotocol.io/specification/2026-07-28/schema#primitiveschemadefinition)
     pub enum PrimitiveSchemaDefinition by "type" {
-        /// Text, or one out of several.
+        /// Text, or a single choice.
         String(Box<StringSchema>) = "string",
         /// A number.
         Number(Box<NumberSchema>) = "number" [shared],
-        /// A whole number.
+        /// An integer.
         Integer(Box<NumberSchema>) = "integer" [shared],
-        /// Yes or no.
+        /// A boolean.
         Boolean(Box<BooleanSchema>) = "boolean",
-        /// Several out of several. From 2025-11-25 on.
+        /// A multiple choice. Since 2025-11-25.
         Array(Box<MultiSelectEnumSchema>) = "array",
     }
 }
 
 open_enum! {
-    /// What a text must look like. An unknown one is no rule, only a remark.
+    /// Format of a text field. An unknown format is informational.
     ///
     /// Spec: [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema)
     pub enum StringFormat {
@@ -187,15 +191,15 @@ open_enum! {
         Uri = "uri",
         /// A date, `2026-07-28`.
         Date = "date",
-        /// A date and a time, RFC 3339.
+        /// A date and time, RFC 3339.
         DateTime = "date-time",
     }
 }
 
 object! {
-    /// A field for text, or one out of several.
+    /// A text field or a single choice.
     ///
-    /// The schema has four types that no tag tells apart; here they are one, with the members that came.
+    /// The schema defines four types without a tag. This type represents all of them and keeps the members received.
     ///
     /// Spec: [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema),
     /// [`UntitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledsingleselectenumschema),
@@ -203,29 +207,29 @@ object! {
     /// [`LegacyTitledEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#legacytitledenumschema)
     pub struct StringSchema {}
     optional {
-        /// The field's label.
+        /// Label of the field.
         title: String = "title",
-        /// More about it, for the user.
+        /// Description of the field, for the user.
         description: String = "description",
-        /// How many characters at least.
+        /// Minimum length in characters.
         min_length: Number = "minLength",
-        /// How many characters at most.
+        /// Maximum length in characters.
         max_length: Number = "maxLength",
-        /// What the text must look like.
+        /// Format of the text.
         format: StringFormat = "format",
-        /// What to begin with. For choices from 2025-11-25 on.
+        /// Initial value. For choices since 2025-11-25.
         default: String = "default",
-        /// The values to choose from.
+        /// The permitted values.
         r#enum: Vec<String> = "enum",
-        /// What to call them, in their order. Before 2025-11-25, and deprecated since.
+        /// Labels of the values in `enum`, in the same order. Deprecated since 2025-11-25.
         enum_names: Vec<String> = "enumNames",
-        /// The values to choose from, with what to call them. From 2025-11-25 on.
+        /// The permitted values with labels. Since 2025-11-25.
         one_of: Vec<EnumOption> = "oneOf",
     }
 }
 
 impl StringSchema {
-    /// The values to choose from, in order; none where any text will do.
+    /// Returns the permitted values in order. The iterator is empty for free text.
     pub fn choices(&self) -> impl Iterator<Item = Choice<'_>> {
         let names = self.enum_names.iter().flatten().map(|name| Some(name.as_str()));
         let names = names.chain(core::iter::repeat(None));
@@ -236,13 +240,13 @@ impl StringSchema {
 }
 
 object! {
-    /// A value to choose, with what to call it.
+    /// A permitted value with its label.
     ///
     /// Spec: [`TitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledsingleselectenumschema)
     pub struct EnumOption {
         /// The value.
         r#const: String = "const",
-        /// What to call it before the user.
+        /// Label of the value.
         title: String = "title",
     }
 }
@@ -253,91 +257,91 @@ impl EnumOption {
     }
 }
 
-/// A value to choose, in whichever way the schema has it.
+/// A permitted value, independent of its representation in the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice<'a> {
     /// The value.
     pub value: &'a str,
-    /// What to call it before the user; the value itself, if there is nothing.
+    /// Label of the value, if it has one.
     pub title: Option<&'a str>,
 }
 
 object! {
-    /// A field for a number.
+    /// A number field.
     ///
     /// Spec: [`NumberSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#numberschema)
     pub struct NumberSchema {}
     optional {
-        /// The field's label.
+        /// Label of the field.
         title: String = "title",
-        /// More about it, for the user.
+        /// Description of the field, for the user.
         description: String = "description",
-        /// The least.
+        /// Minimum value.
         minimum: Number = "minimum",
-        /// The most.
+        /// Maximum value.
         maximum: Number = "maximum",
-        /// What to begin with.
+        /// Initial value.
         default: Number = "default",
     }
 }
 
 object! {
-    /// A field for yes or no.
+    /// A boolean field.
     ///
     /// Spec: [`BooleanSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#booleanschema)
     pub struct BooleanSchema {}
     optional {
-        /// The field's label.
+        /// Label of the field.
         title: String = "title",
-        /// More about it, for the user.
+        /// Description of the field, for the user.
         description: String = "description",
-        /// What to begin with.
+        /// Initial value.
         default: bool = "default",
     }
 }
 
 object! {
-    /// A field for several out of several. From 2025-11-25 on.
+    /// A multiple choice. Since 2025-11-25.
     ///
-    /// The schema has two types, which differ in their items.
+    /// The schema defines two types that differ in their items. This type represents both.
     ///
     /// Spec: [`UntitledMultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledmultiselectenumschema),
     /// [`TitledMultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledmultiselectenumschema)
     pub struct MultiSelectEnumSchema {
-        /// The values to choose from.
+        /// The permitted values.
         items: MultiSelectItems = "items",
     }
     optional {
-        /// The field's label.
+        /// Label of the field.
         title: String = "title",
-        /// More about it, for the user.
+        /// Description of the field, for the user.
         description: String = "description",
-        /// How many at least.
+        /// Minimum number of selected values.
         min_items: Number = "minItems",
-        /// How many at most.
+        /// Maximum number of selected values.
         max_items: Number = "maxItems",
-        /// What to begin with.
+        /// Initially selected values.
         default: Vec<String> = "default",
     }
 }
 
 object! {
-    /// The values of a field for several: `enum` as they are, or `anyOf` with what to call them.
+    /// The permitted values of a multiple choice: `enum` without labels, or `anyOf` with labels.
     ///
     /// Spec: [`MultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#multiselectenumschema)
     pub struct MultiSelectItems {}
     optional {
-        /// `string`, beside `enum`.
+        /// `string`, used with `enum`.
         r#type: String = "type",
         /// The values.
         r#enum: Vec<String> = "enum",
-        /// The values with what to call them.
+        /// The permitted values with labels.
         any_of: Vec<EnumOption> = "anyOf",
     }
 }
 
 impl MultiSelectItems {
-    /// The values to choose from, in order.
+    /// Returns the permitted values in order.
     pub fn choices(&self) -> impl Iterator<Item = Choice<'_>> {
         let plain = self.r#enum.iter().flatten().map(|value| Choice { value, title: None });
         self.any_of.iter().flatten().map(EnumOption::choice).chain(plain)
@@ -345,7 +349,7 @@ impl MultiSelectItems {
 }
 
 object! {
-    /// What came of a question: the result of `elicitation/create`.
+    /// The result of `elicitation/create`.
     ///
     /// Spec: [`ElicitResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitresult)
     ///
@@ -358,37 +362,39 @@ object! {
     /// assert_eq!(serde_json::to_string(&result)?, r#"{"action":"accept","content":{"row":12}}"#);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
+    #[doc(alias = "elicitation/create")]
     pub struct ElicitResult {
-        /// What the user did.
+        /// The action of the user.
         action: ElicitAction = "action",
     }
     optional {
-        /// What the form was filled in with, by field, each value as it came; only of an accepted form.
+        /// Values of the form by field, as received. Present only if the form was accepted.
         content: Extra = "content",
     }
     and "_meta"
 }
 
 open_enum! {
-    /// What the user did about a question. One that this version does not know is no consent.
+    /// The user's response to an elicitation. An unknown action is not a consent.
     ///
     /// Spec: [Response Actions](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#response-actions)
     pub enum ElicitAction {
-        /// Answered it.
+        /// The user submitted an answer.
         Accept = "accept",
-        /// Said no.
+        /// The user declined.
         Decline = "decline",
-        /// Turned away without an answer.
+        /// The user dismissed the request without an answer.
         Cancel = "cancel",
     }
 }
 
 object! {
-    /// The params of `notifications/elicitation/complete`: a question on a page is done with. In 2025-11-25 only.
+    /// The params of `notifications/elicitation/complete`: an elicitation by URL is complete. In 2025-11-25 only.
     ///
     /// Spec: [`ElicitationCompleteNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitationcompletenotification)
+    #[doc(alias = "notifications/elicitation/complete")]
     pub struct ElicitationCompleteNotificationParams {
-        /// Which one.
+        /// Id of the elicitation.
         elicitation_id: String = "elicitationId",
     }
     and "_meta"

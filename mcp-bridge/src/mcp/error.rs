@@ -1,4 +1,4 @@
-//! Errors with codes and data of their own.
+//! Error codes of MCP and their data.
 //!
 //! Spec: [Error Codes](https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes)
 use super::base::ProtocolVersion;
@@ -8,28 +8,29 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{DecodeError, Raw};
 use jsonrpc_core::{ErrorCode, object};
 
-/// Headers and body of an HTTP request do not say the same. From 2026-07-28 on.
+/// The headers of an HTTP request do not match its body. Since 2026-07-28.
 ///
 /// Spec: [`HeaderMismatchError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#headermismatcherror)
 pub const HEADER_MISMATCH: ErrorCode = ErrorCode(-32020);
 
-/// The client did not declare what the request needs; the data is a [`MissingRequiredClientCapabilityData`]. From
-/// 2026-07-28 on.
+/// The client did not declare a capability that the request requires. The data is a
+/// [`MissingRequiredClientCapabilityData`]. Since 2026-07-28.
 ///
 /// Spec: [`MissingRequiredClientCapabilityError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror)
 pub const MISSING_REQUIRED_CLIENT_CAPABILITY: ErrorCode = ErrorCode(-32021);
 
-/// The server does not speak this version; the data is an [`UnsupportedProtocolVersionData`]. From 2026-07-28 on.
+/// The server does not support the protocol version. The data is an [`UnsupportedProtocolVersionData`]. Since
+/// 2026-07-28.
 ///
 /// Spec: [`UnsupportedProtocolVersionError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#unsupportedprotocolversionerror)
 pub const UNSUPPORTED_PROTOCOL_VERSION: ErrorCode = ErrorCode(-32022);
 
-/// The user has to go to a page first; the data is a [`URLElicitationRequiredData`]. In 2025-11-25 only.
+/// The user has to open a URL first. The data is a [`URLElicitationRequiredData`]. In 2025-11-25 only.
 ///
 /// Spec: [`URLElicitationRequiredError`](https://modelcontextprotocol.io/specification/2025-11-25/schema#urlelicitationrequirederror)
 pub const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 
-/// There is no such resource. Up to 2025-11-25; since then it is [`ErrorCode::INVALID_PARAMS`].
+/// The resource does not exist. Up to 2025-11-25; later versions use [`ErrorCode::INVALID_PARAMS`].
 ///
 /// Spec: [Error Handling](https://modelcontextprotocol.io/specification/2025-11-25/server/resources#error-handling)
 pub const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
@@ -39,9 +40,9 @@ object! {
     ///
     /// Spec: [`UnsupportedProtocolVersionError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#unsupportedprotocolversionerror)
     pub struct UnsupportedProtocolVersionData {
-        /// The versions that the server speaks.
+        /// The versions that the server supports.
         supported: Vec<ProtocolVersion> = "supported",
-        /// The one that was asked for.
+        /// The requested version.
         requested: String = "requested",
     }
 }
@@ -51,7 +52,7 @@ object! {
     ///
     /// Spec: [`MissingRequiredClientCapabilityError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror)
     pub struct MissingRequiredClientCapabilityData {
-        /// What the client has to declare.
+        /// The missing capabilities.
         required_capabilities: ClientCapabilities = "requiredCapabilities",
     }
 }
@@ -61,14 +62,14 @@ object! {
     ///
     /// Spec: [`URLElicitationRequiredError`](https://modelcontextprotocol.io/specification/2025-11-25/schema#urlelicitationrequirederror)
     pub struct URLElicitationRequiredData {
-        /// The pages, each the params of an `elicitation/create`, as they came; [`elicitations`](Self::elicitations)
-        /// reads them.
+        /// The URLs to open, each the params of an `elicitation/create`, as received.
+        /// [`elicitations`](Self::elicitations) decodes them.
         raw_elicitations: Vec<Raw> = "elicitations",
     }
 }
 
 impl URLElicitationRequiredData {
-    /// Reads each on its own.
+    /// Decodes each elicitation separately.
     pub fn elicitations(
         &self,
     ) -> impl Iterator<Item = Result<super::elicitation::ElicitRequestParams, DecodeError>> {

@@ -1,4 +1,4 @@
-//! How a connection begins, up to 2025-11-25.
+//! Initialization of a connection, up to 2025-11-25.
 //!
 //! Spec: [Lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle)
 use super::base::ProtocolVersion;
@@ -10,31 +10,33 @@ object! {
     /// The params of `initialize`.
     ///
     /// Spec: [`InitializeRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializerequest)
+    #[doc(alias = "initialize")]
     pub struct InitializeRequestParams {
-        /// The newest version that the client speaks.
+        /// The latest version that the client supports.
         protocol_version: ProtocolVersion = "protocolVersion",
-        /// What the client can do.
+        /// The capabilities of the client.
         capabilities: ClientCapabilities = "capabilities",
-        /// Who it is.
+        /// Name and version of the client.
         client_info: Implementation = "clientInfo",
     }
     and "_meta"
 }
 
 object! {
-    /// The answer to `initialize`.
+    /// The result of `initialize`.
     ///
     /// Spec: [`InitializeResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializeresult)
+    #[doc(alias = "initialize")]
     pub struct InitializeResult {
-        /// The version that both speak from now on: the client's, or the newest that the server speaks.
+        /// The negotiated version: that of the client, or the latest that the server supports.
         protocol_version: ProtocolVersion = "protocolVersion",
-        /// What the server can do.
+        /// The capabilities of the server.
         capabilities: ServerCapabilities = "capabilities",
-        /// Who it is.
+        /// Name and version of the server.
         server_info: Implementation = "serverInfo",
     }
     optional {
-        /// How to use it, for the model.
+        /// Usage instructions for the model.
         instructions: String = "instructions",
     }
     and "_meta"

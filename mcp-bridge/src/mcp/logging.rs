@@ -1,4 +1,4 @@
-//! What a server tells of its work.
+//! Log messages of a server.
 //!
 //! Spec: [Logging](https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging) (2026-07-28,
 //! deprecated there)
@@ -7,7 +7,8 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{object, open_enum};
 
 open_enum! {
-    /// How much a message matters, as in [RFC 5424](https://www.rfc-editor.org/rfc/rfc5424#section-6.2.1), the least first.
+    /// Severity of a log message, least severe first, as in [RFC
+    /// 5424](https://www.rfc-editor.org/rfc/rfc5424#section-6.2.1).
     ///
     /// Spec: [`LoggingLevel`](https://modelcontextprotocol.io/specification/2026-07-28/schema#logginglevel)
     ///
@@ -17,21 +18,21 @@ open_enum! {
     /// assert!(LoggingLevel::Warning > LoggingLevel::Info);
     /// ```
     pub enum LoggingLevel {
-        /// For those who look for a mistake.
+        /// Debugging information.
         Debug = "debug",
-        /// What goes on.
+        /// Progress of normal operation.
         Info = "info",
-        /// What is worth knowing.
+        /// Significant events of normal operation.
         Notice = "notice",
-        /// What may become an error.
+        /// Conditions that may lead to errors.
         Warning = "warning",
-        /// What went wrong.
+        /// Errors.
         Error = "error",
-        /// A part does not work.
+        /// Failures of a component.
         Critical = "critical",
-        /// Something has to be done at once.
+        /// Immediate action is required.
         Alert = "alert",
-        /// Nothing works.
+        /// The system is unusable.
         Emergency = "emergency",
     }
 }
@@ -40,8 +41,9 @@ object! {
     /// The params of `logging/setLevel`. Up to 2025-11-25.
     ///
     /// Spec: [`SetLevelRequestParams`](https://modelcontextprotocol.io/specification/2025-11-25/schema#setlevelrequestparams)
+    #[doc(alias = "logging/setLevel")]
     pub struct SetLevelRequestParams {
-        /// The least level that is wanted.
+        /// The minimum level of messages to send.
         level: LoggingLevel = "level",
     }
     and "_meta"
@@ -51,14 +53,15 @@ object! {
     /// The params of `notifications/message`.
     ///
     /// Spec: [`LoggingMessageNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#loggingmessagenotificationparams)
+    #[doc(alias = "notifications/message")]
     pub struct LoggingMessageNotificationParams {
-        /// How much it matters.
+        /// Severity of the message.
         level: LoggingLevel = "level",
-        /// What is told: any JSON.
+        /// The data to log, any JSON value.
         data: Raw = "data",
     }
     optional {
-        /// Which part of the server tells it.
+        /// Name of the logger.
         logger: String = "logger",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Methods of the protocol as data.
+//! The methods of the protocol as data.
 //!
 //! ```
 //! use mcp_bridge::mcp::base::ProtocolVersion;
@@ -17,62 +17,62 @@
 use super::base::ProtocolVersion;
 use super::dispatch::{ClientNotification, ClientRequest, ServerNotification, ServerRequest};
 
-/// A method of the protocol, as one side may receive it.
+/// A method of the protocol and its receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Method {
-    /// Its name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
-    /// Who receives it.
+    /// Receiver of the method.
     pub direction: Direction,
-    /// Whether it is answered.
+    /// Whether the method is a request or a notification.
     pub kind: MethodKind,
-    /// The type of its params, by its name here.
+    /// Name of the params type in this crate.
     pub params: &'static str,
-    /// The type of its result, by its name here; notifications have none.
+    /// Name of the result type in this crate. `None` for notifications.
     pub result: Option<&'static str>,
-    /// The first version that has it as a message.
+    /// The first version that defines the method as a message.
     pub since: ProtocolVersion,
-    /// The last version that has it as a message; nothing while it stays.
+    /// The last version that defines the method as a message. `None` if it is still defined.
     pub until: Option<ProtocolVersion>,
-    /// What its receiver must have declared before it may be sent, a path of the capabilities; nothing for the baseline.
+    /// Path of the capability that the receiver must have declared. `None` if none is required.
     pub gate: Option<&'static str>,
-    /// Whether it is one of the [input requests](super::mrtr) inside of a result, from 2026-07-28 on.
+    /// Whether the method is an [input request](super::mrtr) inside a result, since 2026-07-28.
     pub is_input_request: bool,
 }
 
 impl Method {
-    /// Whether peers of a version send it as a message. Of a version that this one does not know, the newest is thought.
+    /// Returns whether peers of a version send the method as a message. An unknown version counts as the latest.
     pub fn is_sent_in(&self, version: &ProtocolVersion) -> bool {
         *version >= self.since && self.until.as_ref().is_none_or(|until| version <= until)
     }
 }
 
-/// Who receives a method.
+/// Receiver of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// The client sends, the server receives.
+    /// From the client to the server.
     ToServer,
-    /// The server sends, the client receives.
+    /// From the server to the client.
     ToClient,
 }
 
-/// Whether a method is answered.
+/// Kind of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MethodKind {
-    /// It is answered, once.
+    /// A request. It has exactly one response.
     Request,
-    /// It is not answered.
+    /// A notification. It has no response.
     Notification,
 }
 
-/// All methods of all versions and of the extension [`tasks`](super::tasks), one row for each receiver.
+/// Returns all methods of all versions and of the extension [`tasks`](super::tasks), one row for each receiver.
 pub fn all() -> impl Iterator<Item = &'static Method> {
     let requests = ClientRequest::METHODS.iter().chain(ServerRequest::METHODS);
     requests.chain(ClientNotification::METHODS).chain(ServerNotification::METHODS)
 }
 
-/// The method of this name that the receiver in `direction` may get.
+/// Finds the method that has this name and this receiver.
 pub fn find(direction: Direction, name: &str) -> Option<&'static Method> {
     all().find(|method| method.name == name && method.direction == direction)
 }

@@ -1,7 +1,7 @@
-//! Results that say what the server needs first, from 2026-07-28 on.
+//! Multi round-trip requests: results that request input, since 2026-07-28.
 //!
-//! A server does not ask the client any more. It ends the request with what it needs; the client gets that, and makes the
-//! request again, with the answers and with the state that the server gave it.
+//! A server of this generation sends no requests. It ends the request of the client with a list of the required input;
+//! the client collects the input and sends the request again, with the responses and the state of the server.
 //!
 //! Spec: [Multi Round-Trip Requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
 use super::dispatch::{ClientResult, ServerRequest};
@@ -10,9 +10,9 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::{DecodeError, Extra, Raw};
 
 object! {
-    /// What a server needs before it can go on. At least one of the two is there.
+    /// A result that requests input. At least one of the two members is present.
     ///
-    /// On the wire it has a `resultType` of `input_required`, which belongs to the union that it is a variant of, such as
+    /// On the wire its `resultType` is `input_required`. The tag belongs to the union with this variant, such as
     /// [`CallToolOutcome`](super::tools::CallToolOutcome).
     ///
     /// Spec: [`InputRequiredResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequiredresult)
@@ -33,18 +33,20 @@ object! {
     /// assert!(matches!(requests.next(), Some(("odd", Err(_)))));
     /// # Ok::<(), wire::DecodeError>(())
     /// ```
+    #[doc(alias = "input_required")]
     pub struct InputRequiredResult {}
     optional {
-        /// What is needed, by key: each an [`InputRequest`], as it came; [`requests`](Self::requests) reads them.
+        /// The requested input by key, each an [`InputRequest`], as received. [`requests`](Self::requests) decodes
+        /// them.
         input_requests: Extra = "inputRequests",
-        /// What the client has to give back, to the byte. It means nothing to the client.
+        /// State that the client returns byte for byte. It is opaque to the client.
         request_state: String = "requestState",
     }
     and "_meta"
 }
 
 impl InputRequiredResult {
-    /// Reads each request on its own, by its method, with its key.
+    /// Decodes each request separately by its method and yields it with its key.
     pub fn requests(&self) -> impl Iterator<Item = (&str, Result<ServerRequest, DecodeError>)> {
         let requests = self.input_requests.iter().flat_map(Extra::iter);
         requests
@@ -53,7 +55,7 @@ impl InputRequiredResult {
 }
 
 object! {
-    /// A request inside of a result: it has no id and no version.
+    /// A request inside a result. It has no id and no `jsonrpc` member.
     ///
     /// Spec: [`InputRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequest)
     pub struct InputRequest {
@@ -61,24 +63,24 @@ object! {
         method: String = "method",
     }
     optional {
-        /// Its params, as they came; [`read`](Self::read) reads them.
+        /// The params as received. [`read`](Self::read) decodes them.
         params: Raw = "params",
     }
 }
 
 impl InputRequest {
-    /// Reads the params by the method.
+    /// Decodes the params by method.
     ///
     /// # Errors
-    /// The method is known and these are not its params. The pointer begins at the params.
+    /// Returns an error if the method is known and the params do not match it. The pointer is relative to the params.
     pub fn read(&self) -> Result<ServerRequest, DecodeError> {
         ServerRequest::decode(&self.method, self.params.as_ref().map(AsRef::as_ref))
     }
 
-    /// Reads an answer to it, as it is in the `inputResponses` of the request that is made again.
+    /// Decodes a response to the request, as found in `inputResponses`.
     ///
     /// # Errors
-    /// The method is known and this is not its result. The pointer begins at the result.
+    /// Returns an error if the method is known and the result does not match it. The pointer is relative to the result.
     pub fn read_response(&self, response: &Raw) -> Result<ClientResult, DecodeError> {
         ClientResult::decode(&self.method, response.as_ref())
     }

@@ -1,4 +1,4 @@
-//! How far a request is.
+//! Progress of requests.
 //!
 //! Spec: [Progress](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress)
 use alloc::string::String;
@@ -9,16 +9,17 @@ object! {
     /// The params of `notifications/progress`.
     ///
     /// Spec: [`ProgressNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#progressnotificationparams)
+    #[doc(alias = "notifications/progress")]
     pub struct ProgressNotificationParams {
-        /// The token that the request had: a string or an integer.
+        /// The `progressToken` of the request, a string or an integer.
         progress_token: RequestId = "progressToken",
-        /// How much is done; it grows with each notification.
+        /// Progress so far. It increases with each notification.
         progress: Number = "progress",
     }
     optional {
-        /// How much there is to do.
+        /// Total amount of progress, if known.
         total: Number = "total",
-        /// What is going on, for people. From 2025-03-26 on.
+        /// Human-readable description. Since 2025-03-26.
         message: String = "message",
     }
     and "_meta"

@@ -1,4 +1,4 @@
-//! Templates of messages that a server offers.
+//! Prompt templates that a server offers.
 //!
 //! Spec: [Prompts](https://modelcontextprotocol.io/specification/2026-07-28/server/prompts)
 use super::base::{CacheScope, ResultType};
@@ -13,37 +13,39 @@ use jsonrpc_core::{object, open_union};
 use serde_json::Number;
 
 object! {
-    /// The answer to `prompts/list`.
+    /// The result of `prompts/list`.
     ///
-    /// Each prompt stays text until [`prompts`](Self::prompts) reads it, so that a bad one does not lose the others.
+    /// The prompts are kept as text until [`prompts`](Self::prompts) decodes them, so that an invalid one does not
+    /// affect the others.
     ///
     /// Spec: [`ListPromptsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listpromptsresult)
+    #[doc(alias = "prompts/list")]
     pub struct ListPromptsResult {
-        /// The prompts, as they came.
+        /// The prompts, as received.
         raw_prompts: Vec<Raw> = "prompts",
     }
     optional {
-        /// Where the next page begins.
+        /// Cursor of the next page. Absent on the last page.
         next_cursor: String = "nextCursor",
-        /// How long the answer may be kept, in milliseconds. Required from 2026-07-28 on.
+        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
         ttl_ms: Number = "ttlMs",
-        /// Who may be given it meanwhile. Required from 2026-07-28 on.
+        /// Scope in which the result may be cached. Required since 2026-07-28.
         cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     and "_meta"
 }
 
 impl ListPromptsResult {
-    /// Reads each prompt on its own, with its index in the list.
+    /// Decodes each prompt separately and yields it with its index in the list.
     pub fn prompts(&self) -> impl Iterator<Item = (usize, Result<Prompt, DecodeError>)> {
         self.raw_prompts.iter().map(Raw::decode).enumerate()
     }
 }
 
 object! {
-    /// A template that a server offers.
+    /// A prompt template.
     ///
     /// Spec: [`Prompt`](https://modelcontextprotocol.io/specification/2026-07-28/schema#prompt)
     pub struct Prompt {
@@ -51,32 +53,32 @@ object! {
         name: String = "name",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title",
-        /// What it is for.
+        /// Description of the prompt.
         description: String = "description",
-        /// What it can be filled in with.
+        /// Arguments of the template.
         arguments: Vec<PromptArgument> = "arguments",
-        /// Pictures of it. From 2025-11-25 on.
+        /// Icons for user interfaces. Since 2025-11-25.
         icons: Vec<Icon> = "icons",
     }
     and "_meta"
 }
 
 object! {
-    /// Something that a template can be filled in with.
+    /// An argument of a prompt template.
     ///
     /// Spec: [`PromptArgument`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptargument)
     pub struct PromptArgument {
-        /// Its name.
+        /// Name of the argument.
         name: String = "name",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title",
-        /// What it is.
+        /// Description of the argument.
         description: String = "description",
-        /// Whether it has to be there.
+        /// Whether the argument is required.
         required: bool = "required",
     }
 }
@@ -85,27 +87,29 @@ object! {
     /// The params of `prompts/get`.
     ///
     /// Spec: [`GetPromptRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptrequestparams)
+    #[doc(alias = "prompts/get")]
     pub struct GetPromptRequestParams {
-        /// Which prompt.
+        /// Name of the prompt.
         name: String = "name",
     }
     optional {
-        /// What to fill in, by name: strings.
+        /// Arguments by name. The values are strings.
         arguments: Extra = "arguments",
-        /// Answers to what the server needed, by key. From 2026-07-28 on.
+        /// Responses to the input requests of the server, by key. Since 2026-07-28.
         input_responses: Extra = "inputResponses",
-        /// The state that came with the need, to the byte. From 2026-07-28 on.
+        /// The `requestState` of the server, returned byte for byte. Since 2026-07-28.
         request_state: String = "requestState",
     }
     and "_meta"
 }
 
 open_union! {
-    /// What came of `prompts/get`.
+    /// The outcome of `prompts/get`.
     ///
     /// Spec: [`GetPromptResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresultresponse)
+    #[doc(alias = "prompts/get")]
     pub enum GetPromptOutcome by "resultType" {
-        /// The server needs something first. From 2026-07-28 on.
+        /// The server requires input first. Since 2026-07-28.
         InputRequired(Box<InputRequiredResult>) = "input_required",
     }
     untagged {
@@ -115,7 +119,7 @@ open_union! {
 }
 
 object! {
-    /// A template that was filled in.
+    /// A prompt with its arguments filled in.
     ///
     /// Spec: [`GetPromptResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresult)
     pub struct GetPromptResult {
@@ -123,9 +127,9 @@ object! {
         messages: Vec<PromptMessage> = "messages",
     }
     optional {
-        /// What it is.
+        /// Description of the prompt.
         description: String = "description",
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     and "_meta"
@@ -136,9 +140,9 @@ object! {
     ///
     /// Spec: [`PromptMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptmessage)
     pub struct PromptMessage {
-        /// Who says it.
+        /// Author of the message.
         role: Role = "role",
-        /// What is said.
+        /// Content of the message.
         content: ContentBlock = "content",
     }
 }

@@ -1,4 +1,4 @@
-//! Things that a server lets others read.
+//! Resources that a server offers.
 //!
 //! Spec: [Resources](https://modelcontextprotocol.io/specification/2026-07-28/server/resources)
 use super::base::{CacheScope, ResultType};
@@ -13,87 +13,90 @@ use jsonrpc_core::{object, open_union};
 use serde_json::Number;
 
 object! {
-    /// The answer to `resources/list`.
+    /// The result of `resources/list`.
     ///
-    /// Each resource stays text until [`resources`](Self::resources) reads it, so that a bad one does not lose the others.
+    /// The resources are kept as text until [`resources`](Self::resources) decodes them, so that an invalid one does
+    /// not affect the others.
     ///
     /// Spec: [`ListResourcesResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcesresult)
+    #[doc(alias = "resources/list")]
     pub struct ListResourcesResult {
-        /// The resources, as they came.
+        /// The resources, as received.
         raw_resources: Vec<Raw> = "resources",
     }
     optional {
-        /// Where the next page begins.
+        /// Cursor of the next page. Absent on the last page.
         next_cursor: String = "nextCursor",
-        /// How long the answer may be kept, in milliseconds. Required from 2026-07-28 on.
+        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
         ttl_ms: Number = "ttlMs",
-        /// Who may be given it meanwhile. Required from 2026-07-28 on.
+        /// Scope in which the result may be cached. Required since 2026-07-28.
         cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     and "_meta"
 }
 
 impl ListResourcesResult {
-    /// Reads each resource on its own, with its index in the list.
+    /// Decodes each resource separately and yields it with its index in the list.
     pub fn resources(&self) -> impl Iterator<Item = (usize, Result<Resource, DecodeError>)> {
         self.raw_resources.iter().map(Raw::decode).enumerate()
     }
 }
 
 object! {
-    /// Something that a server lets others read.
+    /// A resource.
     ///
     /// Spec: [`Resource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resource)
     pub struct Resource {
-        /// Where it is.
+        /// URI of the resource.
         uri: String = "uri",
-        /// Its name, for programs.
+        /// Programmatic name.
         name: String = "name",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title",
-        /// What it is.
+        /// Description of the resource.
         description: String = "description",
-        /// Its media type.
+        /// The media type.
         mime_type: String = "mimeType",
-        /// Its size in bytes, before any encoding.
+        /// Size in bytes, before any encoding.
         size: Number = "size",
-        /// For whom, and how important.
+        /// Intended audience and importance.
         annotations: Annotations = "annotations",
-        /// Pictures of it. From 2025-11-25 on.
+        /// Icons for user interfaces. Since 2025-11-25.
         icons: Vec<Icon> = "icons",
     }
     and "_meta"
 }
 
 object! {
-    /// The answer to `resources/templates/list`.
+    /// The result of `resources/templates/list`.
     ///
-    /// Each template stays text until [`resource_templates`](Self::resource_templates) reads it.
+    /// The templates are kept as text until [`resource_templates`](Self::resource_templates) decodes them.
     ///
     /// Spec: [`ListResourceTemplatesResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcetemplatesresult)
+    #[doc(alias = "resources/templates/list")]
     pub struct ListResourceTemplatesResult {
-        /// The templates, as they came.
+        /// The templates, as received.
         raw_resource_templates: Vec<Raw> = "resourceTemplates",
     }
     optional {
-        /// Where the next page begins.
+        /// Cursor of the next page. Absent on the last page.
         next_cursor: String = "nextCursor",
-        /// How long the answer may be kept, in milliseconds. Required from 2026-07-28 on.
+        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
         ttl_ms: Number = "ttlMs",
-        /// Who may be given it meanwhile. Required from 2026-07-28 on.
+        /// Scope in which the result may be cached. Required since 2026-07-28.
         cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     and "_meta"
 }
 
 impl ListResourceTemplatesResult {
-    /// Reads each template on its own, with its index in the list.
+    /// Decodes each template separately and yields it with its index in the list.
     pub fn resource_templates(
         &self,
     ) -> impl Iterator<Item = (usize, Result<ResourceTemplate, DecodeError>)> {
@@ -102,25 +105,25 @@ impl ListResourceTemplatesResult {
 }
 
 object! {
-    /// Things that a server lets others read, by a template of where they are.
+    /// A template of resource URIs.
     ///
     /// Spec: [`ResourceTemplate`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplate)
     pub struct ResourceTemplate {
-        /// Where they are, as [RFC 6570](https://www.rfc-editor.org/rfc/rfc6570) has it.
+        /// URI template, see [RFC 6570](https://www.rfc-editor.org/rfc/rfc6570).
         uri_template: String = "uriTemplate",
-        /// Its name, for programs.
+        /// Programmatic name.
         name: String = "name",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title",
-        /// What it is for.
+        /// Description of the template.
         description: String = "description",
-        /// Their media type, if they have one in common.
+        /// The common media type of the resources, if they have one.
         mime_type: String = "mimeType",
-        /// For whom, and how important.
+        /// Intended audience and importance.
         annotations: Annotations = "annotations",
-        /// Pictures of it. From 2025-11-25 on.
+        /// Icons for user interfaces. Since 2025-11-25.
         icons: Vec<Icon> = "icons",
     }
     and "_meta"
@@ -130,25 +133,27 @@ object! {
     /// The params of `resources/read`.
     ///
     /// Spec: [`ReadResourceRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourcerequestparams)
+    #[doc(alias = "resources/read")]
     pub struct ReadResourceRequestParams {
-        /// Which resource.
+        /// URI of the resource.
         uri: String = "uri",
     }
     optional {
-        /// Answers to what the server needed, by key. From 2026-07-28 on.
+        /// Responses to the input requests of the server, by key. Since 2026-07-28.
         input_responses: Extra = "inputResponses",
-        /// The state that came with the need, to the byte. From 2026-07-28 on.
+        /// The `requestState` of the server, returned byte for byte. Since 2026-07-28.
         request_state: String = "requestState",
     }
     and "_meta"
 }
 
 open_union! {
-    /// What came of `resources/read`.
+    /// The outcome of `resources/read`.
     ///
     /// Spec: [`ReadResourceResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourceresultresponse)
+    #[doc(alias = "resources/read")]
     pub enum ReadResourceOutcome by "resultType" {
-        /// The server needs something first. From 2026-07-28 on.
+        /// The server requires input first. Since 2026-07-28.
         InputRequired(Box<InputRequiredResult>) = "input_required",
     }
     untagged {
@@ -158,19 +163,19 @@ open_union! {
 }
 
 object! {
-    /// What a resource holds.
+    /// Contents of a resource.
     ///
     /// Spec: [`ReadResourceResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourceresult)
     pub struct ReadResourceResult {
-        /// The contents; several for a folder.
+        /// The contents. A folder may have several.
         contents: Vec<ResourceContents> = "contents",
     }
     optional {
-        /// How long the answer may be kept, in milliseconds. Required from 2026-07-28 on.
+        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
         ttl_ms: Number = "ttlMs",
-        /// Who may be given it meanwhile. Required from 2026-07-28 on.
+        /// Scope in which the result may be cached. Required since 2026-07-28.
         cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     and "_meta"
@@ -181,8 +186,9 @@ object! {
     ///
     /// Spec: [`SubscribeRequestParams`](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequestparams),
     /// [`ResourceUpdatedNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourceupdatednotificationparams)
+    #[doc(alias("resources/subscribe", "resources/unsubscribe", "notifications/resources/updated"))]
     pub struct ResourceRequestParams {
-        /// Which resource.
+        /// URI of the resource.
         uri: String = "uri",
     }
     and "_meta"

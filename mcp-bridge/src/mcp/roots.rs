@@ -1,4 +1,4 @@
-//! Folders that a client works in.
+//! Folders and files that a client works in.
 //!
 //! Spec: [Roots](https://modelcontextprotocol.io/specification/2026-07-28/client/roots) (2026-07-28, deprecated there)
 use alloc::string::String;
@@ -9,6 +9,7 @@ object! {
     /// The result of `roots/list`.
     ///
     /// Spec: [`ListRootsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listrootsresult)
+    #[doc(alias = "roots/list")]
     pub struct ListRootsResult {
         /// The roots.
         roots: Vec<Root> = "roots",
@@ -21,11 +22,11 @@ object! {
     ///
     /// Spec: [`Root`](https://modelcontextprotocol.io/specification/2026-07-28/schema#root)
     pub struct Root {
-        /// Where it is: a `file:` URL.
+        /// A `file:` URL.
         uri: String = "uri",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         name: String = "name",
     }
     and "_meta"

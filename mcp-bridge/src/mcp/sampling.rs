@@ -1,4 +1,4 @@
-//! Requests of a server to the model that its client has.
+//! Sampling: requests of a server to the model of the client.
 //!
 //! Spec: [Sampling](https://modelcontextprotocol.io/specification/2026-07-28/client/sampling) (2026-07-28, deprecated
 //! there), [the same](https://modelcontextprotocol.io/specification/2025-11-25/client/sampling) (2025-11-25)
@@ -14,60 +14,61 @@ use serde_json::Number;
 object! {
     /// The params of `sampling/createMessage`.
     ///
-    /// Up to 2025-11-25 it is a request of the server; from 2026-07-28 on it is one of the
+    /// Up to 2025-11-25 the server sends it as a request. Since 2026-07-28 it is one of the
     /// [`input_requests`](super::mrtr::InputRequiredResult::input_requests) of a result.
     ///
     /// Spec: [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
+    #[doc(alias = "sampling/createMessage")]
     pub struct CreateMessageRequestParams {
         /// The conversation so far.
         messages: Vec<SamplingMessage> = "messages",
-        /// The most tokens that the model may answer with.
+        /// Maximum number of tokens to generate.
         max_tokens: Number = "maxTokens",
     }
     optional {
-        /// Which model would be best; the client chooses.
+        /// Preferences for the choice of the model, which is up to the client.
         model_preferences: ModelPreferences = "modelPreferences",
-        /// What the model is told first; the client may change it.
+        /// The system prompt. The client may modify it.
         system_prompt: String = "systemPrompt",
-        /// Of which servers the context is wanted as well. All but `none` are deprecated.
+        /// Servers to include context from. All values other than `none` are deprecated.
         include_context: IncludeContext = "includeContext",
-        /// How much chance is in the answer.
+        /// Sampling temperature.
         temperature: Number = "temperature",
-        /// What ends the answer when the model writes it.
+        /// Sequences that end the generation.
         stop_sequences: Vec<String> = "stopSequences",
-        /// For the provider of the model: an object, kept as text.
+        /// Metadata for the provider of the model: an object, kept as text.
         metadata: Raw = "metadata",
-        /// The tools that the model may ask for, as they came; [`tools`](Self::tools) reads them. From 2025-11-25 on.
+        /// Tools that the model may call, as received. [`tools`](Self::tools) decodes them. Since 2025-11-25.
         raw_tools: Vec<Raw> = "tools",
-        /// Whether it has to. From 2025-11-25 on.
+        /// Whether the model has to call a tool. Since 2025-11-25.
         tool_choice: ToolChoice = "toolChoice",
-        /// Asks for a task instead of an answer. In 2025-11-25 only.
+        /// Requests a task instead of a result. In 2025-11-25 only.
         task: TaskMetadata = "task",
     }
     and "_meta"
 }
 
 impl CreateMessageRequestParams {
-    /// Reads each tool on its own, with its index in the list.
+    /// Decodes each tool separately and yields it with its index in the list.
     pub fn tools(&self) -> impl Iterator<Item = (usize, Result<Tool, DecodeError>)> {
         self.raw_tools.iter().flatten().map(Raw::decode).enumerate()
     }
 }
 
 object! {
-    /// Something said to the model, or by it.
+    /// A message to or from the model.
     ///
     /// Spec: [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
     pub struct SamplingMessage {
-        /// Who says it.
+        /// Author of the message.
         role: Role = "role",
-        /// What is said.
+        /// Content of the message.
         content: SamplingContent = "content",
     }
     and "_meta"
 }
 
-/// What a message says: one block, or several; several from 2025-11-25 on.
+/// Content of a message: a single block, or a list of blocks since 2025-11-25.
 ///
 /// Spec: [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
 ///
@@ -87,14 +88,14 @@ object! {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum SamplingContent {
-    /// A block by itself.
+    /// A single block.
     One(SamplingMessageContentBlock),
     /// A list of blocks.
     Many(Vec<SamplingMessageContentBlock>),
 }
 
 impl SamplingContent {
-    /// The blocks, in order.
+    /// Returns the blocks in order.
     pub fn blocks(&self) -> &[SamplingMessageContentBlock] {
         match self {
             Self::One(block) => core::slice::from_ref(block),
@@ -132,7 +133,7 @@ impl Wire for SamplingContent {
                 blocks.read(reader)?;
                 *self = Self::Many(blocks);
             }
-            _ => return Err(reader.expected("a content block or a list of them")),
+            _ => return Err(reader.expected("a content block or a list of content blocks")),
         }
         Ok(())
     }
@@ -148,7 +149,7 @@ impl Wire for SamplingContent {
 object! { @serde SamplingContent }
 
 open_union! {
-    /// One part of a message.
+    /// One block of a message.
     ///
     /// Spec: [`SamplingMessageContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessagecontentblock)
     pub enum SamplingMessageContentBlock by "type" {
@@ -156,23 +157,23 @@ open_union! {
         Text(TextContent) = "text",
         /// An image.
         Image(MediaContent) = "image" [shared],
-        /// A sound.
+        /// An audio clip.
         Audio(MediaContent) = "audio" [shared],
-        /// The model asks for a tool. From 2025-11-25 on.
+        /// A tool call of the model. Since 2025-11-25.
         ToolUse(ToolUseContent) = "tool_use",
-        /// What the tool gave. From 2025-11-25 on.
+        /// The result of a tool call. Since 2025-11-25.
         ToolResult(ToolResultContent) = "tool_result",
     }
 }
 
 object! {
-    /// The model asks for a tool.
+    /// A tool call of the model.
     ///
     /// Spec: [`ToolUseContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolusecontent)
     pub struct ToolUseContent {
-        /// Names the call.
+        /// Id of the call.
         id: String = "id",
-        /// Which tool.
+        /// Name of the tool.
         name: String = "name",
         /// The arguments: an object, kept as text.
         input: Raw = "input",
@@ -181,124 +182,126 @@ object! {
 }
 
 object! {
-    /// What a tool gave that the model asked for.
+    /// The result of a tool call.
     ///
     /// Spec: [`ToolResultContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolresultcontent)
     pub struct ToolResultContent {
-        /// Which call.
+        /// Id of the call.
         tool_use_id: String = "toolUseId",
-        /// For the model.
+        /// Content for the model.
         content: Vec<ContentBlock> = "content",
     }
     optional {
-        /// The tool failed; `content` says how.
+        /// Whether the call failed. `content` then describes the error.
         is_error: bool = "isError",
     }
     patch {
-        /// For programs, as the tool's output schema says: an object up to 2025-11-25, any JSON since, `null` too.
+        /// Structured result, as described by the output schema of the tool: an object up to 2025-11-25, any JSON value
+        /// including `null` since then.
         structured_content: Raw = "structuredContent",
     }
     and "_meta"
 }
 
 object! {
-    /// Which model would be best; the client chooses.
+    /// Preferences for the choice of the model, which is up to the client.
     ///
     /// Spec: [`ModelPreferences`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelpreferences)
     pub struct ModelPreferences {}
     optional {
-        /// Names that a good one has in its own; the first that fits counts.
+        /// Hints for the model name. The first match takes precedence.
         hints: Vec<ModelHint> = "hints",
-        /// How much a low price counts, from 0 to 1.
+        /// Importance of low cost, from 0 to 1.
         cost_priority: Number = "costPriority",
-        /// How much a quick answer counts, from 0 to 1.
+        /// Importance of low latency, from 0 to 1.
         speed_priority: Number = "speedPriority",
-        /// How much ability counts, from 0 to 1.
+        /// Importance of capability, from 0 to 1.
         intelligence_priority: Number = "intelligencePriority",
     }
 }
 
 object! {
-    /// What a good model is like.
+    /// A hint for the model name.
     ///
     /// Spec: [`ModelHint`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelhint)
     pub struct ModelHint {}
     optional {
-        /// A part of its name, such as `sonnet`.
+        /// A part of the model name, such as `sonnet`.
         name: String = "name",
     }
 }
 
 open_enum! {
-    /// Of which servers the context is wanted as well.
+    /// Servers to include context from.
     ///
     /// Spec: [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
     pub enum IncludeContext {
-        /// Of none.
+        /// No server.
         None = "none",
-        /// Of the one that asks. Deprecated.
+        /// The requesting server. Deprecated.
         ThisServer = "thisServer",
-        /// Of all. Deprecated.
+        /// All servers. Deprecated.
         AllServers = "allServers",
     }
 }
 
 object! {
-    /// Whether the model has to ask for a tool.
+    /// Controls tool use of the model.
     ///
     /// Spec: [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
     pub struct ToolChoice {}
     optional {
-        /// Whether it has to; absent means `auto`.
+        /// The mode. If absent, it is `auto`.
         mode: ToolChoiceMode = "mode",
     }
 }
 
 open_enum! {
-    /// Whether the model has to ask for a tool.
+    /// Mode of tool use.
     ///
     /// Spec: [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
     pub enum ToolChoiceMode {
-        /// It decides.
+        /// The model decides.
         Auto = "auto",
-        /// It has to.
+        /// The model has to call a tool.
         Required = "required",
-        /// It must not.
+        /// The model must not call a tool.
         None = "none",
     }
 }
 
 object! {
-    /// What the model said: the result of `sampling/createMessage`.
+    /// The result of `sampling/createMessage`.
     ///
     /// Spec: [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
+    #[doc(alias = "sampling/createMessage")]
     pub struct CreateMessageResult {
-        /// Who says it: the model.
+        /// Author of the message, the assistant.
         role: Role = "role",
-        /// What it says.
+        /// Content of the message.
         content: SamplingContent = "content",
-        /// Which model.
+        /// Name of the model.
         model: String = "model",
     }
     optional {
-        /// Why it stopped.
+        /// The reason why generation stopped.
         stop_reason: StopReason = "stopReason",
     }
     and "_meta"
 }
 
 open_enum! {
-    /// Why a model stopped. The list is open: providers have reasons of their own.
+    /// The reason why generation stopped. Providers may use further values.
     ///
     /// Spec: [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
     pub enum StopReason {
-        /// It finished.
+        /// The model finished its turn.
         EndTurn = "endTurn",
-        /// It wrote a stop sequence.
+        /// A stop sequence was generated.
         StopSequence = "stopSequence",
         /// The token limit was reached.
         MaxTokens = "maxTokens",
-        /// It asks for a tool. From 2025-11-25 on.
+        /// The model calls a tool. Since 2025-11-25.
         ToolUse = "toolUse",
     }
 }

@@ -1,4 +1,4 @@
-//! Changes that a client hears of, from 2026-07-28 on.
+//! Subscriptions to changes, since 2026-07-28.
 //!
 //! Spec: [Subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
 use alloc::string::String;
@@ -8,32 +8,34 @@ use jsonrpc_core::object;
 object! {
     /// The params of `subscriptions/listen` and of `notifications/subscriptions/acknowledged`.
     ///
-    /// The request stays open as long as the client listens. The server says first what it will tell of.
+    /// The request stays open for the duration of the subscription. The server first acknowledges which changes it will
+    /// report.
     ///
     /// Spec: [`SubscriptionsListenRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequestparams),
     /// [`SubscriptionsAcknowledgedNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionsacknowledgednotificationparams)
+    #[doc(alias = "subscriptions/listen")]
     pub struct SubscriptionsListenRequestParams {
-        /// What is told of.
+        /// The changes to report.
         notifications: SubscriptionFilter = "notifications",
     }
     and "_meta"
 }
 
 object! {
-    /// Changes to hear of.
+    /// Changes that a subscription covers.
     ///
     /// Spec: [`SubscriptionFilter`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionfilter)
     pub struct SubscriptionFilter {}
     optional {
-        /// Of the list of tools.
+        /// Changes of the tool list.
         tools_list_changed: bool = "toolsListChanged",
-        /// Of the list of prompts.
+        /// Changes of the prompt list.
         prompts_list_changed: bool = "promptsListChanged",
-        /// Of the list of resources.
+        /// Changes of the resource list.
         resources_list_changed: bool = "resourcesListChanged",
-        /// Of these resources.
+        /// Changes of these resources, by URI.
         resource_subscriptions: Vec<String> = "resourceSubscriptions",
-        /// Of these tasks. Of the extension [`tasks`](super::tasks).
+        /// Changes of these tasks. Defined by the extension [`tasks`](super::tasks).
         task_ids: Vec<String> = "taskIds",
     }
 }

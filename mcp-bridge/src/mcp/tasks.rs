@@ -1,6 +1,7 @@
-//! Calls that go on by themselves: an experiment of 2025-11-25, and the extension `io.modelcontextprotocol/tasks`.
+//! Tasks: requests that continue in the background. Experimental in 2025-11-25, later the extension
+//! `io.modelcontextprotocol/tasks`.
 //!
-//! The two are not the same on the wire. Where they share a type, its members say which of them has them.
+//! The two definitions differ on the wire. Members of shared types state which of them defines the member.
 //!
 //! Spec: [Tasks](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks) (2025-11-25),
 //! [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks) (draft of 2026-08-21)
@@ -12,12 +13,12 @@ use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorObject, member_union, object, open_enum};
 use serde_json::Number;
 
-/// The name of the extension among the `extensions` of the capabilities.
+/// Name of the extension in the `extensions` of the capabilities.
 ///
 /// Spec: [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks)
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// Whether the extension is among those that a peer declares. What is among the experiments of 2025-11-25 is not.
+/// Returns whether `extensions` contains the extension. The experimental capability of 2025-11-25 does not count.
 pub(crate) fn is_declared(extensions: Option<&Extra>) -> bool {
     extensions.is_some_and(|extensions| extensions.get(EXTENSION).is_some())
 }
@@ -30,86 +31,86 @@ pub(crate) fn declare(extensions: &mut Option<Extra>) {
 }
 
 object! {
-    /// Asks for a task instead of a result. In 2025-11-25 only.
+    /// Requests a task instead of a result. In 2025-11-25 only.
     ///
     /// Spec: [`TaskMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskmetadata)
     pub struct TaskMetadata {}
     optional {
-        /// How long to keep it, in milliseconds.
+        /// Requested lifetime of the task, in milliseconds.
         ttl: Number = "ttl",
     }
 }
 
 object! {
-    /// A task: how it stands, and with `tasks/get` of the extension what came of it.
+    /// A task and its status. In a `tasks/get` result of the extension it also contains the outcome.
     ///
-    /// In the extension it lies flat in a result or in the params of `notifications/tasks`.
+    /// In the extension, its members are part of a result or of the params of `notifications/tasks`.
     ///
     /// Spec: [`Task`](https://modelcontextprotocol.io/specification/2025-11-25/schema#task), and `DetailedTask` of
     /// [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks)
     pub struct Task {
-        /// Names it.
+        /// Id of the task.
         task_id: String = "taskId",
-        /// How it stands.
+        /// Current status.
         status: TaskStatus = "status",
-        /// When it began, ISO 8601.
+        /// Time of creation, ISO 8601.
         created_at: String = "createdAt",
-        /// When it changed last, ISO 8601.
+        /// Time of the last change, ISO 8601.
         last_updated_at: String = "lastUpdatedAt",
     }
     optional {
-        /// What is going on, for people to read.
+        /// Human-readable status.
         status_message: String = "statusMessage",
-        /// How long to wait between two questions, in milliseconds. In the extension.
+        /// Suggested interval between polls, in milliseconds. In the extension.
         poll_interval_ms: Number = "pollIntervalMs",
-        /// How long to wait between two questions, in milliseconds. In 2025-11-25.
+        /// Suggested interval between polls, in milliseconds. In 2025-11-25.
         poll_interval: Number = "pollInterval",
-        /// What it needs, by key: each an [`InputRequest`](super::mrtr::InputRequest). In the extension, while the
+        /// Requested input by key, each an [`InputRequest`](super::mrtr::InputRequest). In the extension, while the
         /// status is `input_required`.
         input_requests: Extra = "inputRequests",
-        /// What came of it, as the request's result. In the extension, when it is `completed`.
+        /// Result of the request. In the extension, if the status is `completed`.
         result: Raw = "result",
-        /// Why it failed. In the extension, when it is `failed`.
+        /// The error. In the extension, if the status is `failed`.
         error: ErrorObject = "error",
-        /// `complete` in the answer to `tasks/get`. In the extension.
+        /// `complete` in the result of `tasks/get`. In the extension.
         result_type: ResultType = "resultType",
     }
     patch {
-        /// How long it is kept after it began, in milliseconds; `null` for ever. In the extension, required there.
+        /// Lifetime since creation, in milliseconds; `null` means unlimited. Required in the extension.
         ttl_ms: Number = "ttlMs",
-        /// How long it is kept after it began, in milliseconds; `null` for ever. In 2025-11-25, required there.
+        /// Lifetime since creation, in milliseconds; `null` means unlimited. Required in 2025-11-25.
         ttl: Number = "ttl",
     }
     and "_meta"
 }
 
 open_enum! {
-    /// How a task stands.
+    /// Status of a task.
     ///
     /// Spec: [`TaskStatus`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskstatus)
     pub enum TaskStatus {
-        /// It goes on.
+        /// The task is running.
         Working = "working",
-        /// It waits for the client.
+        /// The task waits for input from the client.
         InputRequired = "input_required",
-        /// It is done.
+        /// The task completed.
         Completed = "completed",
-        /// It failed.
+        /// The task failed.
         Failed = "failed",
-        /// It was cancelled.
+        /// The task was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 impl TaskStatus {
-    /// Whether it stays so.
+    /// Returns whether the status is final.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
 object! {
-    /// A task was made instead of a result. In 2025-11-25 only; the extension answers with the [`Task`] itself.
+    /// The result of a request that created a task. In 2025-11-25 only; the extension returns the [`Task`] itself.
     ///
     /// Spec: [`CreateTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#createtaskresult)
     pub struct CreateTaskResult {
@@ -123,47 +124,51 @@ object! {
     /// The params of `tasks/get`, `tasks/result` and `tasks/cancel`.
     ///
     /// Spec: [`GetTaskRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskrequest)
+    #[doc(alias("tasks/get", "tasks/result", "tasks/cancel"))]
     pub struct TaskRequestParams {
-        /// Which one.
+        /// Id of the task.
         task_id: String = "taskId",
     }
     and "_meta"
 }
 
 object! {
-    /// The params of `tasks/update`: answers to what a task needs. In the extension.
+    /// The params of `tasks/update`: responses to the input requests of a task. In the extension.
     ///
     /// Spec: `UpdateTaskRequest` of [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks)
+    #[doc(alias = "tasks/update")]
     pub struct UpdateTaskRequestParams {
-        /// Which one.
+        /// Id of the task.
         task_id: String = "taskId",
-        /// The answers by key, each the result of the request that is under this key.
+        /// The responses by key, each the result of the request with the same key.
         input_responses: Extra = "inputResponses",
     }
     and "_meta"
 }
 
 object! {
-    /// The answer to `tasks/list`. In 2025-11-25 only.
+    /// The result of `tasks/list`. In 2025-11-25 only.
     ///
     /// Spec: [`ListTasksResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtasksresult)
+    #[doc(alias = "tasks/list")]
     pub struct ListTasksResult {
         /// The tasks.
         tasks: Vec<Task> = "tasks",
     }
     optional {
-        /// Where the next page begins.
+        /// Cursor of the next page. Absent on the last page.
         next_cursor: String = "nextCursor",
     }
     and "_meta"
 }
 
 member_union! {
-    /// The answer to `tasks/cancel`: the task in 2025-11-25, nothing in the extension.
+    /// The result of `tasks/cancel`: the task in 2025-11-25, an empty result in the extension.
     ///
     /// Spec: [`CancelTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#canceltaskresult)
+    #[doc(alias = "tasks/cancel")]
     pub enum CancelTaskResult {
-        /// How the task stands.
+        /// The cancelled task.
         Task(Box<Task>) has "taskId",
     }
 }

@@ -1,4 +1,4 @@
-//! Tools that a server offers, and calls of them.
+//! Tools that a server offers, and tool calls.
 //!
 //! Spec: [Tools](https://modelcontextprotocol.io/specification/2026-07-28/server/tools)
 use super::base::{CacheScope, ResultType};
@@ -17,98 +17,112 @@ object! {
     /// A tool that a server offers.
     ///
     /// Spec: [`Tool`](https://modelcontextprotocol.io/specification/2026-07-28/schema#tool)
+    ///
+    /// ```
+    /// use jsonrpc_core::wire::Raw;
+    /// use mcp_bridge::mcp::tools::Tool;
+    ///
+    /// let schema = Raw::from_text(r#"{"type":"object","properties":{"city":{"type":"string"}}}"#)?;
+    /// let mut weather = Tool::new("weather", schema);
+    /// weather.description = Some("Returns the current weather of a city".to_owned());
+    /// let json = serde_json::to_value(&weather)?;
+    /// assert_eq!(json["inputSchema"]["properties"]["city"]["type"], "string");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub struct Tool {
-        /// Unique within the server; 1 to 128 characters out of `A-Z a-z 0-9 _ - .`.
+        /// Unique within the server: 1 to 128 of the characters `A-Z a-z 0-9 _ - .`.
         name: String = "name",
-        /// JSON Schema of the arguments, kept as text: order and spelling matter to models.
+        /// JSON Schema of the arguments, kept as text because order and spelling matter to models.
         input_schema: Raw = "inputSchema",
     }
     optional {
-        /// Its name, for people.
+        /// Human-readable name.
         title: String = "title",
-        /// What it does, for the model.
+        /// Description for the model.
         description: String = "description",
         /// JSON Schema of [`CallToolResult::structured_content`].
         output_schema: Raw = "outputSchema",
-        /// Hints about what a call does.
+        /// Hints about the behavior of the tool.
         annotations: ToolAnnotations = "annotations",
-        /// Pictures of it. From 2025-11-25 on.
+        /// Icons for user interfaces. Since 2025-11-25.
         icons: Vec<Icon> = "icons",
-        /// How it can be run. In 2025-11-25 only.
+        /// Execution modes. In 2025-11-25 only.
         execution: ToolExecution = "execution",
     }
     and "_meta"
 }
 
 object! {
-    /// How a tool can be run. In 2025-11-25 only.
+    /// Execution modes of a tool. In 2025-11-25 only.
     ///
     /// Spec: [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
     pub struct ToolExecution {}
     optional {
-        /// Whether as a task; absent means `forbidden`.
+        /// Whether the tool supports tasks. If absent, it is `forbidden`.
         task_support: TaskSupport = "taskSupport",
     }
 }
 
 open_enum! {
-    /// Whether a tool can be run as a task. In 2025-11-25 only.
+    /// Whether a tool can be called as a task. In 2025-11-25 only.
     ///
     /// Spec: [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
     pub enum TaskSupport {
-        /// It cannot.
+        /// Task-augmented calls are not supported.
         Forbidden = "forbidden",
-        /// It can.
+        /// Task-augmented calls are optional.
         Optional = "optional",
-        /// It has to.
+        /// Every call has to be task-augmented.
         Required = "required",
     }
 }
 
 object! {
-    /// Hints about what a call does; not to be trusted from a server that is not.
+    /// Hints about the behavior of a tool. Hints of an untrusted server are untrusted.
     ///
     /// Spec: [`ToolAnnotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations)
     pub struct ToolAnnotations {}
     optional {
-        /// The tool's name, for people.
+        /// Human-readable name.
         title: String = "title",
-        /// It changes nothing.
+        /// The tool does not modify anything.
         read_only_hint: bool = "readOnlyHint",
-        /// It may destroy something.
+        /// The tool may make destructive changes.
         destructive_hint: bool = "destructiveHint",
-        /// A second call with the same arguments changes nothing more.
+        /// Repeated calls with the same arguments have no additional effect.
         idempotent_hint: bool = "idempotentHint",
-        /// It reaches things outside a closed world.
+        /// The tool interacts with external entities.
         open_world_hint: bool = "openWorldHint",
     }
 }
 
 object! {
-    /// The answer to `tools/list`.
+    /// The result of `tools/list`.
     ///
-    /// Each tool stays text until [`tools`](Self::tools) reads it, so that a bad one does not lose the others.
+    /// The tools are kept as text until [`tools`](Self::tools) decodes them, so that an invalid one does not affect the
+    /// others.
     ///
     /// Spec: [`ListToolsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listtoolsresult)
+    #[doc(alias = "tools/list")]
     pub struct ListToolsResult {
-        /// The tools, as they came.
+        /// The tools, as received.
         raw_tools: Vec<Raw> = "tools",
     }
     optional {
-        /// Where the next page begins.
+        /// Cursor of the next page. Absent on the last page.
         next_cursor: String = "nextCursor",
-        /// How long the answer may be kept, in milliseconds. Required from 2026-07-28 on.
+        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
         ttl_ms: Number = "ttlMs",
-        /// Who may be given it meanwhile. Required from 2026-07-28 on.
+        /// Scope in which the result may be cached. Required since 2026-07-28.
         cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     and "_meta"
 }
 
 impl ListToolsResult {
-    /// Reads each tool on its own, with its index in the list.
+    /// Decodes each tool separately and yields it with its index in the list.
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -128,29 +142,40 @@ object! {
     /// The params of `tools/call`.
     ///
     /// Spec: [`CallToolRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolrequest)
+    ///
+    /// ```
+    /// use jsonrpc_core::wire::Raw;
+    /// use mcp_bridge::mcp::tools::CallToolRequestParams;
+    ///
+    /// let mut params = CallToolRequestParams::new("weather");
+    /// params.arguments = Some(Raw::from_text(r#"{"city":"Oslo"}"#)?);
+    /// assert_eq!(serde_json::to_string(&params)?, r#"{"name":"weather","arguments":{"city":"Oslo"}}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "tools/call")]
     pub struct CallToolRequestParams {
-        /// The tool's name.
+        /// Name of the tool.
         name: String = "name",
     }
     optional {
         /// The arguments: an object, kept as text.
         arguments: Raw = "arguments",
-        /// Answers to what the server needed, by key. From 2026-07-28 on.
+        /// Responses to the input requests of the server, by key. Since 2026-07-28.
         input_responses: Extra = "inputResponses",
-        /// The state that came with the need, to the byte. From 2026-07-28 on.
+        /// The `requestState` of the server, returned byte for byte. Since 2026-07-28.
         request_state: String = "requestState",
-        /// Asks for a task instead of a result. In 2025-11-25 only.
+        /// Requests a task instead of a result. In 2025-11-25 only.
         task: TaskMetadata = "task",
     }
     and "_meta"
 }
 
 open_union! {
-    /// What came of `tools/call`.
+    /// The outcome of `tools/call`.
     ///
     /// Spec: [`CallToolResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresultresponse)
     ///
-    /// A result of a type that this version does not know is kept, and must not be used:
+    /// A result of an unknown type is preserved. It must not be used:
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -162,34 +187,46 @@ open_union! {
     /// assert!(!newer.is_known());
     /// # Ok::<(), wire::DecodeError>(())
     /// ```
+    #[doc(alias = "tools/call")]
     pub enum CallToolOutcome by "resultType" {
-        /// The server needs something first. From 2026-07-28 on.
+        /// The server requires input first. Since 2026-07-28.
         InputRequired(Box<InputRequiredResult>) = "input_required",
-        /// It goes on as a task. Of the extension [`tasks`](super::tasks).
+        /// The call continues as a task. Defined by the extension [`tasks`](super::tasks).
         Task(Box<Task>) = "task",
     }
     untagged {
-        /// The call is done.
+        /// The call is complete.
         Complete(Box<CallToolResult>) = "complete",
     }
 }
 
 object! {
-    /// What a call gave.
+    /// The result of a tool call.
     ///
     /// Spec: [`CallToolResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult)
+    ///
+    /// ```
+    /// use mcp_bridge::mcp::content::{ContentBlock, TextContent};
+    /// use mcp_bridge::mcp::tools::CallToolResult;
+    ///
+    /// let result = CallToolResult::new([ContentBlock::Text(TextContent::new("21 °C"))]);
+    /// let json = r#"{"content":[{"type":"text","text":"21 °C"}]}"#;
+    /// assert_eq!(serde_json::to_string(&result)?, json);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct CallToolResult {
-        /// For the model.
+        /// Content for the model.
         content: Vec<ContentBlock> = "content",
     }
     optional {
-        /// The tool failed; `content` says how.
+        /// Whether the call failed. `content` then describes the error.
         is_error: bool = "isError",
-        /// `complete`. Required from 2026-07-28 on.
+        /// `complete`. Required since 2026-07-28.
         result_type: ResultType = "resultType",
     }
     patch {
-        /// For programs, as the tool's output schema says: an object up to 2025-11-25, any JSON since, `null` too.
+        /// Structured result, as described by the output schema of the tool: an object up to 2025-11-25, any JSON value
+        /// including `null` since then.
         structured_content: Raw = "structuredContent",
     }
     and "_meta"

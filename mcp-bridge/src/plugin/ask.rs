@@ -1,4 +1,4 @@
-//! What a tool needs before it can go on.
+//! Open questions of a tool.
 use super::journal::EntryKind;
 use crate::context::{Carriers, EncodeError, Encoding, ModelContext, encode};
 use crate::mcp::dispatch::ServerRequest;
@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 #[serde(into = "Written", try_from = "Written")]
 #[non_exhaustive]
 pub struct Ask {
-    /// What an answer is for; the only one of its name in a call.
+    /// Key of the question, unique within the call.
     pub key: String,
-    /// Whether it goes to the user or to the model.
+    /// Whether the question is addressed to the user or to the model.
     pub kind: EntryKind,
     /// The request, without its context.
     pub request: ServerRequest,
-    /// What it shows beside its message.
+    /// Data to display with the message.
     pub context: Option<ModelContext>,
 }
 
 impl Ask {
-    /// The request with its context, in `carriers`.
+    /// Returns the request with its context in `carriers`.
     ///
     /// # Errors
-    /// The context does not fit in.
+    /// Returns an error if the request cannot carry the context.
     pub fn to_request(&self, carriers: Carriers) -> Result<ServerRequest, EncodeError> {
         let mut request = self.request.clone();
         if let (ServerRequest::Elicit(params), Some(context)) = (&mut request, &self.context) {
@@ -34,7 +34,7 @@ impl Ask {
         Ok(request)
     }
 
-    /// Approximate size in bytes.
+    /// Returns the approximate size in bytes.
     pub(super) fn size(&self) -> usize {
         let params = self.request.to_params().ok().flatten();
         let context = self.context.as_ref().map_or(0, |context| context.as_str().len());
@@ -42,7 +42,7 @@ impl Ask {
     }
 }
 
-/// A question as it is kept, and sent from program to program.
+/// Serialized form of a question, for storage and for other programs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Written {
     key: String,
@@ -55,7 +55,7 @@ struct Written {
 impl From<Ask> for Written {
     fn from(ask: Ask) -> Self {
         Self {
-            // Params that have no JSON form, which none of these do, read as none.
+            // Serialization of these params does not fail.
             params: ask.request.to_params().ok().flatten(),
             method: ask.request.method().into(),
             context: ask.context.map(|context| context.as_raw().clone()),
@@ -71,7 +71,7 @@ impl TryFrom<Written> for Ask {
     fn try_from(written: Written) -> Result<Self, DecodeError> {
         let params = written.params.as_ref().map(AsRef::as_ref);
         let request = ServerRequest::decode(&written.method, params)?;
-        // What was a context is one still.
+        // The value was written as a context and therefore is an object.
         let context = written.context.and_then(|raw| ModelContext::from_raw(raw).ok());
         Ok(Self { key: written.key, kind: written.kind, request, context })
     }

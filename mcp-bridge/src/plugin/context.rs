@@ -1,4 +1,4 @@
-//! What a tool can do while it runs.
+//! Context of a running tool: questions, steps, logs and progress.
 use super::ask::Ask;
 use super::elicits::{ElicitKey, Elicited, context_text};
 use super::journal::{EntryKind, Journal, Outcome, ReplayMismatch, digest};
@@ -27,91 +27,91 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How often a question is asked again because its answer would not do.
+/// Maximum number of times that a question is repeated after an invalid answer.
 pub const MAX_ASKED_AGAIN: usize = 5;
 
-/// What a tool can do while it runs. `E` is what it may ask.
+/// Context of a running tool. `E` is the set of questions that the tool declares.
 ///
-/// Where a tool is run again, its questions and steps have to come in the same order each time, and whatever else it waits
-/// for, or changes, belongs into a [`step`](Self::step).
+/// A tool that is replayed has to ask its questions and run its steps in the same order each time. Any other
+/// asynchronous work or side effect belongs in a [`step`](Self::step).
 #[derive(Debug)]
 pub struct PluginContext<E> {
     shared: Arc<Shared>,
     elicits: PhantomData<fn() -> E>,
 }
 
-/// Something that a tool tells while it runs. It has a JSON form, for other programs.
+/// A log message or a progress report of a running tool. It can be serialized for other programs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Notice {
-    /// For a log.
+    /// A log message.
     Log {
-        /// How important it is.
+        /// Severity of the message.
         level: LoggingLevel,
-        /// What happened.
+        /// The logged data.
         data: Raw,
     },
-    /// How far it is.
+    /// A progress report.
     Progress {
-        /// It grows.
+        /// Progress so far. It increases with each report.
         progress: f64,
-        /// What it grows to, if that is known.
+        /// Total amount of progress, if known.
         total: Option<f64>,
-        /// What it does, for people.
+        /// Human-readable description.
         message: Option<String>,
     },
 }
 
-/// A tool failed.
+/// An error of a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PluginError {
-    /// The tool, run again, does something else.
+    /// The replayed tool deviates from its journal.
     #[error(transparent)]
     Replay(#[from] ReplayMismatch),
-    /// An answer has no form.
+    /// The answer type of a question has no form.
     #[error(transparent)]
     Form(#[from] Violation),
     /// A context is not an object.
     #[error(transparent)]
     Context(#[from] NotAnObject),
-    /// What came of a question or a step is not what belongs there.
-    #[error("what came of `{key}` cannot be used")]
+    /// The outcome of a question or step cannot be decoded.
+    #[error("the outcome of `{key}` is invalid")]
     Outcome {
-        /// Of which one.
+        /// Key of the question or step.
         key: String,
-        /// Why not.
+        /// The reason.
         #[source]
         source: DecodeError,
     },
-    /// What a step gave has no JSON form, or one with more than [`Journal::MAX_OUTCOME_BYTES`].
-    #[error("what the step `{0}` gave cannot be kept")]
+    /// The outcome of a step has no JSON form or exceeds [`Journal::MAX_OUTCOME_BYTES`].
+    #[error("the outcome of step `{0}` cannot be stored")]
     Step(String),
     /// The client answered a question with an error.
     #[error("the client answered `{key}` with an error: {message}")]
     Client {
-        /// Which one.
+        /// Key of the question.
         key: String,
-        /// Its message.
+        /// Message of the error.
         message: String,
     },
-    /// No answer would do.
-    #[error("no answer to `{0}` would do")]
+    /// All answers to a question were invalid.
+    #[error("no valid answer to `{0}`")]
     Unanswerable(String),
-    /// A request cannot be written.
+    /// A request cannot be serialized.
     #[error("the request `{0}` has no JSON form")]
     Request(String),
-    /// Something of the tool's own.
+    /// An error specific to the tool.
     #[error("{0}")]
     Failed(String),
-    /// An error of the protocol, with which the call ends: the model does not see it.
+    /// A protocol error that ends the call. The model does not receive it.
     #[error(transparent)]
     Protocol(ErrorObject),
 }
 
 impl PluginError {
-    /// A failure of the tool's own, for the model to read.
+    /// Creates an error with a message for the model.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed(message.into())
     }
@@ -122,10 +122,10 @@ impl<E> PluginContext<E> {
         Self { shared, elicits: PhantomData }
     }
 
-    /// Asks the user. An answer that would not do is asked for again, [`MAX_ASKED_AGAIN`] times at most.
+    /// Asks the user a question. After an invalid answer the question is repeated, at most [`MAX_ASKED_AGAIN`] times.
     ///
     /// # Errors
-    /// The question cannot be asked, the client answered with an error, or no answer would do.
+    /// Returns an error if the question cannot be asked, the client responds with an error, or all answers are invalid.
     pub async fn elicit<K: ElicitKey<Set = E>>(
         &self,
         message: &str,
@@ -148,10 +148,10 @@ impl<E> PluginContext<E> {
         Err(PluginError::Unanswerable(K::NAME.into()))
     }
 
-    /// Asks the model; `name` tells this request from others of the tool.
+    /// Sends a request to the model of the client. `name` identifies the request within the tool.
     ///
     /// # Errors
-    /// The client answered with an error, or with something else than a message.
+    /// Returns an error if the client responds with an error or with something other than a message.
     pub async fn sample(
         &self,
         name: &str,
@@ -162,13 +162,13 @@ impl<E> PluginContext<E> {
         self.ask(Ask { key, kind: EntryKind::Sample, request, context: None }).await
     }
 
-    /// Does something that is not to be done again when the tool is: what it gave is kept, and given the next time.
+    /// Runs `work` once and records its outcome. A replay returns the recorded outcome.
     ///
-    /// It is done again if the program ends before what it gave is kept: work that must not happen twice needs a key of its
-    /// own where it has its effect.
+    /// `work` runs again if the program ends before the outcome is stored. An effect that must not happen twice needs
+    /// an idempotency key where it takes place.
     ///
     /// # Errors
-    /// What it gave cannot be kept, or not be read again.
+    /// Returns an error if the outcome cannot be stored or decoded.
     pub async fn step<T, F>(&self, name: &str, work: impl FnOnce() -> F) -> Result<T, PluginError>
     where
         T: Serialize + DeserializeOwned,
@@ -191,15 +191,15 @@ impl<E> PluginContext<E> {
         Ok(value)
     }
 
-    /// Tells something for a log. What was told before is not told again when the tool is run again.
+    /// Reports a log message. A replay does not repeat messages that were already reported.
     pub fn log(&self, level: LoggingLevel, data: Raw) {
-        self.shared.tell(Notice::Log { level, data });
+        self.shared.send_notice(Notice::Log { level, data });
     }
 
-    /// Tells how far the tool is; as for [`log`](Self::log).
+    /// Reports progress. A replay does not repeat reports, see [`log`](Self::log).
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let message = message.map(ToString::to_string);
-        self.shared.tell(Notice::Progress { progress, total, message });
+        self.shared.send_notice(Notice::Progress { progress, total, message });
     }
 
     async fn ask<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, PluginError> {
@@ -219,9 +219,9 @@ impl<E> PluginContext<E> {
     }
 }
 
-/// What a tool that runs and the session around it share.
+/// State shared by a running tool and its session.
 pub(super) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<RunState>,
     sink: Mutex<Option<NoticeSink>>,
 }
 
@@ -232,22 +232,22 @@ impl fmt::Debug for Shared {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RunState {
     journal: Journal,
-    /// How often each name was used.
+    /// Number of uses of each name.
     used: BTreeMap<String, u32>,
     asks: BTreeMap<String, Ask>,
-    /// Steps that work.
+    /// Number of steps in progress.
     working: usize,
-    /// Whether a step has ended that is not stored yet.
+    /// Whether a completed step has not been stored yet.
     is_unsaved: bool,
-    /// How many notices this run has given.
-    told: u64,
+    /// Number of notices in this run.
+    notices: u64,
     mismatch: Option<ReplayMismatch>,
     wakers: Vec<Waker>,
 }
 
-impl State {
+impl RunState {
     fn begin(
         &mut self,
         key: &str,
@@ -275,7 +275,7 @@ impl State {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, RunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -317,11 +317,11 @@ impl Shared {
         Poll::Pending
     }
 
-    fn tell(&self, notice: Notice) {
+    fn send_notice(&self, notice: Notice) {
         let mut state = self.lock();
-        state.told += 1;
-        let is_new = state.told > state.journal.told;
-        state.journal.told = state.journal.told.max(state.told);
+        state.notices += 1;
+        let is_new = state.notices > state.journal.notices;
+        state.journal.notices = state.journal.notices.max(state.notices);
         drop(state);
         let sink = self.sink().clone();
         if let Some(sink) = sink.filter(|_| is_new) {
@@ -330,7 +330,7 @@ impl Shared {
     }
 }
 
-/// A step that works, until it is dropped.
+/// A step in progress. Dropping it ends the step.
 struct Working<'a>(&'a Shared);
 
 impl<'a> Working<'a> {
@@ -346,7 +346,7 @@ impl Drop for Working<'_> {
     }
 }
 
-/// A question that somebody waits for, until it is dropped.
+/// A question in progress. Dropping it ends the wait.
 struct Waiting<'a> {
     shared: &'a Shared,
     key: &'a str,
@@ -358,22 +358,22 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// What a tool is, once it runs.
+/// Body of a tool: the future of one call.
 pub(super) type Body = Pin<Box<dyn Future<Output = Result<CallToolResult, PluginError>> + Send>>;
 
-/// A tool that runs, or waits.
+/// A tool in memory that runs or waits.
 pub(super) struct Run {
     shared: Arc<Shared>,
     body: Body,
 }
 
-/// Why a run stopped.
+/// The reason why a run stopped.
 pub(super) enum Stop {
-    /// A step ended, which is to be stored before the run goes on.
+    /// A step completed and has to be stored before the run continues.
     Save,
-    /// It waits for answers, and for nothing else.
+    /// All that the run waits for are answers.
     Asks,
-    /// It is done.
+    /// The tool returned.
     Done(Result<CallToolResult, PluginError>),
 }
 
@@ -383,12 +383,12 @@ impl Run {
         sink: Option<NoticeSink>,
         body: impl FnOnce(Arc<Shared>) -> Body,
     ) -> Self {
-        let state = Mutex::new(State { journal, ..State::default() });
+        let state = Mutex::new(RunState { journal, ..RunState::default() });
         let shared = Arc::new(Shared { state, sink: Mutex::new(sink) });
         Self { body: body(Arc::clone(&shared)), shared }
     }
 
-    /// Goes on until it stops.
+    /// Runs the tool until it stops.
     pub(super) async fn next(&mut self) -> Stop {
         poll_fn(|cx| {
             let polled = self.body.as_mut().poll(cx);
@@ -408,13 +408,13 @@ impl Run {
         .await
     }
 
-    /// Has what the tool tells from now on go elsewhere.
+    /// Redirects further notices.
     pub(super) fn set_sink(&self, sink: Option<NoticeSink>) {
         *self.shared.sink() = sink;
     }
 
-    /// Tells that the steps so far are stored, and what is known by now.
-    pub(super) fn go_on(&self, journal: &Journal) {
+    /// Continues after the steps were stored, with the answers that have arrived.
+    pub(super) fn resume(&self, journal: &Journal) {
         let mut state = self.shared.lock();
         state.is_unsaved = false;
         state.journal.take_answers(journal);

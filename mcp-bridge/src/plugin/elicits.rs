@@ -1,4 +1,4 @@
-//! Which questions a tool asks, as types.
+//! Questions of a tool as types.
 use crate::context::{self, ModelContext};
 use crate::mcp::elicitation::{ElicitAction, ElicitRequestParams, ElicitResult};
 use crate::schema::{AnswerProblems, Form, Violation};
@@ -9,22 +9,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The questions that a tool can ask. [`elicitations!`](crate::elicitations) implements it.
+/// The set of questions that a tool can ask. Implemented by [`elicitations!`](crate::elicitations).
 #[diagnostic::on_unimplemented(
     message = "the tool does not declare its questions",
     label = "call `.elicits::<...>()` before `.execute(...)`",
     note = "write `.elicits::<NoElicitations>()` for a tool without questions",
-    note = "declare questions with the macro `elicitations!`, and name its set in `.elicits::<...>()`"
+    note = "declare questions with the macro `elicitations!` and pass its set to `.elicits::<...>()`"
 )]
 pub trait Elicitations: Send + Sync + 'static {
-    /// The form of each question, by its name.
+    /// Returns the form of each question, by name.
     ///
     /// # Errors
-    /// The answer to one has no form.
+    /// Returns an error if an answer type has no form.
     fn forms() -> Result<Vec<(&'static str, Form)>, Violation>;
 }
 
-/// No questions.
+/// The empty set of questions.
 #[derive(Clone, Copy, Debug)]
 pub enum NoElicitations {}
 
@@ -34,68 +34,69 @@ impl Elicitations for NoElicitations {
     }
 }
 
-/// A question: what it shows, and what it gives.
+/// A question with its context and answer types.
 pub trait ElicitKey {
-    /// The questions that it is one of.
+    /// The set that the question belongs to.
     type Set: Elicitations;
-    /// What it shows beside the message, for rich forms: an object.
+    /// Data for rich forms to display with the message. Serializes to an object.
     type Context: Serialize + DeserializeOwned;
-    /// What it gives: an object that has a [form](Form).
+    /// The answer. Serializes to an object that has a [form](Form).
     type Answer: Serialize + DeserializeOwned + JsonSchema;
-    /// Its name: what an answer is for.
+    /// Name of the question. It identifies the answers.
     const NAME: &'static str;
 }
 
-/// What the user did about a question.
+/// The user's response to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Elicited<T> {
-    /// Answered it.
+    /// The user submitted an answer.
     Accept(T),
-    /// Said no.
+    /// The user declined.
     Decline,
-    /// Turned away without an answer. So reads an action that this version does not know: it is no consent.
+    /// The user dismissed the question without an answer. Unknown actions also map here, because they are not a
+    /// consent.
     Cancel,
 }
 
-/// A question as a handler gets it.
+/// A question as a handler receives it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Question<C> {
-    /// The question, for people to read, without the section of the context.
+    /// The message for the user, without the section of the context.
     pub message: String,
-    /// What it shows.
+    /// The context.
     pub context: C,
 }
 
-/// A question cannot be handled.
+/// An error handling a question.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandleError {
-    /// There is no such question.
-    #[error("no question is named `{0}`")]
+    /// The question is unknown.
+    #[error("unknown question `{0}`")]
     UnknownKey(String),
-    /// It came without a context that can be used.
-    #[error("no context in the question")]
+    /// The question has no valid context.
+    #[error("the question has no context")]
     NoContext,
-    /// The context is not that of this question.
-    #[error("the context is not that of the question")]
+    /// The context does not match the type of the question.
+    #[error("the context does not match the question")]
     Context(#[source] DecodeError),
-    /// What the handler gave does not fit into the form.
-    #[error("the answer does not fit into the form: {0}")]
+    /// The answer of the handler violates the form.
+    #[error("the answer does not match the form: {0}")]
     Answer(AnswerProblems),
-    /// What the handler gave is not an object.
+    /// The answer of the handler is not an object.
     #[error("the answer is not an object")]
     NotAnObject,
-    /// The answer has no form.
+    /// The answer type has no form.
     #[error(transparent)]
     Form(#[from] Violation),
 }
 
 impl<C: DeserializeOwned> Question<C> {
-    /// Reads a question.
+    /// Decodes a question.
     ///
     /// # Errors
-    /// Its context is missing, or another one.
+    /// Returns an error if the context is missing or of another type.
     pub fn read(params: &ElicitRequestParams) -> Result<Self, HandleError> {
         let extracted = context::extract(params, &context::Limits::default());
         let context = match &extracted.context {
@@ -109,10 +110,10 @@ impl<C: DeserializeOwned> Question<C> {
 }
 
 impl<T: Serialize + DeserializeOwned + JsonSchema> Elicited<T> {
-    /// The result to send.
+    /// Returns the result to send.
     ///
     /// # Errors
-    /// The answer does not fit into its own form; one with objects inside of it does not.
+    /// Returns an error if the answer does not match its own form, for example because it contains nested objects.
     pub fn to_result(&self) -> Result<ElicitResult, HandleError> {
         let answer = match self {
             Self::Accept(answer) => answer,
@@ -127,7 +128,7 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> Elicited<T> {
         Ok(result)
     }
 
-    /// Reads a result with the form of the question.
+    /// Decodes a result with the form of the question.
     pub(super) fn read(form: &Form, result: &ElicitResult) -> Result<Self, AnswerProblems> {
         match result.action {
             ElicitAction::Accept => {
@@ -139,18 +140,20 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> Elicited<T> {
     }
 }
 
-/// The text that a digest of a context is made of.
+/// Returns the text of a context for its digest.
 pub(super) fn context_text(context: Option<&ModelContext>) -> String {
     context.map(|context| context.as_str().to_string()).unwrap_or_default()
 }
 
-/// The name in a key: a question that is asked again has its number behind `#`.
+/// Returns the name in a key. The key of a repeated question ends in `#` and a number.
 pub fn key_name(key: &str) -> &str {
     key.split_once('#').map_or(key, |(name, _)| name)
 }
 
-/// Declares the questions that a tool asks: a type for all, one for each, and a trait with a method for each, which whoever
-/// shows the questions implements. A question without a handler does not compile.
+/// Declares the questions of a tool.
+///
+/// The macro defines a type for the set, a type for each question, and a trait with one method for each question. The
+/// program that presents the questions implements the trait; a missing method is a compile error.
 ///
 /// ```
 /// use mcp_bridge::elicitations;
@@ -169,7 +172,7 @@ pub fn key_name(key: &str) -> &str {
 /// }
 ///
 /// elicitations! {
-///     /// What ordering asks.
+///     /// Questions of the tool `order`.
 ///     pub Ordering handled by OrderingHandlers {
 ///         /// Which size?
 ///         pick_size: PickSize = "pickSize" (Sizes => Size),
@@ -185,7 +188,7 @@ pub fn key_name(key: &str) -> &str {
 /// }
 /// ```
 ///
-/// Without a handler:
+/// A missing handler does not compile:
 ///
 /// ```compile_fail,E0046
 /// # use schemars::JsonSchema;
@@ -195,7 +198,7 @@ pub fn key_name(key: &str) -> &str {
 /// # #[derive(Serialize, Deserialize, JsonSchema)]
 /// # pub struct Size {}
 /// mcp_bridge::elicitations! {
-///     /// What ordering asks.
+///     /// Questions of the tool `order`.
 ///     pub Ordering handled by OrderingHandlers {
 ///         /// Which size?
 ///         pick_size: PickSize = "pickSize" (Sizes => Size),
@@ -242,7 +245,7 @@ macro_rules! elicitations {
             }
         }
 
-        /// Shows the questions, and gives what the user did about each.
+        /// Presents the questions and returns the user's responses.
         $vis trait $Handlers {
             $(
                 $(#[$attr])*
@@ -257,7 +260,7 @@ macro_rules! elicitations {
             /// Handles a question by its key.
             ///
             /// # Errors
-            /// There is no such question, it has no context, or the answer does not fit.
+            /// Returns an error if the question is unknown, has no context, or the answer does not match the form.
             $vis async fn handle<H: $Handlers + Sync>(
                 handlers: &H,
                 key: &str,

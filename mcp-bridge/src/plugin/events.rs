@@ -1,4 +1,5 @@
-//! What the page of a chat is told of tools that ask, and what it answers; and the same as an interrupt of AG-UI.
+//! Events that inform a chat page about questions of tools, the answers of the page, and the equivalent AG-UI
+//! interrupt.
 use super::ask::Ask;
 use super::turn::{SessionError, Turn};
 use crate::mcp::dispatch::ServerRequest;
@@ -12,19 +13,19 @@ use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{object, open_enum, open_union};
 
 open_enum! {
-    /// Why a session cannot go on.
+    /// Reason why a session cannot continue.
     pub enum PluginSessionErrorCode {
-        /// There is no such session any more, or it is not the caller's.
+        /// The session does not exist or belongs to another caller.
         SessionNotFound = "SESSION_NOT_FOUND",
-        /// Somebody ended it.
+        /// The session was aborted.
         SessionAborted = "SESSION_ABORTED",
-        /// Something else.
+        /// Any other error.
         InternalError = "INTERNAL_ERROR",
     }
 }
 
 open_union! {
-    /// What a page is told.
+    /// An event for a chat page.
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -38,98 +39,98 @@ open_union! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub enum PluginEvent by "type" {
-        /// A tool asks the user.
+        /// A tool asks the user a question.
         ElicitRequest(PluginElicitRequestEvent) = "plugin_elicit_request",
-        /// A session cannot go on.
+        /// A session cannot continue.
         SessionError(PluginSessionErrorEvent) = "plugin_session_error",
     }
 }
 
 object! {
-    /// A tool asks the user.
+    /// A question of a tool to the user.
     pub struct PluginElicitRequestEvent {
-        /// The session.
+        /// Id of the session.
         session_id: String = "sessionId",
-        /// The call, as the model has it.
+        /// Id of the tool call, as used by the model.
         call_id: String = "callId",
-        /// The tool.
+        /// Name of the tool.
         tool_name: String = "toolName",
-        /// The question, among all of them.
+        /// Globally unique id of the question.
         elicit_id: String = "elicitId",
-        /// The question, within the session.
+        /// Key of the question within the session.
         key: String = "key",
-        /// The question, for people to read.
+        /// The message for the user.
         message: String = "message",
-        /// The form of the answer; it may carry a [context](crate::context).
+        /// Schema of the answer. It may carry a [context](crate::context).
         schema: Raw = "schema",
     }
 }
 
 object! {
-    /// A session cannot go on.
+    /// A session that cannot continue.
     pub struct PluginSessionErrorEvent {
-        /// The session.
+        /// Id of the session.
         session_id: String = "sessionId",
-        /// The call, as the model has it.
+        /// Id of the tool call, as used by the model.
         call_id: String = "callId",
-        /// Why.
+        /// The error code.
         error: PluginSessionErrorCode = "error",
-        /// Why, for people to read.
+        /// Human-readable description.
         message: String = "message",
     }
 }
 
 object! {
-    /// What a page adds to a request.
+    /// Members that a page adds to a request.
     pub struct PluginRequestExtensions {}
     optional {
-        /// Its answers.
+        /// Answers to questions.
         plugin_elicit_responses: Vec<PluginElicitResponse> = "pluginElicitResponses",
-        /// A session that it ends. It comes before the answers.
+        /// A session to abort. Handled before the answers.
         plugin_abort: PluginAbort = "pluginAbort",
     }
 }
 
 object! {
-    /// An answer.
+    /// An answer to a question.
     pub struct PluginElicitResponse {
-        /// The session.
+        /// Id of the session.
         session_id: String = "sessionId",
-        /// The call, as the model has it.
+        /// Id of the tool call, as used by the model.
         call_id: String = "callId",
-        /// The question, among all of them.
+        /// Globally unique id of the question.
         elicit_id: String = "elicitId",
-        /// What the user did.
+        /// The user's response.
         result: ElicitResult = "result",
     }
 }
 
 object! {
-    /// Ends a session.
+    /// A request to abort a session.
     pub struct PluginAbort {
-        /// The session.
+        /// Id of the session.
         session_id: String = "sessionId",
     }
     optional {
-        /// Why.
+        /// Human-readable reason.
         reason: String = "reason",
     }
 }
 
 object! {
-    /// The question as an interrupt of AG-UI, to which the crate of that protocol has the whole type.
+    /// A question as an AG-UI interrupt. The complete type is part of the crate `agui-types`.
     ///
     /// Spec: [`Interrupt`, 1.0](https://ag-ui.com/spec/1.0/schema#interrupt)
     pub struct PluginInterrupt {
-        /// What the answer names: the question, among all of them.
+        /// Globally unique id of the question, which the answer refers to.
         id: String = "id",
         /// `input_required`.
         reason: String = "reason",
-        /// The question, for people to read.
+        /// The message for the user.
         message: String = "message",
-        /// The call, as the model has it.
+        /// Id of the tool call, as used by the model.
         tool_call_id: String = "toolCallId",
-        /// The form of the answer.
+        /// Schema of the answer.
         response_schema: Raw = "responseSchema",
     }
     optional {
@@ -139,7 +140,7 @@ object! {
 }
 
 impl PluginElicitRequestEvent {
-    /// The event of a question; nothing for a request to the model.
+    /// Creates the event of a question. Returns `None` for a request to the model.
     pub fn of(ask: &Ask, session_id: &str, call_id: &str, tool_name: &str) -> Option<Self> {
         let ServerRequest::Elicit(params) = &ask.request else { return None };
         let ElicitRequestParams::Form(form) = &**params else { return None };
@@ -150,7 +151,7 @@ impl PluginElicitRequestEvent {
 }
 
 impl PluginInterrupt {
-    /// The interrupt of a question, with its context beside the form; nothing for a request to the model.
+    /// Creates the interrupt of a question, with its context as metadata. Returns `None` for a request to the model.
     pub fn of(ask: &Ask, session_id: &str, call_id: &str) -> Option<Self> {
         let event = PluginElicitRequestEvent::of(ask, session_id, call_id, "")?;
         let (id, reason) = (event.elicit_id, "input_required");
@@ -165,13 +166,13 @@ impl PluginInterrupt {
     }
 }
 
-/// What a chat page hears of a call, for [`ToolEvents`](crate::tool_events::ToolEvents).
+/// Returns the update of a call for [`ToolEvents`](crate::tool_events::ToolEvents).
 ///
-/// | the turn | the call |
+/// | turn | update of the call |
 /// |---|---|
-/// | asks, or is taken | runs |
-/// | is done | is done, or has failed if the result says so; the result is its output |
-/// | is an error | has failed; the error is its output |
+/// | [`Turn::Asks`], [`Turn::Taken`] | in progress |
+/// | [`Turn::Done`] | completed, or failed if the result is an error; the output is the result |
+/// | error | failed; the output is the error message |
 pub fn call_update<'a>(
     call_id: &'a str,
     tool: &'a str,
@@ -194,14 +195,14 @@ pub fn call_update<'a>(
 }
 
 impl PluginSessionErrorEvent {
-    /// The event of an error.
+    /// Creates the event of an error.
     pub fn of(error: &SessionError, session_id: &str, call_id: &str) -> Self {
         Self::new(session_id, call_id, error.code(), error.to_string())
     }
 }
 
 impl PluginElicitResponse {
-    /// The key of the question within its session; nothing if the question is another session's.
+    /// Returns the key of the question within its session, or `None` if it belongs to another session.
     pub fn key(&self) -> Option<&str> {
         self.elicit_id.strip_prefix(&*self.session_id)?.strip_prefix(":elicit:")
     }

@@ -1,4 +1,4 @@
-//! Answers for the program that has a call in memory, and what came of them, as text between programs.
+//! Answers and outcomes in serialized form, for the program that has a call in memory.
 use super::ask::Ask;
 use super::journal::Outcome;
 use super::store::StoreError;
@@ -10,7 +10,7 @@ use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
-/// A [`Resumption`] on its way to another program.
+/// A serializable [`Resumption`], to be forwarded to another program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForwardedResumption {
     state: String,
@@ -21,7 +21,7 @@ pub struct ForwardedResumption {
 }
 
 impl ForwardedResumption {
-    /// The same.
+    /// Returns the resumption.
     pub fn as_resumption(&self) -> Resumption<'_> {
         Resumption {
             state: &self.state,
@@ -45,7 +45,7 @@ impl From<&Resumption<'_>> for ForwardedResumption {
     }
 }
 
-/// What came of it, on its way back.
+/// The serializable outcome of a [`ForwardedResumption`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForwardedTurn(Forwarded);
 
@@ -72,12 +72,12 @@ enum Forwarded {
     Contended,
     Failed(String),
     Protocol(ErrorObject),
-    /// What the store said, or that there is no JSON form.
+    /// Message of a store error, or of a serialization error.
     Broken(String),
 }
 
 impl ForwardedTurn {
-    /// To be sent.
+    /// Creates the serializable form of an outcome.
     pub fn of(turn: &Result<Turn, SessionError>) -> Self {
         Self(match turn {
             Ok(Turn::Done(result)) => Forwarded::Done(result.clone()),
@@ -106,10 +106,10 @@ impl ForwardedTurn {
         })
     }
 
-    /// The same; of a store that failed there, the words only.
+    /// Returns the outcome. A store error of the other program keeps only its message.
     ///
     /// # Errors
-    /// What came of it.
+    /// Returns the error of the other program.
     pub fn into_turn(self) -> Result<Turn, SessionError> {
         let broken = |text: String| SessionError::Store(StoreError::Failed(text));
         Err(match self.0 {

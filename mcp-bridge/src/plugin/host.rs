@@ -18,7 +18,10 @@ mod run;
 
 pub(super) use local::ActiveRun;
 
-/// Runs tools, suspends them while they wait, and resumes them. It has no runtime: a tool runs in the future that is awaited.
+/// Runs tools, suspends them while they wait, and resumes them. The host has no runtime: a tool runs in the future of
+/// the call.
+///
+/// The [module](super) has an example.
 pub struct PluginHost {
     tools: BTreeMap<String, PluginTool>,
     policy: SuspendPolicy,
@@ -42,10 +45,11 @@ impl fmt::Debug for PluginHost {
 }
 
 impl PluginHost {
-    /// Attempts to save a record that another program changes at the same time.
+    /// Maximum number of attempts to save a record that other programs change at the same time.
     pub const MAX_ATTEMPTS: usize = 64;
 
-    /// A host of `tools`. `owner` identifies this program among all that ever share the store: a random text.
+    /// Creates a host of `tools`. `owner` is a random text that identifies this program among all programs that ever
+    /// share the store.
     pub fn new(
         tools: impl IntoIterator<Item = PluginTool>,
         policy: SuspendPolicy,
@@ -72,18 +76,18 @@ impl PluginHost {
         self
     }
 
-    /// The tools, as a server lists them.
+    /// Returns the tools as a server lists them.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.values().map(PluginTool::tool)
     }
 
-    /// Calls a tool. `notices` receives what it reports until it waits.
+    /// Calls a tool. `notices` receives its log messages and progress until it waits.
     ///
-    /// The session is stored when the tool first waits for an answer. If the future is dropped before that, nothing is left of
-    /// the call.
+    /// The session is stored when the tool first waits for an answer. If the future is dropped before that, the call
+    /// leaves no trace.
     ///
     /// # Errors
-    /// The tool does not exist, or the session cannot be stored.
+    /// Returns an error if the tool does not exist or the session cannot be stored.
     pub async fn call(
         &self,
         call: NewCall<'_>,
@@ -94,7 +98,7 @@ impl PluginHost {
         self.begin(record, active, notices).await
     }
 
-    /// Runs a session from the beginning of its tool.
+    /// Starts the tool of a session from the beginning.
     pub(super) async fn begin(
         &self,
         record: SessionRecord,
@@ -113,7 +117,7 @@ impl PluginHost {
         active
     }
 
-    /// The record of a call that has not begun.
+    /// Creates the record of a new call.
     pub(super) fn record(&self, call: NewCall<'_>) -> Result<SessionRecord, SessionError> {
         let tool = self.tool(call.tool)?;
         let now = (self.clock)();
@@ -142,14 +146,14 @@ impl PluginHost {
         })
     }
 
-    /// Resumes a call with answers. `notices` receives what the tool reports until it waits again.
+    /// Resumes a call with answers. `notices` receives log messages and progress until the tool waits again.
     ///
-    /// One caller at a time runs the tool. The answers of others are stored, and they get [`Turn::Taken`]. A run whose future was
-    /// dropped is replaced at once by the program that had it, and by others after [`release`](Self::release) or its lease. A
-    /// call that is over returns its result again.
+    /// One caller at a time runs the tool. The answers of other callers are stored, and those callers receive
+    /// [`Turn::Taken`]. After the future of a run was dropped, the same program can resume at once, and other programs
+    /// after [`release`](Self::release) or the end of the lease. A completed call returns its result again.
     ///
     /// # Errors
-    /// The session cannot be resumed; [`SessionError::code`] is the code for the page of a chat.
+    /// Returns an error if the session cannot be resumed. [`SessionError::code`] returns the code for a chat page.
     pub async fn resume(
         &self,
         resumption: Resumption<'_>,
@@ -199,7 +203,7 @@ impl PluginHost {
         self.begin(record, active, notices).await
     }
 
-    /// Resumes a stored call. Returns `None` if another program changed it meanwhile.
+    /// Resumes a stored call. Returns `None` if another program changed it concurrently.
     async fn resume_stored(
         &self,
         tool: &PluginTool,
@@ -214,7 +218,7 @@ impl PluginHost {
         let now = (self.clock)();
         let is_due = now >= record.deadline;
         if is_due && record.status.is_awaiting() {
-            return self.end(record, SessionStatus::Expired, "no answer came in time").await;
+            return self.end(record, SessionStatus::Expired, "no answer in time").await;
         }
         let is_only_parked = matches!(self.policy, SuspendPolicy::Park);
         if is_only_parked && record.owner != self.owner {
@@ -232,7 +236,7 @@ impl PluginHost {
             return Ok(self.store.save(&record).await?.then_some(Turn::Taken));
         }
         if is_only_parked && !self.local.is_parked(&record.id) {
-            return self.end(record, SessionStatus::Lost, "it is not in memory").await;
+            return self.end(record, SessionStatus::Lost, "the call is not in memory").await;
         }
         self.claim(&mut record, now);
         let mut active = self.activate(&record, true);
@@ -241,12 +245,12 @@ impl PluginHost {
             active.is_over = true;
             return saved.map(|_| None).map_err(Into::into);
         }
-        // A tool that was parked here is outdated if the session went on elsewhere.
+        // A tool parked here is outdated if another program continued the session.
         let parked = self.local.unpark(&record.id).filter(|_| is_ours);
         match parked {
             Some(run) => {
                 run.set_sink(notices);
-                run.go_on(&record.journal);
+                run.resume(&record.journal);
                 active.run = Some(run);
                 self.run(record, active).await.map(Some)
             }
@@ -313,7 +317,7 @@ impl PluginHost {
         record.deadline = now.saturating_add(until);
     }
 
-    /// Ends a session early. Returns `None` if another program changed it meanwhile.
+    /// Ends a session early. Returns `None` if another program changed it concurrently.
     async fn end(
         &self,
         mut record: SessionRecord,
@@ -360,7 +364,7 @@ fn answer(record: &mut SessionRecord, resumption: &Resumption<'_>) -> bool {
     is_changed
 }
 
-/// The outcome of a session that is over.
+/// Returns the outcome of a session that has ended.
 fn over(record: &SessionRecord) -> Result<Turn, SessionError> {
     if let Some(error) = record.error.clone() {
         return Err(SessionError::Protocol(error));
@@ -378,7 +382,7 @@ fn over(record: &SessionRecord) -> Result<Turn, SessionError> {
     }
 }
 
-/// The associated data of a sealed state: the tool, the caller, the code.
+/// Returns the associated data of a sealed state: tool, caller and code.
 fn bound_to(tool: &PluginTool, principal: &str) -> String {
     let parts = [tool.tool().name.as_str(), principal, tool.fingerprint()];
     let parts = parts.map(|part| alloc::format!("{}:{part}", part.len()));

@@ -1,4 +1,4 @@
-//! Questions for hosts that show no forms: in the result of the call, for the model to ask.
+//! Questions in the result of a call, for hosts that show no forms. The model asks them.
 use super::ask::Ask;
 use super::journal::{EntryKind, Outcome};
 use super::turn::Resumption;
@@ -13,22 +13,22 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::{Extra, Presence, Raw};
 use serde_json::value::RawValue;
 
-/// The name of the tool with which a model brings answers.
+/// Name of the tool that the model calls with the answers.
 pub const ANSWER_TOOL: &str = "answer_question";
 
-/// What the tool takes.
-const ANSWER_SCHEMA: &str = r#"{"type":"object","properties":{"tool":{"type":"string","description":"The tool that asks"},"state":{"type":"string","description":"The state from its result, unchanged"},"answers":{"type":"object","description":"What the user did about each question, by its key","additionalProperties":{"type":"object","properties":{"action":{"type":"string","enum":["accept","decline","cancel"]},"content":{"type":"object","description":"The answer, as the question's schema asks for it; for `accept` only"}},"required":["action"]}}},"required":["tool","state","answers"]}"#;
+/// Input schema of the tool.
+const ANSWER_SCHEMA: &str = r#"{"type":"object","properties":{"tool":{"type":"string","description":"The tool that asked"},"state":{"type":"string","description":"The state from its result, unchanged"},"answers":{"type":"object","description":"The response of the user to each question, by key","additionalProperties":{"type":"object","properties":{"action":{"type":"string","enum":["accept","decline","cancel"]},"content":{"type":"object","description":"The answer, according to the schema of the question; only with `accept`"}},"required":["action"]}}},"required":["tool","state","answers"]}"#;
 
 object! {
-    /// A result that asks: the structured content of [`ask_in_result`].
+    /// Structured content of the result of [`ask_in_result`].
     pub struct AsksInResult {
         /// `input_required`.
         status: String = "status",
-        /// The tool that asks.
+        /// Name of the tool that asks.
         tool: String = "tool",
-        /// What comes back with the answers.
+        /// State to return with the answers.
         state: String = "state",
-        /// The questions.
+        /// The open questions.
         questions: Vec<QuestionInResult> = "questions",
     }
 }
@@ -36,46 +36,46 @@ object! {
 object! {
     /// A question in a result.
     pub struct QuestionInResult {
-        /// What an answer is for.
+        /// Key of the question.
         key: String = "key",
-        /// The question, for people to read.
+        /// The message for the user.
         message: String = "message",
-        /// The form of the answer.
+        /// Schema of the answer.
         schema: Raw = "schema",
     }
     optional {
-        /// What the question shows.
+        /// Data to display with the question.
         context: Raw = "context",
     }
 }
 
 object! {
-    /// The arguments of [`ANSWER_TOOL`].
+    /// Arguments of [`ANSWER_TOOL`].
     pub struct AnswerArguments {
-        /// The tool that asked.
+        /// Name of the tool that asked.
         tool: String = "tool",
-        /// The state that came with the questions.
+        /// The state returned with the questions.
         state: String = "state",
         /// The answers by key, each an [`ElicitResult`](crate::mcp::elicitation::ElicitResult).
         answers: Extra = "answers",
     }
 }
 
-/// The tool with which a model brings answers: to be offered beside those that ask.
+/// Returns the definition of [`ANSWER_TOOL`], to be listed with the tools that ask.
 pub fn answer_tool() -> Tool {
-    // What is written here is JSON.
+    // The constant is valid JSON.
     let schema = Raw::from_text(ANSWER_SCHEMA).unwrap_or_else(|_| RawValue::TRUE.into());
     let mut tool = Tool::new(ANSWER_TOOL, schema);
-    let description = "Goes on with a tool that asked the user something, with what the user said. \
-        Ask the user first: do not answer instead.";
+    let description = "Continues a tool call that asked the user a question. Ask the user first; \
+        never answer in place of the user.";
     tool.description = Some(description.into());
     tool
 }
 
-/// The result of a call that asks the user, for hosts that show no forms: the model asks, and calls [`ANSWER_TOOL`]. Nothing if
-/// there is no question to the user in a form.
+/// Returns a result that asks the model to ask the user and to call [`ANSWER_TOOL`] with the answers. It is meant for
+/// hosts that show no forms. Returns `None` if there is no question to the user in a form.
 ///
-/// The answers are what the model says that the user said: they are no consent to what a model may not do by itself.
+/// The answers come from the model. They are not a consent to anything that a model may not do by itself.
 ///
 /// ```
 /// use jsonrpc_core::wire::{self, Raw};
@@ -101,7 +101,7 @@ pub fn ask_in_result(tool: &str, state: &str, asks: &[Ask]) -> Option<CallToolRe
     let asked = AsksInResult::new("input_required", tool, state, questions);
     let asked = Raw::from_value(&asked).ok()?;
     let text = format!(
-        "The user has to answer before this can go on:\n{messages}Ask the user, then call `{ANSWER_TOOL}`.\n{}",
+        "User input is required to continue:\n{messages}Ask the user, then call `{ANSWER_TOOL}`.\n{}",
         asked.as_str()
     );
     let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(text))]);
@@ -120,7 +120,7 @@ fn question(ask: &Ask) -> Option<QuestionInResult> {
 }
 
 impl AnswerArguments {
-    /// What goes on with the call that asked.
+    /// Returns the resumption of the call that asked.
     pub fn as_resumption<'a>(&'a self, principal: &'a str) -> Resumption<'a> {
         let answers = self.answers.iter();
         let answers = answers.map(|(key, it)| (key.to_string(), Outcome::Value(it.clone())));

@@ -1,10 +1,10 @@
-//! What came of each question and each step of a tool.
+//! Journal of a call: the outcomes of its questions and steps.
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
-/// What an entry of a [`Journal`] is about.
+/// Kind of an entry of a [`Journal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -13,17 +13,17 @@ pub enum EntryKind {
     Elicit,
     /// A request to the model.
     Sample,
-    /// Work of the tool that is not to be done twice.
+    /// A step of the tool that must not run twice.
     Step,
 }
 
-/// What came of a question or of a step.
+/// Outcome of a question or step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// A result of its method, or what the step gave.
+    /// The result of the request, or the value of the step.
     Value(Raw),
-    /// The client answered with an error; this is its message.
+    /// The client responded with an error that has this message.
     Error(String),
 }
 
@@ -31,54 +31,55 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Entry {
     kind: EntryKind,
-    /// A digest of what was asked, so that another question is not given this one's answer.
+    /// Digest of the request, so that an answer is never used for a different question.
     request: u64,
     outcome: Option<Outcome>,
 }
 
-/// What came of each question and each step of a tool, by key: running the tool again with it comes to the same point.
+/// The outcomes of the questions and steps of a call, by key. A tool that runs again with its journal reaches the same
+/// point.
 ///
-/// It is bounded by [`MAX_ENTRIES`](Self::MAX_ENTRIES) and [`MAX_OUTCOME_BYTES`](Self::MAX_OUTCOME_BYTES).
+/// Its size is bounded by [`MAX_ENTRIES`](Self::MAX_ENTRIES) and [`MAX_OUTCOME_BYTES`](Self::MAX_OUTCOME_BYTES).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
     entries: BTreeMap<String, Entry>,
-    /// How many notices the tool has given.
-    pub(super) told: u64,
+    /// Number of notices that the tool has sent.
+    #[serde(rename = "told")]
+    pub(super) notices: u64,
 }
 
-/// What became of an answer.
+/// Result of [`Journal::answer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// It counts.
+    /// The answer was recorded.
     Recorded,
-    /// There was an answer before, which still counts.
+    /// The question already has an answer, which is kept.
     Already,
-    /// Nobody asked.
+    /// There is no such question.
     Unasked,
-    /// It has more than [`Journal::MAX_OUTCOME_BYTES`]; the question is still open.
+    /// The answer exceeds [`Journal::MAX_OUTCOME_BYTES`]. The question stays open.
     TooLarge,
 }
 
-/// A tool, run again, does not do what its journal says: its code is not the same, or it depends on something that is not in
-/// the journal.
+/// A replayed tool deviates from its journal: its code has changed, or depends on state outside the journal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the tool does not do at `{key}` what its journal says: {problem}")]
+#[error("the tool deviates from its journal at `{key}`: {problem}")]
 #[non_exhaustive]
 pub struct ReplayMismatch {
     /// The key of the question or step.
     pub key: String,
-    /// What is not the same.
+    /// The difference.
     pub problem: &'static str,
 }
 
 impl Journal {
-    /// The most questions and steps of one call.
+    /// Maximum number of questions and steps of a call.
     pub const MAX_ENTRIES: usize = 256;
 
-    /// The most bytes of one answer, or of what one step gave.
+    /// Maximum size of one outcome, in bytes.
     pub const MAX_OUTCOME_BYTES: usize = 1 << 20;
 
-    /// Takes an answer. The first one counts.
+    /// Records an answer. The first answer to a question is kept.
     pub fn answer(&mut self, key: &str, outcome: Outcome) -> Answered {
         let Some(entry) = self.entries.get_mut(key) else { return Answered::Unasked };
         if entry.kind == EntryKind::Step {
@@ -94,19 +95,19 @@ impl Journal {
         Answered::Recorded
     }
 
-    /// Whether there is something that nobody has answered.
+    /// Returns whether an entry has no outcome.
     pub fn is_waiting(&self) -> bool {
         self.open().next().is_some()
     }
 
-    /// The keys that nobody has answered, each with its kind.
+    /// Returns the keys and kinds of the entries without an outcome.
     pub fn open(&self) -> impl Iterator<Item = (&str, EntryKind)> {
         let open = self.entries.iter().filter(|(_, entry)| entry.outcome.is_none());
         open.map(|(key, entry)| (key.as_str(), entry.kind))
             .filter(|(_, kind)| *kind != EntryKind::Step)
     }
 
-    /// Begins a question or a step, or gives what came of it.
+    /// Starts a question or step, or returns its recorded outcome.
     pub(super) fn begin(
         &mut self,
         key: &str,
@@ -116,26 +117,26 @@ impl Journal {
         let mismatch = |problem| ReplayMismatch { key: key.into(), problem };
         if !self.entries.contains_key(key) {
             if self.entries.len() >= Self::MAX_ENTRIES {
-                return Err(mismatch("there are too many questions and steps"));
+                return Err(mismatch("too many questions and steps"));
             }
             self.entries.insert(key.into(), Entry { kind, request, outcome: None });
             return Ok(None);
         }
         match self.entries.get(key) {
-            Some(entry) if entry.kind != kind => Err(mismatch("it is something of another kind")),
-            Some(entry) if entry.request != request => Err(mismatch("it asks for something else")),
+            Some(entry) if entry.kind != kind => Err(mismatch("the entry is of another kind")),
+            Some(entry) if entry.request != request => Err(mismatch("the request is different")),
             Some(entry) => Ok(entry.outcome.as_ref()),
             None => Ok(None),
         }
     }
 
-    /// Approximate size in bytes.
+    /// Returns the approximate size in bytes.
     pub(super) fn size(&self) -> usize {
         let outcome = |entry: &Entry| entry.outcome.as_ref().map_or(0, outcome_size);
         self.entries.iter().map(|(key, entry)| 64 + key.len() + outcome(entry)).sum()
     }
 
-    /// Keeps what a step gave; whether there was room for it.
+    /// Records the outcome of a step. Returns whether it is within the size limit.
     pub(super) fn end_step(&mut self, key: &str, value: Raw) -> bool {
         let outcome = Outcome::Value(value);
         match self.entries.get_mut(key).filter(|_| is_small(&outcome)) {
@@ -147,7 +148,7 @@ impl Journal {
         }
     }
 
-    /// Takes answers to its own open questions from a journal of the same call; whether there were any.
+    /// Copies answers to open questions from a journal of the same call. Returns whether there were any.
     pub(super) fn take_answers(&mut self, other: &Self) -> bool {
         let mut is_changed = false;
         for (key, entry) in &mut self.entries {
@@ -172,8 +173,8 @@ fn outcome_size(outcome: &Outcome) -> usize {
     }
 }
 
-/// A digest that is the same everywhere (FNV-1a, 64 bits). It tells code that changed from code that did not; it is no
-/// protection from somebody who wants two texts with one digest.
+/// A digest that is stable across programs (FNV-1a, 64 bits). It detects changed code and is not collision-resistant
+/// against an attacker.
 pub(super) fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0xff]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

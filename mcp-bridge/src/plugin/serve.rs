@@ -1,4 +1,4 @@
-//! Tools that ask, on a server of either generation.
+//! Serves tools that ask on a [`Server`], for clients of either generation.
 use super::context::Notice;
 use super::host::PluginHost;
 use super::journal::Outcome;
@@ -13,12 +13,13 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::Number;
 
 impl PluginHost {
-    /// Runs a call of a server, the first time and again. `session_id` identifies the session of a first call; it must be hard
-    /// to guess. `notices` receives what the tool reports; [`tell`] passes it to the client. [`outcome`] turns the
-    /// result into that of the call.
+    /// Runs a call of a server, for the first time or again.
+    ///
+    /// `session_id` identifies the session of a new call and has to be unpredictable. `notices` receives log messages
+    /// and progress; [`send_notice`] passes them to the client. [`outcome`] converts the result for [`Server::complete`].
     ///
     /// # Errors
-    /// As [`call`](Self::call) and [`resume`](Self::resume).
+    /// As for [`call`](Self::call) and [`resume`](Self::resume).
     pub async fn handle(
         &self,
         call: &ToolCall,
@@ -36,7 +37,7 @@ impl PluginHost {
     }
 }
 
-/// The resumption that a call of a server is. `None` for a new call.
+/// Returns the resumption that a call of a server represents, or `None` for a new call.
 pub fn resumption<'a>(call: &'a ToolCall, principal: &'a str) -> Option<Resumption<'a>> {
     let state = call.request_state.as_deref()?;
     let answers = call.responses.iter().map(|(key, response)| {
@@ -50,11 +51,11 @@ pub fn resumption<'a>(call: &'a ToolCall, principal: &'a str) -> Option<Resumpti
     Some(Resumption { state, tool, arguments, principal, answers: answers.collect() })
 }
 
-/// Sends a notice of a tool to the client of its call, if the client asked for such. Progress that is no number is dropped.
+/// Sends a notice of a tool to the client of the call, if the client requested it. Non-finite progress is dropped.
 ///
 /// # Errors
-/// The call has ended.
-pub fn tell(server: &mut Server, call: CallId, notice: &Notice) -> Result<(), CallNotOpen> {
+/// Returns an error if the call has ended.
+pub fn send_notice(server: &mut Server, call: CallId, notice: &Notice) -> Result<(), CallNotOpen> {
     match notice {
         Notice::Log { level, data } => {
             let params = LoggingMessageNotificationParams::new(level.clone(), data.clone());
@@ -72,11 +73,11 @@ pub fn tell(server: &mut Server, call: CallId, notice: &Notice) -> Result<(), Ca
     }
 }
 
-/// The outcome of a call of a server. Contexts of questions go where its client reads them.
+/// Returns the outcome of a call of a server. Contexts of questions are put into the carriers that the client supports.
 pub fn outcome(call: &ToolCall, turn: Result<Turn, SessionError>) -> CallOutcome {
     let (state, asks) = match turn {
         Ok(Turn::Done(result)) => return result.into(),
-        Ok(Turn::Taken) => return CallOutcome::failed("another request runs the call already"),
+        Ok(Turn::Taken) => return CallOutcome::failed("another request already runs the call"),
         Ok(Turn::Asks { state, asks }) => (state, asks),
         Err(error @ (SessionError::UnknownTool(_) | SessionError::OtherArguments)) => {
             let error = ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string());

@@ -1,4 +1,4 @@
-//! The record of a call that waits, and the limits of its life.
+//! Records of sessions and their time limits.
 use super::ask::Ask;
 use super::journal::Journal;
 use alloc::string::String;
@@ -25,47 +25,47 @@ pub enum SessionStatus {
     Failed,
     /// The call was aborted.
     Aborted,
-    /// No answer came in time.
+    /// The answers did not arrive in time.
     Expired,
     /// The call was parked in a program that has ended.
     Lost,
 }
 
 impl SessionStatus {
-    /// Whether the status is final.
+    /// Returns whether the status is final.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Running | Self::AwaitingElicit | Self::AwaitingSample)
     }
 
-    /// Whether the tool waits for answers.
+    /// Returns whether the tool waits for answers.
     pub fn is_awaiting(self) -> bool {
         matches!(self, Self::AwaitingElicit | Self::AwaitingSample)
     }
 }
 
-/// Stored state of a call. Times are offsets from an epoch that all programs with the store share.
+/// Stored state of a call. Times are offsets from an epoch shared by all programs that use the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionRecord {
-    /// Identifies the session. A holder of the id can answer, so it must be hard to guess.
+    /// Id of the session. It has to be unpredictable, because its holder can answer.
     pub id: String,
-    /// The model's id of the call.
+    /// Id of the tool call, as used by the model.
     pub call_id: String,
     /// Name of the tool.
     pub tool: String,
     /// [`PluginTool::fingerprint`](super::PluginTool::fingerprint) of the tool's code.
     pub fingerprint: String,
-    /// The caller. Other principals have no access.
+    /// The caller. Other principals have no access to the session.
     pub principal: String,
     /// Arguments of the call.
     pub arguments: Raw,
     /// Current status.
     pub status: SessionStatus,
-    /// Questions, steps and their outcomes.
+    /// Outcomes of questions and steps.
     pub journal: Journal,
-    /// The result of a call that is over.
+    /// The result, if the call has ended with one.
     pub result: Option<Raw>,
-    /// Why the call ended without a result.
+    /// The reason why the call ended without a result.
     pub reason: Option<String>,
     /// The protocol error that ended the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,10 +95,10 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
-    /// Fixed part of [`size`](Self::size): the members without a length of their own.
+    /// Fixed part of [`size`](Self::size): the members of constant size.
     const BASE_SIZE: usize = 512;
 
-    /// Approximate size in bytes, as limits of stores count it.
+    /// Returns the approximate size in bytes, as counted by the limits of stores.
     pub fn size(&self) -> usize {
         let texts = [&self.id, &self.call_id, &self.tool, &self.principal, &self.owner];
         let texts: usize = texts.into_iter().chain(&self.reason).map(String::len).sum();
@@ -116,15 +116,15 @@ impl SessionRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionLimits {
-    /// Total running time of a tool, without the time that it waits. Checked whenever the tool stops.
+    /// Maximum total running time of a tool, excluding waits. Checked whenever the tool stops.
     pub active: Duration,
-    /// Time for an answer.
+    /// Maximum time to wait for an answer.
     pub waiting: Duration,
     /// Retention of a result for repeated answers.
     pub kept: Duration,
     /// Time after which a running session may be taken over by another program.
     pub lease: Duration,
-    /// Suggested interval between requests for the status of a task.
+    /// Suggested interval between polls of a task.
     pub poll: Duration,
 }
 

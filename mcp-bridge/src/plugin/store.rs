@@ -1,4 +1,4 @@
-//! Storage of sessions: the trait of stores, and one in memory.
+//! Storage of sessions: the trait [`SessionStore`], and an implementation in memory.
 use super::session::SessionRecord;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -12,58 +12,58 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The principal, or the store as a whole, has reached a limit, and no session can give way.
-    #[error("the store of sessions is full; try again later")]
+    /// The limit of the principal or of the store is reached, and no session can be evicted.
+    #[error("the session store is full; try again later")]
     Full,
     /// A session with this id exists.
     #[error("a session with this id exists")]
     Exists,
-    /// The store is unreachable, or contains something other than sessions.
-    #[error("the store failed: {0}")]
+    /// The store is unreachable or contains invalid data.
+    #[error("the session store failed: {0}")]
     Failed(String),
 }
 
-/// Storage of sessions, each a record with a JSON form.
+/// Storage of sessions, each a serializable record.
 ///
-/// A store that reaches a limit makes room: it removes sessions that [are over](super::SessionStatus::is_over), the oldest
-/// first, then those whose deadline has passed. [`SessionRecord::since`] of the record to store is the current time.
+/// A store at its limit evicts sessions: first those that [have ended](super::SessionStatus::is_over), oldest first,
+/// then those past their deadline. [`SessionRecord::since`] of the record to store is the current time.
 #[async_trait]
 pub trait SessionStore: Send + Sync {
     /// Stores a new session.
     ///
     /// # Errors
-    /// The id exists, there is no room, or the store failed.
+    /// Returns an error if the id exists, there is no room, or the store failed.
     async fn create(&self, record: &SessionRecord) -> Result<(), StoreError>;
 
     /// Reads a session.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store failed.
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError>;
 
-    /// Replaces a session atomically if the stored [`revision`](SessionRecord::revision) is the one before the record's.
-    /// Returns whether it was replaced.
+    /// Replaces a session atomically if the stored [`revision`](SessionRecord::revision) is the predecessor of the
+    /// record's. Returns whether it was replaced.
     ///
     /// # Errors
-    /// There is no room, or the store failed.
+    /// Returns an error if there is no room or the store failed.
     async fn save(&self, record: &SessionRecord) -> Result<bool, StoreError>;
 
     /// Removes a session.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store failed.
     async fn remove(&self, id: &str) -> Result<(), StoreError>;
 
     /// Returns all sessions.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store failed.
     async fn list(&self) -> Result<Vec<SessionRecord>, StoreError>;
 
-    /// Marks a name of a principal as used. Returns whether it was unused. The mark may be dropped from `until` on.
+    /// Marks a name of a principal as used. Returns whether it was unused. The mark may be removed after `until`.
     ///
     /// # Errors
-    /// There is no room, or the store failed.
+    /// Returns an error if there is no room or the store failed.
     async fn use_once(
         &self,
         principal: &str,
@@ -79,11 +79,11 @@ pub trait SessionStore: Send + Sync {
 pub struct StoreLimits {
     /// Maximum number of sessions.
     pub sessions: usize,
-    /// Maximum [size](SessionRecord::size) of all sessions together, in bytes.
+    /// Maximum total [size](SessionRecord::size) of all sessions, in bytes.
     pub bytes: usize,
-    /// Maximum number of names that were used once.
+    /// Maximum number of marks of used names.
     pub used_names: usize,
-    /// The share of one principal: each of the limits divided by this number.
+    /// Divides each limit to give the share of one principal.
     pub principal_divisor: usize,
 }
 
@@ -94,10 +94,10 @@ impl StoreLimits {
     pub const DEFAULT_BYTES: usize = 256 << 20;
     /// Default of [`used_names`](Self::used_names).
     pub const DEFAULT_USED_NAMES: usize = 400_000;
-    /// Default of [`principal_divisor`](Self::principal_divisor): a quarter for each principal.
+    /// Default of [`principal_divisor`](Self::principal_divisor): one principal may use a quarter of the store.
     pub const DEFAULT_PRINCIPAL_DIVISOR: usize = 4;
 
-    /// Limits with the default number of used names and the default share of a principal.
+    /// Creates limits with the default number of used names and the default share of a principal.
     pub fn new(sessions: usize, bytes: usize) -> Self {
         Self {
             sessions,
@@ -107,7 +107,7 @@ impl StoreLimits {
         }
     }
 
-    /// The limit of one principal out of one for all.
+    /// Returns the share of one principal in a limit.
     pub fn share(&self, limit: usize) -> usize {
         (limit / self.principal_divisor.max(1)).max(1)
     }
@@ -119,48 +119,48 @@ impl Default for StoreLimits {
     }
 }
 
-/// Sessions in memory.
+/// A [`SessionStore`] in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     limits: StoreLimits,
-    contents: Mutex<Contents>,
+    contents: Mutex<StoreContents>,
 }
 
 #[derive(Debug, Default)]
-struct Contents {
+struct StoreContents {
     sessions: BTreeMap<String, SessionRecord>,
     total: Shelf,
     principals: BTreeMap<String, Shelf>,
     used: BTreeMap<String, BTreeSet<String>>,
-    /// The names in `used`, by the end of their marks: end, principal, name.
+    /// The entries of `used` by expiry: end, principal, name.
     used_ends: BTreeSet<(Duration, String, String)>,
 }
 
-/// Sessions in the order in which they give way: class, time, id.
+/// Sessions in the order of eviction: class, time, id.
 #[derive(Debug, Default)]
 struct Shelf {
     bytes: usize,
     order: BTreeSet<(Class, Duration, String)>,
 }
 
-/// Classes of sessions, those that give way first before the others.
+/// Eviction class of a session. Earlier classes are evicted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
-    /// Over. The time is the end of the call.
+    /// Ended. The time is the end of the call.
     Over,
-    /// Over, and a task, whose result its client still fetches. The time is the end of the call.
+    /// An ended task. The client has yet to fetch its result. The time is the end of the call.
     OverTask,
-    /// Not over. The time is the deadline.
+    /// Not ended. The time is the deadline.
     Open,
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new(limits: StoreLimits) -> Self {
         Self { limits, contents: Mutex::default() }
     }
 
-    fn contents(&self) -> MutexGuard<'_, Contents> {
+    fn contents(&self) -> MutexGuard<'_, StoreContents> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,7 +170,7 @@ impl Shelf {
         self.order.len() >= sessions || self.bytes.saturating_add(size) > bytes
     }
 
-    /// The session that gives way first, if one can.
+    /// Returns the session to evict first, if one can be evicted.
     fn first_to_go(&self, now: Duration) -> Option<String> {
         let (class, time, id) = self.order.first()?;
         (*class != Class::Open || *time <= now).then(|| id.clone())
@@ -186,8 +186,8 @@ fn place(record: &SessionRecord) -> (Class, Duration, String) {
     (class, time, record.id.clone())
 }
 
-impl Contents {
-    /// Stores a record, after others have given way where there is no room.
+impl StoreContents {
+    /// Stores a record, evicting other sessions if necessary.
     fn insert(&mut self, record: &SessionRecord, limits: &StoreLimits) -> Result<(), StoreError> {
         let (size, now) = (record.size(), record.since);
         let (own_sessions, own_bytes) = (limits.share(limits.sessions), limits.share(limits.bytes));

@@ -1,4 +1,4 @@
-//! Calls that are tasks.
+//! Calls as tasks.
 use super::host::{ActiveRun, PluginHost};
 use super::journal::{Answered, Outcome};
 use super::session::{SessionRecord, SessionStatus};
@@ -16,18 +16,18 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::Number;
 use std::time::SystemTime;
 
-/// A task that is kept, and has not begun to run: the client does not wait for it, but asks how it stands.
+/// A stored task that does not run yet. The client does not wait for it but polls its status.
 ///
-/// A task is a session that says so. It is kept where sessions are, so that any program with the store can tell how it stands,
-/// take answers, and go on with it.
+/// A task is a session with a mark. It is kept in the session store, so that any program with the store can report its
+/// status, accept answers, and continue it.
 ///
-/// | the session | the task |
+/// | session | status of the task |
 /// |---|---|
 /// | runs, or has all answers | `working` |
-/// | waits for answers | `input_required`, with what is still open |
-/// | is done, or its tool failed | `completed`, with the result |
-/// | ended with an error of the protocol, expired or was lost | `failed`, with the error |
-/// | was aborted | `cancelled` |
+/// | waits for answers | `input_required`, with the open questions |
+/// | completed, or its tool failed | `completed`, with the result |
+/// | ended with a protocol error, expired or lost | `failed`, with the error |
+/// | aborted | `cancelled` |
 ///
 /// Spec: [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks) (draft of 2026-08-21)
 ///
@@ -59,7 +59,7 @@ use std::time::SystemTime;
 /// let (id, arguments) = ("9c41", Raw::from_text(r#"{"to":4}"#)?);
 /// let call = NewCall { session_id: id, call_id: id, tool: "count", arguments, principal: "ada" };
 /// let started = host.start_task(call).await?;
-/// // This goes to the client, and the task runs on.
+/// // Send this to the client. The task continues to run.
 /// assert_eq!((&started.task.status, &*started.task.created_at), (&TaskStatus::Working, "2027-01-15T08:00:00.000Z"));
 /// host.run_task(started, None).await?;
 ///
@@ -73,35 +73,36 @@ use std::time::SystemTime;
 pub struct StartedTask {
     record: SessionRecord,
     active: ActiveRun,
-    /// How it stands, to tell the client.
+    /// The status, to be sent to the client.
     pub task: Task,
 }
 
-/// How a task stands.
+/// A task as seen by a server.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskView {
-    /// For the client.
+    /// The status, to be sent to the client.
     pub task: Task,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Whether the task could go on, and no program runs it: its answers are there, or the lease of its runner has ended.
-    /// [`PluginHost::resume`] goes on with it.
+    /// Whether the task could continue but no program runs it: its answers have arrived, or the lease of its runner has
+    /// ended. [`PluginHost::resume`] continues it.
     pub is_idle: bool,
 }
 
 impl PluginHost {
-    /// Whether calls of a tool can be tasks. None can where the client carries the sessions: nothing is kept of them.
+    /// Returns whether calls of a tool can be tasks. Always [`TaskSupport::Forbidden`] if the client carries the
+    /// sessions, because then the store has no record of them.
     pub fn task_support(&self, tool: &str) -> TaskSupport {
         let tool = self.find(tool).filter(|_| !self.is_stateless());
         tool.map_or(TaskSupport::Forbidden, |tool| tool.task_support().clone())
     }
 
-    /// Keeps a call as a task, which [`run_task`](Self::run_task) runs. What the clock tells has to be counted from the
-    /// beginning of 1970: clients are told when a task began.
+    /// Stores a call as a task. [`run_task`](Self::run_task) runs it. The clock has to count from the Unix epoch,
+    /// because clients receive the time of creation.
     ///
     /// # Errors
-    /// There is no such tool, its calls cannot be tasks, or the session cannot be kept.
+    /// Returns an error if the tool does not exist, does not support tasks, or the session cannot be stored.
     pub async fn start_task(&self, call: NewCall<'_>) -> Result<StartedTask, SessionError> {
         if self.task_support(call.tool) == TaskSupport::Forbidden {
             return Err(SessionError::NoTask(call.tool.into()));
@@ -115,7 +116,7 @@ impl PluginHost {
         Ok(StartedTask { record, active, task })
     }
 
-    /// Runs a task until it waits or is over. The tool runs in this future.
+    /// Runs a task until it waits or ends. The tool runs in this future.
     ///
     /// # Errors
     /// As for [`call`](Self::call).
@@ -127,11 +128,12 @@ impl PluginHost {
         self.begin(started.record, started.active, notices).await
     }
 
-    /// How a task stands: the answer to `tasks/get`, and what `notifications/tasks` tells. Contexts of questions go into
-    /// `carriers`.
+    /// Returns the status of a task, for the result of `tasks/get` and for `notifications/tasks`. Contexts of questions
+    /// are put into `carriers`.
     ///
     /// # Errors
-    /// There is no such task, or it is not this principal's; a context does not fit in; the store failed.
+    /// Returns an error if the task does not exist, belongs to another principal, cannot carry a context, or the store
+    /// failed.
     pub async fn task(
         &self,
         id: &str,
@@ -148,10 +150,10 @@ impl PluginHost {
     }
 
     /// Adds answers to a task, by key. Answers without an open question are ignored. Returns whether all questions are
-    /// answered; [`resume`](Self::resume) then goes on with the task.
+    /// answered; [`resume`](Self::resume) then continues the task.
     ///
     /// # Errors
-    /// There is no such task, or it is not this principal's; the store failed.
+    /// Returns an error if the task does not exist, belongs to another principal, or the store failed.
     pub async fn answer_task(
         &self,
         id: &str,
@@ -178,19 +180,20 @@ impl PluginHost {
         Err(SessionError::Contended)
     }
 
-    /// Cancels a task. One that is over stays as it is. A program that runs it notices when it next keeps something of it.
+    /// Cancels a task. A task that has ended is unchanged. A program that runs the task notices the cancellation when
+    /// it next stores the task.
     ///
     /// # Errors
-    /// There is no such task, or it is not this principal's; the store failed.
+    /// Returns an error if the task does not exist, belongs to another principal, or the store failed.
     pub async fn cancel_task(&self, id: &str, principal: &str) -> Result<(), SessionError> {
         self.load_task(id, principal).await?;
-        self.abort(id, principal, "the client cancelled it").await
+        self.abort(id, principal, "the client cancelled the task").await
     }
 
-    /// Ends a task with an error of the protocol: what runs it cannot go on.
+    /// Ends a task with a protocol error because it cannot continue.
     ///
     /// # Errors
-    /// There is no such task, or it is not this principal's; the store failed.
+    /// Returns an error if the task does not exist, belongs to another principal, or the store failed.
     pub async fn fail_task(
         &self,
         id: &str,
@@ -201,7 +204,7 @@ impl PluginHost {
         self.end_with_error(id, principal, error).await
     }
 
-    /// What goes on with a task whose answers are there.
+    /// Returns the resumption of a task with all its answers.
     pub fn task_resumption<'a>(id: &'a str, tool: &'a str, principal: &'a str) -> Resumption<'a> {
         Resumption { state: id, tool, arguments: None, principal, answers: Vec::new() }
     }
@@ -218,7 +221,7 @@ impl PluginHost {
         let mut task = Task::new(&*record.id, status.clone(), created, since);
         task.status_message.clone_from(&record.reason);
         task.poll_interval_ms = Some(Number::from(millis(self.limits().poll).max(1)));
-        // So long it is kept at the least, whatever becomes of it.
+        // The task is kept at least this long, whatever its outcome.
         let until = if record.status.is_over() { record.since } else { self.now() };
         let kept = until.saturating_sub(record.created).saturating_add(self.limits().kept);
         task.ttl_ms = Presence::Value(Number::from(millis(kept)));
@@ -242,7 +245,7 @@ impl PluginHost {
 
 fn status_of(record: &SessionRecord, now: Duration) -> TaskStatus {
     match record.status {
-        // The deadline passed without a sweep.
+        // The deadline passed and no sweep has run.
         status if status.is_awaiting() && now >= record.deadline => TaskStatus::Failed,
         status if status.is_awaiting() && record.journal.is_waiting() => TaskStatus::InputRequired,
         SessionStatus::Running | SessionStatus::AwaitingElicit | SessionStatus::AwaitingSample => {
@@ -258,12 +261,12 @@ fn status_of(record: &SessionRecord, now: Duration) -> TaskStatus {
 
 fn error_of(record: &SessionRecord) -> ErrorObject {
     record.error.clone().unwrap_or_else(|| {
-        let reason = record.reason.as_deref().unwrap_or("no answer came in time");
+        let reason = record.reason.as_deref().unwrap_or("no answer in time");
         ErrorObject::new(ErrorCode::INTERNAL_ERROR, reason)
     })
 }
 
-/// A result as it is from 2026-07-28 on.
+/// Adds the `resultType` that is required since 2026-07-28.
 fn typed(result: Raw) -> Raw {
     let Ok(mut given) = result.decode::<CallToolResult>() else { return result };
     given.result_type = Some(ResultType::Complete);
@@ -274,9 +277,9 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A time as the protocol writes it.
+/// Formats a time as the protocol requires.
 fn timestamp(since_1970: Duration) -> String {
-    // The last second that has four digits of a year: a clock beyond it is none.
+    // The last second of the year 9999. Later times have no valid format.
     let latest = Duration::from_secs(253_402_300_799);
     humantime::format_rfc3339_millis(SystemTime::UNIX_EPOCH + since_1970.min(latest)).to_string()
 }

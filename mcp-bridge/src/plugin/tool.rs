@@ -21,7 +21,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// References that the alternatives of a schema may go through.
+/// Maximum number of references that are followed in alternatives of a schema.
 const MAX_REFERENCES: usize = 64;
 
 /// A tool that can ask questions while it runs.
@@ -34,10 +34,10 @@ pub struct PluginTool {
 }
 
 impl PluginTool {
-    /// Begins the definition of a tool. `version` identifies its code: it has to change whenever the questions of the tool, or
-    /// their order, do, so that a waiting call is not answered to other code.
+    /// Starts the definition of a tool. `version` identifies the code of the tool. Change it whenever the questions or
+    /// their order change, so that an answer never reaches different code.
     ///
-    /// The questions are declared first, also where there are none:
+    /// Questions are declared first. A tool without questions declares [`NoElicitations`](super::NoElicitations):
     ///
     /// ```
     /// use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
@@ -57,7 +57,7 @@ impl PluginTool {
     /// # Ok::<(), mcp_bridge::plugin::DefinitionError>(())
     /// ```
     ///
-    /// Without the declaration the compiler says what is missing:
+    /// A missing declaration is a compile error:
     ///
     /// ```compile_fail,E0277
     /// use mcp_bridge::plugin::{PluginTool, Undeclared, PluginContext};
@@ -99,17 +99,17 @@ impl PluginTool {
         }
     }
 
-    /// The tool as a server lists it.
+    /// Returns the tool as a server lists it.
     pub fn tool(&self) -> &Tool {
         &self.tool
     }
 
-    /// Identifies the code: it differs for another version, other arguments or other questions.
+    /// Returns the fingerprint of the code. It depends on the version, the arguments and the questions.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Whether a call of it can be a [task](crate::mcp::tasks).
+    /// Returns whether a call can be a [task](crate::mcp::tasks).
     pub fn task_support(&self) -> &TaskSupport {
         &self.task_support
     }
@@ -128,7 +128,7 @@ impl fmt::Debug for PluginTool {
     }
 }
 
-/// A tool whose definition is not complete. `E` is the set of its questions.
+/// Builder of a [`PluginTool`]. `E` is the set of its questions.
 #[derive(Clone, Debug)]
 pub struct PluginToolBuilder<E = Undeclared> {
     name: String,
@@ -138,20 +138,20 @@ pub struct PluginToolBuilder<E = Undeclared> {
     elicits: PhantomData<fn() -> E>,
 }
 
-/// The set of questions of a tool that has not declared them.
+/// The set of questions of a tool that has not declared any set yet.
 #[derive(Clone, Copy, Debug)]
 pub enum Undeclared {}
 
-/// A tool cannot be defined.
+/// An error in the definition of a tool.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
-    /// Clients reject the name.
+    /// The name is invalid.
     #[error(
-        "`{0}` cannot be the name of a tool: use 1 to 128 of the characters A-Z, a-z, 0-9, `_`, `-` and `.`"
+        "invalid tool name `{0}`: expected 1 to 128 of the characters A-Z, a-z, 0-9, `_`, `-` and `.`"
     )]
     Name(String),
-    /// The type of the arguments is no object.
+    /// The type of the arguments is not an object.
     #[error(
         "the arguments of the tool `{tool}` are of the type {actual}, and have to be an object: write a struct with a field for \
         each argument, such as `struct Arguments {{ value: i64 }}`, or `()` for none"
@@ -162,15 +162,15 @@ pub enum DefinitionError {
         /// The type in the JSON Schema.
         actual: String,
     },
-    /// The answer to a question has no form.
+    /// The answer type of a question has no form.
     #[error(transparent)]
     Form(#[from] Violation),
 }
 
 impl<E> PluginToolBuilder<E> {
-    /// Sets whether a call can be a [task](crate::mcp::tasks), for clients from 2026-07-28 on that declare tasks. The default
-    /// is [`TaskSupport::Forbidden`]. A tool that requires tasks is refused to other clients. A policy without a store, such as
-    /// [`Token`](super::SuspendPolicy::Token), ignores it.
+    /// Sets whether a call can be a [task](crate::mcp::tasks), for clients since 2026-07-28 that declare tasks. The
+    /// default is [`TaskSupport::Forbidden`]. A tool that requires tasks rejects other clients. Policies without a
+    /// store, such as [`Token`](super::SuspendPolicy::Token), ignore the setting.
     #[must_use]
     pub fn task_support(mut self, support: TaskSupport) -> Self {
         self.task_support = support;
@@ -190,13 +190,14 @@ impl<E> PluginToolBuilder<E> {
         PluginToolBuilder { name, version, description, task_support, elicits: PhantomData }
     }
 
-    /// Sets the body of the tool. Its value becomes structured content, and text for models that read only text: a string as it
-    /// is, anything else as JSON.
+    /// Sets the body of the tool. Its value becomes the structured content of the result, and also text content for
+    /// models that read only text: a string unchanged, any other value as JSON.
     ///
-    /// The arguments are an object: a struct, a map, or `()` for none. Properties come in the order of their declaration.
+    /// The arguments are an object: a struct, a map, or `()` for no arguments. Properties keep the order of their
+    /// declaration.
     ///
     /// # Errors
-    /// Clients would reject the name or the arguments, or the answer to a question has no form.
+    /// Returns an error if the name or the arguments are invalid, or the answer type of a question has no form.
     pub fn execute<P, R, F>(
         self,
         body: impl Fn(P, PluginContext<E>) -> F + Send + Sync + 'static,
@@ -241,7 +242,7 @@ impl<E> PluginToolBuilder<E> {
     }
 }
 
-/// Whether clients take a name.
+/// Returns whether a tool name is valid.
 ///
 /// Spec: [Tool Names](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names)
 fn is_valid_name(name: &str) -> bool {
@@ -249,15 +250,15 @@ fn is_valid_name(name: &str) -> bool {
     (1..=128).contains(&name.len()) && name.bytes().all(is_valid)
 }
 
-/// The schema of arguments as clients take it.
+/// The schema of arguments in a form that clients accept.
 struct InputSchema {
     schema: Raw,
-    /// Whether the type takes `null` instead of an object.
+    /// Whether the type accepts `null` instead of an object.
     is_empty: bool,
 }
 
 impl InputSchema {
-    /// Completes the schema of a type with these fields. The error is the type that is no object.
+    /// Completes the schema of a type. Returns the type as an error if it is not an object.
     fn new(schema: Raw, fields: Option<&[&str]>) -> Result<Self, String> {
         let given: Extra = schema.decode().map_err(|_| "any value")?;
         let kind: Option<String> = get(&given, "type");
@@ -294,7 +295,7 @@ impl InputSchema {
     }
 }
 
-/// Whether all alternatives of a schema, such as that of a tagged enum, are objects.
+/// Returns whether all alternatives of a schema, such as that of a tagged enum, are objects.
 fn has_objects_only(schema: &Extra) -> bool {
     let keyword = ["oneOf", "anyOf"].into_iter().find(|keyword| schema.get(keyword).is_some());
     let alternatives = keyword.and_then(|keyword| get::<alloc::vec::Vec<Raw>>(schema, keyword));
@@ -306,7 +307,7 @@ fn has_objects_only(schema: &Extra) -> bool {
     })
 }
 
-/// The result of a tool that failed, for the model.
+/// Returns an error result for the model.
 pub(super) fn failed(problem: &str) -> CallToolResult {
     let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(problem))]);
     result.is_error = Some(true);

@@ -1,4 +1,4 @@
-//! Calls of a host of tools, their outcomes and errors.
+//! Calls of a tool host, their outcomes and errors.
 use super::ask::Ask;
 use super::context::Notice;
 use super::events::PluginSessionErrorCode;
@@ -18,19 +18,19 @@ use jsonrpc_core::wire::Raw;
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum SuspendPolicy {
-    /// The tool stays in memory, and its code has no restrictions. The call is lost when the program ends.
+    /// The tool stays in memory. Its code has no restrictions. The call is lost when the program ends.
     Park,
-    /// As [`Park`](Self::Park) in the same program. Elsewhere, as after a restart, the tool runs again with its journal, so its
-    /// code has to be deterministic as for [`Replay`](Self::Replay).
+    /// Like [`Park`](Self::Park) within the same program. In other programs, and after a restart, the tool runs again
+    /// with its journal, so its code has to be deterministic as for [`Replay`](Self::Replay).
     ParkOrReplay,
-    /// The tool ends, and runs again with its journal in any program that has its code and the store.
+    /// The tool is dropped, and runs again with its journal in any program that has its code and the store.
     Replay,
-    /// As [`Replay`](Self::Replay), with the journal in a sealed state that the client carries. The store has only the names of
-    /// used states, with `is_single_use`. Such a call is in no list, and cannot be aborted.
+    /// Like [`Replay`](Self::Replay), but the client carries the journal as a sealed state. The store contains only the
+    /// marks of used states, with `is_single_use`. Such a call is not listed and cannot be aborted.
     Token {
-        /// Seals the state. A state that has expired, was changed or belongs to another call does not open.
+        /// Seals the state. A state that has expired, was modified, or belongs to another call is rejected.
         codec: Arc<dyn StateCodec + Send + Sync>,
-        /// Whether a state can be used only once. A call whose result was lost then begins anew.
+        /// Whether a state can be used only once. If a result was lost, its call then starts over.
         is_single_use: bool,
     },
 }
@@ -46,12 +46,12 @@ impl fmt::Debug for SuspendPolicy {
     }
 }
 
-/// A call of a tool.
+/// A new call of a tool.
 #[derive(Clone, Debug)]
 pub struct NewCall<'a> {
-    /// Identifies the session: at least 128 random bits.
+    /// Id of the session: at least 128 random bits.
     pub session_id: &'a str,
-    /// The model's id of the call.
+    /// Id of the tool call, as used by the model.
     pub call_id: &'a str,
     /// Name of the tool.
     pub tool: &'a str,
@@ -61,97 +61,98 @@ pub struct NewCall<'a> {
     pub principal: &'a str,
 }
 
-/// A call that is resumed.
+/// A call to resume.
 #[derive(Clone, Debug)]
 pub struct Resumption<'a> {
     /// The state of [`Turn::Asks`].
     pub state: &'a str,
     /// Name of the tool.
     pub tool: &'a str,
-    /// The arguments, if they come again. They have to be the same JSON value.
+    /// The arguments, if the request repeats them. They have to be equal as JSON values.
     pub arguments: Option<&'a Raw>,
     /// The caller.
     pub principal: &'a str,
-    /// Answers by key. Some may be missing. Repeated answers, and answers without a question, are ignored.
+    /// Answers by key, possibly incomplete. Repeated answers and answers without a question are ignored.
     pub answers: Vec<(String, Outcome)>,
 }
 
-/// Outcome of a run of a tool.
+/// Outcome of running a tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Turn {
-    /// The result of the tool.
+    /// The tool returned a result.
     Done(CallToolResult),
     /// The tool waits for answers.
     Asks {
         /// State for the [`Resumption`].
         state: String,
-        /// Open questions.
+        /// The open questions.
         asks: Vec<Ask>,
     },
-    /// Another caller runs the tool. The answers are stored for it.
+    /// Another caller runs the tool. The answers are stored for that run.
     Taken,
 }
 
-/// An error of a call or of its resumption.
+/// An error of a call or a resumption.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
     /// The tool does not exist.
-    #[error("no tool is named `{0}`")]
+    #[error("unknown tool `{0}`")]
     UnknownTool(String),
-    /// The session does not exist, belongs to another principal, or was lost; or the state was changed, used or has expired.
-    #[error("there is no such session")]
+    /// The session does not exist, belongs to another principal, or was lost; or its state was modified, used, or has
+    /// expired.
+    #[error("session not found")]
     NotFound,
-    /// The session is parked in another program, which has to get the answer. If that program has ended,
+    /// The session is parked in another program, which has to receive the answer. If that program has ended,
     /// [`PluginHost::lose`](super::PluginHost::lose) ends the session.
-    #[error("the session is in the memory of `{owner}`")]
+    #[error("the session is parked in `{owner}`")]
     Elsewhere {
         /// The program.
         owner: String,
     },
-    /// No answer came in time.
+    /// The answers did not arrive in time.
     #[error("the session has expired")]
     Expired,
     /// The session was aborted.
     #[error("the session was aborted")]
     Aborted,
-    /// The tool changed while the session waited.
-    #[error("the session is of the code `{expected}`, and there is `{actual}`")]
+    /// The tool has changed since the session was suspended.
+    #[error("the session belongs to the code `{expected}`, not to `{actual}`")]
     OtherCode {
         /// Fingerprint of the session.
         expected: String,
         /// Fingerprint of the tool.
         actual: String,
     },
-    /// The arguments are not those of the first call.
-    #[error("the arguments are not those of the call")]
+    /// The arguments differ from those of the first call.
+    #[error("the arguments differ from those of the call")]
     OtherArguments,
-    /// Another program took the session over.
-    #[error("another program took the session over")]
+    /// Another program has taken over the session.
+    #[error("another program has taken over the session")]
     Superseded,
-    /// Other programs changed the session at each attempt to save it.
-    #[error("the session changes too often")]
+    /// Each attempt to save the session conflicted with another program.
+    #[error("the session changes too often to be saved")]
     Contended,
-    /// The session ended early, for this reason.
+    /// The session ended early for this reason.
     #[error("the tool failed: {0}")]
     Failed(String),
-    /// The call ended with a protocol error, which the model does not see.
+    /// The call ended with a protocol error, which the model does not receive.
     #[error(transparent)]
     Protocol(ErrorObject),
-    /// The call cannot be a task: the tool does not support tasks, or the policy stores no sessions.
-    #[error("a call of `{0}` cannot be a task")]
+    /// The call cannot be a task: the tool does not support tasks, or the policy does not store sessions.
+    #[error("calls of `{0}` cannot be tasks")]
     NoTask(String),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The session has no JSON form.
+    /// The session cannot be serialized.
     #[error("the session has no JSON form")]
     Unwritable,
 }
 
 impl SessionError {
-    /// The error code for the page of a chat.
+    /// Returns the error code for a chat page.
     pub fn code(&self) -> PluginSessionErrorCode {
         match self {
             Self::NotFound | Self::Elsewhere { .. } | Self::Expired => {
@@ -163,8 +164,8 @@ impl SessionError {
     }
 }
 
-/// Returns the time since an epoch that all programs with the store share.
+/// Returns the current time, as an offset from an epoch shared by all programs that use the store.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Receives what a tool reports during one call.
+/// Receives the log messages and progress of one call.
 pub type NoticeSink = Arc<dyn Fn(&Notice) + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Calls that go through a relay.
+//! Relayed calls.
 use super::{ConnectionId, Link, Relay, RelayEvent, StateCodec};
 use crate::arguments::canonical;
 use crate::client::{CallError, CallParams, ClientEvent, UpstreamCall};
@@ -14,14 +14,14 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::{Deserialize, Serialize};
 
-/// What is in a sealed state.
+/// Content of a sealed state.
 #[derive(Serialize, Deserialize)]
-struct State {
-    /// A call that waits, of an old server, and the relay that knows it.
+struct RelayState {
+    /// A waiting call of a server up to 2025-11-25, and the relay that has it.
     call: Option<(String, u64)>,
-    /// The state of a new server.
+    /// The state of a server since 2026-07-28.
     state: Option<String>,
-    /// Which keys are questions to the person: they can be cancelled.
+    /// Keys of the requests to the user, which can be cancelled.
     questions: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ impl<C: StateCodec> Relay<C> {
                 let found = self.links.iter().find(|(_, link)| link.downstream == at);
                 if let Some(call) = found.map(|(call, _)| *call) {
                     self.links.remove(&call);
-                    // It may be done: then there is nothing to cancel.
+                    // An error means that the call has ended.
                     let _done = self.client.cancel(call);
                 }
             }
@@ -52,7 +52,7 @@ impl<C: StateCodec> Relay<C> {
         }
     }
 
-    /// A client calls, for the first time or again.
+    /// Forwards a call of a client, for the first time or again.
     fn forward(&mut self, connection: ConnectionId, call: ToolCall) {
         let at = (connection, call.id);
         let bound_to = format!("{}\0{}", call.name, canonical(&call.arguments));
@@ -60,14 +60,14 @@ impl<C: StateCodec> Relay<C> {
             return self.call_upstream(at, bound_to, &call, None, Vec::new());
         };
         let state = self.codec.open(sealed, &bound_to);
-        let state = state.and_then(|state| serde_json::from_str::<State>(&state).ok());
+        let state = state.and_then(|state| serde_json::from_str::<RelayState>(&state).ok());
         let Some(state) = state else {
-            let text = "at /requestState: expected one of ours, for this call, in time";
+            let text = "at /requestState: expected a valid state of this server for this call";
             return self.fail(at, ErrorObject::new(ErrorCode::INVALID_PARAMS, text));
         };
         match state.call {
             Some((instance, waiting)) if instance == self.options.instance => {
-                self.go_on(at, UpstreamCall::from_number(waiting), call);
+                self.resume(at, UpstreamCall::from_number(waiting), call);
             }
             Some(_) => self.finish(at, lost()),
             None => {
@@ -98,8 +98,8 @@ impl<C: StateCodec> Relay<C> {
         match self.client.call(params) {
             Ok(upstream) => {
                 let downstream = Some(at);
-                let (asked, outcome, expires) = (Vec::new(), None, None);
-                let link = Link { downstream, bound_to, asked, outcome, expires };
+                let (pending_requests, outcome, expires) = (Vec::new(), None, None);
+                let link = Link { downstream, bound_to, pending_requests, outcome, expires };
                 self.links.insert(upstream, link);
             }
             Err(error) => {
@@ -108,8 +108,8 @@ impl<C: StateCodec> Relay<C> {
         }
     }
 
-    /// A client calls again for a call that waits.
-    fn go_on(&mut self, at: (ConnectionId, CallId), upstream: UpstreamCall, call: ToolCall) {
+    /// Continues a waiting call when the client calls again.
+    fn resume(&mut self, at: (ConnectionId, CallId), upstream: UpstreamCall, call: ToolCall) {
         let is_free = |link: &&mut Link| link.downstream.is_none_or(|downstream| downstream == at);
         let Some(link) = self.links.get_mut(&upstream).filter(is_free) else {
             return self.finish(at, lost());
@@ -122,12 +122,14 @@ impl<C: StateCodec> Relay<C> {
                 Err(error) => self.fail(at, error),
             };
         }
-        let is_asked = |key: &String| link.asked.iter().any(|(asked, _)| asked == key);
+        let is_pending =
+            |key: &String| link.pending_requests.iter().any(|(pending, _)| pending == key);
         let responses: Vec<_> =
-            call.responses.into_iter().filter(|(key, _)| is_asked(key)).collect();
-        link.asked.retain(|(key, _)| !responses.iter().any(|(answered, _)| answered == key));
-        let left = core::mem::take(&mut link.asked);
-        // A call that has just ended tells so next.
+            call.responses.into_iter().filter(|(key, _)| is_pending(key)).collect();
+        link.pending_requests
+            .retain(|(key, _)| !responses.iter().any(|(answered, _)| answered == key));
+        let left = core::mem::take(&mut link.pending_requests);
+        // If the call has just ended, an event reports it next.
         let _ended = self.client.answer(upstream, responses);
         if !left.is_empty() {
             self.ask(upstream, Needs::new(left));
@@ -141,7 +143,7 @@ impl<C: StateCodec> Relay<C> {
                 let tells = tools.is_some_and(|tools| tools.list_changed == Some(true));
                 self.events.push_back(RelayEvent::Ready(server));
                 self.list_tools();
-                if let (true, Err(error)) = (tells, self.client.listen_to_tools()) {
+                if let (true, Err(error)) = (tells, self.client.subscribe_to_tools()) {
                     self.events.push_back(RelayEvent::Malformed(error.to_string()));
                 }
             }
@@ -174,7 +176,7 @@ impl<C: StateCodec> Relay<C> {
             ClientEvent::Needs { call, needs } => self.ask(call, needs),
             ClientEvent::Withdrawn { call, key } => {
                 if let Some(link) = self.links.get_mut(&call) {
-                    link.asked.retain(|(asked, _)| *asked != key);
+                    link.pending_requests.retain(|(pending, _)| *pending != key);
                 }
             }
             ClientEvent::Progress { call, params } => {
@@ -190,7 +192,7 @@ impl<C: StateCodec> Relay<C> {
                 }
             }
             ClientEvent::Notification(ServerNotification::LoggingMessage(params)) => {
-                // The protocol does not say which call a message is about.
+                // The protocol does not say which call a message belongs to.
                 let mut open = self.links.values().filter_map(|link| link.downstream);
                 if let (Some((connection, id)), None) = (open.next(), open.next())
                     && let Some(server) = self.server(connection)
@@ -198,7 +200,7 @@ impl<C: StateCodec> Relay<C> {
                     let _ended = server.log(id, &params);
                 }
             }
-            // The client of the call does not wait for less.
+            // The client waits for the outcome only.
             ClientEvent::Notification(_) | ClientEvent::Task { .. } => {}
             ClientEvent::Malformed(problem) => {
                 self.events.push_back(RelayEvent::Malformed(problem));
@@ -206,12 +208,12 @@ impl<C: StateCodec> Relay<C> {
         }
     }
 
-    /// Refuses requests about tools, unless an earlier list is known.
+    /// Rejects requests about tools, unless an earlier list is known.
     fn fail_tools(&mut self, problem: &str) {
         if matches!(self.tools, Some(Ok(()))) {
             return;
         }
-        let text = format!("the upstream server has no tools for us: {problem}");
+        let text = format!("the tools of the upstream server are not available: {problem}");
         let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, text);
         for (connection, server) in &mut self.connections {
             server.fail_tools(error.clone());
@@ -226,41 +228,46 @@ impl<C: StateCodec> Relay<C> {
         }
     }
 
-    /// A call needs something of its client.
+    /// Requests the input of a call from its client.
     fn ask(&mut self, upstream: UpstreamCall, needs: Needs) {
         let instance = self.options.instance.clone();
         let Some(link) = self.links.get_mut(&upstream) else { return };
         let Some(at) = link.downstream else {
-            // Nobody is there: it is asked for when the client calls again.
-            link.asked.extend(needs.requests);
+            // No client is waiting. The input is requested when the client calls again.
+            link.pending_requests.extend(needs.requests);
             return;
         };
         let is_legacy = self.client.era() == Some(Era::Legacy);
         if is_legacy {
-            link.asked.extend(needs.requests.iter().cloned());
+            link.pending_requests.extend(needs.requests.iter().cloned());
         }
         let is_question = |request: &ServerRequest| matches!(request, ServerRequest::Elicit(_));
         let questions = needs.requests.iter().filter(|(_, request)| is_question(request));
-        let state = State {
+        let state = RelayState {
             call: is_legacy.then(|| (instance, upstream.get())),
             state: needs.request_state.clone(),
             questions: questions.map(|(key, _)| key.clone()).collect(),
         };
         let state = serde_json::to_string(&state).unwrap_or_default();
-        let mut asked = Needs::new(needs.requests);
-        asked.request_state = Some(self.codec.seal(&state, &link.bound_to));
-        let keys: Vec<_> = asked.requests.iter().map(|(key, _)| key.clone()).collect();
+        let mut forwarded = Needs::new(needs.requests);
+        forwarded.request_state = Some(self.codec.seal(&state, &link.bound_to));
+        let keys: Vec<_> = forwarded.requests.iter().map(|(key, _)| key.clone()).collect();
         let Some(server) = self.server(at.0) else { return };
-        match server.ask(at.1, asked, None) {
-            Ok(()) => self.asked(upstream, at, is_legacy),
+        match server.ask(at.1, forwarded, None) {
+            Ok(()) => self.register_pending(upstream, at, is_legacy),
             Err(error) => self.refuse(upstream, at, &error, keys, is_legacy),
         }
     }
 
-    /// The client was asked.
-    fn asked(&mut self, upstream: UpstreamCall, at: (ConnectionId, CallId), is_legacy: bool) {
+    /// Records that the client was asked.
+    fn register_pending(
+        &mut self,
+        upstream: UpstreamCall,
+        at: (ConnectionId, CallId),
+        is_legacy: bool,
+    ) {
         if !is_legacy {
-            // The call ended with what it needs; it is made again with the state that the client has.
+            // The call ended with `input_required`. The client calls again with the state.
             self.links.remove(&upstream);
             let _ended = self.client.cancel(upstream);
             return;
@@ -272,7 +279,7 @@ impl<C: StateCodec> Relay<C> {
         }
     }
 
-    /// The client cannot be asked.
+    /// Handles a client that cannot be asked.
     fn refuse(
         &mut self,
         upstream: UpstreamCall,
@@ -283,7 +290,7 @@ impl<C: StateCodec> Relay<C> {
     ) {
         if is_legacy && matches!(error, AskError::Capability { .. }) {
             if let Some(link) = self.links.get_mut(&upstream) {
-                link.asked.retain(|(key, _)| !keys.contains(key));
+                link.pending_requests.retain(|(key, _)| !keys.contains(key));
             }
             let refusal = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, error.to_string());
             let refusals = keys.into_iter().map(|key| (key, Err(refusal.clone())));
@@ -298,7 +305,7 @@ impl<C: StateCodec> Relay<C> {
         self.fail(at, refusal);
     }
 
-    /// A call has ended.
+    /// Ends a call.
     fn end(&mut self, upstream: UpstreamCall, outcome: Result<CallToolResult, ErrorObject>) {
         let Some(link) = self.links.get_mut(&upstream) else { return };
         let Some(at) = link.downstream else {
@@ -325,7 +332,7 @@ impl<C: StateCodec> Relay<C> {
     }
 }
 
-/// What a client is told that calls again for a call that is no more; the model may try anew.
+/// Returns the result for a client that continues a call that no longer exists. The model may call the tool again.
 fn lost() -> CallToolResult {
     let text = "The call was lost while it waited. Please call the tool again.";
     let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(text))]);

@@ -1,4 +1,4 @@
-//! Answers held against a form.
+//! Validation of answers against a form.
 use super::AnswerProblem;
 use super::keywords::pointer;
 use crate::mcp::elicitation::{
@@ -11,10 +11,10 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{DecodeError, Extra, Raw};
 use serde_json::Number;
 
-/// Checks the content of an accepted form against its schema: what is missing, of another type, out of bounds, not among
-/// the choices, not in the format.
+/// Validates the content of an accepted form against its schema. Checks required fields, types, bounds, choices and
+/// formats.
 ///
-/// What the schema does not know is allowed, and so is everything in a field whose own schema cannot be read.
+/// Unknown fields are allowed. A field with an undecodable schema accepts any value.
 ///
 /// ```
 /// use jsonrpc_core::wire::{self, Extra};
@@ -52,7 +52,7 @@ fn check_value(field: &PrimitiveSchemaDefinition, value: &Raw) -> Result<(), Str
         }
         PrimitiveSchemaDefinition::Integer(schema) => {
             let number: Number = value.decode().map_err(problem)?;
-            // `12.0` is an integer in JSON Schema.
+            // JSON Schema treats `12.0` as an integer.
             let is_integer =
                 !number.is_f64() || number.as_f64().is_some_and(|number| number % 1.0 == 0.0);
             if !is_integer {
@@ -91,7 +91,7 @@ fn check_string(schema: &StringSchema, value: &str) -> Result<(), String> {
         Some(StringFormat::Uri) if !is_uri(value) => "a URI",
         Some(StringFormat::Date) if !is_date(value) => "a date such as 2026-07-28",
         Some(StringFormat::DateTime) if !is_date_time(value) => {
-            "a date and a time such as 2026-07-28T10:00:00Z"
+            "a date and time such as 2026-07-28T10:00:00Z"
         }
         _ => return Ok(()),
     };
@@ -134,7 +134,7 @@ fn check_count(
     }
 }
 
-/// Integers are compared as such: as fractions, large ones would be equal to their neighbours.
+/// Compares integers exactly. As floating-point numbers, large neighbors would be equal.
 fn is_less(one: &Number, other: &Number) -> bool {
     let integer = |number: &Number| number.as_i128();
     match (integer(one), integer(other)) {
@@ -151,7 +151,7 @@ fn is_email(value: &str) -> bool {
         })
 }
 
-/// Whether a text has the shape of an absolute URI: a scheme, a colon, and no character that a URI cannot have.
+/// Returns whether a text has the shape of an absolute URI: a scheme, a colon, and only characters that URIs permit.
 fn is_uri(value: &str) -> bool {
     let Some((scheme, rest)) = value.split_once(':') else { return false };
     let is_scheme = scheme.starts_with(|it: char| it.is_ascii_alphabetic())
@@ -178,7 +178,7 @@ fn is_date(value: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// Whether a text is a `date-time` of [RFC 3339](https://www.rfc-editor.org/rfc/rfc3339#section-5.6).
+/// Returns whether a text is a `date-time` of [RFC 3339](https://www.rfc-editor.org/rfc/rfc3339#section-5.6).
 fn is_date_time(value: &str) -> bool {
     let Some((date, time)) = value.split_once(['T', 't']) else { return false };
     let (time, offset) = match time.strip_suffix(['Z', 'z']) {
@@ -191,7 +191,7 @@ fn is_date_time(value: &str) -> bool {
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let is_clock = |clock: &str, parts: usize| {
         let clock: Vec<_> = clock.split(':').map(|part| digits(part, 2)).collect();
-        // A leap second is the sixty-first.
+        // The sixty-first second is a leap second.
         let limits = [23, 59, 60];
         clock.len() == parts
             && clock.iter().zip(limits).all(|(part, limit)| part.is_some_and(|it| it <= limit))

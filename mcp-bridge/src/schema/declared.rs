@@ -1,5 +1,5 @@
-//! The order in which a type declares its fields. Its JSON Schema has the fields sorted by name, because `serde_json` keeps
-//! members so; the `Deserialize` of a struct still knows.
+//! Declaration order of the fields of a type. The JSON Schema of a type lists the fields by name, because `serde_json`
+//! sorts members; the `Deserialize` implementation of a struct preserves the order.
 use alloc::string::String;
 use core::fmt;
 use serde::de::value::StrDeserializer;
@@ -8,22 +8,22 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// The fields of the struct that `path` leads to in a `T`, as declared. `None` where there is no struct, or one with flattened
-/// fields.
+/// Returns the fields of the struct at `path` in a `T`, as declared. Returns `None` if there is no struct, or one with
+/// flattened fields.
 pub(crate) fn fields_at<T: DeserializeOwned>(path: &[String]) -> Option<&'static [&'static str]> {
     let mut fields = None;
-    // Reading ends with an error in any case: there is no value.
+    // Deserialization always ends with an error, because there is no value.
     let _end = T::deserialize(Probe { path, fields: &mut fields });
     fields
 }
 
-/// A deserializer without a value, which follows a path and notes the fields at its end.
+/// A deserializer without a value. It follows a path and records the fields at its end.
 struct Probe<'a> {
     path: &'a [String],
     fields: &'a mut Option<&'static [&'static str]>,
 }
 
-/// The end of the path.
+/// The end of the path is reached.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no value")]
 struct NoValue;
@@ -73,7 +73,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
     }
 }
 
-/// The member of a struct that a path goes through.
+/// A map that contains only the member on the path.
 struct OneMember<'a> {
     name: Option<&'a str>,
     value: Option<Probe<'a>>,

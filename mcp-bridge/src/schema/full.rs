@@ -1,4 +1,4 @@
-//! Answers held against the whole schema (feature `validate`).
+//! Validation of answers against the whole schema (feature `validate`).
 use super::{AnswerProblem, Violation};
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -6,7 +6,7 @@ use jsonrpc_core::wire::Raw;
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
-/// The schema, ready to check with.
+/// A compiled schema.
 #[derive(Clone, Debug)]
 pub(super) struct Full(Arc<Validator>);
 
@@ -21,7 +21,7 @@ impl Full {
         })
     }
 
-    /// What is wrong with a value. The problems do not repeat it.
+    /// Returns the problems of a value. They do not contain the value.
     pub(super) fn check<'a>(
         &'a self,
         value: &'a Value,

@@ -1,23 +1,23 @@
-//! The keywords of a schema, read one by one.
+//! Keywords of a JSON Schema.
 use super::Violation;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw, Wire};
 
-/// A JSON pointer to a member of what `parent` points to.
+/// Returns the JSON pointer to a member of `parent`.
 pub(super) fn pointer(parent: &str, name: &str) -> String {
     format!("{parent}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// A keyword's value, if it is one of this type.
+/// Returns the value of a keyword, if it has this type.
 pub(crate) fn get<T: Wire>(schema: &Extra, keyword: &str) -> Option<T> {
     schema.get(keyword)?.decode().ok()
 }
 
-/// A schema without references and `allOf` at its top: what they stand for, with what stands beside them.
+/// Resolves references and `allOf` at the top of a schema and merges them with the keywords beside them.
 ///
-/// `budget` is how many may still be looked up: a reference may lead to itself.
+/// `budget` is the number of references that may still be resolved, since a reference may be recursive.
 pub(crate) fn open(
     root: &Extra,
     schema: &Raw,
@@ -25,7 +25,7 @@ pub(crate) fn open(
     budget: &mut usize,
 ) -> Result<Extra, Violation> {
     let Ok(mut members) = schema.decode::<Extra>() else {
-        // `true` allows anything, as an empty schema does.
+        // `true` permits anything, like an empty schema.
         let allows_anything = schema.as_str() == "true";
         return allows_anything.then(Extra::new).ok_or_else(|| Violation::new(at, "a schema"));
     };
@@ -55,7 +55,7 @@ pub(crate) fn open(
     }
 }
 
-/// Adds what another schema says: properties beside properties, anything else instead.
+/// Merges another schema: properties are combined, other keywords replaced.
 fn merge(schema: &mut Extra, other: &Extra) {
     for (name, value) in other.iter() {
         let both = match name {
@@ -80,7 +80,7 @@ fn join_lists(one: &Raw, other: &Raw) -> Option<Raw> {
     Raw::from_value(&joined).ok()
 }
 
-/// What a reference such as `#/$defs/Seat` leads to.
+/// Returns the target of a reference such as `#/$defs/Seat`.
 fn resolve(root: &Extra, reference: &str) -> Option<Raw> {
     let path = reference.strip_prefix('#')?;
     if path.is_empty() {

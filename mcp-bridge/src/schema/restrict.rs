@@ -1,4 +1,4 @@
-//! From a schema to a form, and from an answer to what the schema describes.
+//! Conversion of a schema into a form, and of an answer into the original structure.
 use super::keywords::{get, open, pointer};
 use super::{AnswerProblems, Form, Loss, LossKind, Violation};
 use crate::mcp::elicitation::{
@@ -13,26 +13,27 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde_json::{Map, Number, Value};
 
-/// The most fields that a form may have.
+/// Maximum number of fields of a form.
 pub const MAX_FIELDS: usize = 256;
 
-/// How many levels of nested objects become fields; what is deeper is a field for JSON text.
+/// Number of levels of nested objects that become fields. Deeper objects become a field for JSON text.
 pub const MAX_LEVELS: usize = 4;
 
-/// How many references one schema may look up.
+/// Maximum number of references that are resolved in one schema.
 const MAX_REFERENCES: usize = 1024;
 
-/// Turns a schema into a form that strict clients take; the [module](super) has the table.
+/// Converts a schema into a form that strict clients accept. The [module](super) has the table of conversions.
 ///
-/// Fields come in the order in which the schema has its properties.
+/// Fields keep the order of the properties of the schema.
 ///
 /// # Errors
-/// The schema is not one of an object, refers to something outside of itself, or has more than [`MAX_FIELDS`] fields.
+/// Returns an error if the schema does not describe an object, refers to another document, or has more than
+/// [`MAX_FIELDS`] fields.
 pub fn restrict(schema: &Raw) -> Result<Form, Violation> {
     restrict_in_order(schema, |_| None)
 }
 
-/// Turns a schema into a form whose fields come in the order that `order` gives for the members of the object at a path.
+/// Converts a schema into a form. `order` returns the order of the members of the object at a path.
 pub(super) fn restrict_in_order(
     schema: &Raw,
     order: impl Fn(&[String]) -> Option<&'static [&'static str]>,
@@ -70,21 +71,21 @@ pub(super) fn restrict_in_order(
     })
 }
 
-/// A field, and where its value belongs.
+/// A field of a form and the location of its value.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// The members that lead to it.
+    /// Path of the value: member names, outermost first.
     path: Vec<String>,
     schema: PrimitiveSchemaDefinition,
     is_required: bool,
-    /// Whether the answer is JSON text of the value.
+    /// Whether the answer is the JSON text of the value.
     is_json_text: bool,
 }
 
 impl Field {
-    /// The position of each member of its path among the members beside it, as far as they are known. Members without a
-    /// position come last, in the order of the schema.
+    /// Returns the position of each path member among its siblings. Members without a known position come last, in
+    /// schema order.
     fn rank(&self, order: impl Fn(&[String]) -> Option<&'static [&'static str]>) -> Vec<usize> {
         let mut rank = Vec::new();
         for (depth, member) in self.path.iter().enumerate() {
@@ -98,13 +99,13 @@ impl Field {
         rank
     }
 
-    /// Where its value is in the whole.
+    /// Returns the location of the value in the original structure.
     pub(super) fn pointer(&self) -> String {
         self.path.iter().fold(String::new(), |parent, name| pointer(&parent, name))
     }
 }
 
-/// Puts an answer together as the schema has it.
+/// Reassembles an answer in the structure of the schema.
 pub(super) fn assemble(fields: &[Field], content: &Extra) -> Result<Value, AnswerProblems> {
     let mut whole = Map::new();
     for field in fields {
@@ -137,7 +138,7 @@ fn insert(object: &mut Map<String, Value>, path: &[String], value: Value) {
     }
 }
 
-/// Where a property is.
+/// Location of a property.
 #[derive(Clone)]
 struct Place {
     path: Vec<String>,
@@ -156,14 +157,14 @@ impl Work<'_> {
         self.losses.push(Loss { pointer: at.into(), kind });
     }
 
-    /// Notes the keywords that are not `kept`.
+    /// Records the keywords that are not `kept` as losses.
     fn dropped(&mut self, schema: &Extra, at: &str, kept: &[&str]) {
         for (keyword, _) in schema.iter().filter(|(keyword, _)| !kept.contains(keyword)) {
             self.lose(&pointer(at, keyword), LossKind::Dropped);
         }
     }
 
-    /// The properties of an object.
+    /// Converts the properties of an object.
     fn object(&mut self, schema: &Extra, at: &str, place: &Place) -> Result<(), Violation> {
         let properties: Extra = get(schema, "properties").unwrap_or_default();
         let required: Vec<String> = get(schema, "required").unwrap_or_default();
@@ -202,7 +203,7 @@ impl Work<'_> {
         self.field(definition, is_json_text, at, place)
     }
 
-    /// Whether no field has a name that one below `place` could get as well.
+    /// Returns whether no other field can have the same name as one below `place`.
     fn is_free(&self, place: &Place) -> bool {
         let prefix = format!("{}.", place.path.join("."));
         !self.fields.iter().any(|field| field.name.starts_with(&prefix))
@@ -226,7 +227,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// A schema without `null` among its types, alternatives and constants, and whether it was there.
+    /// Removes `null` from the types, alternatives and constants of a schema. Returns whether it was present.
     fn without_null(&mut self, schema: Extra, at: &str) -> Result<(Extra, bool), Violation> {
         let mut schema = schema;
         let mut is_nullable = false;
@@ -264,7 +265,7 @@ impl Work<'_> {
         Ok((schema, is_nullable))
     }
 
-    /// A field that the schema is, as it is.
+    /// Converts a schema that a form can express directly.
     fn primitive(
         &mut self,
         schema: &Extra,
@@ -332,7 +333,7 @@ impl Work<'_> {
         Box::new(field)
     }
 
-    /// One out of several texts.
+    /// Converts a choice of texts.
     fn choices(&mut self, schema: &Extra, at: &str) -> Option<PrimitiveSchemaDefinition> {
         let mut field = StringSchema::new();
         (field.title, field.description) = labels(schema);
@@ -359,7 +360,7 @@ impl Work<'_> {
         Some(PrimitiveSchemaDefinition::String(Box::new(field)))
     }
 
-    /// The titled constants among the alternatives of a schema; nothing if one is something else.
+    /// Returns the titled constants among the alternatives of a schema, or `None` if an alternative is not a constant.
     fn options(&mut self, schema: &Extra, at: &str) -> Option<Vec<EnumOption>> {
         let keyword = ["oneOf", "anyOf"].into_iter().find(|it| schema.get(it).is_some())?;
         let alternatives: Vec<Extra> = get(schema, keyword)?;
@@ -383,7 +384,7 @@ impl Work<'_> {
         Some(options).filter(|options| !options.is_empty())
     }
 
-    /// Several out of several texts; nothing for other lists.
+    /// Converts a list of choices of texts. Returns `None` for other lists.
     fn several(&mut self, schema: &Extra, at: &str) -> Option<PrimitiveSchemaDefinition> {
         let items = open(self.root, schema.get("items")?, at, &mut self.budget).ok()?;
         let items_at = pointer(at, "items");
@@ -405,7 +406,7 @@ impl Work<'_> {
         Some(PrimitiveSchemaDefinition::Array(Box::new(field)))
     }
 
-    /// A choice of constants that are not texts, by their JSON text.
+    /// Converts a choice of constants that are not texts, represented by their JSON text.
     fn constants(&mut self, schema: &Extra, at: &str) -> Option<PrimitiveSchemaDefinition> {
         let constants = match schema.get("const") {
             Some(constant) => Vec::from([constant.clone()]),
@@ -419,7 +420,7 @@ impl Work<'_> {
         Some(PrimitiveSchemaDefinition::String(Box::new(field)))
     }
 
-    /// A field for JSON text.
+    /// Creates a field for JSON text.
     fn json_text(&mut self, schema: &Extra, at: &str) -> PrimitiveSchemaDefinition {
         let mut field = StringSchema::new();
         let (title, description) = labels(schema);
@@ -432,7 +433,7 @@ impl Work<'_> {
         PrimitiveSchemaDefinition::String(Box::new(field))
     }
 
-    /// Notes the keywords of a schema that its field does not have as they were.
+    /// Records the keywords that the field does not preserve as losses.
     fn kept<T: serde::Serialize>(&mut self, schema: &Extra, field: &T, at: &str) {
         let field = Raw::from_value(field).ok().and_then(|field| field.decode::<Extra>().ok());
         let field = field.unwrap_or_default();
@@ -452,7 +453,8 @@ fn is_null(schema: &Extra) -> bool {
         || schema.get("const").is_some_and(|constant| constant.as_str() == "null")
 }
 
-/// A schema with what is left of its alternatives: the only one in its place, with what stands beside it.
+/// Replaces the alternatives of a schema by the remaining ones. A single alternative is merged with the keywords beside
+/// it.
 fn instead(schema: &Extra, keyword: &str, left: Vec<Extra>) -> Option<Extra> {
     let mut result = Extra::new();
     match &left[..] {

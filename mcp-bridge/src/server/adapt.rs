@@ -1,12 +1,12 @@
-//! Tools and results as a version has them.
+//! Adapts tools and results to protocol versions.
 use crate::mcp::base::{Era, ProtocolVersion, ResultType};
 use crate::mcp::content::{ContentBlock, TextContent};
 use crate::mcp::tools::{CallToolResult, Tool};
 use alloc::string::String;
 use jsonrpc_core::wire::{Extra, Presence, Raw};
 
-/// A tool for clients of a version: clients up to 2025-11-25 refuse a whole list for an output schema that is not one of an
-/// object, and newer ones know nothing of `execution`.
+/// Adapts a tool to the version of a client. Clients up to 2025-11-25 reject a whole list that contains an output
+/// schema other than an object, and newer versions do not define `execution`.
 pub(super) fn tool_for(tool: &Tool, version: &ProtocolVersion) -> Tool {
     let mut tool = tool.clone();
     match version.era() {
@@ -16,7 +16,7 @@ pub(super) fn tool_for(tool: &Tool, version: &ProtocolVersion) -> Tool {
     tool
 }
 
-/// A result for clients of a version.
+/// Adapts a result to the version of a client.
 pub(super) fn result_for(mut result: CallToolResult, version: &ProtocolVersion) -> CallToolResult {
     if version.era() != Some(Era::Legacy) {
         result.result_type = Some(ResultType::Complete);

@@ -1,4 +1,4 @@
-//! What a tool needs before it can go on.
+//! Requests for input: elicitation, sampling and roots.
 use super::{CallId, CallNotOpen, Server, ServerEvent};
 use crate::mcp::base::Era;
 use crate::mcp::cancellation::CancelledNotificationParams;
@@ -18,65 +18,66 @@ use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorObject, Request, RequestId};
 
-/// What a tool needs, at least one of the two.
+/// The input that a tool needs. At least one of the two members is present.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Needs {
-    /// Questions to the user, requests to the model, the roots; each under a key that is the only one of its name.
+    /// Requests to the user, to the model, or for the roots, by unique key.
     pub requests: Vec<(String, ServerRequest)>,
-    /// What the tool wants back with the answers. Clients of 2026-07-28 see it, and may change it.
+    /// State to return with the answers. Clients since 2026-07-28 receive it and may modify it.
     pub request_state: Option<String>,
 }
 
 impl Needs {
-    /// Answers to these.
+    /// Creates a request for these inputs.
     pub fn new<K: Into<String>>(requests: impl IntoIterator<Item = (K, ServerRequest)>) -> Self {
         let requests = requests.into_iter().map(|(key, request)| (key.into(), request));
         Self { requests: requests.collect(), request_state: None }
     }
 }
 
-/// A call cannot ask. It is still open.
+/// An error requesting input. The call is still open.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
     /// The call has ended.
     #[error(transparent)]
     NotOpen(#[from] CallNotOpen),
-    /// It needs nothing.
-    #[error("neither requests nor a state")]
+    /// There are no requests and no state.
+    #[error("expected requests or a state, got neither")]
     Nothing,
-    /// A key comes twice.
-    #[error("the key `{0}` comes twice")]
+    /// A key is not unique.
+    #[error("duplicate key `{0}`")]
     Duplicate(String),
-    /// A request is none that a client gets.
-    #[error("`{0}` is no request for input")]
+    /// A request is not one that clients receive.
+    #[error("`{0}` is not a request for input")]
     NotInput(String),
-    /// The client did not declare what a request needs; [`error_object`](Self::error_object) tells it.
-    #[error("the client did not declare what `{key}` needs")]
+    /// The client did not declare a required capability. See [`error_object`](Self::error_object).
+    #[error("the client did not declare the capabilities that `{key}` requires")]
     Capability {
-        /// Which one.
+        /// Key of the request.
         key: String,
-        /// What the client has to declare.
+        /// The required capabilities.
         required: Box<ClientCapabilities>,
     },
-    /// It asked as often as is allowed.
-    #[error("the call asked too often")]
+    /// The call requested input more often than [`ServerOptions::max_rounds`](super::ServerOptions::max_rounds)
+    /// permits.
+    #[error("the call requested input too often")]
     TooManyRounds,
-    /// As many requests to the client are open as are allowed, or the connection is closed.
-    #[error("no more requests can be sent")]
+    /// Too many requests to the client are open, or the connection is closed.
+    #[error("no further requests can be sent")]
     Full,
 }
 
 impl AskError {
-    /// The error to fail the call with, if that is what the specification asks for.
+    /// Returns the error to end the call with, if the specification requires one.
     pub fn error_object(&self) -> Option<ErrorObject> {
         let Self::Capability { required, .. } = self else { return None };
         Some(missing_capability_error(required))
     }
 }
 
-/// The error for a client that did not declare what a request needs. Its message names the capabilities.
+/// Returns the error for a missing capability. Its message names the capabilities.
 pub fn missing_capability_error(required: &ClientCapabilities) -> ErrorObject {
     let text = format!("the client did not declare {}", names(required).join(", "));
     let mut error = ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, text);
@@ -85,7 +86,8 @@ pub fn missing_capability_error(required: &ClientCapabilities) -> ErrorObject {
     error
 }
 
-/// The paths of declared capabilities, such as `elicitation.form`: of a parent with members only the members.
+/// Returns the paths of declared capabilities, such as `elicitation.form`. A capability with members is represented by
+/// its members.
 fn names(capabilities: &ClientCapabilities) -> Vec<String> {
     let all = Raw::from_value(capabilities).ok().and_then(|all| all.decode::<Extra>().ok());
     let mut names = Vec::new();
@@ -99,21 +101,21 @@ fn names(capabilities: &ClientCapabilities) -> Vec<String> {
     names
 }
 
-/// Which question a request to the client is.
+/// Call and key of a request to the client.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct OpenQuestion {
     pub(super) call: CallId,
     key: String,
 }
 
 impl Server {
-    /// Gets what a call needs. It is [called](ServerEvent::Call) again with the answers.
+    /// Requests the input that a call needs. The tool is [called](ServerEvent::Call) again with the answers.
     ///
-    /// Up to 2025-11-25 the requests go to the client and end at `deadline` at the latest; the call stays open, and is the
-    /// same one when it is called again. From 2026-07-28 on the call ends here.
+    /// Up to 2025-11-25 the requests are sent to the client and expire at `deadline`; the call stays open and keeps its
+    /// id. Since 2026-07-28 the call ends with `input_required`.
     ///
     /// # Errors
-    /// The client cannot be asked this; nothing was sent, and the call is as it was.
+    /// Returns an error if the client cannot be asked. No message was sent and the call is unchanged.
     pub fn ask(
         &mut self,
         call: CallId,
@@ -143,7 +145,7 @@ impl Server {
     ) -> Result<(), AskError> {
         let mut registered = Vec::new();
         for (key, _) in &needs.requests {
-            match self.peer.register(Question { call, key: key.clone() }, deadline) {
+            match self.peer.register(OpenQuestion { call, key: key.clone() }, deadline) {
                 Ok(id) => registered.push(id),
                 Err(_) => {
                     registered.iter().for_each(|id| {
@@ -170,11 +172,11 @@ impl Server {
         Ok(())
     }
 
-    /// Takes what came of a question.
+    /// Handles the response to a request.
     pub(super) fn handle_answer(
         &mut self,
         id: &RequestId,
-        question: Question,
+        question: OpenQuestion,
         outcome: Result<Raw, ErrorObject>,
     ) {
         let Some(open) = self.calls.get_mut(&question.call) else { return };
@@ -198,7 +200,7 @@ impl Server {
         self.events.push_back(ServerEvent::Call(Box::new(call)));
     }
 
-    /// Takes back the questions of a call that wait for an answer.
+    /// Cancels the unanswered requests of a call.
     pub(super) fn withdraw_questions(&mut self, call: CallId) {
         let Some(open) = self.calls.get_mut(&call) else { return };
         let waiting = core::mem::take(&mut open.waiting);
@@ -211,8 +213,8 @@ impl Server {
         }
     }
 
-    /// Tells the client that nobody waits for the answer to a question any more.
-    pub(super) fn tell_withdrawn(&mut self, id: &RequestId, call: CallId) {
+    /// Notifies the client of a cancelled request.
+    pub(super) fn notify_cancelled(&mut self, id: &RequestId, call: CallId) {
         let mut params = CancelledNotificationParams::new();
         params.request_id = Some(id.clone());
         let related = self.calls.get(&call).map(|open| open.request.clone());
@@ -244,7 +246,7 @@ fn check(needs: &Needs, capabilities: &ClientCapabilities) -> Result<(), AskErro
     Ok(())
 }
 
-/// What a client has to declare before a request may be sent to it; nothing if it did.
+/// Returns the capabilities that a request requires and the client did not declare, if any.
 pub fn missing_capability(
     capabilities: &ClientCapabilities,
     request: &ServerRequest,
@@ -284,7 +286,7 @@ pub fn missing_capability(
     (!is_declared).then_some(required)
 }
 
-/// The result that asks for it, from 2026-07-28 on.
+/// Returns the `input_required` result, since 2026-07-28.
 fn result(needs: Needs) -> InputRequiredResult {
     let mut result = InputRequiredResult::new();
     result.request_state = needs.request_state;
@@ -293,13 +295,13 @@ fn result(needs: Needs) -> InputRequiredResult {
     result
 }
 
-/// Requests as they are inside of a result, from 2026-07-28 on.
+/// Converts requests to the form inside a result, since 2026-07-28.
 pub(crate) fn input_requests(needed: Vec<(String, ServerRequest)>) -> Extra {
     let mut requests = Extra::new();
     for (key, request) in needed {
         let request = for_modern(request);
         let mut input = InputRequest::new(request.method());
-        // A request for the roots has no params to speak of.
+        // The params of `roots/list` are not significant.
         let params = request.to_params().ok().flatten();
         input.params = params.filter(|params| params.as_str() != "{}");
         if let Ok(input) = Raw::from_value(&input) {
@@ -309,7 +311,7 @@ pub(crate) fn input_requests(needed: Vec<(String, ServerRequest)>) -> Extra {
     requests
 }
 
-/// A request as it is from 2026-07-28 on: without an id for the question, and without a task.
+/// Adapts a request to 2026-07-28: without an elicitation id and without a task.
 fn for_modern(mut request: ServerRequest) -> ServerRequest {
     match &mut request {
         ServerRequest::Elicit(params) => match &mut **params {
@@ -323,7 +325,7 @@ fn for_modern(mut request: ServerRequest) -> ServerRequest {
     request
 }
 
-/// A request as it is up to 2025-11-25: a page has an id for the question.
+/// Adapts a request to versions up to 2025-11-25: an elicitation by URL requires an id.
 fn for_legacy(mut request: ServerRequest, id: &RequestId) -> ServerRequest {
     if let ServerRequest::Elicit(params) = &mut request
         && let ElicitRequestParams::Url(url) = &mut **params

@@ -1,4 +1,4 @@
-//! What a call of a tool comes to, and how it is answered.
+//! Outcome of a tool call.
 use super::{AskError, CallId, CallNotOpen, Needs, Server};
 use crate::mcp::content::{ContentBlock, TextContent};
 use crate::mcp::tasks::Task;
@@ -8,17 +8,17 @@ use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::ErrorObject;
 
-/// What a call of a tool comes to.
+/// Outcome of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CallOutcome {
     /// The result.
     Done(Box<CallToolResult>),
-    /// Questions. The call comes again with the answers.
+    /// The call needs input. The tool is called again with the answers.
     Needs(Needs),
-    /// The call goes on as a task, whose status the client requests. See [`ToolCall::takes_task`](super::ToolCall::takes_task).
+    /// The call continues as a task, which the client polls. See [`ToolCall::takes_task`](super::ToolCall::takes_task).
     Task(Box<Task>),
-    /// A protocol error, which the model does not see.
+    /// A protocol error, which the model does not receive.
     Failed(ErrorObject),
 }
 
@@ -29,7 +29,7 @@ impl From<CallToolResult> for CallOutcome {
 }
 
 impl CallOutcome {
-    /// A result that says what failed, for the model.
+    /// Creates an error result for the model.
     pub fn failed(problem: &str) -> Self {
         let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(problem))]);
         result.is_error = Some(true);
@@ -38,11 +38,11 @@ impl CallOutcome {
 }
 
 impl Server {
-    /// Answers a call with its outcome. Questions that a client up to 2025-11-25 gets as requests end at `deadline`. A call whose
-    /// client cannot be asked, or takes no task, fails.
+    /// Ends a call with its outcome. Requests to a client up to 2025-11-25 expire at `deadline`. The call fails if its
+    /// client cannot be asked or does not support tasks.
     ///
     /// # Errors
-    /// The call has ended.
+    /// Returns an error if the call has ended.
     pub fn complete(
         &mut self,
         call: CallId,

@@ -1,4 +1,4 @@
-//! A message of a client, whose params are read once: for the transport, which routes by them, as for the server.
+//! A client message. Its params are decoded once, for the routing of the transport and for the server.
 use crate::mcp::base::{RequestMetaObject, RequestParams};
 use crate::mcp::dispatch::ClientRequest;
 #[cfg(feature = "http")]
@@ -7,7 +7,7 @@ use jsonrpc_core::wire::{self, DecodeError, Meta};
 use jsonrpc_core::{Message, Request};
 use serde_json::value::RawValue;
 
-/// A message of a client with its params.
+/// A client message with decoded params.
 #[derive(Debug)]
 pub struct Received<'a> {
     pub(super) message: Message<'a>,
@@ -17,7 +17,7 @@ pub struct Received<'a> {
 /// The params of a request.
 #[derive(Debug)]
 pub(crate) struct ReadParams {
-    /// The request by its method, or why it is none.
+    /// The request decoded by its method, or the reason why it is invalid.
     pub(super) request: Result<ClientRequest, DecodeError>,
     pub(super) meta: Result<RequestMetaObject, DecodeError>,
 }
@@ -33,17 +33,17 @@ impl<'a> From<Message<'a>> for Received<'a> {
 }
 
 impl<'a> Received<'a> {
-    /// The message.
+    /// Returns the message.
     pub fn message(&self) -> &Message<'a> {
         &self.message
     }
 
-    /// The request with its params. `None` for other messages, and for invalid params.
+    /// Returns the decoded request. `None` for other messages and for invalid params.
     pub fn request(&self) -> Option<&ClientRequest> {
         self.params()?.request()
     }
 
-    /// The `_meta` of a request. `None` for other messages, and for invalid ones.
+    /// Returns the `_meta` of a request. `None` for other messages and for an invalid `_meta`.
     pub fn meta(&self) -> Option<&RequestMetaObject> {
         self.params()?.meta.as_ref().ok()
     }
@@ -54,10 +54,10 @@ impl<'a> Received<'a> {
 }
 
 impl ReadParams {
-    /// Reads the params of a request.
+    /// Decodes the params of a request.
     ///
     /// # Errors
-    /// The params are not those of any request: no object, or one whose `_meta` is none.
+    /// Returns an error if the params are not an object or their `_meta` is invalid.
     pub(crate) fn of(request: &Request<'_>) -> Result<Self, DecodeError> {
         let decoded = ClientRequest::decode(&request.method, request.params);
         let meta = match decoded.as_ref().ok().and_then(meta_of) {
@@ -70,18 +70,18 @@ impl ReadParams {
         Ok(Self { request: decoded, meta })
     }
 
-    /// The request by its method.
+    /// Returns the decoded request.
     pub(crate) fn request(&self) -> Option<&ClientRequest> {
         self.request.as_ref().ok()
     }
 
-    /// The version that the request says it is made in.
+    /// Returns the protocol version that the request declares.
     #[cfg(feature = "http")]
     pub(crate) fn version(&self) -> Option<&str> {
         Some(self.meta.as_ref().ok()?.protocol_version.as_ref()?.as_str())
     }
 
-    /// The tool, prompt, resource or task that the request is about.
+    /// Returns the name of the tool, prompt or task, or the URI of the resource, that the request is about.
     #[cfg(feature = "http")]
     pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
         Some(Cow::Borrowed(match self.request()? {
@@ -97,7 +97,7 @@ impl ReadParams {
     }
 }
 
-/// The `_meta` of params that are read by their method. The outer `None` stands for params that are not.
+/// Returns the `_meta` of decoded params. The outer `None` stands for params that are not decoded.
 fn meta_of(request: &ClientRequest) -> Option<Option<&Meta>> {
     Some(match request {
         ClientRequest::Initialize(params) => params.meta.as_ref(),

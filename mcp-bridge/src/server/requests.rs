@@ -1,7 +1,7 @@
-//! Requests of the client, each answered or turned into an event.
+//! Requests of the client. Each is answered or becomes an event.
 use super::received::ReadParams;
 use super::tasks::Listener;
-use super::{CallId, Context, OpenCall, Server, ServerEvent, Session, ToolCall, adapt};
+use super::{CallId, ClientContext, OpenCall, Server, ServerEvent, Session, ToolCall, adapt};
 use crate::mcp::base::{
     CacheScope, EmptyResult, Era, NotificationMetaObject, PaginatedRequestParams, ProtocolVersion,
     RequestMetaObject, RequestParams, ResultMetaObject, ResultType,
@@ -24,37 +24,36 @@ use jsonrpc_core::wire::{DecodeError, Extra, Meta, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, Request, RequestId};
 use serde_json::Number;
 
-/// How long clients may keep lists unless told otherwise: five minutes, in milliseconds.
+/// Default time for which clients may cache lists: five minutes, in milliseconds.
 pub const DEFAULT_TTL_MS: u64 = 5 * 60 * 1000;
 
-/// What a server is.
+/// Identity, capabilities and limits of a [`Server`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// Who it is.
+    /// Name and version of the server.
     pub server_info: Implementation,
-    /// How to use it, for the model.
+    /// Usage instructions for the model.
     pub instructions: Option<String>,
-    /// What it can do; tools and logging from the start.
+    /// Capabilities to declare. Initially tools and logging.
     pub capabilities: ServerCapabilities,
-    /// The tools that it offers, in order.
+    /// The offered tools, in order.
     pub tools: Arc<[Tool]>,
-    /// How many tools are in one page of the list; nothing for all of them.
+    /// Number of tools in one page of the list. `None` disables pagination.
     pub page_size: Option<usize>,
-    /// How long clients may keep lists, in milliseconds. From 2026-07-28 on.
+    /// How long clients may cache lists, in milliseconds. Since 2026-07-28.
     pub ttl_ms: u64,
-    /// Who may be given a list that was kept. From 2026-07-28 on.
+    /// Scope in which lists may be cached. Since 2026-07-28.
     pub cache_scope: CacheScope,
-    /// How often a call that stays open may ask.
+    /// Maximum number of times that an open call may request input.
     pub max_rounds: u32,
 }
 
 impl ServerOptions {
-    /// How often a call that stays open may ask unless told otherwise. Clients of 2026-07-28 make a call again ten times at
-    /// most.
+    /// Default of [`max_rounds`](Self::max_rounds). Clients of 2026-07-28 repeat a call at most ten times.
     pub const DEFAULT_MAX_ROUNDS: u32 = 16;
 
-    /// A server of tools.
+    /// Creates the options of a tool server.
     pub fn new(server_info: Implementation, tools: impl Into<Arc<[Tool]>>) -> Self {
         let mut list_changed = ListChangedCapability::new();
         list_changed.list_changed = Some(true);
@@ -73,17 +72,17 @@ impl ServerOptions {
     }
 }
 
-/// Whether the tools of a server are known.
+/// Availability of the tools.
 #[derive(Debug)]
 pub(super) enum ToolOffer {
     Known,
-    /// Not yet. Requests about tools wait.
+    /// The tools are not known yet. Requests about them are held.
     Pending(Vec<HeldRequest>),
-    /// They cannot be known.
+    /// The tools cannot be determined.
     Failed(ErrorObject),
 }
 
-/// A request that waits until the tools are known.
+/// A request that is held until the tools are known.
 #[derive(Debug)]
 pub(super) struct HeldRequest {
     id: RequestId,
@@ -92,7 +91,7 @@ pub(super) struct HeldRequest {
 }
 
 impl ToolOffer {
-    /// Drops a request that was cancelled.
+    /// Drops a cancelled request.
     pub(super) fn forget(&mut self, id: &RequestId) {
         if let Self::Pending(held) = self {
             held.retain(|request| request.id != *id);
@@ -107,7 +106,7 @@ impl ToolOffer {
     }
 }
 
-/// The versions that a server speaks, the newest first.
+/// The supported versions, latest first.
 const VERSIONS: [ProtocolVersion; 5] = [
     ProtocolVersion::V20260728,
     ProtocolVersion::V20251125,
@@ -124,7 +123,7 @@ impl Server {
     ) -> Result<(), ErrorObject> {
         let id = &request.id;
         let ReadParams { request: decoded, meta } = params.map_err(invalid)?;
-        // Invalid params matter only where the version has the method.
+        // Invalid params matter only if the version defines the method.
         let version = self.version_of(meta.as_ref().ok());
         if version.is_some_and(|version| !is_known(&request.method, version)) {
             return Err(not_found(&request.method));
@@ -157,7 +156,7 @@ impl Server {
         self.handle_decoded(id, decoded, meta)
     }
 
-    /// Handles the requests that waited for the tools.
+    /// Handles the held requests.
     pub(super) fn handle_held(&mut self, held: Vec<HeldRequest>) {
         for HeldRequest { id, request, meta } in held {
             let handled = match &self.offer {
@@ -220,7 +219,7 @@ impl Server {
             log_level: None,
         });
         let ServerOptions { capabilities, server_info, instructions, .. } = &self.options;
-        // Extensions are of the newer generation.
+        // Extensions belong to the newer generation.
         let mut capabilities = capabilities.clone();
         capabilities.extensions = None;
         let mut result = InitializeResult::new(version, capabilities, server_info.clone());
@@ -228,7 +227,7 @@ impl Server {
         self.answer_with(id, &result);
     }
 
-    /// The version that a request is in, if that is one that there is.
+    /// Returns the version of a request, if it is known.
     fn version_of<'a>(
         &'a self,
         meta: Option<&'a RequestMetaObject>,
@@ -238,18 +237,18 @@ impl Server {
         said.or(self.session.as_ref().map(|session| &session.version))
     }
 
-    /// What the client says of itself: in this request, or in the handshake.
-    fn context(&self, mut meta: RequestMetaObject) -> Result<Context<'_>, ErrorObject> {
+    /// Returns what the client declared, in this request or in the handshake.
+    fn context(&self, mut meta: RequestMetaObject) -> Result<ClientContext<'_>, ErrorObject> {
         match (meta.protocol_version.take(), &self.session) {
             (Some(version), _) if version.era() == Some(Era::Modern) => {
                 let capabilities = meta.client_capabilities.take();
                 let capabilities = capabilities.ok_or_else(|| missing("clientCapabilities"))?;
                 let client_info = meta.client_info.take();
                 let capabilities = Cow::Owned(capabilities);
-                Ok(Context { version, capabilities, client_info, meta })
+                Ok(ClientContext { version, capabilities, client_info, meta })
             }
             (Some(version), _) => Err(unsupported(&version)),
-            (None, Some(session)) => Ok(Context {
+            (None, Some(session)) => Ok(ClientContext {
                 version: session.version.clone(),
                 capabilities: Cow::Borrowed(&session.capabilities),
                 client_info: session.client_info.clone(),
@@ -270,7 +269,7 @@ impl Server {
         self.answer_with(id, &result);
     }
 
-    /// The `_meta` of results of the newer generation.
+    /// Returns the `_meta` of results of the newer generation.
     fn result_meta(&self) -> Meta {
         let mut meta = ResultMetaObject::new();
         meta.server_info = Some(self.options.server_info.clone());
@@ -287,7 +286,10 @@ impl Server {
         let start = match &params.cursor {
             Some(cursor) => {
                 cursor.parse().ok().filter(|start| *start <= tools.len()).ok_or_else(|| {
-                    ErrorObject::new(ErrorCode::INVALID_PARAMS, "at /cursor: expected one of ours")
+                    ErrorObject::new(
+                        ErrorCode::INVALID_PARAMS,
+                        "at /cursor: expected a cursor of this server",
+                    )
                 })?
             }
             None => 0,
@@ -316,7 +318,7 @@ impl Server {
     fn call(
         &self,
         params: CallToolRequestParams,
-        context: Context<'_>,
+        context: ClientContext<'_>,
     ) -> Result<ToolCall, ErrorObject> {
         if !self.options.tools.iter().any(|tool| tool.name == params.name) {
             let problem = alloc::format!("unknown tool: {}", params.name);
@@ -327,7 +329,7 @@ impl Server {
         let arguments = arguments.ok_or_else(|| {
             ErrorObject::new(ErrorCode::INVALID_PARAMS, "at /arguments: expected an object")
         })?;
-        // A client of the older generation has no place for them.
+        // Clients of the older generation do not support these members.
         let is_modern = context.version.era() != Some(Era::Legacy);
         let responses = params.input_responses.filter(|_| is_modern).unwrap_or_default();
         let responses = responses.iter().map(|(key, value)| (key.into(), Ok(value.clone())));
@@ -363,7 +365,7 @@ impl Server {
         Ok(())
     }
 
-    /// Says what the client will hear of: changes of tools.
+    /// Acknowledges a subscription: changes of tools and tasks.
     fn listen(&mut self, id: &RequestId, params: &SubscriptionsListenRequestParams) {
         let wants_tools = params.notifications.tools_list_changed == Some(true);
         let wanted = params.notifications.task_ids.clone().filter(|_| self.offers_tasks());
@@ -373,13 +375,13 @@ impl Server {
         filter.task_ids =
             wanted.map(|wanted| wanted.into_iter().take(Self::MAX_TASKS_LISTENED).collect());
         self.listeners.insert(id.clone(), Listener { wants_tools, tasks });
-        let mut told = SubscriptionsListenRequestParams::new(filter);
-        told.meta = Some(subscription(id));
-        self.notify("notifications/subscriptions/acknowledged", &told, Some(id.clone()));
+        let mut acknowledged = SubscriptionsListenRequestParams::new(filter);
+        acknowledged.meta = Some(subscription(id));
+        self.notify("notifications/subscriptions/acknowledged", &acknowledged, Some(id.clone()));
     }
 
-    /// Tells those who listen that the list of tools changed.
-    pub(super) fn tell_tools_changed(&mut self) {
+    /// Notifies subscribers and clients that the tool list changed.
+    pub(super) fn notify_tools_changed(&mut self) {
         let method = "notifications/tools/list_changed";
         if self.session.is_some() {
             self.notify(method, &RequestParams::new(), None);
@@ -393,7 +395,7 @@ impl Server {
         }
     }
 
-    /// Ends the requests that stay open to tell of changes: the server is about to go.
+    /// Ends all open subscriptions, before the server shuts down.
     pub fn end_subscriptions(&mut self) {
         while let Some((id, _)) = self.listeners.pop_first() {
             let mut meta = ResultMetaObject::new();
@@ -413,7 +415,7 @@ fn is_about_tasks(request: &ClientRequest) -> bool {
     )
 }
 
-/// Whether clients of a version send a method.
+/// Returns whether clients of a version send a method.
 fn is_known(method: &str, version: &ProtocolVersion) -> bool {
     methods::find(Direction::ToServer, method).is_some_and(|method| method.is_sent_in(version))
 }

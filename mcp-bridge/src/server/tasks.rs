@@ -1,7 +1,7 @@
-//! Calls that go on as tasks, by the extension `io.modelcontextprotocol/tasks`.
+//! Calls that continue as tasks, by the extension `io.modelcontextprotocol/tasks`.
 //!
-//! The tasks themselves are whoever's who does the calls: their requests come as [`ServerEvent::Request`](super::ServerEvent),
-//! once it is sure that the client may make them.
+//! The server does not store tasks. Requests about tasks are passed on as [`ServerEvent::Request`](super::ServerEvent)
+//! after the capabilities of the client were checked.
 use super::ask::missing_capability_error;
 use super::requests::{not_found, subscription};
 use super::{AskError, CallId, CallNotOpen, Server, ToolCall};
@@ -16,17 +16,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
 
-/// What a request that stays open hears of.
+/// Changes that an open subscription covers.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// Whether tools are among it.
+    /// Whether the subscription covers the tool list.
     pub(super) wants_tools: bool,
-    /// These tasks are.
+    /// Tasks that the subscription covers.
     pub(super) tasks: BTreeSet<String>,
 }
 
 impl ToolCall {
-    /// Whether the client takes a task instead of a result: it is of 2026-07-28 or later, and knows of them.
+    /// Returns whether the client accepts a task as the result: it uses 2026-07-28 or later and declared the extension.
     pub fn takes_task(&self) -> bool {
         self.version.era() != Some(Era::Legacy)
             && is_declared(self.capabilities.extensions.as_ref())
@@ -34,21 +34,21 @@ impl ToolCall {
 }
 
 impl super::ServerOptions {
-    /// Says that calls may be tasks. Whoever says so answers the requests about them.
+    /// Declares support for tasks. The caller then has to answer the requests about them.
     pub fn offer_tasks(&mut self) {
         declare(&mut self.capabilities.extensions);
     }
 }
 
 impl Server {
-    /// The most tasks that one request hears of.
+    /// Maximum number of tasks in one subscription.
     pub const MAX_TASKS_LISTENED: usize = 256;
 
-    /// Ends a call with a task, which the client asks about from now on. Whoever knows its name has to be able to ask: it has to
-    /// be kept before.
+    /// Ends a call with a task. The client polls the task from now on, so the task has to be stored before.
     ///
     /// # Errors
-    /// The call has ended, or its client [knows nothing of tasks](ToolCall::takes_task); the call is as it was.
+    /// Returns an error if the call has ended, or its client [does not support tasks](ToolCall::takes_task). The call
+    /// is unchanged.
     pub fn create_task(&mut self, call: CallId, task: Task) -> Result<(), AskError> {
         let open = self.calls.get(&call).ok_or(CallNotOpen)?;
         if !open.call.takes_task() {
@@ -61,8 +61,8 @@ impl Server {
         Ok(())
     }
 
-    /// Tells those who want to hear of it how a task stands. Whether it is theirs has to be known before.
-    pub fn task_changed(&mut self, task: &Task) {
+    /// Notifies subscribers of the status of a task. The caller has already checked that the clients may access it.
+    pub fn notify_task(&mut self, task: &Task) {
         let listeners =
             self.listeners.iter().filter(|(_, listener)| listener.tasks.contains(&task.task_id));
         let listeners: Vec<_> = listeners.map(|(id, _)| id.clone()).collect();
@@ -77,7 +77,7 @@ impl Server {
         is_declared(self.options.capabilities.extensions.as_ref())
     }
 
-    /// Whether a client that declared this may ask about tasks here.
+    /// Checks that the capabilities of a client permit a request about tasks.
     pub(super) fn check_task_request(
         &self,
         request: &ClientRequest,
@@ -93,7 +93,7 @@ impl Server {
     }
 }
 
-/// The error for a call that can only be a task, of a client that knows nothing of tasks.
+/// Returns the error for a call that requires a task, if the client does not support tasks.
 pub fn tasks_required() -> ErrorObject {
     missing_capability_error(&tasks_capability())
 }

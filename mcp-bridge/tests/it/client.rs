@@ -1,4 +1,4 @@
-//! The client, as servers of both generations see it.
+//! The client against servers of both generations.
 use crate::server::{ALL, answer, form, wire_raw};
 use jsonrpc_core::wire;
 use jsonrpc_core::{ErrorCode, ErrorObject};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A server that remembers what it was sent.
+/// A test server that records the messages it receives.
 struct Server {
     client: Client,
 }
@@ -24,7 +24,7 @@ impl Server {
         Self { client: Client::new(options) }
     }
 
-    /// One that is known to be of a generation.
+    /// Creates a server of a known generation.
     fn ready(era: Era) -> Self {
         let mut server = Self::new(Some(era));
         server.client.start(Duration::ZERO);
@@ -43,7 +43,7 @@ impl Server {
         server
     }
 
-    /// The one message that was sent.
+    /// Takes the only message that was sent.
     fn take(&mut self) -> Value {
         let message = self.client.poll_outgoing().expect("a message");
         let mut line = Vec::new();
@@ -60,15 +60,14 @@ impl Server {
     }
 
     fn call(&mut self) -> (UpstreamCall, Value) {
-        let call =
-            self.client.call(CallParams::new("t", wire_raw(&json!({})))).expect("it is ready");
+        let call = self.client.call(CallParams::new("t", wire_raw(&json!({})))).expect("ready");
         (call, self.take())
     }
 }
 
-/// What `server/discover` gives, and how it goes on from there.
+/// Outcome of each response to `server/discover`, and the messages that follow.
 #[test]
-fn the_generation_is_found_out() {
+fn generation_is_negotiated() {
     let unsupported = |supported: Value| json!({ "error": { "code": -32022, "message": "no", "data": { "supported": supported, "requested": "2026-07-28" } } });
     let discovered = |versions: Value| json!({ "result": { "supportedVersions": versions, "capabilities": {} } });
     let table = [
@@ -105,7 +104,7 @@ fn the_generation_is_found_out() {
                 }
                 other => panic!("{other:?}"),
             };
-            // Where the generation is given, there is no other to try.
+            // With a given generation there is no fallback.
             let expected =
                 if era.is_some() && expected == "initialize" { "unusable" } else { expected };
             assert_eq!(got, expected, "{answer}");
@@ -143,11 +142,11 @@ fn the_generation_is_found_out() {
     );
 }
 
-/// A tool that cannot be read, or whose name is taken, is left out with the reason, and loses no other.
+/// An invalid or duplicate tool is left out with a reason. The others are kept.
 #[test]
-fn one_bad_tool_does_not_lose_the_list() {
+fn invalid_tool_is_left_out_of_the_list() {
     let mut server = Server::ready(Era::Modern);
-    server.client.list_tools().expect("it is ready");
+    server.client.list_tools().expect("ready");
     let page = server.take();
     let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
     server.result(&page, json!({
@@ -167,15 +166,15 @@ fn one_bad_tool_does_not_lose_the_list() {
     let expected = [
         (1, Some("bad"), "at /annotations: expected an object (ToolAnnotations), got number"),
         (2, None, "expected an object (Tool), got number"),
-        (3, Some("a"), "another tool has the name"),
+        (3, Some("a"), "duplicate tool name"),
     ];
     assert_eq!(bad, expected);
     assert_eq!((list.ttl_ms, &list.cache_scope), (Some(10), &Some(CacheScope::Private)));
 }
 
-/// What each answer to a call is taken as.
+/// Interpretation of each response to a call.
 #[test]
-fn each_answer_to_a_call_is_read() {
+fn responses_to_a_call_are_decoded() {
     let table: &[(Value, &str, &str)] = &[
         (json!({ "content": [] }), "done", "done"),
         (json!({ "content": [], "resultType": "complete" }), "done", "done"),
@@ -217,14 +216,14 @@ fn each_answer_to_a_call_is_read() {
     }
 }
 
-/// From 2026-07-28 on a call is made again under another id, with the state to the byte, the answers, and everything else as it
-/// was; what cannot be told is cancelled or missing.
+/// Since 2026-07-28 a call is repeated under a new id with the exact state, the answers, and otherwise unchanged
+/// params. An error is sent as `cancel` or left out.
 #[test]
-fn a_call_is_made_again() {
+fn call_is_repeated_with_answers() {
     let mut server = Server::ready(Era::Modern);
     let mut params = CallParams::new("t", wire_raw(&json!({ "a": 1 })));
     params.meta = Some(wire_raw(&json!({ "traceparent": "00-1", "x": 1, "io.modelcontextprotocol/protocolVersion": "2025-11-25" })).into());
-    let call = server.client.call(params).expect("it is ready");
+    let call = server.client.call(params).expect("ready");
     let first = server.take();
     assert_eq!(first["params"]["_meta"]["traceparent"], "00-1");
     assert_eq!(first["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
@@ -247,7 +246,7 @@ fn a_call_is_made_again() {
         ("r".to_owned(), error()),
         ("s".to_owned(), error()),
     ];
-    server.client.answer(call, responses).expect("it is open");
+    server.client.answer(call, responses).expect("open");
     let mut again = server.take();
     assert_ne!(again["id"], first["id"]);
     let params = again["params"].as_object_mut().expect("params");
@@ -257,19 +256,19 @@ fn a_call_is_made_again() {
         Some(json!({ "q": answer("seat", "accept"), "s": { "action": "cancel" } }))
     );
     assert_eq!(again["params"], first["params"]);
-    // Without a state there is none to give back.
+    // Without a state none is returned.
     server.result(&again, json!({ "resultType": "input_required", "inputRequests": { "r": { "method": "roots/list" } } }));
     assert!(matches!(server.client.poll_event(), Some(ClientEvent::Needs { .. })));
     server
         .client
         .answer(call, vec![("r".to_owned(), Ok(wire_raw(&json!({ "roots": [] }))))])
-        .expect("it is open");
+        .expect("open");
     assert_eq!(server.take()["params"].get("requestState"), None);
 }
 
-/// Up to 2025-11-25 the server asks while the call is open; each request is answered once, or taken back.
+/// Up to 2025-11-25 the server sends requests while the call is open. Each is answered once or cancelled.
 #[test]
-fn a_server_asks_while_a_call_is_open() {
+fn legacy_server_requests_input_during_a_call() {
     let mut server = Server::ready(Era::Legacy);
     let asked = form("m").to_params().expect("JSON").expect("params");
     let asked: Value = asked.decode().expect("JSON");
@@ -299,13 +298,13 @@ fn a_server_asks_while_a_call_is_open() {
     assert_eq!(key, keys[1]);
     let responses =
         keys.iter().map(|key| (key.clone(), Ok(wire_raw(&json!({ "action": "accept" })))));
-    server.client.answer(call, responses.collect()).expect("it is open");
+    server.client.answer(call, responses.collect()).expect("open");
     let sent = server.take();
     assert_eq!((&sent["id"], &sent["result"]["action"]), (&json!("one"), &json!("accept")));
     assert!(server.client.poll_outgoing().is_none());
     server.line(&ask("three"));
     server.client.poll_event();
-    server.client.cancel(call).expect("it is open");
+    server.client.cancel(call).expect("open");
     let told = [server.take(), server.take()];
     let told = [&told[1], &told[0]];
     assert_eq!((&told[0]["id"], &told[0]["error"]["code"]), (&json!("three"), &json!(-32800)));
@@ -317,9 +316,9 @@ fn a_server_asks_while_a_call_is_open() {
     assert!(server.client.poll_event().is_none());
 }
 
-/// A server that asks for ever is stopped, in both generations.
+/// A server that keeps requesting input is stopped, in both generations.
 #[test]
-fn a_call_asks_so_often_at_most() {
+fn rounds_of_a_call_are_limited() {
     for era in [Era::Modern, Era::Legacy] {
         let mut server = Server::ready(era);
         let (call, mut request) = server.call();
@@ -341,7 +340,7 @@ fn a_call_asks_so_often_at_most() {
                         .requests
                         .into_iter()
                         .map(|(key, _)| (key, Ok(wire_raw(&json!({ "action": "decline" })))));
-                    server.client.answer(call, responses.collect()).expect("it is open");
+                    server.client.answer(call, responses.collect()).expect("open");
                     request = server.take();
                 }
                 Some(ClientEvent::Failed { error: CallError::TooManyRounds, .. }) => {
@@ -354,13 +353,13 @@ fn a_call_asks_so_often_at_most() {
     }
 }
 
-/// Progress finds its call; a deadline and the end of the connection end calls.
+/// Progress is assigned to its call. A deadline and the end of the connection end calls.
 #[test]
-fn calls_end_and_tell_how_far_they_are() {
+fn calls_report_progress_and_end() {
     let mut server = Server::ready(Era::Legacy);
     let mut params = CallParams::new("t", wire_raw(&json!({})));
     (params.wants_progress, params.deadline) = (true, Some(Duration::from_secs(9)));
-    let call = server.client.call(params).expect("it is ready");
+    let call = server.client.call(params).expect("ready");
     let token = server.take()["params"]["_meta"]["progressToken"].clone();
     let progress = |token: &Value| json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": { "progressToken": token, "progress": 0.5 } });
     server.line(&progress(&token));
@@ -388,7 +387,7 @@ fn calls_end_and_tell_how_far_they_are() {
 proptest! {
     /// No line makes the client panic.
     #[test]
-    fn any_line_is_taken(
+    fn any_line_is_handled(
         is_modern: bool,
         lines in prop::collection::vec("\\PC{0,40}|\\{\"jsonrpc\":\"2.0\",\"id\":[0-4],\"(result|error|method)\":(\\{\\}|\"ping\"|\"roots/list\"|\\{\"content\":\\[\\]\\}|\\{\"resultType\":\"input_required\"\\})\\}", 0..8),
     ) {

@@ -1,4 +1,4 @@
-//! `x-model-context`: what is put in comes out.
+//! `x-model-context`: extraction is the inverse of encoding.
 use crate::shapes::any_json;
 use jsonrpc_core::wire;
 use mcp_bridge::context::{
@@ -34,9 +34,9 @@ fn value(extracted: &Extracted) -> Option<Value> {
     extracted.context.as_ref().map(|context| context.decode().expect("JSON"))
 }
 
-/// The wire format of the first framework that had it, as its design says.
+/// The wire format of the first framework that used it, as documented there.
 #[test]
-fn the_first_format_round_trips() {
+fn original_format_round_trips() {
     let wire = json!({
         "mode": "form",
         "message": "Select a flight from NYC to LAX:\n\n1. SkyHigh $299\n2. CloudAir $349\n\n--x-model-context: application/json\n{\"flights\":[{\"id\":\"SH-142\"}],\"seatMap\":{\"rows\":30}}",
@@ -58,9 +58,9 @@ fn the_first_format_round_trips() {
     assert_eq!(again, Ok(wire));
 }
 
-/// What a message is read as: its context, what is left of it, and what is odd.
+/// Context, remaining text and diagnostics of each irregular message.
 #[test]
-fn each_odd_message_is_read_by_its_rule() {
+fn irregular_messages_are_decoded_by_rule() {
     let header = "--x-model-context: application/json";
     let (context, none) = (Some(json!({ "a": 1 })), None::<Value>);
     let deep = format!("{}{}", "{\"a\":".repeat(65), "1".to_owned() + &"}".repeat(65));
@@ -78,7 +78,7 @@ fn each_odd_message_is_read_by_its_rule() {
             Some("Hi"),
             None,
         ),
-        // Three line ends, as one encoder writes them; the message keeps what is not the separator.
+        // Three line breaks, as one encoder writes them; the message keeps those beyond the separator.
         (format!("Hi\n\n\n{header}\n{{\"a\":1}}"), context.clone(), Some("Hi\n"), None),
         (format!("Hi\n{header}\n{{\"a\":1}}"), context.clone(), Some("Hi"), None),
         (format!("{header}\n{{\"a\":1}}"), context.clone(), Some(""), None),
@@ -91,7 +91,7 @@ fn each_odd_message_is_read_by_its_rule() {
             Some("Hi"),
             None,
         ),
-        // Encoded twice by one that does not look: the last counts.
+        // Encoded twice by an encoder that does not replace: the last section counts.
         (
             format!("Hi\n\n{header}\n{{\"a\":1}}\n\n{header}\n{{\"a\":1}}"),
             context,
@@ -137,21 +137,21 @@ fn each_odd_message_is_read_by_its_rule() {
     }
 }
 
-/// A section that is not read is hidden and kept.
+/// A section that is not decoded is removed from the message and returned separately.
 #[test]
-fn a_section_of_another_type_is_kept_apart() {
+fn unsupported_section_is_returned_separately() {
     let section = "--x-model-context: application/json+gzip;base64\nH4sI\nmore";
     let found = extract(&json!({ "message": format!("Hi\n\n{section}"), "requestedSchema": {} }));
     assert_eq!(found.request.message(), Some("Hi"));
     assert_eq!(found.raw_section.as_deref(), Some(section));
 }
 
-/// Members are read in their order; what is no context is passed over, and what differs is told.
+/// Carriers take precedence in order. Invalid ones are skipped, and mismatches are reported.
 #[test]
-fn carriers_count_in_their_order() {
+fn carriers_take_precedence_in_order() {
     let section = |text: &str| format!("Hi\n\n--x-model-context: application/json\n{text}");
     let a = json!({ "a": 1 });
-    // `_meta`, schema, message; then the context, where it is from, and what is odd about which.
+    // `_meta`, schema, message; then the context, its source, and the diagnostics.
     type Row = (
         Value,
         Value,
@@ -169,7 +169,7 @@ fn carriers_count_in_their_order() {
             Some(Carrier::Meta),
             &[("/message", ContextProblem::Mismatch)],
         ),
-        // Written in another way, and the same.
+        // Another spelling of the same value.
         (
             json!({ NAME: a }),
             json!({ NAME: a }),
@@ -241,9 +241,9 @@ fn carriers_count_in_their_order() {
     }
 }
 
-/// What does not fit is an error, and leaves the elicitation as it was.
+/// A context that cannot be encoded is an error and leaves the elicitation unchanged.
 #[test]
-fn what_does_not_fit_is_an_error() {
+fn context_beyond_the_limits_is_an_error() {
     let plain = json!({ "message": "Hi", "requestedSchema": {} });
     let all = Encoding::new(Carriers::ALL);
     let deep = (0..64).fold(json!(1), |inner, _| json!({ "a": inner }));
@@ -272,9 +272,9 @@ fn what_does_not_fit_is_an_error() {
     assert_eq!(context::encode(&mut unknown, &context, &all), Err(EncodeError::Mode));
 }
 
-/// Numbers, order and repeated members arrive to the letter, and the schema around them stays as it was.
+/// Numbers, order and repeated members are preserved exactly, and the surrounding schema is unchanged.
 #[test]
-fn contexts_are_kept_to_the_letter() {
+fn contexts_are_preserved_exactly() {
     let context = r#"{"z":1e2,"a":10000000000000000000000,"z":0.10}"#;
     let schema = r#"{"required":["b"],"$schema":"x","properties":{"b":{"type":"string"},"a":{}},"type":"object"}"#;
     let params = format!(r#"{{"message":"Hi","requestedSchema":{schema}}}"#);
@@ -289,9 +289,9 @@ fn contexts_are_kept_to_the_letter() {
     }
 }
 
-/// The peer's word decides, in the place that its generation has for it.
+/// The capabilities of the peer decide, in the member that its generation uses.
 #[test]
-fn carriers_follow_what_the_peer_declared() {
+fn carriers_follow_the_capabilities_of_the_peer() {
     let table = [
         (json!({}), Carriers::ALL),
         (json!({ "elicitation": {} }), Carriers::ALL),
@@ -318,7 +318,7 @@ fn message() -> impl Strategy<Value = String> {
     ];
     prop::collection::vec(part, 0..6)
         .prop_map(|parts| parts.concat())
-        .prop_filter("a marker of its own", |text| {
+        .prop_filter("contains a marker", |text| {
             !text.contains("--x-model-context:") && !text.contains("--x-elicit-context:")
         })
 }
@@ -339,7 +339,7 @@ fn carriers() -> impl Strategy<Value = Carriers> {
         .prop_filter("none", |carriers| *carriers != Carriers::NONE)
 }
 
-/// What a proxy does to a carrier.
+/// Effect of a proxy on a carrier.
 #[derive(Clone, Copy, Debug)]
 enum Harm {
     Strip,
@@ -397,9 +397,9 @@ fn pass_on(params: &mut Value, carrier: Carrier, harm: Harm) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// What is put in comes out, and nothing else changes, whatever the message, the schema and the context are.
+    /// Extraction returns the encoded context and the original elicitation, for any message, schema and context.
     #[test]
-    fn extracting_undoes_encoding(
+    fn extraction_inverts_encoding(
         params in params(), context in object(), carriers in carriers(), is_later_name: bool,
     ) {
         let mut encoding = Encoding::new(carriers);
@@ -414,9 +414,9 @@ proptest! {
         prop_assert_eq!(found.diagnostics, vec![]);
     }
 
-    /// It arrives past a proxy that strips, garbles or rewrites any one or two carriers.
+    /// The context survives a proxy that strips, garbles or rewrites any one or two carriers.
     #[test]
-    fn it_arrives_past_a_proxy(
+    fn context_survives_a_proxy(
         params in params(),
         context in object(),
         harmed in subsequence(vec![Carrier::Meta, Carrier::Schema, Carrier::Message], 1..=2),
@@ -432,7 +432,7 @@ proptest! {
         prop_assert!(found.diagnostics.iter().all(|it| it.problem != ContextProblem::Mismatch));
     }
 
-    /// Encoding again replaces: the last context counts, as if it had been the only one.
+    /// Encoding again replaces the context: the last one counts, as if it were the only one.
     #[test]
     fn the_last_context_counts(
         params in params(), first in object(), last in object(), before in carriers(), after in carriers(),
@@ -443,9 +443,9 @@ proptest! {
         prop_assert_eq!(encode(&twice, &last, &Encoding::new(after)).expect("it fits"), once);
     }
 
-    /// Markers in the text are broken, and the text is told from the section all the same.
+    /// Markers in the text are broken, and the text remains distinct from the section.
     #[test]
-    fn markers_in_the_text_do_no_harm(
+    fn markers_in_the_text_are_broken(
         parts in prop::collection::vec(select(vec![
             "--x-model-context:", "--x-elicit-context:", " application/json", "\n", "{\"b\":2}", "Hi", "\r\n",
         ]), 0..8),
@@ -462,9 +462,9 @@ proptest! {
         prop_assert_eq!(found.diagnostics, vec![]);
     }
 
-    /// Any text is read without a panic, and one without a section stays as it is.
+    /// No text causes a panic, and a text without a section is unchanged.
     #[test]
-    fn any_text_is_read(text in "(\\PC|\n|\r|--x-model-context: application/json|[{}\":,])*") {
+    fn any_text_is_decoded(text in "(\\PC|\n|\r|--x-model-context: application/json|[{}\":,])*") {
         let params = json!({ "message": text, "requestedSchema": text, "_meta": text });
         let found = extract(&params);
         let left = found.request.message().expect("a form");

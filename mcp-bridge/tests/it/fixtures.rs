@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// Each file decodes, and encodes to what it was.
+/// Each file decodes, and encodes to the same value.
 #[test]
 fn fixtures_round_trip() -> Result<(), Box<dyn Error>> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -27,9 +27,9 @@ fn fixtures_round_trip() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What models see stays as the server wrote it: member order and number spelling.
+/// Text that models read is preserved exactly: member order and number spelling.
 #[test]
-fn schemas_are_kept_to_the_letter() -> Result<(), Box<dyn Error>> {
+fn schemas_are_preserved_exactly() -> Result<(), Box<dyn Error>> {
     let text = r#"{"name":"t","inputSchema":{"zeta": 1e2,"alpha": 0.1000000000000000055}}"#;
     let tool: Tool = serde_json::from_str(text)?;
     assert_eq!(serde_json::to_string(&tool)?, text);

@@ -10,7 +10,7 @@ fn tool(schema: &Value) -> Tool {
     wire::decode(&json!({ "name": "t", "inputSchema": schema }).to_string()).expect("a tool")
 }
 
-/// The headers of a call with these arguments, and whether they pass once `change` was there.
+/// Checks the headers of a call with these arguments after `change` was applied.
 fn call(
     tool: &Tool,
     arguments: &Value,
@@ -40,7 +40,7 @@ fn call(
 
 /// The examples of the specification.
 #[test]
-fn values_are_written_as_the_specification_says() {
+fn values_are_encoded_as_specified() {
     for (value, header) in [
         ("us-west1", "us-west1"),
         ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
@@ -64,7 +64,7 @@ fn values_are_written_as_the_specification_says() {
 proptest! {
     /// A header can have any text, and gives it back.
     #[test]
-    fn a_value_comes_back(value in any::<String>()) {
+    fn value_round_trips(value in any::<String>()) {
         let header = encode_value(&value);
         prop_assert!(header.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)));
         prop_assert_eq!(header.trim(), &*header);
@@ -74,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn arguments_go_into_headers() {
+fn marked_arguments_are_repeated_in_headers() {
     let marked = |kind: &str, name: &str| json!({ "type": kind, "x-mcp-header": name });
     let place = json!({ "type": "object", "properties": { "city": marked("string", "City") } });
     let tool = tool(&json!({ "type": "object", "properties": {
@@ -105,17 +105,17 @@ fn arguments_go_into_headers() {
     assert_eq!(call(&tool, &arguments, same).1, Ok(()));
     for index in 0..headers.len() {
         let without = call(&tool, &arguments, |headers| drop(headers.remove(index))).1;
-        assert_eq!(without, Err(format!("the header {} is missing", headers[index].0)));
+        assert_eq!(without, Err(format!("missing header {}", headers[index].0)));
         let other = call(&tool, &arguments, |headers| headers[index].1.push('7')).1;
         let name = &headers[index].0;
-        assert_eq!(other, Err(format!("the header {name} does not say what the body says")));
+        assert_eq!(other, Err(format!("header {name} differs from the body")));
     }
     let unasked = |headers: &mut Vec<_>| headers.push(("Mcp-Param-Loud".into(), "true".into()));
     assert!(call(&tool, &arguments, unasked).1.is_err());
 }
 
 #[test]
-fn a_mark_that_may_not_be_is_told_of() {
+fn invalid_header_keyword_is_an_error() {
     let marked = json!({ "type": "string", "x-mcp-header": "A" });
     let table = [
         (json!({ "a": { "type": "string", "x-mcp-header": "" } }), "/properties/a"),

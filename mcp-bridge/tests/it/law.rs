@@ -1,4 +1,4 @@
-//! The law: decode, then encode, gives the same JSON value.
+//! Law of wire types: decoding and then encoding preserves the JSON value.
 use crate::shapes::{Member, Presence, SHAPES, Shape};
 use crate::wire_types::{self, TYPES};
 use proptest::prelude::*;
@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Every type gives back the JSON value that it was read from, whatever a newer peer put in.
+/// Every type preserves the JSON value it was decoded from, including members of newer peers.
 #[test]
-fn every_type_keeps_the_law() {
+fn every_type_round_trips() {
     for wire_type in TYPES {
         let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
         let law = TestRunner::new(config).run(&SHAPES.instance(wire_type.name), |given| {
@@ -26,9 +26,9 @@ fn every_type_keeps_the_law() {
     }
 }
 
-/// An optional member that is `null` is read as none, and written as `null` again.
+/// An optional member that is `null` decodes as `None` and encodes as `null` again.
 #[test]
-fn null_of_an_optional_member_stays() {
+fn null_optional_member_is_preserved() {
     for (name, shape) in &SHAPES.0 {
         let Shape::Object(members) = shape else { continue };
         let minimal = minimal(name);
@@ -41,7 +41,7 @@ fn null_of_an_optional_member_stays() {
     }
 }
 
-/// Each name and each variant of the specification is a variant of its type, not kept as unknown.
+/// Each name and variant of the specification is a known variant of its type.
 #[test]
 fn every_known_variant_is_known() {
     let mut runner = TestRunner::deterministic();
@@ -54,7 +54,7 @@ fn every_known_variant_is_known() {
     }
 }
 
-/// A member of a wrong kind is an error that points at it; a missing one is named.
+/// A member of a wrong type is an error that points at it; a missing member is named.
 #[test]
 fn errors_point_at_the_member() {
     for (name, shape) in &SHAPES.0 {
@@ -90,9 +90,9 @@ fn check_errors(minimal: &Value, member: Member, name: &str) {
     }
 }
 
-/// An object with its required members alone.
+/// Returns an object with the required members only.
 fn minimal(name: &str) -> Value {
-    let Shape::Object(members) = &SHAPES.0[name] else { panic!("{name} is no object") };
+    let Shape::Object(members) = &SHAPES.0[name] else { panic!("{name} is not an object") };
     let mut runner = TestRunner::deterministic();
     let instance = SHAPES.instance(name).new_tree(&mut runner).expect(name).current();
     let is_required =
@@ -101,7 +101,7 @@ fn minimal(name: &str) -> Value {
     Value::Object(instance.filter(|(name, _)| is_required(name)).collect())
 }
 
-/// Each type has a shape, each shape a type, and both are those of the source.
+/// Each type has a shape and each shape a type, and both match the source.
 #[test]
 fn every_type_is_listed() {
     let types: BTreeSet<_> = TYPES.iter().map(|wire_type| wire_type.name.to_owned()).collect();
@@ -112,7 +112,7 @@ fn every_type_is_listed() {
     let files = [&crate_source, &crate_source.join("mcp")]
         .map(|folder| fs::read_dir(folder).expect("a folder"));
     for path in files.into_iter().flatten().map(|file| file.expect("a file").path()) {
-        // What the macros define is one level inside of them.
+        // Definitions inside the macros are indented by one level.
         let text =
             if path.is_file() { fs::read_to_string(path).expect("text") } else { String::new() };
         let names = text.lines().filter_map(|line| {
@@ -125,7 +125,7 @@ fn every_type_is_listed() {
     assert_eq!(types, source);
 }
 
-/// What reads by method is not a type of the wire.
+/// Types that decode by method are not wire types.
 const DISPATCH: &[&str] = &[
     "ClientRequest",
     "ServerResult",

@@ -1,4 +1,4 @@
-//! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
+//! Integration tests. `cfg(test)` makes Clippy treat helpers as tests.
 
 #[cfg(test)]
 mod client;

@@ -8,7 +8,7 @@ use mcp_bridge::mcp::methods::{self, Direction, MethodKind};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 
-/// The messages of each version by direction, as its schema lists them.
+/// The messages of each version by direction, as listed in its schema.
 const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
     (
         ProtocolVersion::V20241105,
@@ -116,7 +116,7 @@ const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
             "tools/call",
             "completion/complete",
             "notifications/cancelled",
-            // Of the extension `tasks`.
+            // Extension `tasks`.
             "tasks/get",
             "tasks/update",
             "tasks/cancel",
@@ -134,15 +134,15 @@ const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
             "notifications/tools/list_changed",
             "notifications/prompts/list_changed",
             "notifications/subscriptions/acknowledged",
-            // Of the extension `tasks`.
+            // Extension `tasks`.
             "notifications/tasks",
         ],
     ),
 ];
 
-/// Each version has the methods that its schema lists, and no others.
+/// Each version has exactly the methods that its schema lists.
 #[test]
-fn rows_are_those_of_the_schemas() {
+fn rows_match_the_schemas() {
     for (version, direction, expected) in LISTED {
         let sent =
             methods::all().filter(|row| row.is_sent_in(version) && row.direction == *direction);
@@ -157,10 +157,10 @@ fn rows_are_those_of_the_schemas() {
     );
 }
 
-/// Each row is read by that name, and so is its result, by its receiver and nobody else.
+/// Each method is decoded by name, and so is its result, only for its receiver.
 #[test]
-fn each_method_is_read_by_its_receiver() {
-    // Params of no method: reading them fails where the method is known, and keeps them where it is not.
+fn methods_are_decoded_only_for_their_receiver() {
+    // No method has such params: a known method rejects them, and an unknown one keeps them.
     let odd: &RawValue = serde_json::from_str("[]").expect("JSON");
     for row in methods::all() {
         let (name, to_server) = (row.name, row.direction == Direction::ToServer);

@@ -1,4 +1,4 @@
-//! Tools that ask: `book_flight`, however it waits.
+//! Tools that ask: `book_flight` under each suspend policy.
 use futures::executor::block_on;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::elicitations;
@@ -71,11 +71,11 @@ pub(crate) struct Booking {
 }
 
 elicitations! {
-    /// What booking a flight asks.
+    /// Questions of the tool `book_flight`.
     pub(crate) BookFlight handled by BookFlightHandlers {
-        /// Which flight?
+        /// The flight.
         pick_flight: PickFlight = "pickFlight" (FlightList => FlightChoice),
-        /// Which seat?
+        /// The seat.
         pick_seat: PickSeat = "pickSeat" (SeatMap => SeatChoice),
     }
 }
@@ -86,12 +86,12 @@ pub(crate) fn tip(destination: &str) -> CreateMessageRequestParams {
     CreateMessageRequestParams::new([SamplingMessage::new(Role::User, content)], 100)
 }
 
-/// Books a flight: `tickets` counts the charges.
+/// A tool that books a flight. `tickets` counts the charges.
 pub(crate) fn book_flight(version: &str, tickets: &Arc<AtomicU64>) -> PluginTool {
     book_flight_that_stalls(version, tickets, &Arc::default())
 }
 
-/// The same, whose charge does not end as long as `stalls` is set.
+/// A tool that books a flight and does not complete a charge while `stalls` is set.
 fn book_flight_that_stalls(
     version: &str,
     tickets: &Arc<AtomicU64>,
@@ -114,7 +114,7 @@ async fn book(
     tickets: Arc<AtomicU64>,
     stalls: Arc<AtomicBool>,
 ) -> Result<Booking, PluginError> {
-    let refused = || PluginError::failed("the user does not want to fly");
+    let refused = || PluginError::failed("the user declined");
     let flights = [("SH-142", 299), ("CA-287", 349)];
     let flights = flights.map(|(id, price)| Flight { id: id.into(), price }).to_vec();
     let message = format!("Which flight from {} to {}?", trip.from, trip.destination);
@@ -148,7 +148,7 @@ async fn book(
     Ok(Booking { ticket_number, flight, seat, price, tip: tip.text.clone() })
 }
 
-/// A clock that the test moves.
+/// A clock that the test advances.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Time(Arc<AtomicU64>);
 
@@ -162,7 +162,7 @@ impl Time {
     }
 }
 
-/// What outlives a program: the store, the key, the time, and who was charged.
+/// State that outlives a program: the store, the key, the time, and the charges.
 pub(crate) struct World {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) tickets: Arc<AtomicU64>,
@@ -192,12 +192,12 @@ impl World {
         SuspendPolicy::Token { codec, is_single_use }
     }
 
-    /// A program that has begun.
+    /// Creates the host of a new program.
     pub(crate) fn host(&self, policy: SuspendPolicy, owner: &str) -> PluginHost {
         self.host_of(policy, owner, "1")
     }
 
-    /// A program whose charges do not end until `stalls` is cleared.
+    /// Creates the host of a program that completes no charge until `stalls` is cleared.
     pub(crate) fn host_that_stalls(&self, policy: SuspendPolicy, owner: &str) -> PluginHost {
         self.stalls.store(true, Ordering::SeqCst);
         self.host_of(policy, owner, "1")
@@ -278,7 +278,7 @@ pub(crate) fn answer_as(
     block_on(host.resume(Resumption { state, tool, arguments, principal, answers }, None))
 }
 
-/// What to come back with, and what is asked.
+/// Returns the state and the keys of the open questions.
 pub(crate) fn asked(turn: Result<Turn, SessionError>) -> (String, Vec<String>) {
     match turn {
         Ok(Turn::Asks { state, asks }) => (state, asks.into_iter().map(|ask| ask.key).collect()),
@@ -309,7 +309,7 @@ pub(crate) fn booking() -> Value {
 }
 
 #[test]
-fn a_flight_is_booked_however_the_tool_waits() {
+fn flight_is_booked_under_each_policy() {
     let world = World::new();
     for policy in [
         SuspendPolicy::Park,
@@ -333,7 +333,7 @@ fn a_flight_is_booked_however_the_tool_waits() {
 }
 
 #[test]
-fn an_answer_may_come_to_another_program() {
+fn another_program_can_resume_a_call() {
     let world = World::new();
     for policy in [SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay, world.token(true)] {
         let world = World::new();
@@ -347,7 +347,7 @@ fn an_answer_may_come_to_another_program() {
 }
 
 #[test]
-fn a_parked_tool_is_lost_with_its_program() {
+fn parked_tool_is_lost_with_its_program() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Park, "a");
     let (state, _) = asked(begin(&host));
@@ -361,7 +361,7 @@ fn a_parked_tool_is_lost_with_its_program() {
 }
 
 #[test]
-fn a_parked_tool_may_be_run_again_where_it_is_not() {
+fn parked_tool_is_replayed_in_another_program() {
     let world = World::new();
     let host = |owner| world.host(SuspendPolicy::ParkOrReplay, owner);
     let (first, restarted) = (host("a"), host("b"));
@@ -370,7 +370,7 @@ fn a_parked_tool_may_be_run_again_where_it_is_not() {
     assert_eq!(asks, ["pickSeat"]);
     let (state, asks) = asked(answer(&restarted, &state, [seat()]));
     assert_eq!(asks, ["tip"]);
-    // The first one's copy is behind, and is not gone on with.
+    // The copy of the first program is outdated and must not continue.
     assert_eq!(booked(answer(&first, &state, [tipped()])), booking());
     assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
     assert_eq!(world.record("9c41").owner, "a");
@@ -382,7 +382,7 @@ fn a_parked_tool_may_be_run_again_where_it_is_not() {
 }
 
 #[test]
-fn a_session_of_a_program_that_has_ended_is_lost() {
+fn session_of_an_ended_program_is_lost() {
     let world = World::new();
     let (state, _) = asked(begin(&world.host(SuspendPolicy::Park, "a")));
     let other = world.host(SuspendPolicy::Park, "b");
@@ -394,7 +394,7 @@ fn a_session_of_a_program_that_has_ended_is_lost() {
 }
 
 #[test]
-fn whoever_calls_is_told_and_then_whoever_answers() {
+fn notices_reach_the_caller_and_then_the_resumer() {
     let world = World::new();
     for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, world.token(true)] {
         let world = World::new();
@@ -424,20 +424,20 @@ fn whoever_calls_is_told_and_then_whoever_answers() {
 }
 
 #[test]
-fn the_user_may_decline_or_turn_away() {
+fn user_may_decline_or_cancel() {
     for action in ["decline", "cancel", "postpone"] {
         let world = World::new();
         let host = world.host(SuspendPolicy::Replay, "a");
         let (state, _) = asked(begin(&host));
         let answered =
             answer(&host, &state, [("pickFlight".into(), value(&json!({ "action": action })))]);
-        assert_eq!(failure(answered), "the user does not want to fly", "{action}");
+        assert_eq!(failure(answered), "the user declined", "{action}");
         assert_eq!(world.record("9c41").status, SessionStatus::Failed);
     }
 }
 
 #[test]
-fn an_answer_that_would_not_do_is_asked_for_again() {
+fn question_is_repeated_after_an_invalid_answer() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
     let (state, _) = asked(begin(&host));
@@ -454,7 +454,7 @@ fn an_answer_that_would_not_do_is_asked_for_again() {
 }
 
 #[test]
-fn an_error_of_the_client_fails_the_tool() {
+fn error_response_fails_the_tool() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
     let (state, _) = asked(begin(&host));

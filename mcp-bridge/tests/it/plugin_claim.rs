@@ -1,4 +1,4 @@
-//! Answers that come twice, in another order, or at the same time: one of them counts.
+//! Repeated, reordered and concurrent answers: exactly one takes effect.
 use crate::plugin::{
     World, accept, answer, asked, begin, book_flight, booked, booking, flight, seat, tipped,
 };
@@ -13,10 +13,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 proptest! {
-    /// Whichever programs the answers come to, in whatever order and however often, somebody is charged once, and the
-    /// booking is that of the first answers.
+    /// For any programs, order and repetition of answers, one charge is made, and the booking is that of the first
+    /// answers.
     #[test]
-    fn a_session_ends_once(steps in prop::collection::vec((0..3usize, 0..5usize), 0..12)) {
+    fn session_ends_once(steps in prop::collection::vec((0..3usize, 0..5usize), 0..12)) {
         let world = World::new();
         let hosts = ["a", "b", "c"].map(|owner| world.host(SuspendPolicy::Replay, owner));
         let (state, _) = asked(begin(&hosts[0]));
@@ -43,9 +43,9 @@ proptest! {
 
 }
 
-/// However many answer at the same time, one of them runs the tool.
+/// Of any number of concurrent answers, one runs the tool.
 #[test]
-fn answers_at_the_same_time_are_run_once() {
+fn concurrent_answers_run_the_tool_once() {
     for _ in 0..20 {
         let world = World::new();
         let hosts = ["a", "b", "c", "d"].map(|owner| world.host(SuspendPolicy::Replay, owner));
@@ -68,7 +68,7 @@ fn answers_at_the_same_time_are_run_once() {
     }
 }
 
-/// A store that lets others go first before it does anything.
+/// A store that yields before each operation.
 struct Yielding(Arc<MemoryStore>);
 
 async fn yield_once() {
@@ -117,7 +117,7 @@ impl SessionStore for Yielding {
 }
 
 proptest! {
-    /// However the steps of programs that answer at the same time fall between each other, one of them runs the tool.
+    /// For any interleaving of programs that answer concurrently, one of them runs the tool.
     #[test]
     fn one_claim_wins(schedule in prop::collection::vec(0..3usize, 0..40)) {
         let world = World::new();
@@ -148,7 +148,7 @@ proptest! {
     }
 }
 
-/// What one who answers came to.
+/// Outcome of one answer.
 #[derive(Clone, Debug, PartialEq)]
 enum Came {
     To(Value),
@@ -156,10 +156,10 @@ enum Came {
 }
 
 proptest! {
-    /// However the steps of programs fall between each other of which some are taken for dead while they run: who comes to an end
-    /// comes to the same one as all others, and what is kept is that, and of the last epoch.
+    /// For any interleaving with programs that run past their lease, all programs that complete have the same
+    /// outcome, which is stored with the last epoch.
     #[test]
-    fn whoever_is_taken_for_dead_changes_nothing_any_more(
+    fn runner_with_an_expired_lease_has_no_effect(
         schedule in prop::collection::vec((0..4usize, prop::bool::weighted(0.1)), 0..40),
     ) {
         let world = World::new();
@@ -184,7 +184,7 @@ proptest! {
         let (mut came, mut epoch) = (Vec::new(), before);
         for (which, is_late) in schedule.into_iter().chain(to_the_end) {
             if is_late && world.time.now() < Duration::from_secs(3000) {
-                // Longer than a lease, and all in all not as long as an answer may take.
+                // Longer than a lease, but in total shorter than the time limit of an answer.
                 world.time.pass(400);
             }
             let Some(future) = &mut racing[which] else { continue };
@@ -197,7 +197,7 @@ proptest! {
                 racing[which] = None;
             }
             let now = world.record(&state).epoch;
-            prop_assert!(now >= epoch, "an epoch comes once");
+            prop_assert!(now >= epoch, "epochs increase");
             epoch = now;
         }
         prop_assert_eq!(came.len(), 4);

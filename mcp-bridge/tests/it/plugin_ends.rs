@@ -1,4 +1,4 @@
-//! Sessions that end before they are done, and who is let in.
+//! Sessions that end early, and access to sessions.
 use crate::plugin::{
     World, answer, answer_as, asked, begin, book_flight, booked, booking, flight, seat, tipped,
     value,
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[test]
-fn a_session_can_be_aborted_and_is_listed_until_then() {
+fn session_is_listed_until_it_is_aborted() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         let world = World::new();
         let host = world.host(policy, "a");
@@ -32,7 +32,7 @@ fn a_session_can_be_aborted_and_is_listed_until_then() {
 }
 
 #[test]
-fn a_session_expires_and_is_forgotten() {
+fn session_expires_and_is_removed() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
     let (state, _) = asked(begin(&host));
@@ -48,7 +48,7 @@ fn a_session_expires_and_is_forgotten() {
     world.time.pass(600);
     block_on(host.sweep()).expect("swept");
     assert!(matches!(answer(&host, &state, [flight()]), Err(SessionError::NotFound)));
-    // A sweep ends those that nobody answers.
+    // A sweep ends sessions without an answer.
     let (_, _) = asked(begin(&host));
     world.time.pass(3600);
     block_on(host.sweep()).expect("swept");
@@ -56,7 +56,7 @@ fn a_session_expires_and_is_forgotten() {
 }
 
 #[test]
-fn a_token_expires_and_is_used_once() {
+fn token_expires_and_is_used_once() {
     let world = World::new();
     let host = world.host(world.token(true), "a");
     let (state, _) = asked(begin(&host));
@@ -75,7 +75,7 @@ fn a_token_expires_and_is_used_once() {
 }
 
 #[test]
-fn nobody_else_is_let_in_and_no_other_code() {
+fn other_principals_and_changed_code_are_rejected() {
     let world = World::new();
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, world.token(false)] {
         let world = World::new();
@@ -91,7 +91,7 @@ fn nobody_else_is_let_in_and_no_other_code() {
 }
 
 #[test]
-fn a_step_is_not_the_clients_to_answer() {
+fn client_cannot_answer_a_step() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
     let (state, _) = asked(begin(&host));
@@ -104,7 +104,7 @@ fn a_step_is_not_the_clients_to_answer() {
 }
 
 #[test]
-fn a_full_store_says_so() {
+fn full_store_is_an_error() {
     let store = Arc::new(MemoryStore::new(StoreLimits::new(0, 0)));
     let tool = book_flight("1", &Arc::default());
     let host =
@@ -113,7 +113,7 @@ fn a_full_store_says_so() {
 }
 
 #[test]
-fn arguments_that_come_again_are_compared_as_values() {
+fn repeated_arguments_are_compared_as_values() {
     let world = World::new();
     for policy in [SuspendPolicy::Replay, world.token(false)] {
         let world = World::new();

@@ -1,4 +1,4 @@
-//! What a chat page and other programs see of tools that ask.
+//! Events for chat pages, and serialized forms for other programs.
 use crate::plugin::{
     BookFlight, BookFlightHandlers, FlightChoice, FlightList, SeatChoice, SeatMap, World, answer,
     asked, begin, book_flight, failure, flight, seat, tipped, value,
@@ -32,7 +32,7 @@ impl BookFlightHandlers for FirstOfAll {
 }
 
 #[test]
-fn handlers_answer_through_each_carrier() {
+fn handlers_read_each_carrier() {
     for carriers in [Carriers::ALL, Carriers::META, Carriers::SCHEMA_AND_MESSAGE] {
         let world = World::new();
         let host = world.host(SuspendPolicy::Replay, "a");
@@ -47,12 +47,12 @@ fn handlers_answer_through_each_carrier() {
             let answered = value(&serde_json::to_value(result).expect("JSON"));
             turn = answer(&host, &state, [(asks[0].key.clone(), answered)]);
         }
-        assert_eq!(failure(turn), "the user does not want to fly");
+        assert_eq!(failure(turn), "the user declined");
     }
 }
 
 #[test]
-fn a_question_is_an_event_and_an_interrupt() {
+fn question_becomes_an_event_and_an_interrupt() {
     let world = World::new();
     let Ok(Turn::Asks { asks, .. }) = begin(&world.host(SuspendPolicy::Replay, "a")) else {
         panic!("no question");
@@ -86,7 +86,7 @@ fn a_question_is_an_event_and_an_interrupt() {
 }
 
 #[test]
-fn records_have_a_json_form() {
+fn records_round_trip_as_json() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
     let (state, _) = asked(begin(&host));
@@ -98,7 +98,7 @@ fn records_have_a_json_form() {
 }
 
 #[test]
-fn a_chat_page_hears_of_a_call_from_its_beginning_to_its_end() {
+fn chat_page_receives_start_and_end_of_a_call() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
     let mut registry = Registry::new(CollisionPolicy::Rename);
@@ -128,7 +128,7 @@ fn a_chat_page_hears_of_a_call_from_its_beginning_to_its_end() {
         answer(&host, &state, [("pickFlight".into(), value(&json!({ "action": "decline" })))]);
     let sent = hear(&refused);
     assert_eq!(sent[0]["type"], "tool_complete");
-    assert_eq!(sent[0]["tool_result"], "the user does not want to fly");
+    assert_eq!(sent[0]["tool_result"], "the user declined");
     assert!(hear(&Err(SessionError::Expired)).is_empty(), "it has ended");
 
     let update = call_update("c", "t", None, &Err(SessionError::Expired));
@@ -136,9 +136,9 @@ fn a_chat_page_hears_of_a_call_from_its_beginning_to_its_end() {
     assert_eq!(update.output.as_deref(), Some("the session has expired"));
 }
 
-/// What goes to another program comes out there as it was.
+/// Outcomes survive the transport between programs.
 #[test]
-fn turns_go_between_programs() {
+fn turns_round_trip_between_programs() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
     let (state, tool, principal) = ("9c41", "book_flight", "ada");

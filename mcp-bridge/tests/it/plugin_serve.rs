@@ -13,7 +13,7 @@ fn server() -> Server {
     Server::new(ServerOptions::new(Implementation::new("travel", "1"), [tool]))
 }
 
-/// Gives a line to a server, does the calls that follow, and takes what is sent.
+/// Passes a line to a server, runs the resulting calls, and takes the messages sent.
 fn exchange(server: &mut Server, host: &PluginHost, line: &Value) -> Vec<Value> {
     server.handle_line(Ok(&line.to_string()));
     while let Some(event) = server.poll_event() {
@@ -30,7 +30,7 @@ fn exchange(server: &mut Server, host: &PluginHost, line: &Value) -> Vec<Value> 
     sent
 }
 
-/// What a client answers to a request.
+/// The response of a client to a request.
 fn result(method: &Value, key: &str) -> Value {
     match (method.as_str(), key) {
         (Some("elicitation/create"), "Which seat?") => {
@@ -61,7 +61,7 @@ fn check(result: &Value) {
 const ARGUMENTS: fn() -> Value = || json!({ "from": "NYC", "destination": "LAX" });
 
 #[test]
-fn an_older_client_is_asked_while_the_call_is_open() {
+fn legacy_client_is_asked_during_the_call() {
     let world = World::new();
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, world.token(true)] {
         let world = World::new();
@@ -88,7 +88,7 @@ fn an_older_client_is_asked_while_the_call_is_open() {
 }
 
 #[test]
-fn a_newer_client_calls_again_and_may_reach_another_program() {
+fn modern_client_may_call_again_at_another_program() {
     let world = World::new();
     for policy in [SuspendPolicy::Replay, world.token(true)] {
         let world = World::new();
@@ -121,7 +121,7 @@ fn a_newer_client_calls_again_and_may_reach_another_program() {
 }
 
 #[test]
-fn a_client_that_cannot_be_asked_is_told_what_is_missing() {
+fn missing_capability_is_named_in_the_error() {
     let world = World::new();
     let (mut server, host) = (server(), world.host(SuspendPolicy::Replay, "a"));
     let meta = json!({ VERSION: "2026-07-28", CAPABILITIES: {} });

@@ -1,4 +1,4 @@
-//! Several questions at once, limits of time, and tools that do not do the same again.
+//! Concurrent questions, time limits, and tools that deviate from their journal.
 use crate::plugin::value;
 use futures::executor::block_on;
 use futures::{FutureExt, future};
@@ -26,9 +26,9 @@ pub(crate) struct Text {
 elicitations! {
     /// Two questions.
     pub(crate) Two handled by TwoHandlers {
-        /// The first.
+        /// The first question.
         left: Left = "left" (Nothing => Text),
-        /// The second.
+        /// The second question.
         right: Right = "right" (Nothing => Text),
     }
 }
@@ -76,7 +76,7 @@ fn keys(turn: Result<Turn, SessionError>) -> Vec<String> {
     }
 }
 
-/// The text of a tool that is done, and whether it failed.
+/// Returns the text of a completed tool, and whether it failed.
 fn end(turn: Result<Turn, SessionError>) -> (String, bool) {
     let Ok(Turn::Done(result)) = turn else { panic!("not done: {turn:?}") };
     let text = serde_json::to_value(&result.content).expect("JSON")[0]["text"].clone();
@@ -84,7 +84,7 @@ fn end(turn: Result<Turn, SessionError>) -> (String, bool) {
 }
 
 #[test]
-fn questions_beside_each_other_take_answers_one_by_one() {
+fn concurrent_questions_accept_partial_answers() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         let host = host(policy, &Arc::default(), |ctx| async move {
             let left = ctx.elicit::<Left>("Left?", &Nothing {});
@@ -101,7 +101,7 @@ fn questions_beside_each_other_take_answers_one_by_one() {
 }
 
 #[test]
-fn a_question_that_nobody_waits_for_is_not_asked_any_more() {
+fn dropped_question_is_not_asked() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         let host = host(policy, &Arc::default(), |ctx| async move {
             let left = ctx.elicit::<Left>("Left?", &Nothing {}).boxed();
@@ -118,24 +118,24 @@ fn a_question_that_nobody_waits_for_is_not_asked_any_more() {
 }
 
 #[test]
-fn a_tool_that_asks_something_else_the_second_time_fails_loudly() {
+fn replay_that_deviates_fails() {
     let runs = Arc::new(AtomicU64::new(0));
     let host = host(SuspendPolicy::Replay, &Arc::default(), move |ctx| {
         let run = runs.fetch_add(1, Ordering::SeqCst);
         async move {
             let message = format!("Question {run}?");
-            // Not even a tool that passes over the error gets away with it.
+            // A tool that ignores the error fails as well.
             let elicited = ctx.elicit::<Left>(&message, &Nothing {}).await;
             Ok(elicited.map(text).unwrap_or_default())
         }
     });
     assert_eq!(keys(begin(&host)), ["left"]);
     let (problem, is_error) = end(answer(&host, &[("left", "a")]));
-    assert!(is_error && problem.contains("`left`") && problem.contains("asks for something else"));
+    assert!(is_error && problem.contains("`left`") && problem.contains("the request is different"));
 }
 
 #[test]
-fn waiting_does_not_count_as_running() {
+fn waiting_time_is_not_running_time() {
     let run = |seconds: u64, waited: u64| {
         let time = Arc::new(AtomicU64::new(0));
         let work = Arc::clone(&time);
@@ -155,5 +155,5 @@ fn waiting_does_not_count_as_running() {
         }
     };
     assert_eq!(run(300, 3599), ("a".into(), false));
-    assert_eq!(run(301, 0), ("the tool ran for longer than it may".into(), true));
+    assert_eq!(run(301, 0), ("the tool exceeded its running time".into(), true));
 }

@@ -1,4 +1,4 @@
-//! Room in the store: what a call holds, what gives way, and what a dropped future leaves.
+//! Limits of the store: the room that a call takes, eviction, and dropped futures.
 use crate::plugin::{World, answer, asked, begin, booked, booking, flight, seat, tipped};
 use crate::plugin_session::Nothing;
 use futures::FutureExt;
@@ -14,7 +14,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A call of `book_flight` that waits for its first answer.
+/// Starts a call of `book_flight` that waits for its first answer.
 fn call(host: &PluginHost, id: &str, principal: &str, note: &str) -> Result<Turn, SessionError> {
     let arguments = json!({ "from": "NYC", "destination": "LAX", "note": note }).to_string();
     let arguments = Raw::from_text(arguments).expect("JSON");
@@ -44,14 +44,14 @@ fn hundred_thousand_calls_without_questions_hold_no_room() {
         let (id, arguments) = (number.to_string(), Raw::from_text("{}").expect("JSON"));
         let (session_id, call_id, tool, principal) = (&*id, "c", "ok", "ada");
         let call = NewCall { session_id, call_id, tool, arguments, principal };
-        let turn = host.call(call, None).now_or_never().expect("it waits for nothing");
+        let turn = host.call(call, None).now_or_never().expect("it does not wait");
         assert!(matches!(turn, Ok(Turn::Done(_))), "{number}: {turn:?}");
     }
     assert_eq!(block_on(store.list()).expect("a store"), []);
 }
 
 #[test]
-fn finished_calls_give_way_to_new_ones() {
+fn finished_calls_are_evicted() {
     let world = world(StoreLimits::new(40, 1 << 20));
     let host = world.host(SuspendPolicy::Replay, "a");
     for number in 0..1000 {
@@ -62,7 +62,7 @@ fn finished_calls_give_way_to_new_ones() {
     }
     let kept = block_on(world.store.list()).expect("a store");
     assert_eq!(kept.len(), 10);
-    // The newest results are those that are kept.
+    // The newest results are kept.
     assert!(kept.iter().all(|record| record.id.parse::<u32>().is_ok_and(|id| id >= 990)));
 }
 
@@ -80,7 +80,7 @@ fn one_principal_fills_a_quarter() {
         }
     }
     assert!(is_full(&call(&host, "dan", "dan", "")));
-    // Questions without an answer in time give way, without a sweep.
+    // Questions past their deadline are evicted without a sweep.
     world.time.pass(3600);
     asked(call(&host, "dan", "dan", ""));
     asked(call(&host, "eve-11", "eve", ""));
@@ -116,7 +116,7 @@ fn used_names_are_limited_for_each_principal_until_their_end() {
     assert!(!use_once("eve", "2", end_of_all, end).expect("known"));
 }
 
-/// Polls a resumption once and drops it where its tool waits for something else than an answer.
+/// Polls a resumption once and drops it while its tool waits for something other than an answer.
 fn resume_and_drop(host: &PluginHost, state: &str) {
     let (tool, arguments, principal, answers) = ("book_flight", None, "ada", vec![seat()]);
     let resumption = Resumption { state, tool, arguments, principal, answers };
@@ -124,7 +124,7 @@ fn resume_and_drop(host: &PluginHost, state: &str) {
     assert!(pending.is_none(), "{pending:?}");
 }
 
-/// A world whose tool charges only when told, and a call of it that waits for the seat.
+/// Creates a world with a tool that completes a charge only on demand, and a call that waits for the seat.
 fn slow_world(policy: &SuspendPolicy) -> (World, PluginHost, String) {
     let world = World::new();
     let host = world.host_that_stalls(policy.clone(), "a");
@@ -220,8 +220,8 @@ fn status() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// For any steps, the sessions of each principal and of all stay within the limits, and only sessions that are over or
-    /// past their deadline give way.
+    /// For any steps, the sessions of each principal and of all stay within the limits, and only sessions that have
+    /// ended or are past their deadline are evicted.
     #[test]
     fn store_stays_within_its_limits(
         steps in prop::collection::vec((0..12u8, 0..3u64, status(), 0..3u64, 0..400usize), 0..60),

@@ -55,7 +55,7 @@ fn tool_without_arguments_takes_an_empty_object() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_refused_with_advice() {
+fn arguments_other_than_objects_are_rejected() {
     let refused = |tool: Result<PluginTool, DefinitionError>| {
         let error = tool.expect_err("no object");
         assert!(matches!(error, DefinitionError::Arguments { .. }), "{error:?}");
@@ -77,7 +77,7 @@ enum Shape {
 }
 
 #[test]
-fn maps_and_tagged_enums_are_objects() {
+fn maps_and_tagged_enums_are_accepted_as_arguments() {
     let tool = define("sum", |all: BTreeMap<String, u32>| all.values().sum::<u32>());
     let result = call(tool.expect("a tool"), r#"{"a":1,"b":2}"#);
     assert_eq!(serde_json::to_value(&result).expect("JSON")["structuredContent"], 3);
@@ -93,9 +93,9 @@ fn maps_and_tagged_enums_are_objects() {
 }
 
 #[test]
-fn names_that_clients_reject_are_refused() {
+fn invalid_names_are_rejected() {
     for name in ["tool name!!", "", "é", "a/b", &"x".repeat(129)] {
-        let error = define(name, |(): ()| 1).expect_err("a bad name");
+        let error = define(name, |(): ()| 1).expect_err("an invalid name");
         assert_eq!(error, DefinitionError::Name(name.to_owned()));
         assert!(
             error

@@ -15,9 +15,9 @@ fn tool(name: &str) -> Tool {
         .expect("a tool")
 }
 
-/// What happens to the second tool of a name, by policy: its name, and whether the report has it.
+/// Name of the second tool with the same name, and whether the collision is reported, by policy.
 #[test]
-fn each_policy_treats_a_collision_in_its_way() {
+fn collisions_are_handled_by_policy() {
     let table = [
         (CollisionPolicy::Rename, "add", Ok("calc__add"), 1),
         (CollisionPolicy::PrefixAll, "add", Ok("calc__add"), 0),
@@ -36,9 +36,9 @@ fn each_policy_treats_a_collision_in_its_way() {
     }
 }
 
-/// A source cannot have two tools of a name; one that is not registered is of an unknown source.
+/// A source cannot have two tools with the same name. An unregistered tool has an unknown source.
 #[test]
-fn a_name_is_unique_within_its_source() {
+fn name_is_unique_within_its_source() {
     let mut registry = Registry::new(CollisionPolicy::Rename);
     assert_eq!(registry.register(tool("a"), ToolSource::Frontend).as_deref(), Ok("a"));
     let error = registry.register(tool("a"), ToolSource::Frontend);
@@ -51,14 +51,14 @@ fn a_name_is_unique_within_its_source() {
     assert_eq!(registry.register(tool("a"), ToolSource::Local).as_deref(), Ok("a"));
     assert_eq!(registry.find("agent__a").map(|it| &it.source), Some(&ToolSource::Agent));
     for index in registry.iter().count()..Registry::MAX_TOOLS {
-        registry.register(tool(&format!("t{index}")), ToolSource::Local).expect("there is room");
+        registry.register(tool(&format!("t{index}")), ToolSource::Local).expect("room");
     }
     assert_eq!(registry.register(tool("last"), ToolSource::Local), Err(RegisterError::Full));
 }
 
-/// A client that knows two sources is told of no other.
+/// A client that supports two sources receives no other.
 #[test]
-fn sources_are_written_as_the_client_knows_them() {
+fn unsupported_sources_are_reported_as_local() {
     let table = [
         (ToolSource::Local, "local", "local"),
         (ToolSource::mcp("s"), "mcp", "mcp"),
@@ -73,9 +73,9 @@ fn sources_are_written_as_the_client_knows_them() {
     }
 }
 
-/// What a tool takes is read out of its schema, whatever that is.
+/// Parameters are derived from any schema.
 #[test]
-fn parameters_are_read_out_of_the_schema() {
+fn parameters_follow_the_schema() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -104,9 +104,9 @@ fn parameters_are_read_out_of_the_schema() {
     assert_eq!(list["tools"][0]["parameters"], json!(expected));
 }
 
-/// Names as another program made them after the description.
+/// Names computed by another program from the documentation.
 #[test]
-fn names_follow_from_server_and_tool() {
+fn names_are_derived_from_server_and_tool() {
     let table = [
         (Some("travel"), "book", 0, "travel__book"),
         (Some("travel"), "book", 1, "travel__book_6fdb2962"),
@@ -135,9 +135,9 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Whatever is registered, models take each name, no two tools have one, and each leads back to its tool and source.
+    /// For any tools, models accept each name, names are unique, and each maps back to its tool and source.
     #[test]
-    fn names_are_plain_and_lead_back(
+    fn names_are_plain_and_reversible(
         tools in prop::collection::vec((name(), source()), 0..24), prefix_all: bool, removed in source(),
     ) {
         let policy = if prefix_all { CollisionPolicy::PrefixAll } else { CollisionPolicy::Rename };
@@ -149,7 +149,7 @@ proptest! {
             prop_assert_eq!(given.is_ok(), is_new, "{} {:?}", name, source);
             if let Ok(given) = given {
                 prop_assert!(names::is_plain(&given), "{}", given);
-                let found = registry.find(&given).expect("it is there");
+                let found = registry.find(&given).expect("registered");
                 prop_assert_eq!((&found.tool.name, &found.source), (name, source));
                 prop_assert_eq!(registry.name_of(source, name), Some(given.as_str()));
             }

@@ -1,4 +1,4 @@
-//! Tools of another server offered again, from either generation to either.
+//! Relays between servers and clients of both generations.
 use crate::server::{ALL, CAPABILITIES, VERSION, answer, book_flight, text, tool};
 use jsonrpc_core::wire;
 use mcp_bridge::client::ClientOptions;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-/// Signs with a secret; enough to see that what was changed is refused.
+/// Signs with a secret; sufficient to detect modified states.
 #[derive(Debug)]
 struct Signed;
 
@@ -33,11 +33,11 @@ impl StateCodec for Signed {
     }
 }
 
-/// A relay between a server that runs here and a client that the test is.
+/// A relay between a server in this process and the test as its client.
 struct World {
     upstream: Server,
     relay: Relay<Signed>,
-    /// Calls of the server that nobody has run yet.
+    /// Calls of the server that have not run yet.
     calls: Vec<ToolCall>,
     now: Duration,
     next_id: i64,
@@ -59,7 +59,7 @@ impl World {
         let offered =
             RelayOptions::new(ServerOptions::new(Implementation::new("relay", "1"), []), instance);
         let mut relay = Relay::new(options, offered, Signed);
-        let connection = relay.connect().expect("there is room");
+        let connection = relay.connect().expect("room");
         relay.start(Duration::ZERO);
         let (calls, now) = (Vec::new(), Duration::ZERO);
         let mut world =
@@ -80,7 +80,8 @@ impl World {
         }
     }
 
-    /// Lets the server and the relay talk until both are silent; the server's tools run at once. Gives what the client got.
+    /// Exchanges messages until server and relay are idle; the tools of the server run at once. Returns the messages to
+    /// the client.
     fn run(&mut self) -> Vec<Value> {
         loop {
             let mut is_idle = true;
@@ -129,14 +130,14 @@ impl World {
         self.next_id
     }
 
-    /// Another connection of the same client, as after a restart of it.
+    /// Opens another connection of the same client, as after its restart.
     fn reconnect(&mut self) {
         self.relay.disconnect(self.connection);
-        self.connection = self.relay.connect().expect("there is room");
+        self.connection = self.relay.connect().expect("room");
         self.handshake();
     }
 
-    /// Books a flight; `between` happens before each answer.
+    /// Books a flight. `between` runs before each answer.
     fn book(&mut self, actions: &[&str], mut between: impl FnMut(&mut Self, &Value)) -> Vec<Value> {
         let params = json!({ "name": "book_flight", "arguments": { "from": "NYC" } });
         self.send("tools/call", params.clone());
@@ -179,9 +180,9 @@ fn line(message: &jsonrpc_core::MessageBuf) -> Value {
 const PAIRS: [(Era, bool); 4] =
     [(Era::Legacy, false), (Era::Legacy, true), (Era::Modern, false), (Era::Modern, true)];
 
-/// The same tool ends in the same way, whatever the server and the client are; each sees its own generation only.
+/// The same tool has the same outcome for each combination of generations, and each peer sees only its own generation.
 #[test]
-fn each_generation_reaches_each() {
+fn relay_connects_each_pair_of_generations() {
     for (upstream, is_modern) in PAIRS {
         for (actions, expected) in [
             (&["accept", "accept", "accept"][..], "\"SH-142\" 12 \"bus\""),
@@ -204,9 +205,9 @@ fn each_generation_reaches_each() {
     }
 }
 
-/// A new client may come back on another connection, even if an old server waits meanwhile.
+/// A client since 2026-07-28 may call again on another connection, even while a call of an older server waits.
 #[test]
-fn a_new_client_comes_back_on_another_connection() {
+fn modern_client_returns_on_another_connection() {
     for upstream in [Era::Legacy, Era::Modern] {
         let mut world = World::new(upstream, true);
         let got = world.book(&[], |world, _| world.reconnect());
@@ -217,18 +218,18 @@ fn a_new_client_comes_back_on_another_connection() {
     }
 }
 
-/// Towards a new server a relay keeps nothing between two calls of a new client.
+/// Between two peers since 2026-07-28 a relay is stateless.
 #[test]
-fn nothing_is_kept_between_new_peers() {
+fn relay_is_stateless_between_modern_peers() {
     let mut world = World::new(Era::Modern, true);
     world.book(&[], |world, _| {
         assert_eq!((world.relay.open_calls(), world.upstream.open_calls()), (0, 0));
     });
 }
 
-/// A state that was changed, or is of another call, is refused.
+/// A state that was modified or belongs to another call is rejected.
 #[test]
-fn a_state_is_of_its_call() {
+fn state_is_bound_to_its_call() {
     for upstream in [Era::Legacy, Era::Modern] {
         for (name, arguments, change) in [
             ("book_flight", json!({ "from": "NYC" }), "x"),
@@ -254,9 +255,9 @@ fn a_state_is_of_its_call() {
     }
 }
 
-/// A call that waits is known to its relay only; a new server needs no relay in particular.
+/// A waiting call belongs to one relay. A server since 2026-07-28 works with any relay.
 #[test]
-fn another_relay_knows_no_call_that_waits() {
+fn waiting_call_is_unknown_to_another_relay() {
     for (upstream, is_lost) in [(Era::Legacy, true), (Era::Modern, false)] {
         let params = json!({ "name": "book_flight", "arguments": {} });
         let mut states = Vec::new();
@@ -274,9 +275,9 @@ fn another_relay_knows_no_call_that_waits() {
     }
 }
 
-/// What was not answered is asked for again, and what came twice counts once.
+/// Missing answers are requested again, and repeated answers count once.
 #[test]
-fn missing_answers_are_asked_for_again() {
+fn missing_answers_are_requested_again() {
     for upstream in [Era::Legacy, Era::Modern] {
         let mut world = World::new(upstream, true);
         let params = json!({ "name": "book_flight", "arguments": {} });
@@ -307,9 +308,9 @@ fn missing_answers_are_asked_for_again() {
     }
 }
 
-/// A call of an old server waits so long for its client, and then is over; so is the call of a client that has gone.
+/// A call of an older server expires without its client; the call of a client that disconnects ends.
 #[test]
-fn a_call_waits_so_long() {
+fn waiting_call_expires() {
     let mut world = World::new(Era::Legacy, true);
     let params = json!({ "name": "book_flight", "arguments": {} });
     world.send("tools/call", params.clone());
@@ -340,9 +341,9 @@ fn a_call_waits_so_long() {
     }
 }
 
-/// A call that ends while its client is away has its result when the client comes back.
+/// The result of a call that ends while its client is away is delivered when the client returns.
 #[test]
-fn a_result_waits_for_its_client() {
+fn result_is_kept_until_the_client_returns() {
     let mut world = World::new(Era::Legacy, true);
     let params = json!({ "name": "slow", "arguments": {} });
     world.send("tools/call", params.clone());
@@ -354,7 +355,7 @@ fn a_result_waits_for_its_client() {
     world.upstream.handle_timeout(Duration::from_secs(1));
     world.run();
     let call = world.calls.remove(0);
-    world.upstream.finish(call.id, text("without you")).expect("it is open");
+    world.upstream.finish(call.id, text("without you")).expect("open");
     assert_eq!(world.run(), Vec::<Value>::new());
     let mut again = params;
     (again["requestState"], again["inputResponses"]) =
@@ -363,9 +364,10 @@ fn a_result_waits_for_its_client() {
     assert_eq!(world.run()[0]["result"]["content"][0]["text"], "without you");
 }
 
-/// A client that declared nothing is not asked: an old server hears so, and a new one's call fails with what is missing.
+/// A client is not asked for input that it did not declare: an older server receives an error, and a newer one's call
+/// fails.
 #[test]
-fn a_client_is_asked_what_it_declared() {
+fn client_is_asked_only_what_it_declared() {
     for upstream in [Era::Legacy, Era::Modern] {
         let mut world = World::new(upstream, true);
         world.next_id += 1;
@@ -380,14 +382,14 @@ fn a_client_is_asked_what_it_declared() {
     }
 }
 
-/// A relay whose upstream has said nothing yet, with a client of one generation.
+/// A relay with an upstream that has not responded yet, with a client of one generation.
 fn waiting_world(is_modern: bool) -> World {
     let server = ServerOptions::new(Implementation::new("travel", "1"), [tool("book_flight")]);
     let capabilities: ClientCapabilities = wire::decode(&ALL().to_string()).expect("JSON");
     let options = ClientOptions::new(Implementation::new("relay", "1"), capabilities);
     let offered = ServerOptions::new(Implementation::new("relay", "1"), []);
     let mut relay = Relay::new(options, RelayOptions::new(offered, "first"), Signed);
-    let connection = relay.connect().expect("there is room");
+    let connection = relay.connect().expect("room");
     relay.start(Duration::ZERO);
     let (upstream, calls, now) = (Server::new(server), Vec::new(), Duration::ZERO);
     let mut world = World { upstream, relay, calls, now, next_id: 0, is_modern, connection };
@@ -400,11 +402,11 @@ fn waiting_world(is_modern: bool) -> World {
 }
 
 #[test]
-fn list_waits_for_the_tools_of_the_upstream() {
+fn list_waits_for_the_upstream_tools() {
     for is_modern in [false, true] {
         let mut world = waiting_world(is_modern);
         let id = world.send("tools/list", json!({}));
-        assert!(world.relay.poll_downstream().is_none(), "the tools are not known");
+        assert!(world.relay.poll_downstream().is_none(), "the tools are unknown");
         let got = world.run();
         assert_eq!((got.len(), &got[0]["id"]), (1, &json!(id)));
         assert_eq!(got[0]["result"]["tools"][0]["name"], "book_flight");
@@ -420,7 +422,7 @@ fn list_waits_for_the_tools_of_the_upstream() {
 }
 
 #[test]
-fn list_fails_with_an_upstream_that_cannot_be_used() {
+fn list_fails_with_an_unusable_upstream() {
     for is_modern in [false, true] {
         let mut world = waiting_world(is_modern);
         let id = world.send("tools/list", json!({}));

@@ -1,4 +1,4 @@
-//! Forms out of schemas, and answers to them.
+//! Forms derived from schemas, and answers to them.
 use jsonrpc_core::wire::{self, Extra, Raw};
 use mcp_bridge::mcp::elicitation::RequestedSchema;
 use mcp_bridge::schema::{self, Form, LossKind, MAX_FIELDS, MAX_LEVELS};
@@ -22,9 +22,9 @@ fn content(value: &Value) -> Extra {
     wire::decode(&value.to_string()).expect("an object")
 }
 
-/// What each kind of property becomes, whether it stays required, and what is lost, by the keyword's pointer.
+/// Field, requiredness and losses (by the pointer of the keyword) of each kind of property.
 #[test]
-fn each_kind_of_property_has_its_field() {
+fn properties_become_fields() {
     use LossKind::{AsJson, AsText, Bound, Dropped, Flattened, Nullable, TitleAdded};
     type Row = (Value, Value, bool, &'static [(&'static str, LossKind)]);
     let table: &[Row] = &[
@@ -180,9 +180,9 @@ fn each_kind_of_property_has_its_field() {
     assert_eq!(lost, [Flattened]);
 }
 
-/// Parts of a schema are one form: all properties, and each that any part requires.
+/// The parts of a schema form one form: all properties, and each that any part requires.
 #[test]
-fn parts_are_joined() {
+fn parts_of_a_schema_are_merged() {
     let part = |name: &str| json!({ "type": "object", "properties": { name: { "type": "boolean" } }, "required": [name] });
     let form = restrict(
         &json!({ "allOf": [part("a"), { "$ref": "#/$defs/B" }], "$defs": { "B": part("b") } }),
@@ -193,9 +193,9 @@ fn parts_are_joined() {
     assert_eq!(written["properties"].as_object().map(Map::len), Some(2));
 }
 
-/// A form has at most so many fields and levels, and no two of a name; a reference into nothing or to itself is an error.
+/// A form has limits of fields and levels, and unique names. An unresolvable or recursive reference is an error.
 #[test]
-fn what_is_no_form_is_an_error() {
+fn schema_without_a_form_is_an_error() {
     let fields = |count: usize| -> Value {
         let fields = (0..count).map(|index| (format!("f{index}"), json!({ "type": "boolean" })));
         json!({ "type": "object", "properties": fields.collect::<Map<_, _>>() })
@@ -232,9 +232,9 @@ fn what_is_no_form_is_an_error() {
     assert_strict(&restrict(&recursive).requested_schema().decode().expect("JSON"));
 }
 
-/// Each rule of a form is held, and only that.
+/// Exactly the constraints of a form are enforced.
 #[test]
-fn answers_are_held_against_the_form() {
+fn answers_are_validated_against_the_form() {
     let table = [
         (json!({ "type": "string", "minLength": 2 }), json!("é"), "expected at least 2 characters"),
         (json!({ "type": "string", "maxLength": 2 }), json!("éé"), ""),
@@ -268,7 +268,7 @@ fn answers_are_held_against_the_form() {
         (
             json!({ "type": "string", "format": "date-time" }),
             json!("2026-07-28T24:00:00Z"),
-            "expected a date and a time such as 2026-07-28T10:00:00Z",
+            "expected a date and time such as 2026-07-28T10:00:00Z",
         ),
         (json!({ "type": "integer" }), json!(12.0), ""),
         (json!({ "type": "integer" }), json!(12.5), "expected an integer"),
@@ -297,7 +297,7 @@ fn answers_are_held_against_the_form() {
             "expected some of the choices",
         ),
         (json!({ "type": "string" }), json!(null), "expected a value"),
-        // What this version does not know is no rule.
+        // Unknown keywords are not enforced.
         (json!({ "type": "file" }), json!({}), ""),
         (json!({ "type": "string", "format": "color" }), json!("x"), ""),
     ];
@@ -313,13 +313,14 @@ fn answers_are_held_against_the_form() {
     }
 }
 
-/// A question is asked again with what was wrong.
+/// A repeated question states the problems of the answer.
 #[test]
-fn the_question_is_asked_again() {
+fn repeated_question_states_the_problems() {
     let form = restrict(
         &json!({ "type": "object", "properties": { "a/b": { "type": "integer" }, "c": { "enum": [1, {}] } }, "required": ["a/b"] }),
     );
-    let problems = form.read::<Value>(&content(&json!({ "c": "{}" }))).expect_err("one is missing");
+    let problems =
+        form.read::<Value>(&content(&json!({ "c": "{}" }))).expect_err("a missing value");
     let again = form.ask_again("How many?", &problems);
     assert_eq!(again.message, "How many?\n- a/b: expected a value");
     assert_eq!(&again.requested_schema, form.requested_schema());
@@ -334,10 +335,10 @@ fn the_question_is_asked_again() {
     assert_eq!(problems.to_string(), "at /a~1b: expected u8, got number");
 }
 
-/// What the form cannot say is held against the answer all the same.
+/// Constraints that the form cannot express are enforced on the answer.
 #[cfg(feature = "validate")]
 #[test]
-fn answers_are_held_against_the_whole_schema() {
+fn answers_are_validated_against_the_whole_schema() {
     let given = object(&object(&json!({ "type": "string", "pattern": "^[A-Z]{3}$" })));
     let form = restrict(&given);
     assert!(form.read::<Value>(&content(&json!({ "p.p": "LAX" }))).is_ok());
@@ -347,14 +348,14 @@ fn answers_are_held_against_the_whole_schema() {
     assert!(!problems.to_string().contains("lax"), "{problems}");
 }
 
-/// The schema that a Rust type has is one that strict clients take.
+/// The form of a Rust type is accepted by strict clients.
 #[cfg(feature = "schemars")]
 #[test]
-fn types_have_forms() {
+fn rust_types_have_strict_forms() {
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
 
-    /// Where to sit.
+    /// A booking.
     #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     struct Booking {
         /// The row.
@@ -371,7 +372,7 @@ fn types_have_forms() {
     }
     #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     enum Meal {
-        /// Without animals.
+        /// Without animal products.
         Vegan,
         Kosher,
     }
@@ -395,7 +396,7 @@ fn types_have_forms() {
     assert_eq!(booking, expected);
 }
 
-/// Panics at anything that a strict client refuses or passes over, as they were measured.
+/// Panics for any schema that a strict client rejects or ignores, as measured.
 fn assert_strict(schema: &Value) {
     let object = |value: &Value| {
         value.as_object().cloned().unwrap_or_else(|| panic!("{value} is no object"))
@@ -487,11 +488,11 @@ fn described() -> BoxedStrategy<(Value, Value)> {
             )
         })
     })
-    .prop_filter("the whole is an object", |(schema, _)| schema.get("properties").is_some())
+    .prop_filter("the root is an object", |(schema, _)| schema.get("properties").is_some())
     .boxed()
 }
 
-/// The answer to a form that means `value`: a field's name is the way to its value.
+/// The answer to a form that represents `value`: the name of a field is the path to its value.
 fn answer(form: &Form, value: &Value) -> Value {
     let schema: RequestedSchema = form.requested_schema().decode().expect("a form");
     let mut content = Map::new();
@@ -514,9 +515,9 @@ fn answer(form: &Form, value: &Value) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Any value that a schema describes can be answered in its form, and is read again as it is.
+    /// Any value that a schema describes can be answered in its form, and is reassembled unchanged.
     #[test]
-    fn answers_are_put_together((schema, value) in described()) {
+    fn answers_are_reassembled((schema, value) in described()) {
         let form = restrict(&schema);
         assert_strict(&form.requested_schema().decode().expect("JSON"));
         let content = content(&answer(&form, &value));
@@ -524,7 +525,7 @@ proptest! {
         prop_assert_eq!(read, Ok(value), "{}", form.requested_schema().as_str());
     }
 
-    /// Any JSON is turned into a form that strict clients take, or refused.
+    /// Any JSON value is converted into a form that strict clients accept, or rejected.
     #[test]
     fn any_schema_becomes_strict(
         mut properties in crate::shapes::any_json(), keyword in select(vec!["type", "anyOf", "enum", "items", "$ref", "allOf", "const", "default"]),

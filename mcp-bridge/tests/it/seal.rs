@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 #[test]
-fn keys_are_rotated_and_forgeries_seen() {
+fn keys_rotate_and_forgeries_are_rejected() {
     let world = World::new();
     let key = |number| StateKey::new(number, [number; 32]);
     let states = |key| sealed(key, world.time.clone(), Arc::clone(&world.nonces));
@@ -21,9 +21,9 @@ fn keys_are_rotated_and_forgeries_seen() {
 }
 
 proptest! {
-    /// A sealed state of which one bit was changed does not open.
+    /// A sealed state with one modified bit does not open.
     #[test]
-    fn no_changed_state_opens(state in ".{0,64}", at in any::<prop::sample::Index>(), bit in 0..8u8) {
+    fn modified_state_does_not_open(state in ".{0,64}", at in any::<prop::sample::Index>(), bit in 0..8u8) {
         use base64::Engine;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD;
         let states = sealed(StateKey::new(1, [7; 32]), Time::default(), Arc::default());

@@ -1,4 +1,4 @@
-//! The server of tools, as clients of both generations see it.
+//! The server against clients of both generations.
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
@@ -30,7 +30,7 @@ fn server() -> Server {
     Server::new(ServerOptions::new(Implementation::new("travel", "1"), tools))
 }
 
-/// A client that remembers what it was sent.
+/// A test client that records the messages it receives.
 struct Client {
     server: Server,
     is_modern: bool,
@@ -69,7 +69,7 @@ impl Client {
         self.next_id
     }
 
-    /// What was sent since the last time.
+    /// Takes the messages sent since the last call.
     fn take(&mut self) -> Vec<Value> {
         let mut taken = Vec::new();
         while let Some(outgoing) = self.server.poll_outgoing() {
@@ -109,7 +109,7 @@ pub(crate) fn text(text: &str) -> CallToolResult {
     CallToolResult::new([ContentBlock::Text(TextContent::new(text))])
 }
 
-/// The tool of the first design: two questions, one request to the model, a confirmation. It knows one protocol.
+/// A tool with two questions, a request to the model and a confirmation, in one protocol for all clients.
 pub(crate) fn book_flight(server: &mut Server, call: &ToolCall) {
     let answers: BTreeMap<String, Value> = call
         .request_state
@@ -127,13 +127,13 @@ pub(crate) fn book_flight(server: &mut Server, call: &ToolCall) {
     let ask = |server: &mut Server, key: &str, request| {
         let mut needs = Needs::new([(key, request)]);
         needs.request_state.clone_from(&state);
-        server.ask(call.id, needs, Some(Duration::from_secs(60))).expect("the client takes it");
+        server.ask(call.id, needs, Some(Duration::from_secs(60))).expect("supported by the client");
     };
     for key in ["flight", "seat"] {
         match answers.get(key).map(|answer| &answer["action"]) {
             None => return ask(server, key, form(key)),
             Some(action) if action == "accept" => {}
-            Some(_) => return server.finish(call.id, text("not booked")).expect("it is open"),
+            Some(_) => return server.finish(call.id, text("not booked")).expect("open"),
         }
     }
     let Some(tip) = answers.get("tip") else {
@@ -148,10 +148,10 @@ pub(crate) fn book_flight(server: &mut Server, call: &ToolCall) {
         answers["seat"]["content"]["row"],
         tip["content"]["text"]
     );
-    server.finish(call.id, text(&booked)).expect("it is open");
+    server.finish(call.id, text(&booked)).expect("open");
 }
 
-/// What the person and the model say.
+/// The response of the user or the model.
 pub(crate) fn answer(key: &str, action: &str) -> Value {
     match key {
         "flight" => json!({ "action": action, "content": { "id": "SH-142" } }),
@@ -162,7 +162,7 @@ pub(crate) fn answer(key: &str, action: &str) -> Value {
     }
 }
 
-/// Runs the tool to its end, as a client of either generation does; `actions` are what the person does.
+/// Runs the tool to its end as a client of either generation. `actions` are the actions of the user.
 fn run_book_flight(is_modern: bool, actions: &[&str]) -> (Value, Vec<Value>) {
     let mut client = Client::new(is_modern, &ALL());
     let params = json!({ "name": "book_flight", "arguments": { "from": "NYC" } });
@@ -196,7 +196,7 @@ fn run_book_flight(is_modern: bool, actions: &[&str]) -> (Value, Vec<Value>) {
     panic!("it did not end: {:?}", client.sent);
 }
 
-/// One tool serves both generations, to the same end; only the older one is asked by requests.
+/// One tool serves both generations with the same outcome. Only older clients receive requests.
 #[test]
 fn one_tool_serves_both_generations() {
     for (actions, expected) in [
@@ -213,9 +213,9 @@ fn one_tool_serves_both_generations() {
     }
 }
 
-/// What a client is told that asks in a way that is not the server's.
+/// The error of each invalid request.
 #[test]
-fn odd_requests_are_refused_with_the_reason() {
+fn invalid_requests_are_rejected_with_a_reason() {
     let meta = |version: &str| json!({ VERSION: version, CAPABILITIES: {} });
     let table = [
         ("tools/list", json!({}), -32602),
@@ -255,9 +255,10 @@ fn odd_requests_are_refused_with_the_reason() {
     assert_eq!(client.take()[0]["error"]["code"], -32601);
 }
 
-/// A handshake ends in the client's version if the server has it, else in the newest with a handshake.
+/// A handshake results in the version of the client if the server supports it, otherwise in the latest with a
+/// handshake.
 #[test]
-fn handshakes_agree_on_a_version() {
+fn handshake_negotiates_a_version() {
     for (asked, given) in [
         ("2024-11-05", "2024-11-05"),
         ("2025-06-18", "2025-06-18"),
@@ -271,9 +272,9 @@ fn handshakes_agree_on_a_version() {
     }
 }
 
-/// The list has what the version of the client knows, page by page.
+/// The list contains what the version of the client supports, page by page.
 #[test]
-fn lists_are_as_the_version_has_them() {
+fn lists_are_adapted_to_the_version() {
     let mut modern = Client::new(true, &json!({}));
     modern.send("tools/list", json!({}));
     let list = modern.take().remove(0);
@@ -308,9 +309,9 @@ fn lists_are_as_the_version_has_them() {
     );
 }
 
-/// Structured content that is no object is for the newer generation; the older one reads it as text.
+/// Structured content that is not an object reaches newer clients only. Older clients receive it as text.
 #[test]
-fn structured_content_is_as_the_version_has_it() {
+fn structured_content_is_adapted_to_the_version() {
     let result = |structured: &str| -> CallToolResult {
         wire::decode(&format!(r#"{{"content":[],"structuredContent":{structured}}}"#))
             .expect("a result")
@@ -327,16 +328,16 @@ fn structured_content_is_as_the_version_has_it() {
             let mut client = Client::new(is_modern, &json!({}));
             client.send("tools/call", json!({ "name": "add" }));
             let call = client.call();
-            client.server.finish(call.id, result(structured)).expect("it is open");
+            client.server.finish(call.id, result(structured)).expect("open");
             assert_eq!(client.take()[0]["result"], expected);
             assert!(client.server.finish(call.id, text("again")).is_err());
         }
     }
 }
 
-/// A client is asked only what it declared.
+/// A client is asked only for what it declared.
 #[test]
-fn a_client_is_asked_what_it_declared() {
+fn client_is_asked_only_what_it_declared() {
     let url = ServerRequest::decode(
         "elicitation/create",
         Some(wire_raw(&json!({ "mode": "url", "message": "m", "url": "u" })).as_ref()),
@@ -379,10 +380,7 @@ fn a_client_is_asked_what_it_declared() {
     let call = client.call();
     let error =
         client.server.ask(call.id, Needs::new([("k", form("m"))]), None).expect_err("undeclared");
-    client
-        .server
-        .fail(call.id, error.error_object().expect("an error to tell"))
-        .expect("it is open");
+    client.server.fail(call.id, error.error_object().expect("an error object")).expect("open");
     let sent = client.take();
     assert_eq!(sent[0]["error"]["code"], -32021);
     assert_eq!(sent[0]["error"]["message"], "the client did not declare `elicitation.form`");
@@ -392,9 +390,10 @@ fn a_client_is_asked_what_it_declared() {
     );
 }
 
-/// Asking for nothing, twice under one key, for what is no input, too often, or after the end, is an error.
+/// An empty request, a duplicate key, a request that is not for input, excessive rounds, and a call that has ended are
+/// errors.
 #[test]
-fn a_call_asks_within_its_limits() {
+fn invalid_input_requests_are_errors() {
     let mut client = Client::new(false, &ALL());
     client.send("tools/call", json!({ "name": "add" }));
     let id = client.call().id;
@@ -415,13 +414,13 @@ fn a_call_asks_within_its_limits() {
         assert_eq!((call.id, call.request_state.as_deref()), (id, Some("again")));
     }
     assert_eq!(server.ask(id, state.clone(), None), Err(AskError::TooManyRounds));
-    server.finish(id, text("x")).expect("it is open");
+    server.finish(id, text("x")).expect("open");
     assert!(matches!(server.ask(id, state, None), Err(AskError::NotOpen(_))));
 }
 
-/// A client that takes its call back hears no more of it, and is told that the questions are off.
+/// A cancelled call sends nothing further, and its questions are cancelled.
 #[test]
-fn a_cancelled_call_is_over() {
+fn cancelled_call_ends() {
     let mut client = Client::new(false, &ALL());
     let id = client.send("tools/call", json!({ "name": "add" }));
     let call = client.call();
@@ -443,9 +442,9 @@ fn a_cancelled_call_is_over() {
     assert_eq!(client.server.open_calls(), 0);
 }
 
-/// An error of the client and a deadline are answers too.
+/// An error response and a deadline are answers.
 #[test]
-fn a_question_without_an_answer_ends() {
+fn unanswered_question_ends_with_an_error() {
     let mut client = Client::new(false, &ALL());
     client.send("tools/call", json!({ "name": "add" }));
     let call = client.call();
@@ -466,19 +465,19 @@ fn a_question_without_an_answer_ends() {
     assert_eq!(client.take()[0]["method"], "notifications/cancelled");
 }
 
-/// Progress and log messages reach who asked for them.
+/// Progress and log messages are sent to clients that requested them.
 #[test]
-fn news_reach_who_asked_for_them() {
+fn progress_and_logs_are_sent_on_request() {
     let news = |client: &mut Client, meta: Value| -> Vec<String> {
         client.send("tools/call", json!({ "name": "add", "_meta": meta }));
         let call = client.call();
         client
             .server
             .progress(call.id, |token| ProgressNotificationParams::new(token, 1))
-            .expect("it is open");
+            .expect("open");
         for level in [LoggingLevel::Info, LoggingLevel::Error] {
             let params = LoggingMessageNotificationParams::new(level, wire_raw(&json!("x")));
-            client.server.log(call.id, &params).expect("it is open");
+            client.server.log(call.id, &params).expect("open");
         }
         let told = client.take().into_iter();
         told.map(|it| it["params"]["level"].as_str().unwrap_or("progress").to_owned()).collect()
@@ -497,9 +496,9 @@ fn news_reach_who_asked_for_them() {
     assert_eq!(news(&mut legacy, json!({})), ["error"]);
 }
 
-/// Those who listen are told of other tools, each in its way.
+/// Subscribers are notified of changed tools, as their version requires.
 #[test]
-fn those_who_listen_hear_of_other_tools() {
+fn subscribers_are_notified_of_changed_tools() {
     let mut modern = Client::new(true, &json!({}));
     let id = modern.send(
         "subscriptions/listen",
@@ -521,9 +520,9 @@ fn those_who_listen_hear_of_other_tools() {
     assert_eq!(legacy.take()[0]["method"], "notifications/tools/list_changed");
 }
 
-/// A client of the older generation has no state and no answers to give.
+/// State and answers in a request of the older generation are ignored.
 #[test]
-fn members_of_the_newer_generation_mean_nothing_in_the_older() {
+fn members_of_the_newer_generation_are_ignored_in_the_older() {
     for is_modern in [true, false] {
         let mut client = Client::new(is_modern, &json!({}));
         client.send(
@@ -538,12 +537,12 @@ fn members_of_the_newer_generation_mean_nothing_in_the_older() {
     }
 }
 
-/// An error that a host makes reaches the client as it is.
+/// An error created by the host reaches the client unchanged.
 #[test]
-fn a_failed_call_is_an_error() {
+fn failed_call_returns_its_error() {
     let mut client = Client::new(true, &json!({}));
     client.send("tools/call", json!({ "name": "add" }));
     let call = client.call();
-    client.server.fail(call.id, ErrorObject::new(-32000, "broken")).expect("it is open");
+    client.server.fail(call.id, ErrorObject::new(-32000, "broken")).expect("open");
     assert_eq!(client.take()[0]["error"]["message"], "broken");
 }

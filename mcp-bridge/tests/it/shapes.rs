@@ -1,4 +1,4 @@
-//! What the types look like on the wire, and JSON made after that.
+//! Shapes of the types on the wire, and JSON generated from them.
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Union;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The shapes of all types, by name. They are written down a line each:
+/// The shapes of all types by name, one per line:
 ///
 /// | line | shape |
 /// |---|---|
@@ -14,9 +14,9 @@ use std::sync::LazyLock;
 /// | `[T]`, `{T}` | array of it, object with values of it |
 /// | `name a b` | one of these strings, or another |
 /// | `object a! T, b? T, c* T` | members: required; optional; patched |
-/// | `by tag: a T, b? T` | object that a tag selects; where `?` is, the tag may be missing |
-/// | `has a T` | object that a member selects |
-/// | `either T, U` | one or the other |
+/// | `by tag: a T, b? T` | object selected by a tag; with `?` the tag may be missing |
+/// | `has a T` | object selected by the presence of a member |
+/// | `either T, U` | one of the two |
 pub(crate) static SHAPES: LazyLock<Shapes> = LazyLock::new(|| {
     let lines = include_str!("shapes.txt").lines();
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -31,7 +31,7 @@ pub(crate) struct Shapes(pub(crate) BTreeMap<&'static str, Shape>);
 pub(crate) enum Shape {
     Names(Vec<&'static str>),
     Object(Vec<Member>),
-    /// Tag; then name, whether it may be missing, payload.
+    /// Tag; then name, whether the tag may be missing, payload.
     ByTag(&'static str, Vec<(&'static str, bool, &'static str)>),
     ByMember(Vec<(&'static str, &'static str)>),
     Either(Vec<&'static str>),
@@ -91,7 +91,7 @@ type Values = BoxedStrategy<Value>;
 type Members = BoxedStrategy<Map<String, Value>>;
 
 impl Shapes {
-    /// JSON of a type, with what a newer peer might put in: unknown members, names and variants.
+    /// JSON of a type, including unknown members, names and variants of a newer peer.
     pub(crate) fn instance(&'static self, name: &str) -> Values {
         match &self.0[name] {
             Shape::Names(names) => {
@@ -103,7 +103,7 @@ impl Shapes {
         }
     }
 
-    /// JSON of each name and each variant that a type knows; nothing for a type that has none.
+    /// JSON of each known name and variant; empty for a type without any.
     pub(crate) fn known(&'static self, name: &str) -> Vec<Values> {
         let members = match &self.0[name] {
             Shape::Names(names) => {
@@ -134,7 +134,7 @@ impl Shapes {
                 let known = Union::new(variants.iter().map(|(_, of)| self.members(of)));
                 prop_oneof![3 => known, 1 => any_members()].boxed()
             }
-            shape => panic!("{name} is no object: {shape:?}"),
+            shape => panic!("{name} is not an object: {shape:?}"),
         };
         let unknown = prop_oneof![2 => Just(Map::new()).boxed(), 1 => any_members()];
         (known, unknown)
@@ -211,7 +211,7 @@ fn number() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A name that no list has.
+/// A name that no list contains.
 fn other_name() -> impl Strategy<Value = Value> {
     "[_z][a-z_\"]{0,4}Z".prop_map(Value::from)
 }
@@ -223,7 +223,7 @@ fn any_members() -> Members {
         .boxed()
 }
 
-/// Any JSON.
+/// Any JSON value.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf =
         prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), number(), string()];

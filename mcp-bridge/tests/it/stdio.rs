@@ -51,7 +51,7 @@ impl Client {
         serde_json::from_str(&line).expect("JSON")
     }
 
-    /// The next message that is no notice.
+    /// Returns the next message that is not a notice.
     async fn answer(&mut self) -> Value {
         loop {
             let message = self.message().await;
@@ -76,7 +76,7 @@ fn call() -> Value {
     json!({ "name": "book_flight", "arguments": arguments, "_meta": { "progressToken": "p" } })
 }
 
-/// What the user and the model answer to a request.
+/// The response of the user or the model to a request.
 fn answer_to(request: &Value) -> Value {
     let message = request["params"]["message"].as_str().unwrap_or_default();
     match request["method"].as_str() {
@@ -155,7 +155,7 @@ async fn cancelled_call_withdraws_its_question_and_ends_its_session() {
         }
         tokio::task::yield_now().await;
     }
-    // The connection goes on.
+    // The connection stays usable.
     client.request(2, "tools/list", json!({})).await;
     assert_eq!(client.answer().await["result"]["tools"][0]["name"], "book_flight");
 }

@@ -1,4 +1,4 @@
-//! Calls that are tasks, on both ends of a connection.
+//! Calls as tasks, on both ends of a connection.
 use crate::server::{ALL, CAPABILITIES, VERSION, text, tool, wire_raw};
 use jsonrpc_core::wire::Presence;
 use jsonrpc_core::{ErrorCode, ErrorObject};
@@ -10,7 +10,7 @@ use mcp_bridge::server::{AskError, Server, ServerEvent, ServerOptions};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A server that offers tasks or does not, and a client that takes them or does not.
+/// A server with or without support for tasks, and a client with or without it.
 fn served(offers: bool, takes: bool, method: &str, mut params: Value) -> (Server, Option<Value>) {
     let mut options = ServerOptions::new(Implementation::new("s", "1"), [tool("t")]);
     if offers {
@@ -41,7 +41,7 @@ fn task(status: TaskStatus) -> Task {
 }
 
 #[test]
-fn a_server_makes_tasks_for_those_who_take_them() {
+fn tasks_are_created_for_clients_that_support_them() {
     for takes in [true, false] {
         let (mut server, _) = served(true, takes, "tools/call", json!({ "name": "t" }));
         let Some(ServerEvent::Call(call)) = server.poll_event() else { panic!("a call") };
@@ -64,13 +64,13 @@ fn a_server_makes_tasks_for_those_who_take_them() {
                 data,
                 json!({ "requiredCapabilities": { "extensions": { EXTENSION: {} } } })
             );
-            server.finish(call.id, text("done")).expect("it is still open");
+            server.finish(call.id, text("done")).expect("open");
         }
     }
 }
 
 #[test]
-fn requests_about_tasks_are_for_those_who_know_of_them() {
+fn task_requests_require_the_extension() {
     let params = || json!({ "taskId": "t1", "inputResponses": {} });
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
         let (mut server, refused) = served(true, true, method, params());
@@ -90,7 +90,7 @@ fn requests_about_tasks_are_for_those_who_know_of_them() {
         let refused = served(true, true, method, params()).1.expect("an error");
         assert_eq!(refused["error"]["code"], -32_601, "the extension has none");
     }
-    // An older client hears nothing of the extension, and has no task.
+    // An older client does not see the extension and has no task.
     let mut options = ServerOptions::new(Implementation::new("s", "1"), [tool("t")]);
     options.offer_tasks();
     let mut server = Server::new(options);
@@ -110,15 +110,15 @@ fn requests_about_tasks_are_for_those_who_know_of_them() {
 }
 
 #[test]
-fn those_who_listen_hear_of_their_tasks() {
+fn subscribers_are_notified_of_their_tasks() {
     let wanted = json!({ "notifications": { "taskIds": ["t1", "t2"], "toolsListChanged": false } });
     let (mut server, told) = served(true, true, "subscriptions/listen", wanted.clone());
-    let told = told.expect("what is told of");
+    let told = told.expect("a notification");
     assert_eq!(told["params"]["notifications"], json!({ "taskIds": ["t1", "t2"] }));
     let mut done = task(TaskStatus::Completed);
     (done.result, done.result_type) =
         (Some(wire_raw(&json!({ "content": [] }))), Some(ResultType::Complete));
-    server.task_changed(&done);
+    server.notify_task(&done);
     let told = sent(&mut server).expect("news");
     assert_eq!(told["method"], "notifications/tasks");
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
@@ -128,14 +128,14 @@ fn those_who_listen_hear_of_their_tasks() {
     );
     assert_eq!(told["params"]["resultType"], Value::Null);
     done.task_id = "t3".into();
-    server.task_changed(&done);
+    server.notify_task(&done);
     assert_eq!(sent(&mut server), None);
-    // Nobody hears of tasks where there are none.
+    // Without support for tasks there are no notifications.
     let (_, told) = served(false, true, "subscriptions/listen", wanted);
-    assert_eq!(told.expect("what is told of")["params"]["notifications"], json!({}));
+    assert_eq!(told.expect("a notification")["params"]["notifications"], json!({}));
 }
 
-/// A client in the middle of a call that became a task.
+/// A client with a call that became a task.
 struct Upstream {
     client: Client,
     call: UpstreamCall,
@@ -156,7 +156,7 @@ impl Upstream {
         upstream.give(json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} }));
         let mut params = CallParams::new("t", wire_raw(&json!({})));
         params.deadline = deadline;
-        upstream.call = upstream.client.call(params).expect("it is ready");
+        upstream.call = upstream.client.call(params).expect("ready");
         upstream
     }
 
@@ -166,7 +166,7 @@ impl Upstream {
         Some(serde_json::from_slice(&line).expect("JSON"))
     }
 
-    /// Answers the one request that was sent.
+    /// Answers the only request that was sent.
     fn give(&mut self, result: Value) -> Value {
         let request = self.take().expect("a request");
         let response = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
@@ -174,7 +174,7 @@ impl Upstream {
         request
     }
 
-    /// Answers the call with a task, and each question about it with one of these.
+    /// Answers the call with a task, and each poll with one of these.
     fn poll(&mut self, stands: impl IntoIterator<Item = Value>) {
         let mut now = Duration::ZERO;
         for (round, mut task) in stands.into_iter().enumerate() {
@@ -188,7 +188,11 @@ impl Upstream {
                 task[name] = value;
             }
             if round > 0 {
-                assert_eq!(self.client.poll_timeout(), Some(Duration::ZERO), "the time is wanted");
+                assert_eq!(
+                    self.client.poll_timeout(),
+                    Some(Duration::ZERO),
+                    "the time is requested"
+                );
                 self.client.handle_timeout(now);
                 now += Duration::from_millis(500);
                 assert_eq!(
@@ -205,7 +209,7 @@ impl Upstream {
         }
     }
 
-    /// What happened, but how the task stood.
+    /// The events other than task statuses.
     fn events(&mut self) -> Vec<ClientEvent> {
         let events = std::iter::from_fn(|| self.client.poll_event());
         events
@@ -215,7 +219,7 @@ impl Upstream {
 }
 
 #[test]
-fn a_client_asks_about_a_task_until_it_is_over() {
+fn client_polls_a_task_until_it_ends() {
     let mut upstream = Upstream::new(true, None);
     let question = json!({ "who": { "method": "elicitation/create", "params": { "message": "Who?", "requestedSchema": { "type": "object", "properties": {} } } },
         "roots": { "method": "roots/list" } });
@@ -231,10 +235,10 @@ fn a_client_asks_about_a_task_until_it_is_over() {
     let keys: Vec<_> = needs.requests.iter().map(|(key, _)| &**key).collect();
     assert_eq!((*call, keys), (upstream.call, vec!["roots", "who"]));
 
-    // A question without an answer is cancelled; what else has none stays open.
+    // An unanswered elicitation is cancelled; other requests stay open.
     let no = || Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no"));
     let answers = vec![("who".to_owned(), no()), ("roots".into(), no()), ("nobody".into(), no())];
-    upstream.client.answer(*call, answers).expect("it is open");
+    upstream.client.answer(*call, answers).expect("open");
     let update = upstream.give(json!({ "resultType": "complete" }));
     assert_eq!(update["method"], "tasks/update");
     assert_eq!(update["params"]["inputResponses"], json!({ "who": { "action": "cancel" } }));
@@ -251,7 +255,7 @@ fn a_client_asks_about_a_task_until_it_is_over() {
 }
 
 #[test]
-fn a_task_ends_as_a_call_does() {
+fn task_ends_like_a_call() {
     let refused = |message: &str| json!({ "status": "failed", "error": { "code": -32603, "message": message } });
     let odd = json!({ "status": "input_required", "inputRequests": { "a": { "method": "elicitation/create", "params": 1 } } });
     let many = |count: usize| -> Value {
@@ -286,7 +290,7 @@ fn a_task_ends_as_a_call_does() {
         let told = upstream.take().map(|told| told["method"].clone());
         assert_eq!(told, is_told.then(|| json!("tasks/cancel")), "{stands}");
     }
-    // A server may not make tasks for those who know nothing of them.
+    // A server must not create tasks for clients that do not support them.
     let mut upstream = Upstream::new(false, None);
     upstream.poll([json!({ "status": "working" })]);
     let events = upstream.events();
@@ -297,13 +301,13 @@ fn a_task_ends_as_a_call_does() {
 }
 
 #[test]
-fn nobody_waits_for_a_task_for_ever() {
+fn task_ends_at_deadline_or_cancellation() {
     let mut upstream = Upstream::new(true, Some(Duration::from_secs(60)));
     upstream.poll([json!({ "status": "working" })]);
     upstream.client.handle_timeout(Duration::from_secs(59));
     assert_eq!(upstream.take(), None);
     upstream.client.handle_timeout(Duration::from_secs(60));
-    assert_eq!(upstream.take().expect("it is told")["method"], "tasks/cancel");
+    assert_eq!(upstream.take().expect("a message")["method"], "tasks/cancel");
     let events = upstream.events();
     assert!(
         matches!(&events[..], [ClientEvent::Failed { error: CallError::Silent, .. }]),
@@ -312,7 +316,7 @@ fn nobody_waits_for_a_task_for_ever() {
 
     let mut upstream = Upstream::new(true, None);
     upstream.poll([json!({ "status": "working" })]);
-    upstream.client.cancel(upstream.call).expect("it is open");
+    upstream.client.cancel(upstream.call).expect("open");
     let told = upstream.give(json!({ "resultType": "complete" }));
     assert_eq!(
         (&told["method"], &told["params"]["taskId"]),

@@ -1,4 +1,4 @@
-//! Calls that are tasks, in the store.
+//! Calls as tasks, in the store.
 use crate::plugin::{World, accept, booking, flight, seat, tipped, value};
 use crate::plugin_session::{self as session, Left, Right, Two};
 use futures::executor::block_on;
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 const ID: &str = "9c41";
 
-/// Begins the booking as a task, and runs it until it waits; gives how it stood at first.
+/// Starts the booking as a task and runs it until it waits. Returns its first status.
 fn start(host: &PluginHost) -> Task {
     let arguments = json!({ "from": "NYC", "destination": "LAX" }).to_string();
     let arguments = Raw::from_text(arguments).expect("JSON");
@@ -47,13 +47,13 @@ fn go_on(host: &PluginHost) -> Result<Turn, SessionError> {
     block_on(host.resume(PluginHost::task_resumption(ID, "book_flight", "ada"), None))
 }
 
-/// What a task needs, by key.
+/// Keys of the input that a task needs.
 fn needed(task: &Task) -> Vec<&str> {
     task.input_requests.iter().flat_map(Extra::iter).map(|(key, _)| key).collect()
 }
 
 #[test]
-fn a_flight_is_booked_as_a_task() {
+fn flight_is_booked_as_a_task() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay] {
         let world = World::new();
         let host = world.host(policy, "a");
@@ -66,11 +66,11 @@ fn a_flight_is_booked_as_a_task() {
             assert_eq!(task.status, TaskStatus::InputRequired);
             assert_eq!(needed(&task), [next]);
             assert!(!answer(&host, &[("nobody".into(), given.1.clone())]));
-            assert_eq!(needed(&view(&host)), [next], "what nobody asked changes nothing");
+            assert_eq!(needed(&view(&host)), [next], "an unsolicited answer has no effect");
             assert!(answer(&host, std::slice::from_ref(&given)));
             let seen = block_on(host.task(ID, "ada", Carriers::NONE)).expect("a task");
             assert_eq!((seen.task.status, seen.is_idle), (TaskStatus::Working, true));
-            go_on(&host).expect("it goes on");
+            go_on(&host).expect("resumed");
         }
         let done = view(&host);
         assert_eq!(
@@ -83,22 +83,22 @@ fn a_flight_is_booked_as_a_task() {
             (&booking(), &json!("complete"))
         );
         assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
-        // It is kept for ten minutes after its end, which is five seconds after its beginning.
+        // Retained for ten minutes after its end, which is five seconds after its start.
         assert_eq!(done.ttl_ms, Presence::Value(605_000.into()));
         assert!(!answer(&host, &[flight()]), "it is over");
     }
 }
 
 #[test]
-fn any_program_goes_on_with_a_task() {
+fn any_program_resumes_a_task() {
     let world = World::new();
     let program = |owner| world.host(SuspendPolicy::Replay, owner);
     start(&program("a"));
     assert!(answer(&program("b"), &[flight()]));
-    go_on(&program("c")).expect("it goes on");
+    go_on(&program("c")).expect("resumed");
     assert_eq!(needed(&view(&program("d"))), ["pickSeat"]);
 
-    // One that ends while it runs is taken for dead after a while, by others than itself.
+    // After its lease, a running task may be resumed by other programs.
     assert!(answer(&program("b"), &[seat()]));
     let mut record = world.record(ID);
     record.status = SessionStatus::Running;
@@ -111,12 +111,12 @@ fn any_program_goes_on_with_a_task() {
     assert!(!is_idle("a"));
     world.time.pass(60);
     assert!(is_idle("a") && !is_idle("e"));
-    go_on(&program("a")).expect("it goes on");
+    go_on(&program("a")).expect("resumed");
     assert_eq!(needed(&view(&program("e"))), ["tip"]);
 }
 
 #[test]
-fn a_task_ends_early() {
+fn task_ends_early() {
     let cancelled = |host: &PluginHost, _: &World| {
         block_on(host.cancel_task(ID, "ada")).expect("a task");
     };
@@ -130,8 +130,8 @@ fn a_task_ends_early() {
     let table: [(&End, TaskStatus, Option<&str>); 4] = [
         (&cancelled, TaskStatus::Cancelled, None),
         (&failed, TaskStatus::Failed, Some("no more")),
-        (&expired, TaskStatus::Failed, Some("no answer came in time")),
-        (&lost, TaskStatus::Failed, Some("the program that had it in memory has ended")),
+        (&expired, TaskStatus::Failed, Some("no answer in time")),
+        (&lost, TaskStatus::Failed, Some("the program that parked the call has ended")),
     ];
     for (end, status, message) in table {
         let world = World::new();
@@ -145,7 +145,7 @@ fn a_task_ends_early() {
             assert!(!answer(&host, &[flight()]));
             block_on(host.sweep()).expect("a store");
         }
-        // Once is enough, and says nothing else afterwards.
+        // Cancelling again has no further effect.
         block_on(host.cancel_task(ID, "ada")).expect("a task");
         assert_eq!(view(&host).status, status);
         world.time.pass(24 * 60 * 60);
@@ -156,7 +156,7 @@ fn a_task_ends_early() {
 }
 
 #[test]
-fn nobody_else_hears_of_a_task_and_not_every_call_is_one() {
+fn tasks_are_private_and_need_support() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
     start(&host);
@@ -170,14 +170,14 @@ fn nobody_else_hears_of_a_task_and_not_every_call_is_one() {
     };
     assert!(is_unknown(ID, "eve") && is_unknown("other", "ada"));
 
-    // A session that waits is none.
+    // A waiting session is not a task.
     let plain = World::new();
     let host = plain.host(SuspendPolicy::Replay, "a");
     crate::plugin::begin(&host).expect("it asks");
     let seen = block_on(host.task(ID, "ada", Carriers::NONE));
     assert!(matches!(seen, Err(SessionError::NotFound)), "{seen:?}");
 
-    // Of a token, nothing is kept.
+    // A token leaves nothing in the store.
     let host = world.host(world.token(true), "a");
     assert_eq!(host.task_support("book_flight"), TaskSupport::Forbidden);
     assert_eq!(host.task_support("nobody"), TaskSupport::Forbidden);
@@ -191,7 +191,7 @@ fn nobody_else_hears_of_a_task_and_not_every_call_is_one() {
 struct Nothing {}
 
 #[test]
-fn a_tool_may_end_with_an_error_of_the_protocol() {
+fn tool_may_end_with_a_protocol_error() {
     let tool = PluginTool::builder("broken", "1").task_support(TaskSupport::Required);
     let tool = tool.elicits::<NoElicitations>().execute(|_: Nothing, _| async {
         let error = ErrorObject::new(ErrorCode::from(-32_000), "no fuel");
@@ -210,7 +210,7 @@ fn a_tool_may_end_with_an_error_of_the_protocol() {
 }
 
 #[test]
-fn a_task_waits_until_all_is_answered() {
+fn task_waits_for_all_answers() {
     let tool = PluginTool::builder("ask", "1").task_support(TaskSupport::Optional);
     let tool = tool.elicits::<Two>().execute(|_: Nothing, ctx: PluginContext<Two>| async move {
         let left = ctx.elicit::<Left>("left?", &session::Nothing {});
@@ -235,7 +235,7 @@ fn a_task_waits_until_all_is_answered() {
         assert_eq!((&task.status, needed(&task)), (&TaskStatus::InputRequired, vec!["left"]));
         assert!(answer(&host, &[("right".into(), no.clone()), ("left".into(), no)]));
         block_on(host.resume(PluginHost::task_resumption(ID, "ask", "ada"), None))
-            .expect("it is done");
+            .expect("completed");
         let result: Value = view(&host).result.expect("a result").decode().expect("JSON");
         assert_eq!(result["structuredContent"], json!([true, true]));
     }
@@ -257,10 +257,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whichever programs a client asks and answers, in whatever order and however often, a task stands as one of the table,
-    /// never goes back from its end, and books once, by the first answers.
+    /// For any polls and answers through any programs, the status of a task follows the table, is final once it has
+    /// ended, and the task books once, with the first answers.
     #[test]
-    fn a_task_ends_once(steps in prop::collection::vec(step(), 0..16)) {
+    fn task_ends_once(steps in prop::collection::vec(step(), 0..16)) {
         let world = World::new();
         let hosts = ["a", "b", "c"].map(|owner| world.host(SuspendPolicy::Replay, owner));
         start(&hosts[0]);

@@ -16,9 +16,9 @@ fn registry() -> Registry {
     registry
 }
 
-/// What each tool call of an agent becomes: status, name and arguments as they are heard, then types sent.
+/// Updates of a tool call of an agent (status, name, arguments), and the types of the messages sent.
 #[test]
-fn each_way_of_a_call_has_its_messages() {
+fn updates_of_a_call_become_messages() {
     type Heard = (&'static str, Option<&'static str>, Option<&'static str>);
     let table: &[(&[Heard], &[&str])] = &[
         (&[("pending", Some("add"), None)], &[]),
@@ -56,9 +56,9 @@ fn each_way_of_a_call_has_its_messages() {
     }
 }
 
-/// A tool that nobody registered is of an unknown source, `local` to a client that knows no such thing.
+/// An unregistered tool has an unknown source, which is `local` for clients without that name.
 #[test]
-fn an_unknown_tool_stays_unknown() {
+fn unregistered_tool_has_an_unknown_source() {
     for (names, expected) in [(SourceNames::Open, "unknown"), (SourceNames::LocalOrMcp, "local")] {
         let mut update = CallUpdate::new("c");
         (update.name, update.status) = (Some("rm"), CallStatus::InProgress);
@@ -69,7 +69,7 @@ fn an_unknown_tool_stays_unknown() {
 }
 
 #[test]
-fn call_that_a_turn_leaves_open_completes_in_a_later_one() {
+fn open_call_completes_in_a_later_turn() {
     let (registry, mut events) = (registry(), ToolEvents::default());
     let input = Raw::from_text(r#"{"a":1}"#).expect("JSON");
     let mut start = CallUpdate::new("call-1");
@@ -88,18 +88,18 @@ fn call_that_a_turn_leaves_open_completes_in_a_later_one() {
     assert_eq!(events.handle(&start, &registry, "t").len(), 1, "the id is free again");
 }
 
-/// Messages as they were before there were sources.
+/// Messages from before the member `source` existed.
 #[test]
-fn messages_without_a_source_are_read() {
+fn messages_without_a_source_are_decoded() {
     let old = r#"{"type":"tool_start","tool_name":"add","tool_input":"{\"a\":1}","timestamp":"2026-01-02T03:04:05.678901"}"#;
     let read: ServerMessage = wire::decode(old).expect("a message");
     assert!(matches!(&read, ServerMessage::ToolStart(start) if start.source.is_none()));
     assert_eq!(serde_json::to_string(&read).expect("JSON"), old);
 }
 
-/// What a tool gave is text to a page.
+/// Results as text for a page.
 #[test]
-fn results_are_text() {
+fn results_are_converted_to_text() {
     let table = [
         (
             json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }),
@@ -120,9 +120,9 @@ fn results_are_text() {
 }
 
 proptest! {
-    /// Whatever is heard in whatever order, a call has at most one start, then at most one end, and both say the same of it.
+    /// For any sequence of updates, a call has at most one start, then at most one end, and both agree.
     #[test]
-    fn each_call_starts_and_ends_once(
+    fn call_starts_and_ends_once(
         heard in prop::collection::vec(
             (select(vec!["1", "2"]), prop::option::of(select(vec!["add", "sub"])), prop::option::of(any_json()),
              select(vec!["pending", "in_progress", "completed", "failed", ""])),

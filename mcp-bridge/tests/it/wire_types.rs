@@ -5,22 +5,22 @@ use mcp_bridge::{registry, tool_events};
 use serde::Serialize;
 use std::fmt::Debug;
 
-/// A wire type.
+/// A wire type by name.
 pub(crate) struct WireType {
     pub(crate) name: &'static str,
-    /// Decodes a text as the type, then encodes that.
+    /// Decodes a text as the type and encodes the value.
     pub(crate) again: fn(&str) -> Result<String, DecodeError>,
-    /// Decodes a text as the type, then says what that is, for programmers.
+    /// Decodes a text as the type and returns the debug output.
     pub(crate) debug: fn(&str) -> Result<String, DecodeError>,
 }
 
-/// The type of this name.
+/// Finds the type of this name.
 pub(crate) fn find(name: &str) -> &'static WireType {
     TYPES.iter().find(|wire_type| wire_type.name == name).expect(name)
 }
 
 fn again<T: jsonrpc_core::wire::Wire + Serialize>(text: &str) -> Result<String, DecodeError> {
-    decode::<T>(text).map(|value| serde_json::to_string(&value).expect("it has a JSON form"))
+    decode::<T>(text).map(|value| serde_json::to_string(&value).expect("JSON"))
 }
 
 fn debug<T: jsonrpc_core::wire::Wire + Debug>(text: &str) -> Result<String, DecodeError> {
@@ -37,7 +37,7 @@ macro_rules! wire_types {
     };
 }
 
-/// All of them.
+/// All wire types.
 pub(crate) const TYPES: &[WireType] = wire_types! {
     base { ProtocolVersion, ResultType, CacheScope, RequestMetaObject, ResultMetaObject, NotificationMetaObject, RequestParams, PaginatedRequestParams, EmptyResult }
     cancellation { CancelledNotificationParams }

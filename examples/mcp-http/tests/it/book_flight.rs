@@ -1,4 +1,4 @@
-//! A flight is booked over HTTP, by clients of both generations.
+//! Bookings over HTTP, by clients of both generations.
 use crate::world::{Events, World};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{MemoryStore, PluginHost, SessionLimits, SessionStore, SuspendPolicy};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A program that offers the tool, with what outlives it.
+/// Starts a program that offers the tool, with the state that outlives it.
 pub(crate) async fn program(
     policy: SuspendPolicy,
     store: &Arc<MemoryStore>,
@@ -48,15 +48,15 @@ fn is_taken(seat: &str) -> bool {
     seat_map(&flight()).taken_seats.iter().any(|taken| taken == seat)
 }
 
-/// A seat that is taken or is not, as an answer.
+/// Returns the answer for a seat that is taken or free.
 fn seat(taken: bool) -> Value {
     let all = (1..=12).flat_map(|row| ["A", "B", "C", "D", "E", "F"].map(|seat| (row, seat)));
     let found = all.into_iter().find(|(row, seat)| is_taken(&format!("{row}{seat}")) == taken);
-    let (row, seat) = found.expect("such a seat");
+    let (row, seat) = found.expect("a seat");
     json!({ "action": "accept", "content": { "row": row, "seat": seat } })
 }
 
-/// What a client answers to a request: the first seat that it wants is taken.
+/// Returns the response of a client to a request. The first seat it chooses is taken.
 pub(crate) fn result(request: &Value) -> Value {
     let message = request["params"]["message"].as_str().unwrap_or_default();
     match request["method"].as_str() {
@@ -81,7 +81,8 @@ pub(crate) fn check(result: &Value, tip: &str) {
     assert!(booking["ticketNumber"].as_str().expect("a number").starts_with("TKT-"));
 }
 
-/// Makes the call and answers until it is done, each time to the next of `programs`; gives the result and how often it asked.
+/// Makes the call and answers until it completes, each time at the next of `programs`. Returns the result and the
+/// number of rounds.
 pub(crate) async fn book(
     programs: &[&World],
     can: &Value,
@@ -95,7 +96,7 @@ pub(crate) async fn book(
     go_on(&next, can, answer, &begun).await
 }
 
-/// As [`book`], from a first response on.
+/// Continues like [`book`] from a first response.
 pub(crate) async fn go_on(
     programs: &[&World],
     can: &Value,
@@ -123,7 +124,7 @@ pub(crate) async fn go_on(
 }
 
 #[tokio::test]
-async fn a_newer_client_books_a_flight() {
+async fn modern_client_books_a_flight() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay, token()]
     {
@@ -135,7 +136,7 @@ async fn a_newer_client_books_a_flight() {
 }
 
 #[tokio::test]
-async fn a_client_without_a_model_gets_the_servers_tip() {
+async fn server_samples_for_a_client_without_a_model() {
     let can = json!({ "elicitation": {} });
     let with = program(SuspendPolicy::Replay, &Arc::default(), "a", true).await;
     let (booked, rounds) = book(&[&with], &can, result).await;
@@ -151,7 +152,7 @@ async fn a_client_without_a_model_gets_the_servers_tip() {
 }
 
 #[tokio::test]
-async fn answers_may_come_after_a_restart_and_to_another_program() {
+async fn call_is_resumed_after_a_restart_and_by_another_program() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     for policy in [SuspendPolicy::Replay, token()] {
         let store = Arc::default();
@@ -166,7 +167,7 @@ async fn answers_may_come_after_a_restart_and_to_another_program() {
     }
 }
 
-/// The next message that is not about progress.
+/// Returns the next message other than progress.
 pub(crate) async fn next_but_progress(events: &mut Events, how_far: &mut Vec<f64>) -> Value {
     loop {
         let message = events.message().await;
@@ -178,7 +179,7 @@ pub(crate) async fn next_but_progress(events: &mut Events, how_far: &mut Vec<f64
 }
 
 #[tokio::test]
-async fn an_older_client_is_asked_in_the_stream_of_the_call() {
+async fn legacy_client_is_asked_in_the_stream_of_the_call() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay, token()]
     {
         let program = program(policy, &Arc::default(), "a", false).await;
@@ -195,14 +196,14 @@ async fn an_older_client_is_asked_in_the_stream_of_the_call() {
             assert_eq!(session.post(&answer).await.status(), 202);
         }
         let done = next_but_progress(&mut events, &mut how_far).await;
-        assert_eq!(how_far, [0.0, 1.0, 2.0, 3.0], "each once, though the tool is run again");
+        assert_eq!(how_far, [0.0, 1.0, 2.0, 3.0], "each once, although the tool is replayed");
         assert_eq!(done["id"], 1);
         check(&done["result"], "Bring a coat.");
         assert!(events.next().await.is_none(), "the stream ends with the response");
     }
 }
 
-/// What a model calls with the answers to the questions of a result.
+/// Returns the arguments with which a model answers the questions of a result.
 fn answered(asked: &Value) -> Value {
     let questions = asked["questions"].as_array().expect("questions");
     let answer = |question: &Value| {
@@ -215,7 +216,7 @@ fn answered(asked: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_model_asks_for_a_client_that_shows_no_forms() {
+async fn model_asks_for_a_client_without_forms() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
         let tool = book_flight::tool().expect("forms");
         let host = PluginHost::new(

@@ -1,4 +1,4 @@
-//! Our client with our server, and with servers that break.
+//! The client with this server, and with faulty servers.
 use crate::book_flight::{program, result};
 use crate::endpoint::world;
 use async_trait::async_trait;
@@ -19,7 +19,7 @@ use mcp_http::{EndpointOptions, Handler, HttpClient};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// Answers what `book_flight` asks.
+/// Answers the questions of `book_flight`.
 struct Traveller;
 
 #[async_trait]
@@ -53,7 +53,7 @@ fn params(tool: &str, arguments: &Value) -> CallParams {
 }
 
 #[tokio::test]
-async fn a_flight_is_booked_in_both_generations() {
+async fn flight_is_booked_in_both_generations() {
     for era in [Era::Modern, Era::Legacy] {
         let program = program(SuspendPolicy::Replay, &Arc::default(), "a", false).await;
         let client = connect(&program.url, Some(era)).await.expect("a server");
@@ -71,7 +71,7 @@ async fn a_flight_is_booked_in_both_generations() {
 }
 
 #[tokio::test]
-async fn a_flight_is_booked_as_a_task() {
+async fn flight_is_booked_as_a_task() {
     let can =
         r#"{"elicitation":{},"sampling":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
@@ -90,7 +90,7 @@ async fn a_flight_is_booked_as_a_task() {
 }
 
 #[tokio::test]
-async fn a_bearer_token_says_who_calls() {
+async fn bearer_token_identifies_the_caller() {
     let mut options = EndpointOptions::default();
     options.authenticate = Some(Arc::new(|headers| {
         let is_ada = headers.get(AUTHORIZATION).is_some_and(|token| token == "Bearer 7f3a");
@@ -109,13 +109,13 @@ async fn a_bearer_token_says_who_calls() {
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_cancels_the_call() {
+async fn dropped_caller_cancels_the_call() {
     for era in [Era::Modern, Era::Legacy] {
         let (server, _tools, mut told) = world(EndpointOptions::default()).await;
         let client = connect(&server.url, Some(era)).await.expect("a server");
         let call = client.call(params("wait", &json!({})));
         tokio::select! {
-            outcome = call => panic!("nobody lets it go on: {outcome:?}"),
+            outcome = call => panic!("unexpected outcome: {outcome:?}"),
             begun = told.recv() => assert_eq!(begun, Some("begun")),
         }
         assert_eq!(told.recv().await, Some("ended"), "{era:?}");
@@ -123,7 +123,7 @@ async fn a_caller_that_goes_away_cancels_the_call() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_dropped_ends_its_session() {
+async fn dropped_client_ends_its_session() {
     let (server, ..) = world(EndpointOptions::default()).await;
     let client = connect(&server.url, Some(Era::Legacy)).await.expect("a server");
     client.tools().await.expect("a list");
@@ -134,7 +134,7 @@ async fn a_client_that_is_dropped_ends_its_session() {
     }
 }
 
-/// Answers the first requests with these, and the rest with nothing.
+/// A server that answers the first requests with these responses, and further ones with nothing.
 async fn scripted(answers: Vec<Response>) -> (String, Arc<Mutex<Vec<HeaderMap>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let answers = Arc::new(Mutex::new(answers.into_iter()));
@@ -161,7 +161,7 @@ fn stream(text: &'static str) -> Response {
 }
 
 #[tokio::test]
-async fn a_server_that_breaks_fails_its_call() {
+async fn faulty_server_fails_the_call() {
     for broken in [
         StatusCode::BAD_GATEWAY.into_response(),
         "<html>".into_response(),
@@ -181,7 +181,7 @@ async fn a_server_that_breaks_fails_its_call() {
 }
 
 #[tokio::test]
-async fn a_stream_of_an_older_server_is_gone_on_with() {
+async fn stream_of_a_legacy_server_is_resumed() {
     let begun = json!({ "jsonrpc": "2.0", "id": 1, "result": { "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } } });
     let begun = ([("mcp-session-id", "s-1")], axum::Json(begun)).into_response();
     let (url, seen) = scripted(vec![

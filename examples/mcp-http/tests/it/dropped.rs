@@ -1,4 +1,4 @@
-//! Connections that drop, and calls that are cancelled, while a tool runs or asks.
+//! Dropped connections and cancelled calls, while a tool runs or asks.
 use crate::world::{Events, World};
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::capabilities::Implementation;
@@ -23,12 +23,12 @@ pub(crate) struct Confirmation {
 elicitations! {
     /// Questions of the tool.
     pub(crate) Asks handled by AsksHandlers {
-        /// Is the user sure?
+        /// A confirmation.
         confirm: Confirm = "confirm" (Nothing => Confirmation),
     }
 }
 
-/// Reports its drop.
+/// Reports when it is dropped.
 struct Running(mpsc::UnboundedSender<&'static str>);
 
 impl Drop for Running {
@@ -44,7 +44,7 @@ struct Slow {
     events: mpsc::UnboundedReceiver<&'static str>,
 }
 
-/// A server with a tool that asks, and then works until it may end.
+/// Starts a server with a tool that asks, and then works until it is released.
 async fn slow(policy: SuspendPolicy) -> Slow {
     let (may_end, (sender, events)) = (Arc::new(Semaphore::new(0)), mpsc::unbounded_channel());
     let semaphore = Arc::clone(&may_end);
@@ -87,7 +87,7 @@ async fn retry_after_a_dropped_connection_takes_over_at_once() {
         let first = tokio::spawn(first);
         assert_eq!(slow.events.recv().await, Some("running"), "{shown}");
         first.abort();
-        // A parking host keeps the tool; others drop it with the connection.
+        // A parking host keeps the tool. Other policies drop it with the connection.
         if shown == "Replay" {
             assert_eq!(slow.events.recv().await, Some("dropped"));
         }

@@ -1,4 +1,4 @@
-//! What HTTP asks of the endpoint.
+//! HTTP behavior of the endpoint.
 use crate::world::{Events, NEW, OLD, World};
 use async_trait::async_trait;
 use jsonrpc_core::wire::{self, Raw};
@@ -14,17 +14,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 
-/// A server with a tool for each thing that a tool can do to a stream.
+/// A service with a tool for each effect on a stream.
 pub(crate) struct Tools {
-    /// Lets `wait` go on.
+    /// Releases the tool `wait`.
     go_on: Semaphore,
-    /// Told when `wait` begins, and when it is dropped.
+    /// Notified when `wait` starts and when it is dropped.
     begun: mpsc::UnboundedSender<&'static str>,
-    /// How many tools there are beside the first ones.
+    /// Number of additional tools.
     more: AtomicUsize,
 }
 
-/// Tells when it is dropped.
+/// Reports when it is dropped.
 struct Told(mpsc::UnboundedSender<&'static str>);
 
 impl Drop for Told {
@@ -88,7 +88,7 @@ fn call(id: i64, tool: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_session_begins_and_ends() {
+async fn session_starts_and_ends() {
     let (world, ..) = world(EndpointOptions::default()).await;
     let session = world.session(&json!({})).await;
     assert_eq!(session.id.len(), 32);
@@ -105,7 +105,7 @@ async fn a_session_begins_and_ends() {
 }
 
 #[tokio::test]
-async fn a_session_is_its_principals() {
+async fn session_belongs_to_its_principal() {
     let mut options = EndpointOptions::default();
     options.authenticate = Some(Arc::new(|headers| {
         Some(headers.get("authorization")?.to_str().ok()?.strip_prefix("Bearer ")?.to_owned())
@@ -130,19 +130,19 @@ async fn a_session_is_its_principals() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_goes_on() {
+async fn interrupted_stream_is_resumed() {
     let (world, tools, mut told) = world(EndpointOptions::default()).await;
     let session = world.session(&json!({})).await;
     let mut events = Events::of(session.post(&call(1, "wait")).await);
     let prime = events.next().await.expect("an event");
-    assert!(prime.message.is_null(), "it begins with a name for what follows");
+    assert!(prime.message.is_null(), "the first event has only an id");
     assert_eq!(told.recv().await, Some("begun"));
     drop(events);
     let mut again = Events::of(session.get(prime.id.as_deref()).await);
     tools.go_on.add_permits(1);
     assert_eq!(again.message().await["result"]["content"][0]["text"], "waited");
     assert!(again.next().await.is_none());
-    // And once more, from the beginning, after its end.
+    // Read again from the beginning, after its end.
     let mut once_more = Events::of(session.get(prime.id.as_deref()).await);
     assert_eq!(once_more.message().await["id"], 1);
     for event in ["9-0", "x", "1", "1-x"] {
@@ -151,7 +151,7 @@ async fn a_stream_that_breaks_goes_on() {
 }
 
 #[tokio::test]
-async fn a_tool_may_end_the_stream_before_its_result() {
+async fn tool_may_end_the_stream_before_its_result() {
     let (world, tools, _told) = world(EndpointOptions::default()).await;
     let session = world.session(&json!({})).await;
     let mut events = Events::of(session.post(&call(1, "leave")).await);
@@ -166,7 +166,7 @@ async fn a_tool_may_end_the_stream_before_its_result() {
 }
 
 #[tokio::test]
-async fn messages_stand_before_the_response_in_its_stream() {
+async fn messages_precede_the_response_in_its_stream() {
     let (world, ..) = world(EndpointOptions::default()).await;
     let session = world.session(&json!({})).await;
     let mut events = Events::of(session.post(&call(1, "tell")).await);
@@ -187,7 +187,7 @@ async fn messages_stand_before_the_response_in_its_stream() {
 }
 
 #[tokio::test]
-async fn who_goes_away_cancels_a_newer_request() {
+async fn disconnecting_cancels_a_modern_request() {
     let mut options = EndpointOptions::default();
     options.patience = Duration::ZERO;
     let (world, _tools, mut told) = world(options).await;
@@ -199,7 +199,7 @@ async fn who_goes_away_cancels_a_newer_request() {
 }
 
 #[tokio::test]
-async fn an_older_client_cancels_by_a_message() {
+async fn legacy_client_cancels_with_a_message() {
     let (world, _tools, mut told) = world(EndpointOptions::default()).await;
     let session = world.session(&json!({})).await;
     let mut events = Events::of(session.post(&call(1, "wait")).await);
@@ -210,14 +210,14 @@ async fn an_older_client_cancels_by_a_message() {
     assert_eq!(session.post(&cancel).await.status(), 202);
     assert_eq!(told.recv().await, Some("ended"));
     while let Some(event) = events.next().await {
-        assert!(event.message.is_null(), "nothing is said any more");
+        assert!(event.message.is_null(), "no further message");
     }
     let mut free = Events::of(session.post(&call(1, "quick")).await);
-    assert_eq!(free.message().await["id"], 1, "the id is free again");
+    assert_eq!(free.message().await["id"], 1, "the id can be reused");
 }
 
 #[tokio::test]
-async fn a_tool_that_panics_fails_its_call_only() {
+async fn panic_of_a_tool_fails_only_its_call() {
     let (world, ..) = world(EndpointOptions::default()).await;
     let session = world.session(&json!({})).await;
     let mut events = Events::of(session.post(&call(1, "panic")).await);
@@ -227,7 +227,7 @@ async fn a_tool_that_panics_fails_its_call_only() {
 }
 
 #[tokio::test]
-async fn clients_hear_of_tools_that_change() {
+async fn clients_are_notified_of_changed_tools() {
     let (world, tools, _told) = world(EndpointOptions::default()).await;
     let session = world.session(&json!({})).await;
     let listen = json!({ "notifications": { "toolsListChanged": true } });
@@ -239,7 +239,7 @@ async fn clients_hear_of_tools_that_change() {
     let told = newer.message().await;
     assert_eq!(told["method"], "notifications/tools/list_changed");
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 4);
-    // Nobody listened yet; it is not lost.
+    // The notification was sent without a reader and is not lost.
     let mut older = Events::of(session.get(None).await);
     assert_eq!(older.message().await["method"], "notifications/tools/list_changed");
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
@@ -250,9 +250,9 @@ async fn clients_hear_of_tools_that_change() {
     assert!(newer.next().await.is_none());
 }
 
-/// Who may not, and what is wrong with a request.
+/// Denied access, and invalid requests.
 #[tokio::test]
-async fn odd_requests_are_refused() {
+async fn invalid_requests_are_rejected() {
     let mut options = EndpointOptions::default();
     options.max_body = 4096;
     options.hosts = vec!["tools.example".into()];
@@ -301,7 +301,7 @@ async fn odd_requests_are_refused() {
 }
 
 #[tokio::test]
-async fn there_are_no_more_sessions_than_allowed() {
+async fn number_of_sessions_is_limited() {
     let mut options = EndpointOptions::default();
     options.max_connections = 2;
     let (first, ..) = world(options.clone()).await;
@@ -310,7 +310,7 @@ async fn there_are_no_more_sessions_than_allowed() {
     let hello = json!({ "protocolVersion": OLD, "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
     assert_eq!(first.post(&hello).send().await.expect("an answer").status(), 503);
-    // Sessions that nobody uses make room.
+    // Unused sessions are evicted.
     options.idle_time = Duration::ZERO;
     let (second, ..) = world(options).await;
     for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! Bookings that end before there is a ticket, by clients of both generations.
+//! Bookings that end without a ticket, by clients of both generations.
 use crate::book_flight::{book, go_on, next_but_progress, program, result, token, trip};
 use crate::world::{Events, Session, World};
 use mcp_bridge::mcp::capabilities::Implementation;
@@ -20,7 +20,7 @@ async fn call(session: &Session<'_>) -> Events {
     Events::of(session.post(&call).await)
 }
 
-/// As [`book`], in a session up to 2025-11-25.
+/// Books like [`book`], in a session up to 2025-11-25.
 async fn book_in_session(world: &World, answer: impl Fn(&Value) -> Value) -> Value {
     let session = world.session(&can()).await;
     let mut events = call(&session).await;
@@ -39,7 +39,7 @@ async fn respond(session: &Session<'_>, question: &Value, result: Value) {
 }
 
 #[tokio::test]
-async fn the_user_may_decline_and_turn_away() {
+async fn user_may_decline_or_cancel() {
     for (action, status) in [("decline", "declined"), ("cancel", "cancelled")] {
         for question in ["Which flight", "Which seat"] {
             let answer = |request: &Value| {
@@ -60,13 +60,13 @@ async fn the_user_may_decline_and_turn_away() {
     }
 }
 
-/// What a tool says that failed.
+/// Returns the error message of a failed tool.
 fn failure(result: &Value) -> &str {
     assert_eq!(result["isError"], true, "{result}");
     result["content"][0]["text"].as_str().expect("a text")
 }
 
-/// A server with a clock that the test moves.
+/// A server with a clock that the test advances.
 struct Timed {
     service: Arc<PluginService>,
     world: World,
@@ -87,7 +87,7 @@ impl Timed {
         Self { service, world, seconds }
     }
 
-    /// Aborts the one session that waits.
+    /// Aborts the only waiting session.
     async fn abort(&self) {
         let active = self.service.host().active().await.expect("a store");
         assert_eq!(active.len(), 1);
@@ -95,7 +95,7 @@ impl Timed {
         assert!(self.service.host().active().await.expect("a store").is_empty());
     }
 
-    /// Lets a session wait for longer than it may.
+    /// Exceeds the time limit of a session.
     fn wait(&self) {
         self.seconds.fetch_add(2 * 60 * 60, Ordering::SeqCst);
     }
@@ -111,7 +111,7 @@ impl Timed {
 }
 
 #[tokio::test]
-async fn a_call_may_be_aborted_and_may_expire() {
+async fn call_can_be_aborted_and_expires() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay] {
         for is_aborted in [true, false] {
             let timed = Timed::new(policy.clone(), None).await;
@@ -122,7 +122,7 @@ async fn a_call_may_be_aborted_and_may_expire() {
             let (ended, _) = go_on(&[&timed.world], &can(), result, &begun).await;
             assert_eq!(failure(&ended), expected);
 
-            // An older client, whose call stays open meanwhile.
+            // An older client with an open call.
             let session = timed.world.session(&can()).await;
             let mut events = call(&session).await;
             let question = next_but_progress(&mut events, &mut Vec::new()).await;
@@ -136,7 +136,7 @@ async fn a_call_may_be_aborted_and_may_expire() {
 }
 
 #[tokio::test]
-async fn an_older_client_that_does_not_answer_is_not_waited_for() {
+async fn unanswered_question_of_a_legacy_client_expires() {
     let timed = Timed::new(SuspendPolicy::Replay, Some(Duration::from_millis(1))).await;
     let session = timed.world.session(&can()).await;
     let mut events = call(&session).await;
@@ -150,7 +150,7 @@ async fn an_older_client_that_does_not_answer_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_so_long() {
+async fn token_expires() {
     let timed = Timed::new(token(), None).await;
     let params = json!({ "name": "book_flight", "arguments": trip() });
     let begun = timed.world.modern(1, "tools/call", params, &can()).send().await;

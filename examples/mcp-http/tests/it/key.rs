@@ -14,7 +14,7 @@ fn program(options: &[&str]) -> Command {
     command
 }
 
-/// The program in token mode. It ends when it is dropped.
+/// The program in token mode. Dropping it ends the program.
 struct Program(Child, World);
 
 impl Program {
@@ -35,7 +35,7 @@ impl Drop for Program {
     }
 }
 
-/// A file with this text. It is removed when it is dropped.
+/// A file with this text. Dropping it removes the file.
 struct KeyFile(PathBuf);
 
 impl KeyFile {
@@ -73,7 +73,7 @@ async fn token_outlives_its_program_with_its_key() {
 }
 
 #[test]
-fn key_that_is_none_is_refused_with_its_length() {
+fn invalid_key_is_rejected_with_its_length() {
     let output = |options: &[&str]| {
         let output = program(options).output().expect("the program");
         assert!(!output.status.success());
@@ -89,6 +89,6 @@ fn key_that_is_none_is_refused_with_its_length() {
     assert!(text.contains(file.path()) && text.contains("got 63 characters"), "{text}");
     let text = output(&["--key", &KEY.replace('f', "g")]);
     assert!(text.contains("got the character 'g'"), "{text}");
-    assert!(output(&["--key-file", "/nowhere"]).contains("the key file /nowhere: "));
+    assert!(output(&["--key-file", "/nowhere"]).contains("key file /nowhere: "));
     assert!(output(&["--key", KEY, "--key-file", file.path()]).contains("cannot be used with"));
 }

@@ -1,4 +1,4 @@
-//! Sessions in a real Redis server, which several programs share. `REDIS_URL` says where it is.
+//! Sessions in a real Redis server, shared by several programs. `REDIS_URL` contains its address.
 use crate::book_flight::{book, check, result, trip};
 use crate::world::{Events, World};
 use mcp_bridge::mcp::capabilities::Implementation;
@@ -20,7 +20,7 @@ fn url() -> String {
     std::env::var("REDIS_URL").expect("REDIS_URL names a Redis server")
 }
 
-/// Keys that no other test has.
+/// Returns a key prefix that is unique to a test.
 fn prefix() -> String {
     random_id().expect("randomness")
 }
@@ -29,7 +29,7 @@ async fn store() -> RedisStore {
     RedisStore::connect(&url(), prefix()).await.expect("a server")
 }
 
-/// A record, as a host makes it.
+/// Creates a record like a host.
 fn record(id: &str, revision: u64) -> SessionRecord {
     record_of(id, revision, "ada", "running", 0)
 }
@@ -45,7 +45,7 @@ fn record_of(id: &str, revision: u64, principal: &str, status: &str, since: u64)
     serde_json::from_value(text).expect("a record")
 }
 
-/// What a store said, to be compared.
+/// Formats the result of a store for comparison.
 fn said<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> String {
     format!("{outcome:?}")
 }
@@ -76,7 +76,7 @@ fn status() -> impl Strategy<Value = &'static str> {
     prop_oneof![Just("running"), Just("awaiting_elicit"), Just("completed")]
 }
 
-/// The principal of the session with this id.
+/// Returns the principal of the session with this id.
 fn principal(id: u8) -> &'static str {
     ["ada", "eve b", ""][usize::from(id % 3)]
 }
@@ -102,7 +102,7 @@ async fn take(store: &dyn SessionStore, step: &Step) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Redis and the store in memory give the same results for any steps, also at their limits.
+    /// For any steps, Redis and the store in memory have the same results, including at their limits.
     #[test]
     fn redis_and_memory_give_the_same_results(steps in prop::collection::vec(step(), 0..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -120,7 +120,7 @@ proptest! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_of_many_that_save_at_once_wins() {
+async fn one_concurrent_save_wins() {
     let store = store().await;
     store.create(&record("s", 0)).await.expect("a server");
     for revision in 1..20 {
@@ -136,7 +136,7 @@ async fn one_of_many_that_save_at_once_wins() {
     }
 }
 
-/// A program of its own.
+/// A separate process.
 struct Program {
     child: Child,
     url: String,
@@ -169,7 +169,7 @@ impl Drop for Program {
 }
 
 #[tokio::test]
-async fn a_flight_is_booked_by_two_programs() {
+async fn flight_is_booked_by_two_programs() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     for suspend in ["replay", "park-or-replay", "park"] {
         let (first, second) = (Program::start(suspend), Program::start(suspend));
@@ -180,7 +180,7 @@ async fn a_flight_is_booked_by_two_programs() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_killed_loses_nothing_that_is_journaled() {
+async fn killed_program_loses_no_journaled_state() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     for suspend in ["replay", "park-or-replay"] {
         let (first, second) = (Program::start(suspend), Program::start(suspend));
@@ -194,7 +194,7 @@ async fn a_program_that_is_killed_loses_nothing_that_is_journaled() {
     }
 }
 
-/// The `tools/call` that brings answers.
+/// Returns the `tools/call` that contains the answers.
 fn resumed(begun: &Value, progress: &str) -> Value {
     let asked = begun["result"]["inputRequests"].as_object().expect("requests");
     let answers = asked.iter().map(|(key, request)| (key.clone(), result(request)));
@@ -205,7 +205,7 @@ fn resumed(begun: &Value, progress: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_told_after_an_answer_reaches_the_call_that_brought_it() {
+async fn notices_after_an_answer_reach_its_call() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     let (first, second) = (Program::start("park"), Program::start("park"));
     let params = json!({ "name": "book_flight", "arguments": trip() });
@@ -224,7 +224,7 @@ async fn what_is_told_after_an_answer_reaches_the_call_that_brought_it() {
 }
 
 #[tokio::test]
-async fn answers_that_come_to_all_programs_at_once_count_once() {
+async fn concurrent_answers_to_all_programs_count_once() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     for suspend in ["replay", "park-or-replay", "park"] {
         let programs = [Program::start(suspend), Program::start(suspend)];
@@ -237,7 +237,7 @@ async fn answers_that_come_to_all_programs_at_once_count_once() {
             if last["result"]["resultType"] != "input_required" {
                 break;
             }
-            // Each answer comes four times, twice to each program.
+            // Each answer is sent four times, twice to each program.
             let answers = (0..4).map(|at| {
                 worlds[at % 2].modern(round, "tools/call", resumed(&last, "p"), &can).send()
             });
@@ -251,7 +251,7 @@ async fn answers_that_come_to_all_programs_at_once_count_once() {
                 }
                 next = Some(answer);
             }
-            last = next.expect("one of them goes on");
+            last = next.expect("one program resumes");
         }
         assert!(
             !tickets.is_empty() && tickets.iter().all(|ticket| *ticket == tickets[0]),
@@ -260,7 +260,7 @@ async fn answers_that_come_to_all_programs_at_once_count_once() {
     }
 }
 
-/// The response, in a stream or not.
+/// Reads the response, whether it is a stream or not.
 async fn whole(response: reqwest::Response) -> Value {
     if response.headers()["content-type"] == "application/json" {
         return response.json().await.expect("JSON");
@@ -274,7 +274,7 @@ async fn whole(response: reqwest::Response) -> Value {
     }
 }
 
-/// Two programs that park, in this one; the first ends when it is dropped.
+/// Starts two parking programs in this process. The first ends when it is dropped.
 async fn parking(prefix: &str, owner: &str, lifetime: Duration) -> (Arc<PluginHost>, RedisOwner) {
     let store = RedisStore::connect(&url(), prefix).await.expect("a server");
     let (tool, clock) = (book_flight::tool().expect("forms"), Arc::new(since_1970));
@@ -286,7 +286,7 @@ async fn parking(prefix: &str, owner: &str, lifetime: Duration) -> (Arc<PluginHo
 }
 
 #[tokio::test]
-async fn what_was_parked_in_a_program_that_has_ended_is_lost() {
+async fn parked_calls_of_an_ended_program_are_lost() {
     let (prefix, lifetime) = (prefix(), Duration::from_millis(300));
     let (first, first_owner) = parking(&prefix, "a", lifetime).await;
     let (second, second_owner) = parking(&prefix, "b", lifetime).await;
@@ -304,7 +304,7 @@ async fn what_was_parked_in_a_program_that_has_ended_is_lost() {
         let responses = json!({ (&*asks[0].key): flight });
         json!({ "name": "book_flight", "arguments": trip(), "requestState": state, "inputResponses": responses })
     };
-    // Another principal's: HTTP has nobody here, and ada began it.
+    // The session belongs to another principal: HTTP requests are anonymous here, and ada started it.
     let theirs = world.modern(1, "tools/call", answer(&state), &can).send().await.expect("one");
     let theirs: Value = theirs.json().await.expect("JSON");
     assert_eq!(theirs["result"]["isError"], true);

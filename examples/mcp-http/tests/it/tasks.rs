@@ -1,4 +1,4 @@
-//! Tasks over HTTP: those who listen hear how theirs stand.
+//! Tasks over HTTP and the notifications of their subscribers.
 use crate::book_flight::{result, trip};
 use crate::world::{Events, World};
 use axum::http::header::AUTHORIZATION;
@@ -14,7 +14,7 @@ fn can() -> Value {
     json!({ "elicitation": {}, "sampling": {}, "extensions": { EXTENSION: {} } })
 }
 
-/// A server to which the token says who sends a request.
+/// Starts a server that uses the token as the principal.
 async fn world() -> World {
     let tool = book_flight::tool().expect("forms");
     let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(since_1970));
@@ -28,7 +28,7 @@ async fn world() -> World {
     world
 }
 
-/// What somebody is answered to a request about a task.
+/// Sends a request about a task and returns the response.
 async fn ask(world: &World, who: &str, method: &str, params: Value) -> Value {
     let name = params["taskId"].as_str().map(ToOwned::to_owned);
     let mut request = world.modern(1, method, params, &can()).header(AUTHORIZATION, who);
@@ -47,7 +47,7 @@ async fn listen(world: &World, who: &str, task: &str) -> Events {
     events
 }
 
-/// What a task asks, once it does.
+/// Returns the questions of a task, once it asks.
 async fn questions(world: &World, id: &Value) -> Value {
     for _ in 0..10_000 {
         let stands = ask(world, "ada", "tasks/get", id.clone()).await["result"].clone();
@@ -60,7 +60,7 @@ async fn questions(world: &World, id: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn those_who_listen_hear_how_their_tasks_stand() {
+async fn subscribers_are_notified_of_their_tasks() {
     let world = world().await;
     let call = json!({ "name": "book_flight", "arguments": trip() });
     let made = ask(&world, "ada", "tools/call", call).await;
@@ -80,7 +80,7 @@ async fn those_who_listen_hear_how_their_tasks_stand() {
             ask(&world, "ada", "tasks/update", update).await["result"]["resultType"],
             "complete"
         );
-        // What came before this may have been told before somebody listened, or not.
+        // Earlier statuses may have been sent before the subscription.
         loop {
             let told = hers.message().await;
             assert_eq!(told["method"], "notifications/tasks");
@@ -95,5 +95,5 @@ async fn those_who_listen_hear_how_their_tasks_stand() {
     assert_eq!(hers.message().await["params"]["status"], "cancelled");
     assert_eq!(ask(&world, "ada", "tasks/get", id).await["result"]["status"], "cancelled");
     world.endpoint().close();
-    assert_eq!(his.message().await["id"], 7, "he heard of nothing before the end");
+    assert_eq!(his.message().await["id"], 7, "no notification before the end");
 }

@@ -1,4 +1,4 @@
-//! A server on this machine, and somebody who sends it requests.
+//! A local server and a client for it.
 use futures::StreamExt;
 use mcp_http::{Endpoint, EndpointOptions, Service, router};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub(crate) const OLD: &str = "2025-11-25";
 pub(crate) const NEW: &str = "2026-07-28";
 
-/// A server, and somebody who sends it requests.
+/// A server and a client for it.
 pub(crate) struct World {
-    /// The endpoint, where it is in this program.
+    /// The endpoint, if it is in this process.
     endpoint: Option<Arc<Endpoint>>,
     pub(crate) url: String,
     pub(crate) http: Client,
@@ -27,16 +27,16 @@ impl World {
         Self { endpoint: Some(endpoint), url, http: Client::new() }
     }
 
-    /// A server that runs in another program.
+    /// A server in another process.
     pub(crate) fn at(url: &str) -> Self {
         Self { endpoint: None, url: url.to_owned(), http: Client::new() }
     }
 
     pub(crate) fn endpoint(&self) -> &Arc<Endpoint> {
-        self.endpoint.as_ref().expect("it is in this program")
+        self.endpoint.as_ref().expect("an endpoint in this process")
     }
 
-    /// A message, with what every client sends.
+    /// A POST request with the headers that every client sends.
     pub(crate) fn post(&self, message: &Value) -> RequestBuilder {
         self.http
             .post(&self.url)
@@ -45,7 +45,7 @@ impl World {
             .body(message.to_string())
     }
 
-    /// A request from 2026-07-28 on, with its headers.
+    /// A request since 2026-07-28, with its headers.
     pub(crate) fn modern(
         &self,
         id: i64,
@@ -66,7 +66,7 @@ impl World {
         }
     }
 
-    /// A session up to 2025-11-25.
+    /// Starts a session up to 2025-11-25.
     pub(crate) async fn session(&self, can: &Value) -> Session<'_> {
         let hello = json!({ "protocolVersion": OLD, "capabilities": can, "clientInfo": { "name": "c", "version": "1" } });
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
@@ -119,11 +119,11 @@ pub(crate) struct Events {
     text: String,
 }
 
-/// One of them.
+/// An event.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) id: Option<String>,
-    /// Nothing where there is no data.
+    /// `Null` if there is no data.
     pub(crate) message: Value,
 }
 
@@ -137,7 +137,7 @@ impl Events {
         Self { response, text: String::new() }
     }
 
-    /// The next event; nothing at the end. Comments are passed over.
+    /// Returns the next event, or `None` at the end. Comments are skipped.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
@@ -154,7 +154,7 @@ impl Events {
         }
     }
 
-    /// The next message.
+    /// Returns the next message.
     pub(crate) async fn message(&mut self) -> Value {
         loop {
             let event = self.next().await.expect("a message");

@@ -1,4 +1,4 @@
-//! Ends sessions from outside, lists them and removes those that are over.
+//! Ends and lists sessions, and removes those that have ended.
 use super::PluginHost;
 use crate::plugin::session::{SessionRecord, SessionStatus};
 use crate::plugin::turn::SessionError;
@@ -7,10 +7,10 @@ use core::time::Duration;
 use jsonrpc_core::ErrorObject;
 
 impl PluginHost {
-    /// Ends a call that waits or runs. A call that is over stays unchanged.
+    /// Aborts a call that waits or runs. A call that has ended is unchanged.
     ///
     /// # Errors
-    /// The session does not exist or belongs to another principal, or the store failed.
+    /// Returns an error if the session does not exist, belongs to another principal, or the store failed.
     pub async fn abort(&self, id: &str, principal: &str, reason: &str) -> Result<(), SessionError> {
         self.end_early(id, principal, SessionStatus::Aborted, reason, None).await
     }
@@ -46,39 +46,39 @@ impl PluginHost {
             match self.end(record, status, reason).await {
                 Ok(None) => {}
                 Err(SessionError::Store(error)) => return Err(error.into()),
-                // The outcome of the session that ended.
+                // The session has ended; this is its outcome.
                 _ => return Ok(()),
             }
         }
         Err(SessionError::Contended)
     }
 
-    /// Ends a session that was parked in another program, after that program has ended.
+    /// Marks a session as lost that was parked in another program, after that program has ended.
     ///
     /// # Errors
-    /// The session does not exist or belongs to another principal, or the store failed.
+    /// Returns an error if the session does not exist, belongs to another principal, or the store failed.
     pub async fn lose(&self, id: &str, principal: &str) -> Result<(), SessionError> {
-        let reason = "the program that had it in memory has ended";
+        let reason = "the program that parked the call has ended";
         self.end_early(id, principal, SessionStatus::Lost, reason, None).await
     }
 
-    /// Returns the sessions that are not over.
+    /// Returns the sessions that have not ended.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store failed.
     pub async fn active(&self) -> Result<Vec<SessionRecord>, SessionError> {
         let mut records = self.store.list().await?;
         records.retain(|record| !record.status.is_over());
         Ok(records)
     }
 
-    /// Ends sessions without an answer in time, and removes those that have been over for long enough.
+    /// Ends sessions that waited too long, and removes ended sessions after their retention.
     ///
-    /// A store makes room by itself. A regular sweep frees memory earlier, and lets other programs go on with sessions whose
-    /// future was dropped here.
+    /// A store frees space by itself. A regular sweep frees memory earlier, and lets other programs resume sessions
+    /// with a dropped future.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store failed.
     pub async fn sweep(&self) -> Result<(), SessionError> {
         self.release().await?;
         let now = (self.clock)();
@@ -93,10 +93,10 @@ impl PluginHost {
             // A runner that has ended may still be replaced after its lease.
             let grace = if is_running { self.limits.waiting } else { Duration::ZERO };
             if now >= record.deadline.saturating_add(grace) && !self.local.is_active(&record) {
-                let reason = "no answer came in time";
+                let reason = "no answer in time";
                 match self.end(record, SessionStatus::Expired, reason).await {
                     Err(SessionError::Store(error)) => return Err(error.into()),
-                    // Ended here, or changed by another program meanwhile.
+                    // Ended by this call, or changed concurrently by another program.
                     _ => continue,
                 }
             }
@@ -104,11 +104,11 @@ impl PluginHost {
         self.drop_stale_parked().await
     }
 
-    /// Ends the leases of sessions whose future was dropped, so that another program can go on with them at once. This program
-    /// can without it.
+    /// Ends the leases of sessions with a dropped future, so that another program can resume them at once. This
+    /// program can resume them without it.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store failed.
     pub async fn release(&self) -> Result<(), SessionError> {
         for (id, epoch) in self.local.take_dropped() {
             for _ in 0..Self::MAX_ATTEMPTS {
@@ -127,7 +127,7 @@ impl PluginHost {
         Ok(())
     }
 
-    /// Drops parked tools whose session is over, or went on elsewhere.
+    /// Drops parked tools if their session has ended or was continued elsewhere.
     pub(super) async fn drop_stale_parked(&self) -> Result<(), SessionError> {
         for id in self.local.idle() {
             let record = self.store.load(&id).await?;

@@ -1,4 +1,4 @@
-//! What a host has in memory: parked tools, runs in progress, and runs whose future was dropped.
+//! In-memory state of a host: parked tools, runs in progress, and dropped runs.
 use crate::plugin::context::Run;
 use crate::plugin::session::SessionRecord;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -7,42 +7,42 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A session and its epoch.
+/// Session id and epoch.
 type RunKey = (String, u64);
 
-/// Dropped runs that are remembered; of more, other programs wait for the end of the lease.
+/// Maximum number of dropped runs that are remembered. For further ones, other programs wait for the end of the lease.
 const MAX_DROPPED: usize = 4096;
 
-/// Parked tools before the first check for those without a session.
+/// Number of parked tools at which they are first checked.
 const FIRST_CHECK: usize = 1024;
 
 /// Shared by a host and its runs.
 #[derive(Debug, Default)]
-pub(super) struct LocalRuns(Mutex<Contents>);
+pub(super) struct LocalRuns(Mutex<LocalContents>);
 
 #[derive(Debug, Default)]
-struct Contents {
+struct LocalContents {
     parked: BTreeMap<String, Run>,
     /// Runs in progress. Two attempts to claim one epoch count twice until one of them fails.
     active: BTreeMap<RunKey, usize>,
     dropped: VecDeque<RunKey>,
-    /// The number of parked tools at which they are checked next.
+    /// Number of parked tools at which they are checked next.
     check_at: usize,
 }
 
 impl LocalRuns {
-    fn contents(&self) -> MutexGuard<'_, Contents> {
+    fn contents(&self) -> MutexGuard<'_, LocalContents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Parks a tool.
     pub(super) fn park(&self, id: &str, run: Run) {
         let replaced = self.contents().parked.insert(id.into(), run);
-        // A tool is dropped without the lock.
+        // Drop the tool without holding the lock.
         drop(replaced);
     }
 
-    /// Returns a parked tool.
+    /// Removes and returns a parked tool.
     pub(super) fn unpark(&self, id: &str) -> Option<Run> {
         self.contents().parked.remove(id)
     }
@@ -55,7 +55,7 @@ impl LocalRuns {
         self.contents().parked.len()
     }
 
-    /// The parked tools that no run in progress belongs to.
+    /// Returns the ids of parked tools without a run in progress.
     pub(super) fn idle(&self) -> Vec<String> {
         let contents = self.contents();
         let is_active = |id: &&String| {
@@ -64,29 +64,29 @@ impl LocalRuns {
         contents.parked.keys().filter(|id| !is_active(id)).cloned().collect()
     }
 
-    /// Whether there are twice as many parked tools as after the last check.
+    /// Returns whether the number of parked tools has doubled since the last check.
     pub(super) fn is_check_due(&self) -> bool {
         let contents = self.contents();
         contents.parked.len() >= contents.check_at.max(FIRST_CHECK)
     }
 
-    /// Ends a check of the parked tools.
+    /// Records the end of a check of the parked tools.
     pub(super) fn set_checked(&self) {
         let mut contents = self.contents();
         contents.check_at = contents.parked.len().saturating_mul(2);
     }
 
-    /// Whether a future of this program runs the session.
+    /// Returns whether a future of this program runs the session.
     pub(super) fn is_active(&self, record: &SessionRecord) -> bool {
         self.contents().active.contains_key(&(record.id.clone(), record.epoch))
     }
 
-    /// Returns the sessions whose future was dropped since the last call.
+    /// Returns the sessions with a future that was dropped since the last call.
     pub(super) fn take_dropped(&self) -> VecDeque<RunKey> {
         core::mem::take(&mut self.contents().dropped)
     }
 
-    /// Begins a run.
+    /// Registers a run.
     pub(super) fn activate(self: &Arc<Self>, record: &SessionRecord, is_stored: bool) -> ActiveRun {
         let key = (record.id.clone(), record.epoch);
         *self.contents().active.entry(key.clone()).or_default() += 1;
@@ -101,16 +101,17 @@ impl LocalRuns {
     }
 }
 
-/// A run in progress. If its future is dropped, a parking host parks the tool, and the session can be claimed again at once.
+/// A run in progress. If it is dropped, the host parks the tool (if the policy parks), and the session can be claimed
+/// again.
 #[derive(Debug)]
 pub(in crate::plugin) struct ActiveRun {
     local: Arc<LocalRuns>,
     key: RunKey,
-    /// Whether the store has the session.
+    /// Whether the session is in the store.
     pub(super) is_stored: bool,
-    /// Whether the run ended by itself.
+    /// Whether the run ended regularly.
     pub(super) is_over: bool,
-    /// Whether the host parks tools.
+    /// Whether the policy parks tools.
     pub(super) parks: bool,
     pub(super) run: Option<Run>,
 }
@@ -133,7 +134,7 @@ impl Drop for ActiveRun {
         contents.dropped.push_back(self.key.clone());
         let run = self.run.take().filter(|_| self.parks);
         let replaced = run.and_then(|run| contents.parked.insert(self.key.0.clone(), run));
-        // Tools are dropped without the lock.
+        // Drop the tools without holding the lock.
         drop(contents);
         drop(replaced);
     }

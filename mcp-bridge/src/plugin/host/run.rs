@@ -1,4 +1,4 @@
-//! Runs a tool until it is done or waits, and stores its state.
+//! Runs a tool until it returns or waits, and stores its state.
 use super::local::ActiveRun;
 use super::{PluginHost, bound_to, over};
 use crate::mcp::tools::CallToolResult;
@@ -13,7 +13,7 @@ use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 
 impl PluginHost {
-    /// Runs a tool until it is done or waits.
+    /// Runs a tool until it returns or waits.
     pub(super) async fn run(
         &self,
         mut record: SessionRecord,
@@ -36,7 +36,7 @@ impl PluginHost {
             record.journal = run.journal();
             let passed = record.active.saturating_add(now.saturating_sub(record.since));
             if passed > self.limits.active && !matches!(stop, Stop::Done(_)) {
-                let result = failed("the tool ran for longer than it may");
+                let result = failed("the tool exceeded its running time");
                 return self.finish(record, active, SessionStatus::Failed, result).await;
             }
             match stop {
@@ -71,18 +71,18 @@ impl PluginHost {
                 }
             }
             if let Some(run) = &active.run {
-                run.go_on(&record.journal);
+                run.resume(&record.journal);
             }
         }
     }
 
-    /// Stores a session that waits. Returns `false` if answers came meanwhile and the tool can go on.
+    /// Stores a session that waits. Returns `false` if answers have arrived and the tool can continue.
     async fn suspend(
         &self,
         record: &mut SessionRecord,
         active: &mut ActiveRun,
     ) -> Result<bool, SessionError> {
-        // The tool is parked before other callers can see that it waits.
+        // Park the tool before other callers can see that it waits.
         let parked = active.run.take_if(|_| self.is_parking());
         let is_parked = parked.is_some();
         if let Some(run) = parked {
@@ -101,10 +101,10 @@ impl PluginHost {
         committed.map(|_| false)
     }
 
-    /// Stores the state of a session that this program runs. Returns whether answers came meanwhile; the session goes on then,
-    /// even if it was about to wait.
+    /// Stores the state of a session that this program runs. Returns whether answers have arrived, in which case the
+    /// session continues even if it was about to wait.
     ///
-    /// A session is created when it first waits: before that nothing refers to it.
+    /// A session is created when it first waits. Nothing refers to it before that.
     async fn commit(
         &self,
         record: &mut SessionRecord,
@@ -164,8 +164,8 @@ impl PluginHost {
         Err(SessionError::Protocol(error))
     }
 
-    /// Stores the end of a session. Without room for the result the session is removed: the caller has the result, and only a
-    /// repeated answer does not get it.
+    /// Stores the end of a session. If there is no room for the result, the session is removed: the caller has the
+    /// result, but a repeated answer does not receive it.
     async fn commit_end(
         &self,
         record: &mut SessionRecord,

@@ -1,7 +1,7 @@
-//! What holds on a connection whatever happens on it.
+//! Invariants of a connection for any sequence of events.
 use super::*;
 
-/// Something that happens on a connection.
+/// An event on a connection.
 #[derive(Clone, Debug)]
 enum Step {
     Call,
@@ -25,10 +25,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whatever happens in whatever order, each call is answered once, or cancelled; and each question ends before its call is
-    /// called again, with every key that was asked.
+    /// For any sequence of events, each call is answered once or cancelled, and each question ends before its call is
+    /// repeated with every requested key.
     #[test]
-    fn each_call_is_answered_once(is_modern: bool, steps in prop::collection::vec(step(), 0..40)) {
+    fn call_is_answered_once(is_modern: bool, steps in prop::collection::vec(step(), 0..40)) {
         let mut client = Client::new(is_modern, &ALL());
         let (mut ready, mut requests, mut now) = (Vec::<ToolCall>::new(), BTreeMap::<CallId, i64>::new(), 0);
         let (mut questions, mut asked) = (Vec::<Value>::new(), BTreeMap::<CallId, usize>::new());
@@ -102,9 +102,9 @@ proptest! {
         prop_assert_eq!(client.server.open_calls(), 0);
     }
 
-    /// No line makes the server panic, and each request among them is answered or becomes an event.
+    /// No line makes the server panic, and each request is answered or becomes an event.
     #[test]
-    fn any_line_is_taken(lines in prop::collection::vec("\\PC{0,40}|\\{\"jsonrpc\":\"2.0\",\"id\":[0-9],\"method\":\"(tools/call|initialize|ping|tools/list)\",\"params\":\\{[\\PC]{0,20}\\}\\}", 0..8)) {
+    fn any_line_is_handled(lines in prop::collection::vec("\\PC{0,40}|\\{\"jsonrpc\":\"2.0\",\"id\":[0-9],\"method\":\"(tools/call|initialize|ping|tools/list)\",\"params\":\\{[\\PC]{0,20}\\}\\}", 0..8)) {
         let mut server = server();
         for line in lines {
             server.handle_line(Ok(&line));

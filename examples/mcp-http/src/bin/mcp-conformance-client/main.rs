@@ -1,5 +1,5 @@
-//! The client that the official conformance suite drives: it gets the address of a server, and what to do from the name of
-//! the scenario.
+//! The client that the official conformance suite drives. It receives the URL of a server, and the name of the scenario
+//! in the environment.
 use async_trait::async_trait;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What to call, with which arguments.
+/// Returns the tools to call, with their arguments.
 fn calls(scenario: &str, context: &Value, tools: &[Tool]) -> Vec<(String, Value)> {
     let wanted = context.get("toolCalls").and_then(Value::as_array);
     if let Some(wanted) = wanted {
@@ -52,7 +52,7 @@ fn calls(scenario: &str, context: &Value, tools: &[Tool]) -> Vec<(String, Value)
         return wanted.iter().filter_map(call).collect();
     }
     if scenario == "json-schema-ref-no-deref" {
-        // Its server lists a tool, and has no `tools/call`.
+        // The server of this scenario lists a tool but has no `tools/call`.
         return Vec::new();
     }
     if scenario == "json-schema-2020-12-preservation" {
@@ -63,7 +63,7 @@ fn calls(scenario: &str, context: &Value, tools: &[Tool]) -> Vec<(String, Value)
     tools.iter().map(|tool| (tool.name.clone(), example(&tool.input_schema))).collect()
 }
 
-/// Arguments that fit.
+/// Returns arguments that conform to a schema.
 fn example(schema: &Raw) -> Value {
     let schema: Value = schema.decode().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -80,7 +80,7 @@ fn example(schema: &Raw) -> Value {
     properties.into_iter().flatten().map(value).collect::<Map<_, _>>().into()
 }
 
-/// Somebody who agrees with everything, and leaves fields as they are.
+/// Accepts every request and keeps the defaults of forms.
 struct Accepts;
 
 #[async_trait]
@@ -103,7 +103,7 @@ impl Handler for Accepts {
     }
 }
 
-/// The fields of a form as they are when nobody touches them.
+/// Returns the default values of a form.
 fn filled(params: &ElicitRequestParams) -> Map<String, Value> {
     let ElicitRequestParams::Form(form) = params else { return Map::new() };
     let schema: Value = form.requested_schema.decode().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the official conformance suite expects of a server, beside the tools that ask.
+//! Tools, prompts and resources that the official conformance suite expects of a server.
 use crate::context;
 use crate::fixture::{Does, Fixture, FixturePrompt, FixtureTool, Rounds, answers, fill, requests};
 use async_trait::async_trait;
@@ -23,16 +23,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-/// How long a step of a tool takes that tells how far it is.
+/// Duration of a step of the tool that reports progress.
 const STEP: Duration = Duration::from_millis(50);
 
-/// The tools of the suite, and those of `plugins`.
+/// The tools of the suite and those of `plugins`.
 pub(crate) struct Conformance {
     plugins: PluginService,
     fixture: Fixture,
     states: Box<dyn StateCodec + Send + Sync>,
     endpoint: OnceLock<Weak<Endpoint>>,
-    /// The tools without and with the one that comes and goes.
+    /// The tools without and with the dynamic tool.
     tools: [Arc<[Tool]>; 2],
     has_more: AtomicBool,
 }
@@ -55,13 +55,13 @@ impl Conformance {
         Ok(Self { plugins, fixture, states, endpoint, tools, has_more })
     }
 
-    /// Tells where it is served.
+    /// Sets the endpoint, which is notified of changed tools.
     pub(crate) fn serve_at(&self, endpoint: &Arc<Endpoint>) {
         self.endpoint.get_or_init(|| Arc::downgrade(endpoint));
         self.plugins.serve_at(endpoint);
     }
 
-    /// The tools that ask.
+    /// Returns the tools that ask.
     pub(crate) fn plugins(&self) -> &PluginService {
         &self.plugins
     }
@@ -71,14 +71,14 @@ impl Conformance {
         self.fixture.tools.iter().find(|it| it.tool.name == name)
     }
 
-    /// Asks what is not answered, or says what was.
+    /// Asks the open questions, or returns the result.
     fn ask(&self, call: &ToolCall, asks: &Rounds) -> Result<CallOutcome, ErrorObject> {
         let arguments = value(&call.arguments);
         let mut round = match &call.request_state {
             Some(state) if asks.has_state => {
                 let state = self.states.open(state, &call.name);
                 let round = state.and_then(|state| state.parse().ok());
-                round.ok_or_else(|| invalid("the state is not one of ours"))?
+                round.ok_or_else(|| invalid("the state does not belong to this server"))?
             }
             _ => 0,
         };
@@ -97,7 +97,7 @@ impl Conformance {
             }
             let is_refused = |key: &str| matches!(call.response(key), Some(Err(_)));
             if needed.iter().any(|(key, _)| is_refused(key)) {
-                let mut result = CallToolResult::new([text_block("the client has refused")]);
+                let mut result = CallToolResult::new([text_block("the client declined")]);
                 result.is_error = Some(true);
                 return Ok(result.into());
             }
@@ -116,7 +116,7 @@ impl Conformance {
         }
     }
 
-    /// Goes on with a call as a task of another tool, whose arguments are what was answered.
+    /// Continues a call as a task of another tool, with the answers as its arguments.
     async fn go_on_with(&self, tool: &str, call: &ToolCall, context: &CallContext) -> CallOutcome {
         if !call.takes_task() {
             return CallOutcome::Failed(tasks_required());
@@ -141,7 +141,7 @@ impl Conformance {
         let is_it =
             |it: &&FixturePrompt| it.prompt.get("name").is_some_and(|name| *name == *params.name);
         let found = self.fixture.prompts.iter().find(is_it);
-        let found = found.ok_or_else(|| invalid("there is no such prompt"))?;
+        let found = found.ok_or_else(|| invalid("unknown prompt"))?;
         let given = params.arguments.iter().flat_map(Extra::iter);
         let mut arguments: Value = given.map(|(key, raw)| (key.to_owned(), value(raw))).collect();
         for (key, request) in found.asks.iter().flatten() {
@@ -150,7 +150,9 @@ impl Conformance {
             let (Some(Value::Object(answer)), Value::Object(arguments)) = (answer, &mut arguments)
             else {
                 if era == Era::Legacy {
-                    return Err(invalid("the prompt has to ask, which this version cannot"));
+                    return Err(invalid(
+                        "the prompt requires input, which this version does not support",
+                    ));
                 }
                 return Ok(
                     json!({ "resultType": "input_required", "inputRequests": { key: request } }),
@@ -177,7 +179,7 @@ impl Conformance {
             Era::Modern => ErrorCode::INVALID_PARAMS,
         };
         found.map(|content| json!({ "contents": [content] })).ok_or_else(|| {
-            let mut error = ErrorObject::new(code, "there is no such resource");
+            let mut error = ErrorObject::new(code, "resource not found");
             error.data = Raw::from_value(&json!({ "uri": uri })).ok();
             error
         })

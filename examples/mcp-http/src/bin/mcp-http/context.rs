@@ -1,4 +1,4 @@
-//! A tool that asks with a context, and says what of it the client's form saw: for clients that others wrote.
+//! A tool that asks with a context and returns what the form of the client received, to test other clients.
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{self, Presence, Raw};
 use mcp_bridge::context::{Carriers, Encoding, Limits, ModelContext, encode, extract};
@@ -10,14 +10,14 @@ use mcp_bridge::server::{CallOutcome, Needs, ToolCall};
 use serde_json::{Value, json};
 use std::error::Error;
 
-/// Data as a form would have it, with what a section of a message could be taken for.
+/// Data for a form, including text that resembles a section of a message.
 const CONTEXT: &str =
     r#"{"seats":[{"row":12,"free":true}],"price":100.5,"note":"--x-model-context: no\nø"}"#;
 
-/// What is asked.
+/// The message of the question.
 const MESSAGE: &str = "Which seat?";
 
-/// Asks, or says what came back: what the client's handler was given, as text in the field `seen`.
+/// Asks, or returns the answer: the request that the handler of the client received, as text in the field `seen`.
 pub(crate) fn answer(call: &ToolCall) -> CallOutcome {
     let answered = match call.response("context") {
         Some(Ok(answer)) => judge(answer),
@@ -55,7 +55,7 @@ fn asked(call: &ToolCall) -> Result<CallOutcome, Box<dyn Error>> {
 fn judge(answer: &Raw) -> Result<CallToolResult, Box<dyn Error>> {
     let answer: Value = answer.decode()?;
     let seen = answer.pointer("/content/seen").and_then(Value::as_str);
-    let seen: ElicitRequestParams = wire::decode(seen.ok_or("expected what was seen")?)?;
+    let seen: ElicitRequestParams = wire::decode(seen.ok_or("expected the field `seen`")?)?;
     let found = extract(&seen, &Limits::default());
     let expected: Value = serde_json::from_str(CONTEXT)?;
     let context = found.context.as_ref().map(ModelContext::decode::<Value>).transpose()?;

@@ -1,4 +1,4 @@
-//! What the conformance suite calls, as data.
+//! Tools, prompts and resources of the conformance suite, as data.
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::mcp::dispatch::{ClientResult, ServerRequest};
 use mcp_bridge::mcp::mrtr::InputRequest;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// All of it.
+/// The content of `fixture.json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Fixture {
     pub(crate) tools: Vec<FixtureTool>,
@@ -17,55 +17,55 @@ pub(crate) struct Fixture {
     pub(crate) contents: Vec<Value>,
 }
 
-/// A tool, and what it does.
+/// A tool and its behavior.
 #[derive(Debug, Deserialize)]
 pub(crate) struct FixtureTool {
     pub(crate) tool: Tool,
     pub(crate) does: Does,
 }
 
-/// What a tool does.
+/// Behavior of a tool.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Does {
-    /// Gives this result; `$name` stands for an argument.
+    /// Returns this result. `$name` stands for an argument.
     Give(Value),
-    /// Asks, round by round, and then says what was answered.
+    /// Asks, round by round, and then returns the answers.
     Ask(Rounds),
-    /// Tells of progress, in three steps.
+    /// Reports progress in three steps.
     Progress,
-    /// Writes these into a log.
+    /// Logs these messages.
     Log(Vec<String>),
-    /// Has the list of tools change.
+    /// Changes the tool list.
     ChangeTools,
     /// Ends the stream before the result.
     EndStream,
-    /// Asks with a context, and says what of it the client saw.
+    /// Asks with a context and returns what the client received.
     Context,
 }
 
-/// What a tool or a prompt asks.
+/// Questions of a tool or a prompt.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Rounds {
-    /// Requests by key, round by round. `$name` stands for an argument.
+    /// Requests by key, for each round. `$name` stands for an argument.
     pub(crate) rounds: Vec<BTreeMap<String, Value>>,
-    /// Whether the client carries a state, or the answers alone say how far it is.
+    /// Whether the client carries a state. Otherwise the answers determine the round.
     #[serde(default)]
     pub(crate) has_state: bool,
-    /// Whether what the client cannot do is left out.
+    /// Whether requests that the client does not support are left out.
     #[serde(default)]
     pub(crate) only_declared: bool,
-    /// The tool that goes on with the answers, as a task.
+    /// The tool that continues with the answers, as a task.
     #[serde(default)]
     pub(crate) then: Option<String>,
 }
 
-/// A prompt, and its messages; `$name` stands for an argument.
+/// A prompt and its messages. `$name` stands for an argument.
 #[derive(Debug, Deserialize)]
 pub(crate) struct FixturePrompt {
     pub(crate) prompt: Value,
     pub(crate) messages: Value,
-    /// What it asks before.
+    /// Questions to ask before.
     #[serde(default)]
     pub(crate) asks: Option<BTreeMap<String, Value>>,
 }
@@ -76,7 +76,7 @@ impl Fixture {
     }
 }
 
-/// The requests of a round, with the arguments in their places.
+/// Returns the requests of a round, with arguments filled in.
 pub(crate) fn requests(
     round: &BTreeMap<String, Value>,
     arguments: &Value,
@@ -89,7 +89,7 @@ pub(crate) fn requests(
     round.iter().map(read).collect()
 }
 
-/// Puts arguments into the places that `$name` marks.
+/// Fills in arguments at the places marked with `$name`.
 pub(crate) fn fill(value: &Value, arguments: &Value) -> Value {
     match value {
         Value::String(text) => {
@@ -108,7 +108,7 @@ pub(crate) fn fill(value: &Value, arguments: &Value) -> Value {
     }
 }
 
-/// Whether an answer is one to a request.
+/// Returns whether an answer is valid for a request.
 pub(crate) fn answers(request: &ServerRequest, answer: &Raw) -> bool {
     ClientResult::decode(request.method(), answer.as_ref()).is_ok()
 }

@@ -3,34 +3,34 @@ use mcp_http::random_bytes;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a key.
+/// Length of a key in bytes.
 const LENGTH: usize = 32;
 
-/// A key cannot be used.
+/// An error parsing a key.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum KeyError {
-    /// The text is too short or too long.
+    /// The text has the wrong length.
     #[error(
-        "expected a key of 64 hexadecimal digits (32 bytes), such as `openssl rand -hex 32` prints, got {0} characters"
+        "expected a key of 64 hexadecimal digits (32 bytes), for example from `openssl rand -hex 32`, got {0} characters"
     )]
     Length(usize),
-    /// The text has other characters.
+    /// The text contains another character.
     #[error("expected a key of 64 hexadecimal digits (32 bytes), got the character {0:?}")]
     Digit(char),
 }
 
-/// A file of a key cannot be used.
+/// An error reading a key file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeyFileError {
     /// The file cannot be read.
-    #[error("the key file {}: {source}", path.display())]
+    #[error("key file {}: {source}", path.display())]
     Read {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-    /// The file has no key in it.
-    #[error("the key file {}: {source}", path.display())]
+    /// The file does not contain a key.
+    #[error("key file {}: {source}", path.display())]
     Key {
         path: PathBuf,
         #[source]
@@ -38,7 +38,7 @@ pub(crate) enum KeyFileError {
     },
 }
 
-/// A key that is not shown.
+/// A key. Its debug output is redacted.
 #[derive(Clone)]
 pub(crate) struct Key(pub(crate) [u8; LENGTH]);
 
@@ -68,7 +68,7 @@ impl std::str::FromStr for Key {
 }
 
 impl Key {
-    /// Reads the key of a file.
+    /// Reads a key from a file.
     pub(crate) fn read(path: &Path) -> Result<Self, KeyFileError> {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|source| KeyFileError::Read { path: path.into(), source })?;
@@ -76,7 +76,7 @@ impl Key {
         key.map_err(|source| KeyFileError::Key { path: path.into(), source })
     }
 
-    /// A key that ends with this program.
+    /// Generates a key for the lifetime of the program.
     pub(crate) fn random() -> io::Result<Self> {
         Ok(Self(random_bytes()?))
     }

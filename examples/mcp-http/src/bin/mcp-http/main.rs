@@ -1,4 +1,4 @@
-//! An MCP server over Streamable HTTP: `book_flight`, and the tools that the official conformance suite calls.
+//! An MCP server over Streamable HTTP with the tool `book_flight` and the tools of the official conformance suite.
 
 mod conformance;
 mod context;
@@ -26,44 +26,44 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing_subscriber::EnvFilter;
 
-/// How long a state that a client carries is good for.
+/// Lifetime of a state that a client carries.
 const STATE_LIFETIME: Duration = Duration::from_secs(3600);
 
-/// What the keys begin with.
+/// Prefix of the Redis keys.
 #[cfg(feature = "redis")]
 const REDIS_PREFIX: &str = "{mcp-http}";
 
-/// How often sessions that are over are forgotten.
+/// Interval of removing ended sessions.
 const SWEEP: Duration = Duration::from_secs(60);
 
 /// An MCP server over Streamable HTTP, at /mcp, for clients of both generations.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
-    /// Where to listen; port 0 for one that is free. Other than on this machine, name the --host.
+    /// Address to listen on; port 0 selects a free port. For addresses of other machines, also set --host.
     #[arg(long, default_value = "127.0.0.1:8970")]
     listen: SocketAddr,
     /// How a tool waits for an answer.
     #[arg(long, value_enum, default_value = "replay")]
     suspend: Suspend,
-    /// Key of tokens: 64 hexadecimal digits. With the same key another program, or this one after a restart, can go on with
-    /// their calls; without one it is random. Other users of the machine may see options: prefer --key-file.
+    /// Key of tokens: 64 hexadecimal digits. A program with the same key, including this one after a restart, can
+    /// resume the calls. The default is a random key. Other users of the machine may see options: prefer --key-file.
     #[arg(long, value_name = "HEX", conflicts_with = "key_file")]
     key: Option<Key>,
-    /// A file with the key of tokens: 64 hexadecimal digits.
+    /// File with the key of tokens: 64 hexadecimal digits.
     #[arg(long, value_name = "PATH")]
     key_file: Option<PathBuf>,
-    /// Keeps sessions in Redis, at redis://HOST:PORT, for several programs; what is parked in one is answered through another.
+    /// Keeps sessions in Redis at redis://HOST:PORT, shared by several programs. Answers to parked calls are forwarded.
     #[cfg(feature = "redis")]
     #[arg(long, value_name = "URL")]
     redis: Option<String>,
     /// Puts questions into results, for clients that show no forms: the model asks, and calls `answer_question`.
     #[arg(long)]
     ask_in_results: bool,
-    /// A name of this server beside those of this machine; may be given several times.
+    /// Additional host name of this server; may be repeated.
     #[arg(long)]
     host: Vec<String>,
-    /// An origin whose pages may use the server, beside those of this machine; may be given several times.
+    /// Origin with pages that may use the server, in addition to local ones; may be repeated.
     #[arg(long)]
     origin: Vec<String>,
 }
@@ -73,11 +73,11 @@ struct Args {
 enum Suspend {
     /// In memory.
     Park,
-    /// In memory, and to be run again where it is not.
+    /// In memory, and replayed in other programs.
     ParkOrReplay,
-    /// In a store, to be run again.
+    /// In a store, and replayed.
     Replay,
-    /// In a token with the client, to be run again.
+    /// In a token carried by the client, and replayed.
     Token,
 }
 
@@ -98,13 +98,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Seals states with a key.
+/// Creates the codec that seals states with a key.
 fn states(key: &Key) -> impl StateCodec + Send + Sync + use<> {
     let key = StateKey::new(1, key.0);
     let nonce = |nonce: &mut [u8; 12]| match random_bytes() {
         Ok(bytes) => *nonce = bytes,
         Err(error) => {
-            // A nonce that comes twice would give the key away.
+            // A repeated nonce would compromise the key.
             tracing::error!(%error, "no randomness");
             std::process::abort();
         }
@@ -122,7 +122,7 @@ fn host(
     Ok(Arc::new(PluginHost::new(tools, policy, store, owner, clock)))
 }
 
-/// The tools that ask, with their sessions in memory or in Redis.
+/// Creates the tools that ask, with sessions in memory or in Redis.
 async fn plugins(args: &Args, policy: SuspendPolicy) -> Result<PluginService, Box<dyn Error>> {
     let me = Implementation::new("mcp-http", env!("CARGO_PKG_VERSION"));
     let owner = random_id()?;
@@ -174,7 +174,7 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     let ending = Arc::clone(&endpoint);
     axum::serve(listener, router("/mcp", endpoint))
         .with_graceful_shutdown(async move {
-            told_to_end().await;
+            shutdown_signal().await;
             ending.close();
         })
         .await?;
@@ -182,7 +182,7 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
 }
 
 /// Waits for SIGINT or SIGTERM.
-async fn told_to_end() {
+async fn shutdown_signal() {
     let terminate = tokio::signal::unix::SignalKind::terminate();
     match tokio::signal::unix::signal(terminate) {
         Ok(mut terminated) => {
@@ -192,7 +192,7 @@ async fn told_to_end() {
             }
         }
         Err(_) => {
-            // Without signals it runs until it is killed.
+            // Without signal handling, the server runs until it is killed.
             let _no_signals = tokio::signal::ctrl_c().await;
         }
     }

@@ -1,4 +1,4 @@
-//! The tools that the conformance suite runs as tasks.
+//! Tools that the conformance suite calls as tasks.
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::tools::TaskSupport;
@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long a job takes that fails.
+/// Duration of a failing job.
 const JOB: Duration = Duration::from_millis(500);
 
 #[derive(Deserialize, JsonSchema)]
 struct Slow {
-    /// How long it takes.
+    /// Duration in seconds.
     seconds: u64,
     label: Option<String>,
 }
@@ -45,19 +45,19 @@ struct Asked {
 }
 
 elicitations! {
-    /// What deleting asks.
+    /// Questions of the tool `confirm_delete`.
     Deleting handled by DeletingHandlers {
-        /// Really?
+        /// Confirmation of the deletion.
         confirm: Confirm = "confirm" (File => Confirmation),
     }
 }
 
 elicitations! {
-    /// Two questions at once.
+    /// Concurrent questions.
     Both handled by BothHandlers {
-        /// Who?
+        /// The name.
         who: Who = "who" (Empty => Name),
-        /// Really?
+        /// A confirmation.
         really: Really = "really" (Empty => Confirmation),
     }
 }
@@ -74,15 +74,14 @@ pub(crate) fn task_tools() -> Result<[PluginTool; 6], DefinitionError> {
         tool("failing_job", "Fails", required.clone()).elicits::<NoElicitations>().execute(
             |_: Nothing, _| async {
                 tokio::time::sleep(JOB).await;
-                Err::<(), _>(PluginError::failed("this job fails each time"))
+                Err::<(), _>(PluginError::failed("this job always fails"))
             },
         )?,
         tool("protocol_error_job", "Breaks", optional.clone())
             .elicits::<NoElicitations>()
             .execute(|_: Nothing, _| async {
                 tokio::time::sleep(JOB).await;
-                let error =
-                    ErrorObject::new(ErrorCode::INTERNAL_ERROR, "this job breaks each time");
+                let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "this job always breaks");
                 Err::<(), _>(PluginError::Protocol(error))
             })?,
         tool("confirm_delete", "Deletes nothing, if that is confirmed", optional.clone())

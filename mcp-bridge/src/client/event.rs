@@ -1,0 +1,88 @@
+//! Events of clients.
+use super::{CallError, ConnectError, ListedTools, UpstreamCall};
+use crate::mcp::base::ProtocolVersion;
+use crate::mcp::capabilities::{Implementation, ServerCapabilities};
+use crate::mcp::dispatch::ServerNotification;
+use crate::mcp::progress::ProgressNotificationParams;
+use crate::mcp::tasks::Task;
+use crate::mcp::tools::CallToolResult;
+use crate::server::Needs;
+use alloc::boxed::Box;
+use alloc::string::String;
+
+/// An event returned by [`Client::poll_event`](super::Client::poll_event).
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The handshake succeeded.
+    Ready(Box<ServerDescription>),
+    /// The handshake failed. The connection cannot be used.
+    Unusable(ConnectError),
+    /// The complete tool list, all pages included.
+    Tools(Box<ListedTools>),
+    /// The tool list could not be retrieved.
+    ToolsFailed(CallError),
+    /// The server reports that its tool list changed.
+    ToolsChanged,
+    /// A call completed.
+    Done {
+        /// The call.
+        call: UpstreamCall,
+        /// The result of the tool.
+        result: Box<CallToolResult>,
+    },
+    /// A call failed without a result.
+    Failed {
+        /// The call.
+        call: UpstreamCall,
+        /// The reason.
+        error: CallError,
+    },
+    /// A call needs input. [`Client::answer`](super::Client::answer) continues it.
+    Needs {
+        /// The call.
+        call: UpstreamCall,
+        /// The requests to answer. From 2026-07-28 the state belongs to the server and has to be returned byte for
+        /// byte.
+        needs: Needs,
+    },
+    /// The server cancelled a request for input. Up to 2025-11-25.
+    Withdrawn {
+        /// The call that the request belonged to.
+        call: UpstreamCall,
+        /// Key of the request.
+        key: String,
+    },
+    /// A call continues as a task. The client polls the task until it ends.
+    Task {
+        /// The call.
+        call: UpstreamCall,
+        /// The current state of the task.
+        task: Box<Task>,
+    },
+    /// Progress of a call.
+    Progress {
+        /// The call.
+        call: UpstreamCall,
+        /// The progress.
+        params: Box<ProgressNotificationParams>,
+    },
+    /// Any other notification of the server.
+    Notification(ServerNotification),
+    /// A line was malformed or is not a message that a client receives. An error response was sent if one is due.
+    Malformed(String),
+}
+
+/// Properties of the server, learned in the handshake.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ServerDescription {
+    /// The negotiated protocol version.
+    pub version: ProtocolVersion,
+    /// The capabilities of the server.
+    pub capabilities: ServerCapabilities,
+    /// Name and version that the server claims, if any. The value is not verified.
+    pub server_info: Option<Implementation>,
+    /// Usage instructions for the model.
+    pub instructions: Option<String>,
+}
