@@ -1,4 +1,4 @@
-//! Attributes: a name and a value of one of the types that OpenTelemetry knows.
+//! Attributes: a name and a value of a type that OpenTelemetry supports.
 //!
 //! Spec: [Attribute](https://opentelemetry.io/docs/specs/otel/common/#attribute)
 use alloc::borrow::Cow;
@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use jsonrpc_core::{Peeked, RequestId};
 
-/// One attribute of a span or an event.
+/// An attribute of a span or an event.
 ///
 /// ```
 /// use semconv_map::attribute::{Attribute, AttributeValue};
@@ -27,7 +27,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// An attribute.
+    /// Creates an attribute.
     pub fn new(key: &'static str, value: impl Into<AttributeValue>) -> Self {
         Self { key, value: value.into() }
     }
@@ -39,15 +39,15 @@ impl Attribute {
 pub enum AttributeValue {
     /// Text.
     String(Cow<'static, str>),
-    /// True or false.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     I64(i64),
-    /// A floating-point number; never NaN nor infinite when it comes out of this crate.
+    /// A floating-point number. Values produced by this crate are finite.
     F64(f64),
-    /// A list of texts.
+    /// A list of strings.
     StringArray(Vec<Cow<'static, str>>),
-    /// The JSON text of a structured value, in events only: log records take the value, events of spans the text.
+    /// JSON text of a structured value, in events only. Log records carry the value, span events the text.
     Json(String),
 }
 
@@ -93,27 +93,27 @@ impl From<Vec<Cow<'static, str>>> for AttributeValue {
     }
 }
 
-/// A list of one text.
+/// A list of one string.
 impl From<[Cow<'static, str>; 1]> for AttributeValue {
     fn from(values: [Cow<'static, str>; 1]) -> Self {
         Self::StringArray(vec::Vec::from(values))
     }
 }
 
-/// Most bytes of a name that a peer chose (a tool, an agent, a mode, an id); a longer one is cut.
+/// Maximum length in bytes of a name chosen by a peer (tool, agent, mode, id). Longer names are truncated.
 pub const MAX_NAME_BYTES: usize = 256;
 
-/// A peer's name, not longer than [`MAX_NAME_BYTES`].
+/// Truncates a name of a peer to [`MAX_NAME_BYTES`].
 pub(crate) fn clip(name: &str) -> String {
     cut(name, MAX_NAME_BYTES).into()
 }
 
-/// `id`, which is that of a message, as text without quotes; nothing for `null`.
+/// Returns the id of a message as text without quotes, or `None` for `null`.
 pub(crate) fn id_text<'a>(id: &'a RequestId, message: &Peeked<'a>) -> Option<&'a str> {
     id.as_str().or(message.id()).filter(|_| !id.is_null())
 }
 
-/// The start of a text, not longer than `max` bytes.
+/// Truncates a text to at most `max` bytes.
 pub(crate) fn cut(text: &str, max: usize) -> &str {
     if text.len() <= max {
         return text;
@@ -122,20 +122,20 @@ pub(crate) fn cut(text: &str, max: usize) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// No span starts with more attributes.
+/// Maximum number of attributes at the start of a span.
 pub(crate) const MAX_OF_SPAN: usize = 16;
 
-/// Attributes that are being collected.
+/// A list of attributes under construction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attributes(pub(crate) Vec<Attribute>);
 
 impl Attributes {
-    /// For the start of a span.
+    /// Creates a list with capacity for the start of a span.
     pub(crate) fn of_span() -> Self {
         Self::of_span_in(Vec::new())
     }
 
-    /// For the start of a span, in memory that held others.
+    /// Creates a list for the start of a span, reusing the memory of another.
     pub(crate) fn of_span_in(mut memory: Vec<Attribute>) -> Self {
         memory.clear();
         memory.reserve(MAX_OF_SPAN);

@@ -1,27 +1,27 @@
-//! Where content goes: what people, models and tools wrote.
+//! Capture of content: the text that users, models and tools produce.
 //!
-//! By default nowhere. [`Policy::content`] says whether it goes to spans, into events, or both; [`Policy::titles`] and
-//! [`Policy::paths`] say the same of two kinds of it apart, which tell much and are short; [`Policy::redaction`] sees
-//! each text before it is recorded.
+//! Content is not recorded by default. [`Policy::content`] selects whether it is recorded on spans, in events, or both.
+//! [`Policy::titles`] and [`Policy::paths`] control two short and informative kinds separately. [`Policy::redaction`]
+//! processes each text before it is recorded.
 //!
-//! | content | attribute | [`ContentKind`] | by |
+//! | content | attribute | [`ContentKind`] | policy |
 //! |---|---|---|---|
-//! | what the user sent | `gen_ai.input.messages` | `Prompt`, `Data`, `Uri`, `Title` | `content` |
-//! | what the agent said and thought | `gen_ai.output.messages` | `Answer`, `Thought`, `Data`, `Uri`, `Title` | `content` |
-//! | what a tool was given, and gave back | `gen_ai.tool.call.arguments`, `.result` | `ToolArguments`, `ToolResult` | `content` |
-//! | what a tool or a subagent is doing | `acp.tool.title`, `acp.subagent.title` | `Title` | `titles` |
-//! | files and URIs | `acp.tool.locations`, `acp.fs.path`; on spans only `mcp.resource.uri` | `Path`, `Uri` | `paths` |
+//! | input of the user | `gen_ai.input.messages` | `Prompt`, `Data`, `Uri`, `Title` | `content` |
+//! | output and thoughts of the agent | `gen_ai.output.messages` | `Answer`, `Thought`, `Data`, `Uri`, `Title` | `content` |
+//! | arguments and results of tools | `gen_ai.tool.call.arguments`, `.result` | `ToolArguments`, `ToolResult` | `content` |
+//! | titles of tools and subagents | `acp.tool.title`, `acp.subagent.title` | `Title` | `titles` |
+//! | files and URIs | `acp.tool.locations`, `acp.fs.path`; on spans only: `mcp.resource.uri` | `Path`, `Uri` | `paths` |
 //! | command lines | `acp.terminal.command` | `Command` | `content` |
-//! | messages of errors | the status of a span, not in events | `ErrorMessage` | `content` |
+//! | error messages | span status, not in events | `ErrorMessage` | `content` |
 //!
-//! On a span a structured value is a JSON string. In an event it is [`AttributeValue::Json`]: a value for who writes log
-//! records. The event comes right before the end of its span (for `fs/*` and `terminal/*` right after the start), and does
-//! not count against [`Limits::events_per_span`](crate::Limits::events_per_span):
+//! On a span, a structured value is a JSON string. In an event it is [`AttributeValue::Json`], a structured value for
+//! log records. The event immediately precedes the end of its span (for `fs/*` and `terminal/*` it follows the start),
+//! and does not count against [`Limits::events_per_span`](crate::Limits::events_per_span):
 //!
 //! | span | event |
 //! |---|---|
-//! | a turn | `gen_ai.client.inference.operation.details`, the conventions' own |
-//! | any other | `acp.details` |
+//! | turn | `gen_ai.client.inference.operation.details`, defined by the conventions |
+//! | any other span | `acp.details` |
 //!
 //! ```
 //! use core::time::Duration;
@@ -58,14 +58,14 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Capture {
-    /// Nowhere.
+    /// Content is not recorded.
     #[default]
     Off,
-    /// On spans.
+    /// Content is recorded on spans.
     Span,
-    /// In events of the spans.
+    /// Content is recorded in events of the spans.
     Event,
-    /// On spans and in their events.
+    /// Content is recorded on spans and in events.
     SpanAndEvent,
 }
 
@@ -73,48 +73,49 @@ pub enum Capture {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Gate {
-    /// Where the rest is.
+    /// Recorded in the same places as other content.
     #[default]
     WithContent,
-    /// On spans, whatever is with the rest.
+    /// Recorded on spans, independent of other content.
     Always,
-    /// Nowhere.
+    /// Not recorded.
     Never,
 }
 
-/// What a text is, for a [`Redaction`].
+/// Kind of a text that is passed to a [`Redaction`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ContentKind {
-    /// The user wrote it, or attached it.
+    /// Text written or attached by the user.
     Prompt,
-    /// The agent said it.
+    /// Text written by the agent.
     Answer,
-    /// The agent thought it.
+    /// Thoughts of the agent.
     Thought,
-    /// A string, or the name of a member, in what a tool was given.
+    /// A string or member name in the arguments of a tool.
     ToolArguments,
-    /// A string, or the name of a member, in what a tool gave back.
+    /// A string or member name in the result of a tool.
     ToolResult,
-    /// For people to read: what a tool or a subagent is doing, what a resource is called.
+    /// A human-readable title of a tool call, a subagent or a resource.
     Title,
-    /// Where a file is, with the line after a colon where that is known.
+    /// Path of a file, followed by a colon and the line if known.
     Path,
-    /// Where a resource is.
+    /// URI of a resource.
     Uri,
     /// A command line.
     Command,
-    /// Why something failed, in the words of a peer.
+    /// An error message of a peer.
     ErrorMessage,
     /// An image, audio or a file in base64.
     Data,
 }
 
-/// Changes content before it is recorded.
+/// Transforms content before it is recorded.
 ///
-/// It is asked for each text by itself: a part of a message as a whole, however many pieces it came in; each string in a
-/// tool's arguments. These are cut after that. Other texts are cut before they come to it, so the last word may be half of
-/// one, and what it gives back for them is not cut again. Numbers in what tools were given are not shown to it; arguments
+/// The function is called for each text separately: for a whole part of a message, regardless of the number of chunks,
+/// and for each string in tool arguments. These texts are truncated afterwards. Other texts are truncated before, so
+/// the last word may be incomplete, and the replacement is not truncated again. Numbers in tool arguments are not
+/// passed to the function. Arguments nested more than 127 levels deep are replaced by `null`.
 /// that are nested more than 127 deep become `null`.
 #[derive(Clone)]
 pub struct Redaction(Arc<Hook>);
@@ -122,7 +123,7 @@ pub struct Redaction(Arc<Hook>);
 type Hook = dyn Fn(ContentKind, &str) -> Option<String> + Send + Sync;
 
 impl Redaction {
-    /// A redaction by a function that gives what to record instead of a text, or nothing to record it as it is.
+    /// Creates a redaction. The function returns the replacement of a text, or `None` to record it unchanged.
     pub fn new(
         redact: impl Fn(ContentKind, &str) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
@@ -136,7 +137,7 @@ impl fmt::Debug for Redaction {
     }
 }
 
-/// A redaction equals its clones.
+/// A redaction is equal to its clones only.
 impl PartialEq for Redaction {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -146,7 +147,7 @@ impl PartialEq for Redaction {
 impl Eq for Redaction {}
 
 impl Policy {
-    /// Whether and where something behind a gate is recorded: on the span, in an event.
+    /// Returns where content behind a gate is recorded: on the span, in an event.
     pub(crate) fn places(&self, gate: Gate) -> (bool, bool) {
         let in_event = matches!(self.content, Capture::Event | Capture::SpanAndEvent);
         match gate {
@@ -158,12 +159,12 @@ impl Policy {
         }
     }
 
-    /// Whether something behind a gate is recorded anywhere.
+    /// Returns whether content behind a gate is recorded anywhere.
     pub(crate) fn records(&self, gate: Gate) -> bool {
         self.places(gate) != (false, false)
     }
 
-    /// Whether content is recorded anywhere.
+    /// Returns whether content is recorded anywhere.
     pub(crate) fn records_content(&self) -> bool {
         self.content != Capture::Off
     }
@@ -172,12 +173,12 @@ impl Policy {
         self.replacement(kind, &text).unwrap_or(text)
     }
 
-    /// Replaces the strings of a JSON text, which stays one.
+    /// Redacts the strings of a JSON text. The result is valid JSON.
     pub(crate) fn redacted_json<'a>(&self, kind: ContentKind, json: &'a str) -> Cow<'a, str> {
         if self.redaction.is_none() {
             return json.into();
         }
-        // What cannot be looked into (it is nested too deep, or has a number beyond all bounds) is not let through.
+        // JSON that cannot be decoded (too deeply nested, or with a number out of range) is not recorded.
         let mut value = serde_json::from_str::<Value>(json).unwrap_or_default();
         self.redact_value(kind, &mut value);
         value.to_string().into()
@@ -209,7 +210,7 @@ impl Policy {
     }
 }
 
-/// What is recorded of a span's content: on the span, and in an event of it.
+/// Content of a span to record: on the span, and in an event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Details {
     pub(crate) span: Attributes,
@@ -234,7 +235,7 @@ impl Details {
         }
     }
 
-    /// A structured value: text on the span, a value in the event.
+    /// Sets a structured value: text on the span, a value in the event.
     pub(crate) fn set_json(&mut self, policy: &Policy, key: &'static str, json: String) {
         let (on_span, in_event) = policy.places(Gate::WithContent);
         if in_event {
@@ -246,7 +247,7 @@ impl Details {
     }
 }
 
-/// The texts of a list, each redacted.
+/// Redacts each text of a list.
 pub(crate) fn redacted_list(
     policy: &Policy,
     kind: ContentKind,

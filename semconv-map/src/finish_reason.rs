@@ -1,4 +1,4 @@
-//! Why a turn ended, in the words of the GenAI conventions.
+//! Finish reasons of turns, according to the GenAI conventions.
 //!
 //! | ACP `stopReason` | [`Semconv`](FinishReasonPolicy::Semconv) | [`Verbatim`](FinishReasonPolicy::Verbatim) |
 //! |---|---|---|
@@ -7,11 +7,11 @@
 //! | `max_turn_requests` | `length` | `max_turn_requests` |
 //! | `refusal` | `content_filter` | `refusal` |
 //! | `cancelled` | `cancelled` | `cancelled` |
-//! | any other | itself | itself |
-//! | none, the turn failed | `error` | `error` |
-//! | none, nobody saw the end | `incomplete` | `incomplete` |
+//! | any other | unchanged | unchanged |
+//! | absent, the turn failed | `error` | `error` |
+//! | absent, the end was not observed | `incomplete` | `incomplete` |
 //!
-//! The same word goes into `gen_ai.response.finish_reasons` and into the output message.
+//! The value is used for `gen_ai.response.finish_reasons` and in the output message.
 //!
 //! Spec: [`FinishReason` of the message schema, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-output-messages.json),
 //! [ACP stop reasons](https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons)
@@ -20,12 +20,12 @@ use crate::policy::FinishReasonPolicy;
 use acp_types::v1::prompt_turn::StopReason;
 use alloc::borrow::Cow;
 
-/// The finish reason of a turn that failed.
+/// Finish reason of a failed turn.
 pub const ERROR: &str = "error";
-/// The finish reason of a turn whose end nobody saw.
+/// Finish reason of a turn with an unobserved end.
 pub const INCOMPLETE: &str = "incomplete";
 
-/// The finish reason for a stop reason; one that this version does not know stands for itself, cut to
+/// Returns the finish reason of a stop reason. An unknown stop reason is returned unchanged, truncated to
 /// [`MAX_NAME_BYTES`](crate::attribute::MAX_NAME_BYTES).
 ///
 /// ```

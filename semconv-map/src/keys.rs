@@ -1,7 +1,7 @@
-//! The names of attributes and events: each name has its one home here.
+//! Names of attributes and events. Each name is defined once in this module.
 //!
-//! Names that the conventions define link to the release that [`Profile::V1_41`](crate::Profile::V1_41) stands for;
-//! `acp.*` names are this crate's own.
+//! Names defined by the conventions link to the release of [`Profile::V1_41`](crate::Profile::V1_41). Names with the
+//! prefix `acp.` are specific to this crate.
 
 macro_rules! keys {
     ($( $text:literal, $url:literal { $( $(#[$doc:meta])* $NAME:ident = $name:literal; )+ } )+) => { $( $(
@@ -12,7 +12,7 @@ macro_rules! keys {
     )+ )+ };
 }
 
-/// The same, with a list of them.
+/// Defines constants and a list of them.
 macro_rules! attributes {
     ($( $text:literal, $url:literal { $( $(#[$doc:meta])* $NAME:ident = $name:literal; )+ } )+) => {
         keys! { $( $text, $url { $( $(#[$doc])* $NAME = $name; )+ } )+ }
@@ -24,188 +24,190 @@ macro_rules! attributes {
 
 attributes! {
     "GenAI attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/gen-ai.md" {
-        /// What is done: `invoke_agent`, `execute_tool`.
+        /// The operation: `invoke_agent` or `execute_tool`.
         GEN_AI_OPERATION_NAME = "gen_ai.operation.name";
-        /// Who provides the agent, see [`ProviderPolicy`](crate::policy::ProviderPolicy).
+        /// Provider of the agent, see [`ProviderPolicy`](crate::policy::ProviderPolicy).
         GEN_AI_PROVIDER_NAME = "gen_ai.provider.name";
-        /// The agent's name as a program.
+        /// Programmatic name of the agent.
         GEN_AI_AGENT_NAME = "gen_ai.agent.name";
-        /// The agent's version.
+        /// Version of the agent.
         GEN_AI_AGENT_VERSION = "gen_ai.agent.version";
         /// The ACP session.
         GEN_AI_CONVERSATION_ID = "gen_ai.conversation.id";
-        /// The model that the session is set to.
+        /// The model configured for the session.
         GEN_AI_REQUEST_MODEL = "gen_ai.request.model";
-        /// Why the turn ended, one entry.
+        /// The finish reason of the turn, a list of one entry.
         GEN_AI_RESPONSE_FINISH_REASONS = "gen_ai.response.finish_reasons";
-        /// Tokens that went into the models.
+        /// Number of input tokens.
         GEN_AI_USAGE_INPUT_TOKENS = "gen_ai.usage.input_tokens";
-        /// Tokens that the models produced.
+        /// Number of output tokens.
         GEN_AI_USAGE_OUTPUT_TOKENS = "gen_ai.usage.output_tokens";
-        /// Input tokens that came out of the provider's cache.
+        /// Number of input tokens read from the provider's cache.
         GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS = "gen_ai.usage.cache_read.input_tokens";
-        /// Input tokens that went into the provider's cache.
+        /// Number of input tokens written to the provider's cache.
         GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS = "gen_ai.usage.cache_creation.input_tokens";
-        /// Which tokens a metric counts: `input`, `output`.
+        /// Type of the tokens counted by a metric: `input` or `output`.
         GEN_AI_TOKEN_TYPE = "gen_ai.token.type";
-        /// What the user sent, with content capture only: a JSON string.
+        /// Input of the user as a JSON string. Content capture only.
         GEN_AI_INPUT_MESSAGES = "gen_ai.input.messages";
-        /// What the agent said, with content capture only: a JSON string.
+        /// Output of the agent as a JSON string. Content capture only.
         GEN_AI_OUTPUT_MESSAGES = "gen_ai.output.messages";
-        /// The tool's name, of low cardinality.
+        /// Name of the tool, of low cardinality.
         GEN_AI_TOOL_NAME = "gen_ai.tool.name";
-        /// The tool call.
+        /// Id of the tool call.
         GEN_AI_TOOL_CALL_ID = "gen_ai.tool.call.id";
-        /// Where the tool runs, see [`tool_type`](mod@crate::tool_type).
+        /// Type of the tool, see [`tool_type`](mod@crate::tool_type).
         GEN_AI_TOOL_TYPE = "gen_ai.tool.type";
-        /// What the tool was given, with content capture only: a JSON string.
+        /// Arguments of the tool as a JSON string. Content capture only.
         GEN_AI_TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments";
-        /// What the tool gave back, with content capture only: a JSON string.
+        /// Result of the tool as a JSON string. Content capture only.
         GEN_AI_TOOL_CALL_RESULT = "gen_ai.tool.call.result";
-        /// The prompt that an MCP server is asked for.
+        /// The prompt requested from an MCP server.
         GEN_AI_PROMPT_NAME = "gen_ai.prompt.name";
     }
     "GenAI conventions, in development", "https://github.com/open-telemetry/semantic-conventions-genai" {
-        /// Input tokens that went into the provider's cache, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
+        /// Number of input tokens written to the provider's cache. [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV)
+        /// only.
         GEN_AI_USAGE_CACHE_WRITE_INPUT_TOKENS = "gen_ai.usage.cache_write.input_tokens";
-        /// Output tokens that the models thought with, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
+        /// Number of output tokens used for reasoning. [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
         GEN_AI_USAGE_REASONING_OUTPUT_TOKENS = "gen_ai.usage.reasoning.output_tokens";
-        /// What is in the tokens that a metric counts, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only: `unknown`.
+        /// Modality of the tokens counted by a metric, always `unknown`.
+        /// [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
         GEN_AI_TOKEN_MODALITY = "gen_ai.token.modality";
     }
     "MCP attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/mcp.md" {
         /// The method of an MCP request or notification.
         MCP_METHOD_NAME = "mcp.method.name";
-        /// The version of MCP that both sides speak.
+        /// The negotiated MCP version.
         MCP_PROTOCOL_VERSION = "mcp.protocol.version";
-        /// The MCP session, where the transport has one.
+        /// The MCP session, if the transport has one.
         MCP_SESSION_ID = "mcp.session.id";
-        /// The resource that is read or subscribed to, see [`Policy::paths`](crate::Policy::paths).
+        /// URI of a resource that is read or subscribed to, see [`Policy::paths`](crate::Policy::paths).
         MCP_RESOURCE_URI = "mcp.resource.uri";
     }
     "error attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/error.md" {
-        /// What kind of error ended the operation: a JSON-RPC code, or one of [`error_type`].
+        /// Kind of the error that ended the operation: a JSON-RPC code or one of [`error_type`].
         ERROR_TYPE = "error.type";
     }
     "RPC attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/rpc.md" {
         /// Always `jsonrpc`.
         RPC_SYSTEM_NAME = "rpc.system.name";
-        /// The method where the protocol defines it, else `_OTHER`.
+        /// The method if the protocol defines it, else `_OTHER`.
         RPC_METHOD = "rpc.method";
-        /// The method where [`RPC_METHOD`] is `_OTHER`.
+        /// The method if [`RPC_METHOD`] is `_OTHER`.
         RPC_METHOD_ORIGINAL = "rpc.method_original";
         /// The code of a JSON-RPC error, as text.
         RPC_RESPONSE_STATUS_CODE = "rpc.response.status_code";
     }
     "JSON-RPC attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/jsonrpc.md" {
-        /// The request's id, as text without quotes; absent for `null`.
+        /// The request id as text without quotes. Absent for `null`.
         JSONRPC_REQUEST_ID = "jsonrpc.request.id";
         /// The version of JSON-RPC, always `2.0`.
         JSONRPC_PROTOCOL_VERSION = "jsonrpc.protocol.version";
-        /// Why the span of an MCP or JSON-RPC request ended without an answer, one of [`end`]; this crate's own.
+        /// Why the span of an MCP or JSON-RPC request ended without a response, one of [`end`]. Specific to this crate.
         JSONRPC_REQUEST_END = "jsonrpc.request.end";
     }
     "network attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/network.md" {
-        /// How the two sides are connected, see [`Policy::network_transport`](crate::Policy::network_transport).
+        /// Transport of the connection, see [`Policy::network_transport`](crate::Policy::network_transport).
         NETWORK_TRANSPORT = "network.transport";
     }
     "process attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/process.md" {
-        /// How a terminal's command ended.
+        /// Exit code of a terminal command.
         PROCESS_EXIT_CODE = "process.exit.code";
     }
     "ACP, overview", "https://agentclientprotocol.com/protocol/v1/overview" {
-        /// The method of the request that a span stands for.
+        /// Method of the request.
         ACP_METHOD_NAME = "acp.method.name";
     }
     "ACP, initialization", "https://agentclientprotocol.com/protocol/v1/initialization" {
-        /// The protocol version that the agent answered, an integer.
+        /// The protocol version in the agent's response, an integer.
         ACP_PROTOCOL_VERSION = "acp.protocol.version";
-        /// The client's name as a program.
+        /// Programmatic name of the client.
         ACP_CLIENT_NAME = "acp.client.name";
-        /// The client's version.
+        /// Version of the client.
         ACP_CLIENT_VERSION = "acp.client.version";
-        /// The agent's name for people.
+        /// Human-readable name of the agent.
         ACP_AGENT_TITLE = "acp.agent.title";
-        /// The agent's version, in [`Profile::V1_39`](crate::Profile::V1_39) only.
+        /// Version of the agent. [`Profile::V1_39`](crate::Profile::V1_39) only.
         ACP_AGENT_VERSION = "acp.agent.version";
     }
     "ACP, prompt turn", "https://agentclientprotocol.com/protocol/v1/prompt-turn" {
-        /// Why the turn ended, in the agent's own word.
+        /// The stop reason of the turn, verbatim.
         ACP_STOP_REASON = "acp.stop_reason";
-        /// Seconds from the prompt to the agent's first sign of work on it.
+        /// Seconds from the prompt to the first update that shows work on it.
         ACP_PROMPT_TIME_TO_FIRST_UPDATE = "acp.prompt.time_to_first_update";
-        /// Tokens in the context window, as the agent said last.
+        /// Number of tokens in the context window, as last reported.
         ACP_USAGE_CONTEXT_USED = "acp.usage.context.used";
-        /// Tokens that fit into the context window, as the agent said last.
+        /// Size of the context window in tokens, as last reported.
         ACP_USAGE_CONTEXT_SIZE = "acp.usage.context.size";
-        /// What the session has cost so far, as the agent said last.
+        /// Total cost of the session, as last reported.
         ACP_COST_AMOUNT = "acp.cost.amount";
-        /// What the turn added to [`ACP_COST_AMOUNT`]; never negative.
+        /// Increase of [`ACP_COST_AMOUNT`] during the turn. Never negative.
         ACP_COST_TURN_AMOUNT = "acp.cost.turn_amount";
         /// The currency of the cost.
         ACP_COST_CURRENCY = "acp.cost.currency";
-        /// Why the span of a request ended without an answer, one of [`end`].
+        /// Why the span of a request ended without a response, one of [`end`].
         ACP_REQUEST_END = "acp.request.end";
     }
     "ACP, tool calls", "https://agentclientprotocol.com/protocol/v1/tool-calls" {
-        /// The tool's kind.
+        /// Kind of the tool.
         ACP_TOOL_KIND = "acp.tool.kind";
-        /// What the tool is doing, with content capture only.
+        /// Title of the tool call. Content capture only.
         ACP_TOOL_TITLE = "acp.tool.title";
-        /// The files that the tool works with as `path:line`, with content capture only.
+        /// Files that the tool works with, as `path:line`. Content capture only.
         ACP_TOOL_LOCATIONS = "acp.tool.locations";
-        /// Why the span of a tool call ended, other than completed or failed: one of [`end`].
+        /// Why the span of a tool call ended, if it neither completed nor failed: one of [`end`].
         ACP_TOOL_END = "acp.tool.end";
-        /// What became of a permission request: `selected`, `cancelled`.
+        /// Outcome of a permission request: `selected` or `cancelled`.
         ACP_PERMISSION_OUTCOME = "acp.permission.outcome";
-        /// The option that was chosen.
+        /// The selected option.
         ACP_PERMISSION_OPTION_ID = "acp.permission.option.id";
-        /// The kind of the option that was chosen.
+        /// Kind of the selected option.
         ACP_PERMISSION_OPTION_KIND = "acp.permission.option.kind";
-        /// Seconds that the agent waited for the answer.
+        /// Seconds that the agent waited for the response.
         ACP_PERMISSION_WAIT_DURATION = "acp.permission.wait.duration";
     }
     "ACP, file system", "https://agentclientprotocol.com/protocol/v1/file-system" {
-        /// The file, with content capture only.
+        /// The file. Content capture only.
         ACP_FS_PATH = "acp.fs.path";
     }
     "ACP, terminals", "https://agentclientprotocol.com/protocol/v1/terminals" {
-        /// The command line, with content capture only.
+        /// The command line. Content capture only.
         ACP_TERMINAL_COMMAND = "acp.terminal.command";
     }
     "ACP, session setup", "https://agentclientprotocol.com/protocol/v1/session-setup" {
-        /// Updates that `session/load`, `session/resume` or `session/fork` replayed: they happened before, so they make no
-        /// spans.
+        /// Number of updates replayed by `session/load`, `session/resume` or `session/fork`. They describe the past and
+        /// create no spans.
         ACP_SESSION_REPLAYED_UPDATES = "acp.session.replayed_updates";
-        /// The session that `session/fork` made of another.
+        /// The session created by `session/fork`.
         ACP_SESSION_FORK_ID = "acp.session.fork.id";
     }
     "ACP, subagents (unstable)", "https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate" {
-        /// The session that owns the subagent's.
+        /// The session that owns the session of the subagent.
         ACP_SESSION_PARENT_ID = "acp.session.parent.id";
-        /// What the subagent is called, see [`Policy::titles`](crate::Policy::titles).
+        /// Title of the subagent, see [`Policy::titles`](crate::Policy::titles).
         ACP_SUBAGENT_TITLE = "acp.subagent.title";
     }
     "Link", "https://opentelemetry.io/docs/specs/otel/trace/api/#link" {
-        /// On links of spans: why, one of [`link`].
+        /// Reason of a span link, one of [`link`].
         ACP_LINK_REASON = "acp.link.reason";
     }
     "ACP, session modes", "https://agentclientprotocol.com/protocol/v1/session-modes" {
-        /// The mode that the session is in now.
+        /// The current mode of the session.
         ACP_SESSION_MODE_ID = "acp.session.mode.id";
     }
     "ACP, agent plan", "https://agentclientprotocol.com/protocol/v1/agent-plan" {
-        /// How many entries the plan has.
+        /// Number of entries of the plan.
         ACP_PLAN_ENTRIES = "acp.plan.entries";
-        /// How many of them are completed.
+        /// Number of completed entries of the plan.
         ACP_PLAN_COMPLETED = "acp.plan.completed";
     }
     "ACP, notices", "https://agentclientprotocol.com/protocol/v1/schema#notice" {
-        /// How grave a notice is.
+        /// Severity of a notice.
         ACP_NOTICE_SEVERITY = "acp.notice.severity";
     }
     "ACP, compaction", "https://agentclientprotocol.com/protocol/v1/schema#compactionupdate" {
-        /// How the compaction of the context stands.
+        /// Status of a context compaction.
         ACP_COMPACTION_STATUS = "acp.compaction.status";
     }
 }
@@ -214,37 +216,37 @@ attributes! {
 pub mod link {
     keys! {
         "ACP, session setup", "https://agentclientprotocol.com/protocol/v1/session-setup" {
-            /// The session was loaded or resumed; the link is to its last turn.
+            /// The session was loaded or resumed. The link leads to its last turn.
             RESUME = "resume";
-            /// The session was forked from another; the link is to the last turn of that.
+            /// The session was forked. The link leads to the last turn of the original session.
             FORK = "fork";
-            /// A subagent works again; the link is to what it did before.
+            /// A subagent resumed work. The link leads to its previous span.
             SUBAGENT = "subagent";
         }
     }
 }
 
-/// The names of events.
+/// Names of events.
 pub mod event {
     keys! {
         "inference operation details, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-events.md" {
-            /// The content of a turn, see [`content`](crate::content).
+            /// Content of a turn, see [`content`](crate::content).
             INFERENCE_DETAILS = "gen_ai.client.inference.operation.details";
         }
         "Event", "https://opentelemetry.io/docs/specs/otel/trace/api/#add-events" {
-            /// The content of another span, see [`content`](crate::content); this crate's own.
+            /// Content of any other span, see [`content`](crate::content). Specific to this crate.
             DETAILS = "acp.details";
         }
         "MCP, cancellation", "https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation" {
-            /// The sender of an MCP request told that it does not wait any more.
+            /// The sender of an MCP request cancelled it.
             MCP_CANCELLED = "mcp.cancelled";
         }
         "ACP, prompt turn", "https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation" {
-            /// The client asked to cancel the turn.
+            /// The client requested cancellation of the turn.
             SESSION_CANCEL = "acp.session.cancel";
         }
         "ACP, cancellation", "https://agentclientprotocol.com/protocol/v1/cancellation" {
-            /// The sender of the request asked to cancel it.
+            /// The sender requested cancellation of the request.
             CANCEL_REQUEST = "acp.cancel_request";
         }
         "ACP, tool calls", "https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission" {
@@ -264,27 +266,27 @@ pub mod event {
             CONFIG_OPTIONS = "acp.config_options";
         }
         "ACP, notices", "https://agentclientprotocol.com/protocol/v1/schema#notice" {
-            /// The agent told the user something outside the conversation.
+            /// The agent sent a notice outside the conversation.
             NOTICE = "acp.notice";
         }
         "ACP, compaction", "https://agentclientprotocol.com/protocol/v1/schema#compactionupdate" {
-            /// The agent shortens its context.
+            /// The agent compacted its context.
             COMPACTION = "acp.compaction";
         }
     }
 }
 
-/// Values of [`ERROR_TYPE`] beside the codes of JSON-RPC.
+/// Values of [`ERROR_TYPE`] other than JSON-RPC codes.
 pub mod error_type {
     keys! {
         "error attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/error.md" {
-            /// A tool call failed; the word is that of the MCP conventions.
+            /// A tool call failed. The value is defined by the MCP conventions.
             TOOL_ERROR = "tool_error";
-            /// The client went away before the answer.
+            /// The client disconnected before the response.
             CLIENT_CLOSED = "client_closed";
-            /// The agent went away before it answered.
+            /// The agent exited before the response.
             AGENT_EXITED = "agent_exited";
-            /// The connection ended before the answer.
+            /// The connection ended before the response.
             CONNECTION_CLOSED = "connection_closed";
         }
     }
@@ -294,19 +296,19 @@ pub mod error_type {
 pub mod end {
     keys! {
         "ACP, prompt turn", "https://agentclientprotocol.com/protocol/v1/prompt-turn" {
-            /// The agent said that the tool call was cancelled; who sent an MCP request does not wait for its answer.
+            /// The agent reported the tool call as cancelled, or the sender of an MCP request cancelled it.
             CANCELLED = "cancelled";
-            /// The turn ended, and the agent had not said what became of the tool call.
+            /// The turn ended without a final status of the tool call.
             TURN_END = "turn_end";
-            /// What the request belonged to ended first.
+            /// The enclosing span ended first.
             PARENT_END = "parent_end";
-            /// The sender used the id again before there was an answer.
+            /// The sender reused the id before the response.
             ID_REUSED = "id_reused";
-            /// Nobody observed the end.
+            /// Observation stopped before the end.
             OBSERVER_STOPPED = "observer_stopped";
         }
         "ACP, initialization", "https://agentclientprotocol.com/protocol/v1/initialization" {
-            /// The client initialized again before the end, and the agent agreed.
+            /// The client initialized again before the end, and the agent accepted.
             INITIALIZED_AGAIN = "initialized_again";
         }
     }

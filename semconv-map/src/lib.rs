@@ -1,89 +1,117 @@
-//! Maps ACP, MCP and JSON-RPC traffic to OpenTelemetry GenAI spans and attributes, without IO.
+//! Maps ACP, MCP and JSON-RPC traffic to OpenTelemetry GenAI spans, events and metrics.
 //!
-//! A [`Tracker`] takes in every line that passes between an editor and a coding agent, in both directions and with the
-//! time at which it passed, and gives out [`Record`]s: spans that start, events in them, spans that end. It owns no clock,
-//! no ids and no exporter, and depends on no OpenTelemetry crate, so the same records can go to an SDK, to a file, or
-//! into a test.
+//! Use this crate in a program that sees the messages between an editor and a coding agent (a proxy, an agent host, an
+//! agent) to record what happened: turns, tool calls, permission requests, tokens and cost. A [`Tracker`] takes every line
+//! with its time and returns [`Record`]s. It performs no I/O, reads no clock and depends on no OpenTelemetry crate, so the
+//! records can be passed to an SDK, written to a file, or checked in a test.
+//!
+//! ```toml
+//! [dependencies]
+//! semconv-map = "0.1"
+//! ```
+//!
+//! # First program
+//!
+//! Traces a session and prints the records:
 //!
 //! ```
-//! use core::time::Duration;
 //! use semconv_map::{CloseReason, Direction, Policy, Record, Tracker};
+//! use std::time::Duration;
 //!
 //! let lines = [
 //!     (Direction::ClientToAgent, r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#),
 //!     (Direction::AgentToClient, r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"List /home","kind":"execute","status":"completed"}}}"#),
 //!     (Direction::AgentToClient, r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#),
 //! ];
+//!
 //! let mut tracker = Tracker::new(Policy::default());
-//! let mut seen = Vec::new();
-//! for (at, (direction, line)) in lines.into_iter().enumerate() {
-//!     tracker.handle_line(direction, Duration::from_millis(at as u64), line.as_bytes());
+//! for (second, (direction, line)) in (0..).zip(lines) {
+//!     tracker.handle_line(direction, Duration::from_secs(second), line.as_bytes());
 //! }
-//! tracker.close(Duration::from_millis(3), CloseReason::ClientClosed);
+//! tracker.close(Duration::from_secs(3), CloseReason::ClientClosed);
+//!
+//! let mut output = Vec::new();
 //! while let Some(record) = tracker.poll() {
-//!     seen.push(match record {
-//!         Record::Start(start) => format!("{} starts", start.name),
-//!         Record::Event(event) => event.name.to_owned(),
-//!         Record::End(end) => format!("{:?} after {:?}", end.status, end.time),
+//!     output.push(match record {
+//!         Record::Start(start) => format!("{:?} start {}", start.time, start.name),
+//!         Record::Event(event) => format!("{:?} event {}", event.time, event.name),
+//!         Record::End(end) => format!("{:?} end {:?}", end.time, end.status),
 //!         _ => continue,
 //!     });
 //! }
-//! assert_eq!(seen, ["invoke_agent starts", "execute_tool execute starts", "Unset after 1ms", "Unset after 2ms"]);
+//! println!("{}", output.join("\n"));
+//! assert_eq!(output, ["0ns start invoke_agent", "1s start execute_tool execute", "1s end Unset", "2s end Unset"]);
 //! ```
 //!
-//! # What becomes of what
+//! The folder `examples` contains a program that traces a recorded session (`trace_session`) and one that measures an MCP
+//! connection (`measure_mcp`). The section [To OpenTelemetry](#to-opentelemetry) shows how records become SDK spans.
+//!
+//! # Overview
+//!
+//! | task | item |
+//! |---|---|
+//! | trace an ACP connection | [`Tracker`] |
+//! | trace an MCP or other JSON-RPC connection | [`RpcTracker`] |
+//! | choose the release of the conventions | [`Profile`] |
+//! | record prompts, answers, arguments and other content | [`Policy::content`], [`content`] |
+//! | redact content | [`Policy::redaction`] |
+//! | record metrics | [`Policy::record_metrics`], [`metric`] |
+//! | continue a trace of the client, or propagate one to the agent | [`trace_context`] |
+//! | bound the memory | [`Limits`] |
+//! | look up the name of an attribute or event | [`keys`] |
+//! | convert single values | [`finish_reason`](mod@finish_reason), [`tool_type`](mod@tool_type), [`tool_name`](acp::tool_call::tool_name) |
+//!
+//! # Mapping
 //!
 //! | ACP | span or event | kind | table |
 //! |---|---|---|---|
-//! | `session/prompt` until its answer; in version 2 until the session is idle | `invoke_agent {agent name}` | CLIENT | [`acp::prompt_turn`] |
+//! | `session/prompt` until its response; in version 2 until the session is idle | `invoke_agent {agent name}` | CLIENT | [`acp::prompt_turn`] |
 //! | `tool_call` and its updates | `execute_tool {tool name}` | INTERNAL | [`acp::tool_call`] |
 //! | `session/request_permission` | the method, below the tool call | SERVER | [`acp::permission`] |
 //! | `fs/*`, `terminal/*` | the method, below the tool call or the turn | SERVER | [`acp::client_request`] |
 //! | other requests of the protocol | the method | CLIENT, SERVER | [`acp::lifecycle`] |
 //! | requests that the protocol does not define | `jsonrpc` | CLIENT, SERVER | [`acp::lifecycle`] |
-//! | `session/cancel`, `$/cancel_request` | event of the turn, of the request | | [`keys::event`] |
+//! | `session/cancel`, `$/cancel_request` | event of the turn or of the request | | [`keys::event`] |
 //! | plan, mode, config options, notice, compaction | event of the turn | | [`keys::event`] |
 //! | `subagent_update` until the subagent is idle | `invoke_agent {agent name}`, below the turn | INTERNAL | [`acp::subagent`] |
-//! | `session/load`, `session/resume`, `session/fork` | a [link](span::Link) of the next turn to the last one before | | [`keys::link`] |
-//! | `usage_update`, `usage` of the answer | attributes of the turn | | [`acp::prompt_turn`] |
-//! | updates that `session/load`, `session/resume` or `session/fork` replays | a count on its span | | [`keys::ACP_SESSION_REPLAYED_UPDATES`] |
-//! | any of these | values of [metrics](metric) | | [`metric`] |
+//! | `session/load`, `session/resume`, `session/fork` | a [link](span::Link) from the next turn to the previous one | | [`keys::link`] |
+//! | `usage_update`, `usage` of the response | attributes of the turn | | [`acp::prompt_turn`] |
+//! | updates replayed by `session/load`, `session/resume` or `session/fork` | a count on its span | | [`keys::ACP_SESSION_REPLAYED_UPDATES`] |
+//! | all of these | [metrics](metric) | | [`metric`] |
 //! | text of messages and thoughts | the time of the first; with content capture, messages | | [`content`], [`messages`] |
 //!
-//! The other connections of an agent are for [`RpcTracker`]: MCP by the table in [`mcp`], any JSON-RPC by that in [`rpc`].
-//!
-//! Single values: [`finish_reason`](mod@finish_reason), [`tool_type`](mod@tool_type),
-//! [`tool_name`](acp::tool_call::tool_name). Names: [`keys`].
+//! The mappings of [`RpcTracker`] are in [`mcp`] for MCP and in [`rpc`] for other JSON-RPC protocols.
 //!
 //! # What is not recorded
 //!
-//! **Content**: prompts, answers, thoughts, titles, arguments, results, paths, commands, error messages. It is recorded
-//! only where [`Policy::content`] says so, on spans or in events, within the bounds of [`messages`], and as
-//! [`Policy::redaction`] leaves it: see [`content`]. Ids, modes, kinds, and the names of agents, models, methods and tools
-//! are no content.
+//! **Content**: prompts, answers, thoughts, titles, arguments, results, paths, commands and error messages. Content is
+//! recorded only if [`Policy::content`] permits it, on spans or in events, within the limits of [`messages`], and after
+//! [`Policy::redaction`]. Ids, modes, kinds, and the names of agents, models, methods and tools are not content.
 //!
-//! **What does not fit**: see [`Limits`] and [`Counters`]. A span takes the room for its end when it starts, so what
-//! starts always ends.
+//! **Records beyond the limits**: see [`Limits`] and [`Counters`]. A span reserves room for its end when it starts, so every
+//! span that starts also ends.
 //!
-//! **What no peer said**: lines that are no message, and messages that are not what their method says, are counted and
-//! never an error; a request is a span whatever its params are.
+//! **Invalid messages**: lines that are not messages, and messages that do not match their method, are counted and never
+//! cause an error. A request with invalid params still becomes a span.
 //!
-//! # Which conventions
+//! # Conventions
 //!
-//! [`Profile::V1_41`] is the default: semantic conventions v1.41.1, the last release with the GenAI part in it.
-//! [`Profile::V1_39`] has the names and the shapes of v1.39.0, [`Profile::GENAI_DEV`] those of the repository that the GenAI
-//! part moved to, which has no release yet: [`Profile`] has a table of what differs. Give [`Profile::schema_url`] to the instrumentation scope.
+//! [`Profile::V1_41`] is the default: semantic conventions v1.41.1, the last release that contains the GenAI
+//! conventions.
+//! [`Profile::V1_39`] corresponds to v1.39.0, and [`Profile::GENAI_DEV`] to the new repository of the GenAI
+//! conventions, which
+//! has no release yet. [`Profile`] has a table of the differences. Pass [`Profile::schema_url`] to the instrumentation scope.
 //!
 //! # Trace context
 //!
-//! A request of the client that names a `traceparent` in its `_meta` begins a span below that, and its `baggage` is given
-//! out with the span: see [`trace_context`]. The tracker never changes a line; for who wants to pass on the context of a
-//! span, [`trace_context::inject`] says which bytes to put where.
+//! A client request with a `traceparent` in its `_meta` starts a span with that parent, and its `baggage` is part of the
+//! start: see [`trace_context`]. The tracker never modifies a line. To propagate the context of a span, use
+//! [`trace_context::inject`].
 //!
 //! # Metrics
 //!
-//! Where [`Policy::record_metrics`] says so, turns, tool calls, requests, permissions and sessions are measured as well:
-//! [`metric`] has each with its unit and its buckets.
+//! With [`Policy::record_metrics`], turns, tool calls, requests, permissions and sessions are measured. [`metric`] lists all
+//! metrics with units and buckets.
 //!
 #![doc = include_str!("opentelemetry.md")]
 //!
@@ -116,7 +144,7 @@ pub use rpc::RpcTracker;
 pub use span::Record;
 pub use tracker::{CloseReason, Counters, Direction, Limits, Tracker};
 
-/// The examples of the README.
+/// Compiles and runs the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

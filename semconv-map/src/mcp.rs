@@ -1,32 +1,34 @@
-//! Requests and notifications of the Model Context Protocol; an [`RpcTracker`](crate::RpcTracker) makes spans of them.
+//! Mapping of the Model Context Protocol to spans, performed by [`RpcTracker`](crate::RpcTracker).
 //!
-//! | what | value |
+//! | property | value |
 //! |---|---|
-//! | name | `{method} {target}`, the target being the tool or the prompt; the method without one; `mcp` for a method that is not [known](METHODS) |
-//! | kind | CLIENT for what the observed side sends, SERVER for what it receives |
-//! | parent | what the `_meta` of the request names; else, for a request that comes while the only open one goes the other way, that one; else none |
-//! | `mcp.method.name` | the method; `_OTHER` with `rpc.method_original` for one that is not known |
-//! | `gen_ai.operation.name`, `gen_ai.tool.name` | of `tools/call`: `execute_tool`, the tool |
-//! | `gen_ai.prompt.name` | of `prompts/get`, and of `completion/complete` for a prompt |
-//! | `mcp.resource.uri` | of `resources/read`, `/subscribe`, `/unsubscribe`, `notifications/resources/updated`; behind the gate of paths |
-//! | `jsonrpc.request.id` | of requests; the id without quotes |
-//! | `mcp.protocol.version` | what the server answered to `initialize`; else what the request's `_meta` says |
-//! | `mcp.session.id` | what [`RpcTracker::set_session_id`](crate::RpcTracker::set_session_id) was told |
-//! | `network.transport` | what the policy says |
-//! | content capture | of `tools/call`: `gen_ai.tool.call.arguments`, `gen_ai.tool.call.result` |
+//! | name | `{method} {target}`, where the target is the tool or the prompt; the method without a target; `mcp` if the method is not [known](METHODS) |
+//! | kind | CLIENT for messages sent by the observed side, SERVER for messages it receives |
+//! | parent | the context in the `_meta` of the request; else the only open request, if it has the opposite direction; else none |
+//! | `mcp.method.name` | the method; `_OTHER` with `rpc.method_original` if it is unknown |
+//! | `gen_ai.operation.name`, `gen_ai.tool.name` | `tools/call`: `execute_tool`, the tool |
+//! | `gen_ai.prompt.name` | `prompts/get`, and `completion/complete` for a prompt |
+//! | `mcp.resource.uri` | `resources/read`, `/subscribe`, `/unsubscribe`, `notifications/resources/updated`; subject to [`Policy::paths`] |
+//! | `jsonrpc.request.id` | requests: the id without quotes |
+//! | `mcp.protocol.version` | the version in the response to `initialize`; else in the `_meta` of the request |
+//! | `mcp.session.id` | set by [`RpcTracker::set_session_id`](crate::RpcTracker::set_session_id) |
+//! | `network.transport` | [`Policy::network_transport`] |
+//! | content capture | `tools/call`: `gen_ai.tool.call.arguments`, `gen_ai.tool.call.result` |
 //!
 //! | end | status, `error.type` |
 //! |---|---|
 //! | a result | unset |
-//! | a tool's result with `isError` | Error, `tool_error` |
+//! | a tool result with `isError` | Error, `tool_error` |
 //! | a JSON-RPC error | Error, the code, also as `rpc.response.status_code`; the message with content capture |
-//! | `notifications/cancelled` of the sender | unset, `jsonrpc.request.end` = `cancelled`, and the event `mcp.cancelled` |
+//! | `notifications/cancelled` from the sender | unset, `jsonrpc.request.end` = `cancelled`, and the event `mcp.cancelled` |
 //! | the connection ends | Error, `connection_closed` |
 //!
 //! Metrics: `mcp.client.operation.duration` of CLIENT spans, `mcp.server.operation.duration` of SERVER spans, and from
-//! `initialize` to the end `mcp.client.session.duration` or `mcp.server.session.duration`, by the side that is observed.
+//! `initialize` to the end `mcp.client.session.duration` or `mcp.server.session.duration`, depending on the observed
+//! side.
 //!
-//! The conventions want no second span where a tool call has one already: its owner adds [`call_attributes`] to that.
+//! The conventions do not permit a second span for a tool call that already has one. The owner of that span adds
+//! [`call_attributes`] to it.
 //!
 //! Spec: [MCP, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
 //! [Model Context Protocol, 2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25),
@@ -43,8 +45,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::{RequestId, find_member};
 
-/// The methods that may stand in the name of a span: those of the versions 2025-11-25 and 2026-07-28 and of the extension
-/// for tasks, in both directions.
+/// Methods that may be part of a span name: those of the versions 2025-11-25 and 2026-07-28 and of the extension for
+/// tasks, in both directions.
 pub const METHODS: &[&str] = &[
     "completion/complete",
     "elicitation/create",
@@ -84,9 +86,10 @@ pub const METHODS: &[&str] = &[
     "tools/list",
 ];
 
-/// The attributes of a request, or of a notification where there is no `id`: for a span that stands for it already.
+/// Returns the attributes of a request, or of a notification if `id` is absent, for an existing span that represents
+/// it.
 ///
-/// `params` is JSON text. What is not what the method says is left out.
+/// `params` is JSON text. Invalid members are skipped.
 ///
 /// ```
 /// use semconv_map::{Attribute, Policy, keys, mcp};
@@ -112,7 +115,7 @@ pub fn call_attributes(
     attributes.0
 }
 
-/// Sets those attributes, and gives the name of the span; the id is text, and none for `null`.
+/// Sets the attributes of a request and returns the span name. The id is text, and absent for `null`.
 pub(crate) fn set_call(
     policy: &Policy,
     attributes: &mut Attributes,
@@ -131,7 +134,7 @@ pub(crate) fn set_call(
     target.map_or(name.into(), |target| format!("{name} {target}").into())
 }
 
-/// What the request is about; gives what of that may stand in the name of a span.
+/// Sets the attributes of the request's target. Returns the part that may be used in the span name.
 fn set_target(
     policy: &Policy,
     attributes: &mut Attributes,
@@ -167,12 +170,12 @@ fn set_target(
     Some(name)
 }
 
-/// Whether a result says that the tool failed.
+/// Returns whether a result reports a tool failure.
 pub(crate) fn is_tool_error(result: &str) -> bool {
     find_member(result, &["isError"]) == Some("true")
 }
 
-/// The version that a request names for itself.
+/// Returns the protocol version that a request declares.
 pub(crate) fn requested_version(meta: &str) -> Option<String> {
     let version = find_member(meta, &["io.modelcontextprotocol/protocolVersion"])?;
     string(version).map(|version| clip(&version))

@@ -1,22 +1,22 @@
-//! Messages and other content, as JSON text within bounds.
+//! Messages and other content as JSON text of bounded size.
 //!
 //! | ACP content block | part |
 //! |---|---|
 //! | `text` | `text` |
-//! | `image` | `blob`, modality `image`; `uri` where the data does not fit and there is a URI |
+//! | `image` | `blob`, modality `image`; `uri` if the data exceeds the limit and there is a URI |
 //! | `audio` | `blob`, modality `audio` |
 //! | `resource_link` | `uri`, modality by MIME type (else `document`), with `name`, `title`, `size` |
 //! | `resource` with text | `text`, with `uri` and `mime_type` |
 //! | `resource` with a blob | `blob`, modality by MIME type (else `document`), with `uri` |
-//! | any other | a part of that type without content |
+//! | any other | a part of the same type without content |
 //! | thought | `reasoning` |
 //! | tool call | `tool_call` |
-//! | completed compaction | in development: `compaction` with the `id`, not the summary |
+//! | completed compaction | [`GENAI_DEV`](crate::Profile::GENAI_DEV) only: `compaction` with the `id`, without the summary |
 //!
-//! Content that does not fit into the [`ContentLimits`] is cut so that the JSON stays valid: a text is shortened and its
-//! part marked `"truncated":true`; base64 data, of which a piece means nothing, becomes empty; parts beyond the bound are
-//! left out. A [`Redaction`](crate::content::Redaction) sees texts, data, URIs, names and titles; types, modalities, MIME
-//! types, ids and the names of tools stay.
+//! Content that exceeds the [`ContentLimits`] is truncated to valid JSON: text is shortened and its part marked
+//! `"truncated":true`; base64 data is replaced by an empty string, because a fragment is useless; further parts are
+//! left out. A [`Redaction`](crate::content::Redaction) processes texts, data, URIs, names and titles. Types,
+//! modalities, MIME types, ids and tool names are not redacted.
 //!
 //! Spec: [input messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json),
 //! [output messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-output-messages.json)
@@ -30,16 +30,16 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde_json::{Map, Value, json};
 
-/// The default of [`ContentLimits::message_bytes`].
+/// Default of [`ContentLimits::message_bytes`].
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
-/// The default of [`ContentLimits::part_bytes`].
+/// Default of [`ContentLimits::part_bytes`].
 pub const MAX_PART_BYTES: usize = 16 * 1024;
-/// The default of [`ContentLimits::parts`].
+/// Default of [`ContentLimits::parts`].
 pub const MAX_PARTS: usize = 256;
-/// The default of [`ContentLimits::tool_bytes`].
+/// Default of [`ContentLimits::tool_bytes`].
 pub const MAX_TOOL_CONTENT_BYTES: usize = 16 * 1024;
 
-/// How much content is recorded at most, in bytes before JSON escapes.
+/// Size limits of recorded content, in bytes before JSON escaping.
 ///
 /// ```
 /// use semconv_map::Policy;
@@ -50,13 +50,14 @@ pub const MAX_TOOL_CONTENT_BYTES: usize = 16 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ContentLimits {
-    /// Of all texts and data in one message.
+    /// Maximum size of all texts and data of a message.
     pub message_bytes: usize,
-    /// Of one part of a message.
+    /// Maximum size of one part of a message.
     pub part_bytes: usize,
-    /// How many parts a message has.
+    /// Maximum number of parts of a message.
     pub parts: usize,
-    /// Of a tool's arguments or result; what is longer becomes an object with the start of its text.
+    /// Maximum size of the arguments or the result of a tool. A longer value is replaced by an object with the start of
+    /// its text.
     pub tool_bytes: usize,
 }
 
@@ -71,7 +72,7 @@ impl Default for ContentLimits {
     }
 }
 
-/// A message that grows within the bounds.
+/// A message under construction, within the limits.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     limits: ContentLimits,
@@ -81,12 +82,12 @@ pub(crate) struct Message {
 
 #[derive(Clone, Debug)]
 struct Part {
-    /// The message that a streamed text belongs to; `None` for parts that nothing can be added to.
+    /// The message that the last streamed text belongs to. `None` if the last part cannot be extended.
     stream: Option<Stream>,
     members: Map<String, Value>,
 }
 
-/// Which text a piece continues.
+/// Identifies the text that a chunk continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stream {
     kind: &'static str,
@@ -103,7 +104,7 @@ impl Part {
         } else {
             texts
         };
-        // The name of a tool is none of a resource.
+        // The name of a tool is not a title.
         let name = if is("tool_call") { None } else { Some(ContentKind::Title) };
         for (member, kind) in [
             ("content", Some(content)),
@@ -123,7 +124,7 @@ impl Message {
         Self { limits, parts: Vec::new(), bytes: 0 }
     }
 
-    /// What the user sent.
+    /// Creates the message of the user's input.
     pub(crate) fn of_blocks(limits: ContentLimits, blocks: &[ContentBlock]) -> Self {
         let mut message = Self::new(limits);
         for block in blocks {
@@ -132,7 +133,7 @@ impl Message {
         message
     }
 
-    /// Adds a piece of what the agent says or, as `reasoning`, thinks.
+    /// Appends a chunk of output or, as `reasoning`, of thoughts.
     pub(crate) fn push_chunk(
         &mut self,
         reasoning: bool,
@@ -153,7 +154,7 @@ impl Message {
         }
     }
 
-    /// Adds that the agent called a tool.
+    /// Appends a tool call.
     pub(crate) fn push_tool_call(&mut self, id: &str, name: &str) {
         self.push(
             None,
@@ -165,18 +166,18 @@ impl Message {
         );
     }
 
-    /// Adds that the agent shortened its context.
+    /// Appends a context compaction.
     pub(crate) fn push_compaction(&mut self, id: &str) {
         self.push(None, members([("type", "compaction".into()), ("id", clip(id).into())]));
     }
 
-    /// The messages attribute of what the user sent.
+    /// Returns the messages attribute of the user's input.
     pub(crate) fn into_input(self, policy: &Policy) -> String {
         json!([{ "role": "user", "parts": self.into_parts(policy, ContentKind::Prompt) }])
             .to_string()
     }
 
-    /// The messages attribute of what the agent said.
+    /// Returns the messages attribute of the agent's output.
     pub(crate) fn into_output(self, policy: &Policy, finish_reason: &str) -> String {
         let parts = self.into_parts(policy, ContentKind::Answer);
         json!([{ "role": "assistant", "parts": parts, "finish_reason": finish_reason }]).to_string()
@@ -244,7 +245,7 @@ impl Message {
         }
     }
 
-    /// Adds to the text of the last part what fits.
+    /// Extends the text of the last part, within the limits.
     fn extend_last(&mut self, text: &str) {
         let Some(part) = self.parts.last_mut() else { return };
         if part.members.contains_key(TRUNCATED) {
@@ -292,7 +293,7 @@ impl Message {
         self.push(None, part);
     }
 
-    /// Adds a part, unless there are too many.
+    /// Appends a part, unless there are too many.
     fn push(&mut self, stream: Option<Stream>, members: Map<String, Value>) -> bool {
         let fits = self.parts.len() < self.limits.parts;
         if fits {
@@ -302,7 +303,8 @@ impl Message {
     }
 }
 
-/// A tool's arguments or result as JSON text, redacted and then within [`ContentLimits::tool_bytes`].
+/// Returns the arguments or the result of a tool as JSON text, redacted and then truncated to
+/// [`ContentLimits::tool_bytes`].
 pub(crate) fn tool_content(policy: &Policy, kind: ContentKind, json: &str) -> String {
     let limit = policy.content_limits.tool_bytes;
     let redacted = policy.redacted_json(kind, json);
@@ -312,7 +314,7 @@ pub(crate) fn tool_content(policy: &Policy, kind: ContentKind, json: &str) -> St
     json!({ TRUNCATED: cut(&redacted, limit), "bytes": json.len() }).to_string()
 }
 
-/// The member of a part that was cut; and of an object that stands for a longer value, with the start of its text.
+/// Member that marks a truncated part, and an object that replaces a longer value.
 const TRUNCATED: &str = "truncated";
 
 fn uri_part(mime_type: Option<&str>, uri: &str) -> Map<String, Value> {
@@ -340,11 +342,11 @@ fn insert_some(part: &mut Map<String, Value>, name: &str, value: Option<&str>) {
     }
 }
 
-/// `path:line`, for the attribute of a tool's locations.
+/// Returns `path:line`, for the locations of a tool call.
 pub(crate) fn location(path: &str, line: Option<u32>) -> String {
     let path = cut(path, MAX_PATH_BYTES);
     line.map_or_else(|| path.into(), |line| format!("{path}:{line}"))
 }
 
-/// Most bytes of a path or a URI.
+/// Maximum length of a path or a URI in bytes.
 pub(crate) const MAX_PATH_BYTES: usize = 4096;

@@ -1,30 +1,30 @@
-//! Metrics: what each measures, in which unit and with which buckets, and which profile has it.
+//! Metrics with their units, buckets and profiles.
 //!
-//! | metric | unit | what | profile |
+//! | metric | unit | measures | profile |
 //! |---|---|---|---|
 //! | `gen_ai.client.operation.duration` | s | a turn | each |
-//! | `gen_ai.client.token.usage` | {token} | a turn's tokens, input and output apart | v1.39, v1.41 |
-//! | `gen_ai.client.operation.time_to_first_chunk` | s | as `acp.prompt.time_to_first_update` | v1.41 |
-//! | `gen_ai.client.inference.usage.*` | {token} | a turn's tokens, as counters; modality `unknown` | dev |
+//! | `gen_ai.client.token.usage` | {token} | the tokens of a turn, separately for input and output | v1.39, v1.41 |
+//! | `gen_ai.client.operation.time_to_first_chunk` | s | same as `acp.prompt.time_to_first_update` | v1.41 |
+//! | `gen_ai.client.inference.usage.*` | {token} | the tokens of a turn, as counters; modality `unknown` | dev |
 //! | `gen_ai.invoke_agent.duration` | s | a turn | dev |
 //! | `gen_ai.invoke_agent.tool_calls` | {tool_call} | the tool calls of a turn | dev |
 //! | `gen_ai.execute_tool.duration` | s | a tool call | dev |
-//! | `rpc.client.call.duration`, `rpc.server.call.duration` | s | a request that is neither a turn nor a tool | each |
+//! | `rpc.client.call.duration`, `rpc.server.call.duration` | s | a request other than a turn or a tool call | each |
 //! | `acp.prompt.duration` | s | a turn, with buckets up to half an hour | each |
-//! | `acp.prompt.time_to_first_update` | s | the wait for the agent's first sign of work | each |
+//! | `acp.prompt.time_to_first_update` | s | the wait for the first update that shows work | each |
 //! | `acp.tool_call.duration` | s | a tool call | each |
 //! | `acp.permission.wait.duration` | s | the agent's wait for a permission | each |
-//! | `acp.session.active` | {session} | sessions that were made or loaded, and are not closed | each |
+//! | `acp.session.active` | {session} | sessions that were created or loaded and are not closed | each |
 //! | `acp.session.context.used`, `.size` | {token} | the context window | each |
-//! | `acp.session.cost` | {cost} | what sessions cost, by `acp.cost.currency` | each |
-//! | `mcp.client.operation.duration`, `mcp.server.operation.duration` | s | a request of MCP that was sent, that was received | each |
+//! | `acp.session.cost` | {cost} | the cost of sessions, by `acp.cost.currency` | each |
+//! | `mcp.client.operation.duration`, `mcp.server.operation.duration` | s | an MCP request, as sender or as receiver | each |
 //! | `mcp.client.session.duration`, `mcp.server.session.duration` | s | an MCP connection from `initialize` to its end | each |
 //!
-//! A turn has no metric of a single inference: `gen_ai.client.inference.duration`, the histograms of its tokens, and
-//! `gen_ai.invoke_agent.inference_calls` stand for what ACP does not show. Those of `gen_ai.server.*` are for who runs the
-//! models. No metric has a session, a title or a path among its attributes.
+//! A turn has no metrics of single inferences, such as `gen_ai.client.inference.duration` and
+//! `gen_ai.invoke_agent.inference_calls`, because ACP does not report inferences. The metrics `gen_ai.server.*` are
+//! intended for operators of models. No metric has a session, a title or a path as attribute.
 //!
-//! Metrics are recorded where [`Policy::record_metrics`](crate::Policy::record_metrics) says so.
+//! Metrics are recorded if [`Policy::record_metrics`](crate::Policy::record_metrics) is set.
 //!
 //! ```
 //! use core::time::Duration;
@@ -58,61 +58,61 @@ mod of_spans;
 
 pub(crate) use of_spans::{DEV, Measured, Row, V1_39, V1_41};
 
-/// A metric, as an instrument is made of it.
+/// Definition of a metric and its instrument.
 ///
 /// Spec: [Instrument](https://opentelemetry.io/docs/specs/otel/metrics/api/#instrument)
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Metric {
-    /// Its name.
+    /// Name of the metric.
     pub name: &'static str,
-    /// What kind of instrument measures it.
+    /// Kind of instrument.
     pub instrument: Instrument,
-    /// Its unit, as [UCUM](https://ucum.org/ucum) writes it.
+    /// Unit in [UCUM](https://ucum.org/ucum) notation.
     pub unit: &'static str,
-    /// What it measures, in one sentence.
+    /// Description of the metric.
     pub description: &'static str,
-    /// The upper bounds of a histogram's buckets, but for the last, which has none; empty for other instruments.
+    /// Upper bounds of the histogram buckets, except the last, which is unbounded. Empty for other instruments.
     pub boundaries: &'static [f64],
 }
 
-/// What kind of instrument measures a metric.
+/// Kind of instrument of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Instrument {
-    /// Values that are counted in buckets.
+    /// A distribution of values in buckets.
     Histogram,
-    /// Values that are added up, never negative.
+    /// A sum of non-negative values.
     Counter,
-    /// Values that are added up, of either sign.
+    /// A sum of values of either sign.
     UpDownCounter,
-    /// Values of which the last counts.
+    /// The most recent value.
     Gauge,
 }
 
-/// One value of a metric.
+/// A measured value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Measurement {
-    /// Of which metric.
+    /// The metric.
     pub metric: &'static Metric,
     /// The value, in the unit of the metric.
     pub value: MetricValue,
-    /// When, as the caller counts time.
+    /// Time of the measurement, on the caller's clock.
     pub time: Duration,
-    /// The span that it was measured on, for exemplars; the end of that came right before.
+    /// The measured span, for exemplars. Its end is the preceding record.
     pub span: Option<SpanHandle>,
-    /// What to tell values apart by.
+    /// Attributes of the value.
     pub attributes: Vec<Attribute>,
 }
 
-/// The value of a [`Measurement`]; those of one metric are of one kind.
+/// The value of a [`Measurement`]. All values of a metric have the same type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MetricValue {
     /// A count.
     I64(i64),
-    /// Seconds, or an amount; never NaN nor infinite.
+    /// Seconds or an amount. Always finite.
     F64(f64),
 }
 
@@ -141,7 +141,7 @@ macro_rules! metrics {
             };
         )+
 
-        /// Every metric that there is here.
+        /// All metrics.
         pub const ALL: &[Metric] = &[$( $NAME, )+];
     };
 }

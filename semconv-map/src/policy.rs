@@ -1,4 +1,4 @@
-//! What the conventions leave open, and what belongs to whoever runs the observer.
+//! Configuration: choices that the conventions leave open, and capture of content.
 use crate::content::{Capture, Gate, Redaction};
 use crate::keys;
 use crate::messages::ContentLimits;
@@ -6,19 +6,19 @@ use crate::metric::{self, Row};
 use alloc::borrow::Cow;
 use core::hash::{Hash, Hasher};
 
-/// A release of the semantic conventions, as data: what differs between releases is looked up here and nowhere else.
+/// A release of the semantic conventions. All differences between releases are defined here.
 ///
 /// | | [`V1_39`](Self::V1_39) | [`V1_41`](Self::V1_41) | [`GENAI_DEV`](Self::GENAI_DEV) |
 /// |---|---|---|---|
 /// | `fs/*`, `terminal/*` | `execute_tool {method}`, INTERNAL | the method, SERVER | the method, SERVER |
 /// | the agent's version | `acp.agent.version` | `gen_ai.agent.version` | `gen_ai.agent.version` |
-/// | tokens out of a cache | | `gen_ai.usage.cache_read.input_tokens` | `gen_ai.usage.cache_read.input_tokens` |
-/// | tokens into a cache | | `gen_ai.usage.cache_creation.input_tokens` | `gen_ai.usage.cache_write.input_tokens` |
-/// | tokens of thoughts | | | `gen_ai.usage.reasoning.output_tokens` |
-/// | what a tool was given and gave back, if it is no object | as it is | as it is | the member `value` of one |
+/// | tokens read from a cache | | `gen_ai.usage.cache_read.input_tokens` | `gen_ai.usage.cache_read.input_tokens` |
+/// | tokens written to a cache | | `gen_ai.usage.cache_creation.input_tokens` | `gen_ai.usage.cache_write.input_tokens` |
+/// | reasoning tokens | | | `gen_ai.usage.reasoning.output_tokens` |
+/// | tool arguments and results other than objects | unchanged | unchanged | the member `value` of an object |
 /// | a completed compaction | an event | an event | an event, and a part of the message |
 /// | `gen_ai.provider.name` | on turns and subagents | on turns and subagents | on turns, and in the event with their content |
-/// | metrics | [see there](crate::metric) | [see there](crate::metric) | [see there](crate::metric) |
+/// | metrics | [table](crate::metric) | [table](crate::metric) | [table](crate::metric) |
 ///
 /// ```
 /// use semconv_map::Profile;
@@ -35,30 +35,30 @@ pub struct Profile {
     pub(crate) reasoning_tokens: Option<&'static str>,
     pub(crate) client_tools: ClientTools,
     pub(crate) tool_content: ToolContent,
-    /// Whether a message has a part for that the context was shortened.
+    /// Whether messages have a part for compactions of the context.
     pub(crate) compaction_part: bool,
-    /// Whether a span of an agent within the agent has a provider.
+    /// Whether the span of a subagent has a provider.
     pub(crate) subagent_provider: bool,
-    /// Whether the event with a turn's content has a provider.
+    /// Whether the content event of a turn has a provider.
     pub(crate) event_provider: bool,
     pub(crate) metrics: [&'static [Row]; 2],
 }
 
-/// What a tool's arguments and result are.
+/// Form of the arguments and the result of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ToolContent {
     /// Any JSON value.
     Any,
-    /// An object; another value becomes the member `value` of one.
+    /// An object. Other values become its member `value`.
     Object,
 }
 
-/// How a profile reads the agent's `fs/*` and `terminal/*` requests.
+/// Mapping of the agent's `fs/*` and `terminal/*` requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ClientTools {
-    /// As requests: a SERVER span of the method.
+    /// As requests: a SERVER span named after the method.
     Protocol,
-    /// As tools that the client runs: an INTERNAL span `execute_tool {method}`.
+    /// As tools run by the client: an INTERNAL span `execute_tool {method}`.
     ExecuteTool,
 }
 
@@ -78,7 +78,7 @@ impl Profile {
         metrics: metric::V1_39,
     };
 
-    /// Semantic conventions v1.41.1, the last release whose GenAI part is not moved elsewhere; the default.
+    /// Semantic conventions v1.41.1, the last release that contains the GenAI conventions. This is the default.
     pub const V1_41: Self = Self {
         schema_url: SCHEMA_URL,
         agent_version: keys::GEN_AI_AGENT_VERSION,
@@ -93,8 +93,8 @@ impl Profile {
         metrics: metric::V1_41,
     };
 
-    /// The GenAI conventions as they stand after they left the others, at commit `06ec68e` of 2026-10-07. They have no
-    /// release, and their names may change.
+    /// The GenAI conventions in their own repository, at commit `06ec68e` of 2026-10-07. They have no release, and
+    /// names may change.
     ///
     /// Spec: [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai)
     pub const GENAI_DEV: Self = Self {
@@ -111,7 +111,7 @@ impl Profile {
         metrics: metric::DEV,
     };
 
-    /// The schema of the names, for the instrumentation scope.
+    /// Returns the schema URL for the instrumentation scope.
     ///
     /// Spec: [Schema URL](https://opentelemetry.io/docs/specs/otel/schemas/#schema-url)
     pub fn schema_url(&self) -> &'static str {
@@ -119,7 +119,7 @@ impl Profile {
     }
 }
 
-/// There is one profile of each schema.
+/// Each profile has a distinct schema URL.
 impl PartialEq for Profile {
     fn eq(&self, other: &Self) -> bool {
         self.schema_url == other.schema_url
@@ -140,10 +140,10 @@ impl Default for Profile {
     }
 }
 
-/// The schema of the default profile, [`Profile::V1_41`].
+/// Schema URL of the default profile, [`Profile::V1_41`].
 pub const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.41.1";
 
-/// What is recorded, and how it is read where the conventions leave it open.
+/// What is recorded, and how open questions of the conventions are resolved.
 ///
 /// ```
 /// use semconv_map::content::{Capture, Gate};
@@ -157,80 +157,82 @@ pub const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.41.1";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policy {
-    /// Which names and which shapes.
+    /// The release of the conventions.
     pub profile: Profile,
-    /// How a stop reason is written.
+    /// Mapping of stop reasons.
     pub finish_reason: FinishReasonPolicy,
-    /// Who provides the agent.
+    /// Provider of the agent.
     pub provider: ProviderPolicy,
-    /// Whether tools have a type.
+    /// Mapping of tool types.
     pub tool_type: ToolTypePolicy,
-    /// What the counts of an agent's token usage mean.
+    /// Meaning of the token counts that the agent reports.
     pub usage: UsagePolicy,
-    /// The value of `network.transport`, `pipe` for stdio; nothing leaves the attribute out.
+    /// Value of `network.transport`, `pipe` for stdio. `None` omits the attribute.
     pub network_transport: Option<Cow<'static, str>>,
     /// Where prompts, answers, tool arguments and results, commands and error messages are recorded.
     pub content: Capture,
     /// Whether titles of tools and subagents are recorded.
     pub titles: Gate,
-    /// Whether paths of files and URIs of resources are recorded, other than within messages, arguments and results.
+    /// Whether paths of files and URIs of resources are recorded outside of messages, arguments and results.
     pub paths: Gate,
-    /// How much content is recorded at most.
+    /// Size limits of recorded content.
     pub content_limits: ContentLimits,
-    /// Whether the notifications of an [`RpcTracker`](crate::RpcTracker) are spans, as the conventions for MCP have it; they
-    /// have no answer, so their spans end as they start.
+    /// Whether notifications of an [`RpcTracker`](crate::RpcTracker) are recorded as spans, as the conventions for MCP
+    /// describe. Such spans have no duration.
     pub record_notifications: bool,
-    /// Sees content before it is recorded.
+    /// Transforms content before it is recorded.
     pub redaction: Option<Redaction>,
     /// Whether [metrics](crate::metric) are recorded.
     pub record_metrics: bool,
 }
 
-/// How a stop reason becomes a finish reason. `acp.stop_reason` always has the agent's own word.
+/// Mapping of stop reasons to finish reasons. `acp.stop_reason` always contains the original value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FinishReasonPolicy {
-    /// By the words of the message schemas, see [`finish_reason`](fn@crate::finish_reason::finish_reason).
+    /// The values of the message schemas, see [`finish_reason`](fn@crate::finish_reason::finish_reason).
     #[default]
     Semconv,
-    /// As it is.
+    /// The stop reason unchanged.
     Verbatim,
 }
 
-/// The value of `gen_ai.provider.name`, which the conventions require and ACP does not tell.
+/// Value of `gen_ai.provider.name`, which the conventions require and ACP does not provide.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProviderPolicy {
-    /// The agent's name; `acp` when the agent gave none.
+    /// The name of the agent, or `acp` if it has none.
     #[default]
     AgentName,
-    /// `acp.` and the agent's name; `acp` when the agent gave none.
+    /// `acp.` followed by the name of the agent, or `acp` if it has none.
     Prefixed,
-    /// This name.
+    /// A fixed name.
     Fixed(Cow<'static, str>),
 }
 
-/// Whether and how `gen_ai.tool.type` follows from an ACP tool kind.
+/// Mapping of ACP tool kinds to `gen_ai.tool.type`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolTypePolicy {
-    /// No type: the conventions mean where a tool runs, a kind says what it does. `acp.tool.kind` has the kind.
+    /// No type, because the conventions describe where a tool runs, while the kind describes what it does.
+    /// `acp.tool.kind` contains the kind.
     #[default]
     Omit,
-    /// By the table of [`tool_type`](mod@crate::tool_type).
+    /// The table in [`tool_type`](mod@crate::tool_type).
     ByKind,
-    /// By where it ran, as the conventions mean it: `function` where the agent asked the client for files or terminals
-    /// while it was the only one that ran, else `extension`.
+    /// The observed place of execution: `function` if the agent requested files or terminals of the client while this
+    /// was the only running tool call, else `extension`.
     ByExecution,
 }
 
-/// What the counts in an agent's prompt response mean: the specification's words say the session, most agents the turn.
+/// Meaning of the token counts in a prompt response. The specification describes totals of the session, but most agents
+/// report the turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UsagePolicy {
-    /// The turn.
+    /// Counts of the turn.
     #[default]
     PerTurn,
-    /// The session so far: a turn's counts are the differences to those before.
+    /// Totals of the session. The counts of a turn are the differences to the previous totals.
     Cumulative,
 }

@@ -1,12 +1,12 @@
-//! MCP and other JSON-RPC connections: a span for each request.
+//! Mapping of MCP and other JSON-RPC connections: one span per request.
 //!
-//! An [`RpcTracker`] stands at one side of a connection and tells its spans: what that side sends is CLIENT, what it
-//! receives is SERVER. For MCP the tables are in [`crate::mcp`]. For any other protocol on JSON-RPC:
+//! An [`RpcTracker`] observes one side of a connection. Messages sent by that side become CLIENT spans, messages
+//! received SERVER spans. The tables for MCP are in [`crate::mcp`]. For other JSON-RPC protocols:
 //!
-//! | what | value |
+//! | property | value |
 //! |---|---|
-//! | name | the method; `jsonrpc` for one that is not among the known ones |
-//! | parent | what the `_meta` of the request names; else none |
+//! | name | the method; `jsonrpc` if it is not a known method |
+//! | parent | the context in the `_meta` of the request; else none |
 //! | `rpc.system.name` | `jsonrpc` |
 //! | `rpc.method` | the method, or `_OTHER` with `rpc.method_original` |
 //! | `jsonrpc.request.id`, `jsonrpc.protocol.version` | the id without quotes; `2.0` |
@@ -29,41 +29,41 @@ use alloc::string::String;
 use core::time::Duration;
 use jsonrpc_core::{Document, ErrorObject, Kind, Peeked, RequestId, find_member, peek, wire};
 
-/// What a connection speaks, and whose view its spans have.
+/// Protocol of a connection, and the observed side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// MCP, told from the client's side.
+    /// MCP, observed at the client.
     McpClient,
-    /// MCP, told from the server's side.
+    /// MCP, observed at the server.
     McpServer,
-    /// Any other; these are the methods that may stand in the name of a span.
+    /// Any other protocol, with the methods that may be used as span names.
     JsonRpc(&'static [&'static str]),
 }
 
-/// Who sent a line.
+/// Sender of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sender {
-    /// The side whose view the spans have.
+    /// The observed side.
     Observed,
     /// The other side.
     Peer,
 }
 
-/// Why nothing more will come.
+/// Reason why a connection is no longer observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConnectionEnd {
-    /// The connection ended: what is open ends as an error, `connection_closed`.
+    /// The connection ended. Open spans end with the error `connection_closed`.
     Closed,
-    /// The observer stops while the connection goes on: what is open ends without an error.
+    /// Observation stops while the connection continues. Open spans end without an error.
     ObserverStopped,
 }
 
-/// Turns the lines of one MCP or JSON-RPC connection, both directions, into spans.
+/// Converts the lines of an MCP or JSON-RPC connection into spans.
 ///
-/// As [`Tracker`](crate::Tracker) it reads no clock and sends nothing, each span that starts ends once, and what does not
-/// fit into the [`Limits`] is counted; [`Limits::sessions`] means nothing to it.
+/// Like [`Tracker`](crate::Tracker), it reads no clock and performs no I/O, every span that starts also ends, and
+/// records that exceed the [`Limits`] are counted. [`Limits::sessions`] has no effect.
 ///
 /// ```
 /// use core::time::Duration;
@@ -91,7 +91,7 @@ pub struct RpcTracker {
     now: Duration,
     spans: Spans,
     open: Unanswered<Sender, OpenCall>,
-    /// When `initialize` was asked.
+    /// Time of the `initialize` request.
     began: Option<Duration>,
     version: Option<String>,
     session_id: Option<String>,
@@ -102,15 +102,15 @@ struct OpenCall {
     span: SpanHandle,
     is_initialize: bool,
     is_tool_call: bool,
-    /// What the tool was given, with content capture.
+    /// Arguments of the tool, with content capture.
     arguments: Option<String>,
 }
 
-/// A request or a notification as it comes.
+/// A request or notification as received.
 #[derive(Clone, Copy)]
-struct Call<'a> {
+struct RpcCall<'a> {
     sender: Sender,
-    /// As text; nothing for `null`.
+    /// The id as text. `None` for `null`.
     id: Option<&'a str>,
     method: &'a str,
     params: &'a str,
@@ -118,12 +118,12 @@ struct Call<'a> {
 }
 
 impl RpcTracker {
-    /// A tracker of one connection, with the default [`Limits`].
+    /// Creates a tracker of one connection with the default [`Limits`].
     pub fn new(policy: Policy, protocol: Protocol) -> Self {
         Self::with_limits(policy, protocol, Limits::default())
     }
 
-    /// A tracker of one connection.
+    /// Creates a tracker of one connection.
     pub fn with_limits(policy: Policy, protocol: Protocol, limits: Limits) -> Self {
         Self {
             spans: Spans::new(limits, &policy, keys::JSONRPC_REQUEST_END),
@@ -139,14 +139,15 @@ impl RpcTracker {
         }
     }
 
-    /// Notes the session that the transport names (`Mcp-Session-Id` over HTTP), for the MCP spans that follow.
+    /// Sets the session id of the transport (`Mcp-Session-Id` over HTTP) for subsequent MCP spans.
     pub fn set_session_id(&mut self, id: Option<&str>) {
         self.session_id = id.map(clip);
     }
 
-    /// Takes in one line, or one body of HTTP: a message or a batch of them. A blank one is nothing.
+    /// Handles one line or HTTP body: a message or a batch of messages. Blank lines are ignored.
     ///
-    /// `now` counts from a moment of the caller's choosing; one that is before the last counts as the last.
+    /// `now` is an offset from an epoch of the caller's choice. Time never goes backwards: an earlier value counts as
+    /// the latest one so far.
     pub fn handle_line(&mut self, sender: Sender, now: Duration, line: &[u8]) {
         self.now = self.now.max(now);
         let line = line.trim_ascii();
@@ -166,7 +167,7 @@ impl RpcTracker {
         }
     }
 
-    /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
+    /// Handles the end of the connection. All open spans end, and all state except the counters is reset.
     pub fn close(&mut self, now: Duration, how: ConnectionEnd) {
         self.now = self.now.max(now);
         for call in self.open.take_if(|_| true) {
@@ -187,17 +188,17 @@ impl RpcTracker {
         (self.version, self.session_id) = (None, None);
     }
 
-    /// The next record, in the order of what happened; call it until it gives nothing.
+    /// Returns the next record, in order of occurrence. Call until it returns `None`.
     pub fn poll(&mut self) -> Option<Record> {
         self.spans.poll()
     }
 
-    /// The span of a request that is not answered, for [`trace_context::inject`](crate::trace_context::inject).
+    /// Returns the span of an unanswered request, for [`trace_context::inject`](crate::trace_context::inject).
     pub fn request_span(&self, sender: Sender, id: &RequestId) -> Option<SpanHandle> {
         self.open.get(sender, id).map(|call| call.span)
     }
 
-    /// What was not recorded so far.
+    /// Returns the counters of data that was not recorded so far.
     pub fn counters(&self) -> Counters {
         self.spans.counters(self.counters)
     }
@@ -219,7 +220,7 @@ impl RpcTracker {
         let params = message.params().unwrap_or("{}");
         let meta = find_member(params, &["_meta"]);
         let id_text = id.as_ref().and_then(|id| id_text(id, &message));
-        let call = Call { sender, id: id_text, method: &method, params, meta };
+        let call = RpcCall { sender, id: id_text, method: &method, params, meta };
         match &id {
             Some(id) => self.on_request(call, id),
             None if message.kind() == Kind::Request => self.counters.invalid_lines += 1,
@@ -227,8 +228,8 @@ impl RpcTracker {
         }
     }
 
-    fn on_request(&mut self, call: Call<'_>, id: &RequestId) {
-        // Nobody will know which of the two an answer is for, so it is for the new one.
+    fn on_request(&mut self, call: RpcCall<'_>, id: &RequestId) {
+        // The response cannot be attributed to one of the two, so it counts for the new request.
         if let Some(before) = self.open.remove(call.sender, id) {
             self.end_unanswered(before, end::ID_REUSED);
         }
@@ -252,7 +253,7 @@ impl RpcTracker {
         self.open.insert(call.sender, id.clone(), open);
     }
 
-    fn on_notification(&mut self, call: Call<'_>) {
+    fn on_notification(&mut self, call: RpcCall<'_>) {
         if self.policy.record_notifications
             && let Some(span) = self.start(call)
         {
@@ -294,7 +295,7 @@ impl RpcTracker {
             (None, Some(result)) if call.is_initialize => {
                 let version = find_member(result, &["protocolVersion"]);
                 self.version = version.and_then(string).map(|version| clip(&version));
-                // The request asked for a version of its own.
+                // The request declares its own version.
                 attributes.set_some(keys::MCP_PROTOCOL_VERSION, self.version.clone());
                 Status::Unset
             }
@@ -303,7 +304,7 @@ impl RpcTracker {
         self.end(call, status, attributes, message.result());
     }
 
-    fn start(&mut self, call: Call<'_>) -> Option<SpanHandle> {
+    fn start(&mut self, call: RpcCall<'_>) -> Option<SpanHandle> {
         let mut attributes = Attributes::of_span();
         let name = match self.protocol {
             Protocol::JsonRpc(methods) => {
@@ -329,7 +330,7 @@ impl RpcTracker {
         self.spans.start(start)
     }
 
-    fn mcp_attributes(&self, attributes: &mut Attributes, call: Call<'_>) -> Cow<'static, str> {
+    fn mcp_attributes(&self, attributes: &mut Attributes, call: RpcCall<'_>) -> Cow<'static, str> {
         let name = mcp::set_call(&self.policy, attributes, call.method, call.id, call.params);
         if call.method != "initialize" {
             let requested = || call.meta.and_then(mcp::requested_version);
@@ -340,7 +341,7 @@ impl RpcTracker {
         name
     }
 
-    /// What a server asks for while it works on the only open request belongs to that.
+    /// Returns the only open request of the opposite direction as the parent of a request, if there is exactly one.
     fn surrounding(&self, sender: Sender) -> Parent {
         let mut open = self.open.of(sender.opposite());
         let only = open.next().filter(|_| open.next().is_none()).map(|call| call.span);

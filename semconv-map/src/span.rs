@@ -1,4 +1,4 @@
-//! What a [`Tracker`](crate::Tracker) gives out: spans that start, spans that end, events in between, metrics.
+//! Output of a [`Tracker`](crate::Tracker): starts and ends of spans, events, and measurements.
 //!
 //! Spec: [Span](https://opentelemetry.io/docs/specs/otel/trace/api/#span)
 use crate::attribute::Attribute;
@@ -11,132 +11,132 @@ use alloc::vec::Vec;
 use core::num::NonZeroU64;
 use core::time::Duration;
 
-/// One thing to tell a trace backend.
+/// An item of telemetry, for a trace or metric backend.
 ///
-/// Each span starts once and ends once, in that order; its events lie between. A span ends before its parent does. The
-/// attributes of a start and of the end never have a key in common.
+/// Each span starts once and ends once; its events are in between. A span ends before its parent. The attributes of a
+/// start and of its end have no key in common.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Record {
     /// A span starts.
     Start(SpanStart),
-    /// Something happened within a span.
+    /// An event of a span.
     Event(SpanEvent),
     /// A span ends.
     End(SpanEnd),
-    /// Something was measured.
+    /// A measurement.
     Metric(Measurement),
 }
 
-/// Names a span towards the caller; unique for the life of a [`Tracker`](crate::Tracker).
+/// Identifies a span, unique for the lifetime of a [`Tracker`](crate::Tracker).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpanHandle(pub(crate) NonZeroU64);
 
-/// A span starts.
+/// Start of a span.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SpanStart {
-    /// Which one.
+    /// The span.
     pub span: SpanHandle,
-    /// Where it belongs.
+    /// Parent of the span.
     pub parent: Parent,
-    /// Its name, of low cardinality.
+    /// Name of the span, of low cardinality.
     pub name: Cow<'static, str>,
-    /// Its kind.
+    /// Kind of the span.
     pub kind: SpanKind,
-    /// When, as the caller counts time.
+    /// Start time, on the caller's clock.
     pub time: Duration,
-    /// What is known at its start and never changes.
+    /// Attributes that are known at the start and never change.
     pub attributes: Vec<Attribute>,
-    /// What the client wants to be passed on with its request; none of it is in the attributes.
+    /// Baggage that the client sent with its request. It is not part of the attributes.
     pub baggage: Option<Baggage>,
-    /// What came before it, where that is no parent.
+    /// Links to earlier spans that are not the parent.
     pub links: Vec<Link>,
 }
 
-/// A span that another has to do with, and does not belong to.
+/// A reference to a related span that is not the parent.
 ///
 /// Spec: [Link](https://opentelemetry.io/docs/specs/otel/trace/api/#link)
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Link {
-    /// Which one. It started before, and most often has ended: an exporter remembers the contexts of turns for a while,
-    /// and leaves out a link to one that it does not know any more.
+    /// The linked span. It started earlier and has usually ended: an exporter has to remember the contexts of turns for
+    /// a while, and omits links to spans that it no longer remembers.
     pub to: SpanHandle,
-    /// Why: [`acp.link.reason`](crate::keys::ACP_LINK_REASON).
+    /// Attributes of the link: [`acp.link.reason`](crate::keys::ACP_LINK_REASON).
     pub attributes: Vec<Attribute>,
 }
 
-/// Where a span belongs.
+/// Parent of a span.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Parent {
-    /// Nowhere: it begins a trace.
+    /// None. The span starts a trace.
     Root,
-    /// To a span that this tracker started and has not ended.
+    /// An open span of this tracker.
     Span(SpanHandle),
-    /// To a span of the peer, which named it in the request's `_meta`.
+    /// A span of the peer, referenced in the `_meta` of the request.
     Remote(Box<TraceContext>),
 }
 
-/// On which side of a call a span stands.
+/// Kind of a span.
 ///
 /// Spec: [SpanKind](https://opentelemetry.io/docs/specs/otel/trace/api/#spankind)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpanKind {
-    /// A request that the client made of the agent.
+    /// A request from the client to the agent.
     Client,
-    /// A request that the agent made of the client.
+    /// A request from the agent to the client.
     Server,
-    /// Work without a request of its own: a tool call, a subagent.
+    /// Work without a request, such as a tool call or a subagent.
     Internal,
 }
 
-/// Something happened within a span.
+/// An event of a span.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SpanEvent {
-    /// In which one.
+    /// The span.
     pub span: SpanHandle,
-    /// What, one of [`keys::event`](crate::keys::event).
+    /// Name of the event, one of [`keys::event`](crate::keys::event).
     pub name: &'static str,
-    /// When, as the caller counts time.
+    /// Time of the event, on the caller's clock.
     pub time: Duration,
-    /// More about it.
+    /// Attributes of the event.
     pub attributes: Vec<Attribute>,
 }
 
-/// A span ends.
+/// End of a span.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SpanEnd {
-    /// Which one.
+    /// The span.
     pub span: SpanHandle,
-    /// When, as the caller counts time; never before its start.
+    /// End time, on the caller's clock. Never before the start.
     pub time: Duration,
-    /// How it went.
+    /// Status of the span.
     pub status: Status,
-    /// Its name, where more was learnt about it than [`SpanStart::name`] said.
+    /// New name of the span, if more is known than at [`SpanStart::name`].
     pub name: Option<Cow<'static, str>>,
-    /// What was learnt since its start.
+    /// Attributes learned since the start.
     pub attributes: Vec<Attribute>,
-    /// How many of its events did not fit.
+    /// Number of events that exceeded the limit.
     pub dropped_events: u32,
 }
 
-/// How an operation went.
+/// Status of a span.
 ///
 /// Spec: [Set Status](https://opentelemetry.io/docs/specs/otel/trace/api/#set-status)
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// Not as an error.
+    /// No error.
     #[default]
     Unset,
-    /// As an error; the span has an `error.type`.
+    /// An error. The span has the attribute `error.type`.
     Error {
-        /// The peer's words, with content capture only.
+        /// The error message of the peer. Content capture only.
         description: Option<String>,
     },
 }

@@ -1,8 +1,8 @@
-//! Where a tool runs.
+//! Types of tools, according to the GenAI conventions.
 //!
-//! The conventions' `gen_ai.tool.type` says where a tool runs, ACP's `kind` what it does, so by default no type is
-//! recorded. [`ToolTypePolicy::ByExecution`] goes by who was seen to do the work: `function` for the client, which the
-//! agent asked for files or terminals; else `extension`, the agent. [`ToolTypePolicy::ByKind`] selects this table:
+//! `gen_ai.tool.type` describes where a tool runs, but the `kind` of ACP describes what it does, so no type is recorded
+//! by default. [`ToolTypePolicy::ByExecution`] uses the observed place of execution: `function` if the agent requested
+//! files or terminals of the client, else `extension`. [`ToolTypePolicy::ByKind`] uses this table:
 //!
 //! | ACP `kind` | `gen_ai.tool.type` |
 //! |---|---|
@@ -15,7 +15,7 @@
 use crate::policy::ToolTypePolicy;
 use acp_types::v1::tool_calls::ToolKind;
 
-/// The tool type for a kind and whether the client did the work, if the policy wants one.
+/// Returns the tool type for a kind and a place of execution, if the policy selects one.
 ///
 /// ```
 /// use acp_types::v1::tool_calls::ToolKind;

@@ -1,9 +1,9 @@
-//! Trace context in the `_meta` of a request: what a peer put there, and how to put it there.
+//! Trace context in the `_meta` of requests: parsing and injection.
 //!
-//! A [`Tracker`](crate::Tracker) reads it wherever there is one: [`Parent::Remote`](crate::span::Parent::Remote) and
-//! [`SpanStart::baggage`](crate::span::SpanStart::baggage). It never changes a line; whoever passes lines on can
-//! [`inject`] the context of the span that [`Tracker::request_span`](crate::Tracker::request_span) names. ACP and MCP have
-//! the same keys at the same place.
+//! A [`Tracker`](crate::Tracker) parses trace context in every request and returns it as
+//! [`Parent::Remote`](crate::span::Parent::Remote) and [`SpanStart::baggage`](crate::span::SpanStart::baggage). It
+//! never modifies a line. A proxy can [`inject`] the context of the span that
+//! [`Tracker::request_span`](crate::Tracker::request_span) returns. ACP and MCP use the same keys.
 //!
 //! Spec: [W3C Trace Context, Level 1](https://www.w3.org/TR/trace-context-1/), [W3C Baggage](https://www.w3.org/TR/baggage/),
 //! [ACP extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
@@ -18,20 +18,20 @@ mod inject;
 pub use baggage::{BAGGAGE, Baggage, MAX_BAGGAGE_BYTES, MAX_BAGGAGE_MEMBERS};
 pub use inject::{InjectError, Injected, inject};
 
-/// The key of `_meta` that names the parent span.
+/// Key in `_meta` of the parent span.
 pub const TRACEPARENT: &str = "traceparent";
-/// The key of `_meta` with what vendors add.
+/// Key in `_meta` of vendor-specific trace data.
 pub const TRACESTATE: &str = "tracestate";
-/// Most bytes of a `tracestate` that are kept; a longer one is left out, the parent stays.
+/// Maximum length of a `tracestate` in bytes. A longer value is dropped, but the parent is kept.
 ///
-/// Spec: [Limits](https://www.w3.org/TR/trace-context-1/#tracestate-limits) asks for at least 512.
+/// The specification requires at least 512, see [Limits](https://www.w3.org/TR/trace-context-1/#tracestate-limits).
 pub const MAX_TRACESTATE_BYTES: usize = 1024;
-/// Most members of a `tracestate`.
+/// Maximum number of members of a `tracestate`.
 ///
 /// Spec: [list](https://www.w3.org/TR/trace-context-1/#list)
 pub const MAX_TRACESTATE_MEMBERS: usize = 32;
 
-/// A span elsewhere.
+/// Context of a remote span.
 ///
 /// ```
 /// use semconv_map::trace_context::TraceContext;
@@ -42,27 +42,28 @@ pub const MAX_TRACESTATE_MEMBERS: usize = 32;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(alias("traceparent", "tracestate"))]
 pub struct TraceContext {
-    /// The trace, never all zero.
+    /// Trace id, never all zero.
     pub trace_id: [u8; 16],
-    /// The span in it, never all zero.
+    /// Span id, never all zero.
     pub span_id: [u8; 8],
-    /// The flags; bit 0 is *sampled*.
+    /// Trace flags. Bit 0 is *sampled*.
     pub flags: u8,
-    /// What vendors added, as it came.
+    /// Vendor-specific trace data, as received.
     pub tracestate: Option<String>,
 }
 
 impl TraceContext {
-    /// The context of a span, without a `tracestate`; nothing when an id is all zero.
+    /// Creates a context without a `tracestate`. Returns `None` if an id is all zero.
     pub fn new(trace_id: [u8; 16], span_id: [u8; 8], flags: u8) -> Option<Self> {
         let is_valid = trace_id != [0; 16] && span_id != [0; 8];
         is_valid.then_some(Self { trace_id, span_id, flags, tracestate: None })
     }
 
-    /// Reads the values of the two headers; nothing when `traceparent` is not valid.
+    /// Parses the values of the two headers. Returns `None` if `traceparent` is invalid.
     ///
-    /// A `tracestate` that is not valid is left out, as the specification says.
+    /// An invalid `tracestate` is dropped, as specified.
     pub fn parse(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
         let bytes = traceparent.as_bytes();
         let version = hex::<1>(bytes.get(0..2)?)?;
@@ -81,7 +82,7 @@ impl TraceContext {
         Some(Self { tracestate, ..Self::new(trace_id, span_id, flags)? })
     }
 
-    /// Reads the two keys of a request's `_meta`, given as JSON text; nothing when there is no valid one.
+    /// Parses the two keys of a request's `_meta`, given as JSON text. Returns `None` if there is no valid context.
     ///
     /// ```
     /// use semconv_map::trace_context::TraceContext;
@@ -95,7 +96,7 @@ impl TraceContext {
         Self::parse(&meta_text(meta, TRACEPARENT)?, meta_text(meta, TRACESTATE).as_deref())
     }
 
-    /// The value of `traceparent`, in version 00. Of the flags it has the two that are defined, *sampled* and *random*.
+    /// Returns the value of `traceparent`, in version 00, with the two defined flags *sampled* and *random*.
     ///
     /// ```
     /// use semconv_map::trace_context::TraceContext;
@@ -111,21 +112,21 @@ impl TraceContext {
         format!("00-{trace:032x}-{span:016x}-{:02x}", self.flags & 3)
     }
 
-    /// Whether the caller records its part of the trace.
+    /// Returns whether the caller samples the trace.
     pub fn is_sampled(&self) -> bool {
         self.flags & 1 == 1
     }
 }
 
-/// A key of `_meta` that is a string.
+/// Returns a member of `_meta` that is a string.
 fn meta_text<'a>(meta: &'a str, key: &str) -> Option<Cow<'a, str>> {
     JsonStr::new(find_member(meta, &[key])?)?.decode()
 }
 
-/// `00-`, 32 digits, `-`, 16 digits, `-`, 2 digits.
+/// Length of `00-`, 32 digits, `-`, 16 digits, `-`, 2 digits.
 const VERSION_0_LEN: usize = 55;
 
-/// Reads lower-case hexadecimal digits.
+/// Parses lower-case hexadecimal digits.
 fn hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
     let digit = |digit: &u8| match digit {
         b'0'..=b'9' => Some(digit - b'0'),

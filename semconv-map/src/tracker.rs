@@ -1,12 +1,12 @@
-//! The state machine: lines of both directions in, spans out.
+//! The tracker: a state machine that converts lines of both directions into spans.
 use crate::acp::lifecycle::Peers;
 use crate::acp::permission::Options;
 use crate::acp::tool_call::Content;
 use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN, clip};
-use crate::keys::{self, end, error_type};
+use crate::keys;
 use crate::metric;
 use crate::policy::Policy;
-use crate::span::{Record, SpanHandle, Status};
+use crate::span::{Record, SpanHandle};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -19,6 +19,8 @@ use quiet::Quiet;
 use serde::de::DeserializeOwned;
 use session::Sessions;
 
+mod close;
+mod limits;
 mod members;
 mod quiet;
 mod requests;
@@ -27,97 +29,21 @@ mod spans;
 mod unanswered;
 mod updates;
 
+pub use close::CloseReason;
+pub(crate) use close::Over;
+pub use limits::{Counters, Limits};
 pub(crate) use members::{Members, string};
 pub(crate) use requests::remote;
 pub(crate) use spans::Spans;
 pub(crate) use unanswered::Unanswered;
 
-/// Who sent a line.
+/// Direction of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// The client (an editor) to the agent.
+    /// From the client (an editor) to the agent.
     ClientToAgent,
-    /// The agent to the client.
+    /// From the agent to the client.
     AgentToClient,
-}
-
-/// Why nothing more will come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CloseReason {
-    /// The client closed its side: what is open ends as an error, `client_closed`.
-    ClientClosed,
-    /// The agent ended or closed its side: what is open ends as an error, `agent_exited`.
-    AgentExited,
-    /// The observer stops while both sides go on: what is open ends without an error.
-    ObserverStopped,
-}
-
-/// What was not recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counters {
-    /// Lines that are not a JSON-RPC message, as far as they are looked at.
-    pub invalid_lines: u64,
-    /// Messages whose params or result are not what their method says; their spans are there, with less in them.
-    pub undecodable: u64,
-    /// Responses to requests that were not seen, or not tracked.
-    pub unmatched_responses: u64,
-    /// Spans that did not fit into the limits.
-    pub dropped_spans: u64,
-    /// Events that did not fit into the limits.
-    pub dropped_events: u64,
-    /// Values of metrics that did not fit into the limits.
-    pub dropped_metrics: u64,
-}
-
-/// How much a [`Tracker`] keeps at most.
-///
-/// Small things have limits of their own: names and ids are cut at [`MAX_NAME_BYTES`](crate::attribute::MAX_NAME_BYTES),
-/// content at the bounds of [`messages`](crate::messages).
-///
-/// ```
-/// use semconv_map::{Limits, Policy, Tracker};
-///
-/// let mut limits = Limits::default();
-/// limits.open_spans = 64;
-/// let tracker = Tracker::with_limits(Policy::default(), limits);
-/// assert_eq!(tracker.counters().dropped_spans, 0);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Sessions that are known at the same time; a session without open spans makes room for a new one.
-    pub sessions: usize,
-    /// Spans that are open at the same time.
-    pub open_spans: usize,
-    /// Records that wait for [`Tracker::poll`].
-    pub records: usize,
-    /// Events of one span.
-    pub events_per_span: usize,
-}
-
-impl Limits {
-    /// The default of [`sessions`](Self::sessions).
-    pub const SESSIONS: usize = 256;
-    /// The default of [`open_spans`](Self::open_spans).
-    pub const OPEN_SPANS: usize = 1024;
-    /// The default of [`records`](Self::records).
-    pub const RECORDS: usize = 8192;
-    /// The default of [`events_per_span`](Self::events_per_span), that of the
-    /// [OpenTelemetry SDKs](https://opentelemetry.io/docs/specs/otel/trace/sdk/#span-limits).
-    pub const EVENTS_PER_SPAN: usize = 128;
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            sessions: Self::SESSIONS,
-            open_spans: Self::OPEN_SPANS,
-            records: Self::RECORDS,
-            events_per_span: Self::EVENTS_PER_SPAN,
-        }
-    }
 }
 
 impl Direction {
@@ -129,46 +55,20 @@ impl Direction {
     }
 }
 
-/// Why a connection is over.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Over {
-    Closed(CloseReason),
-    /// The client began another one.
-    InitializedAgain,
-}
-
-impl Over {
-    /// The status of what the connection's end ends; an end without an error is said in `key`.
-    pub(crate) fn set(self, key: &'static str, attributes: &mut Attributes) -> Status {
-        let error = match self {
-            Self::Closed(CloseReason::ClientClosed) => error_type::CLIENT_CLOSED,
-            Self::Closed(CloseReason::AgentExited) => error_type::AGENT_EXITED,
-            Self::Closed(CloseReason::ObserverStopped) => {
-                attributes.set(key, end::OBSERVER_STOPPED);
-                return Status::Unset;
-            }
-            Self::InitializedAgain => {
-                attributes.set(key, end::INITIALIZED_AGAIN);
-                return Status::Unset;
-            }
-        };
-        attributes.set(keys::ERROR_TYPE, error);
-        Status::Error { description: None }
-    }
-}
-
-/// Turns the lines of one connection, both directions, into spans.
+/// Converts the lines of one connection, both directions, into spans.
 ///
-/// It reads no clock and sends nothing: tell it each line and when it passed, and poll the records that follow. Whatever
-/// the peers send, each span that starts ends once, and what does not fit into the [`Limits`] is counted.
+/// The tracker reads no clock and performs no I/O. Pass each line with its time to [`handle_line`](Self::handle_line),
+/// then drain [`poll`](Self::poll). For any input, every span that starts also ends, and records that exceed the
+/// [`Limits`] are counted.
 ///
-/// A connection begins with `initialize`, once. One that succeeds later, because an agent behind a proxy or the client
-/// itself was started again, begins another: what was open before it was asked ends with
-/// [`INITIALIZED_AGAIN`](keys::end::INITIALIZED_AGAIN), and sessions are known anew; one that is loaded or resumed goes on
-/// from its last turn and from what it had cost. An `initialize` that fails changes nothing.
+/// A connection starts with `initialize`. A later successful `initialize`, after a restart of an agent behind a proxy
+/// or of the client, starts a new connection: spans opened before the request end with
+/// [`INITIALIZED_AGAIN`](keys::end::INITIALIZED_AGAIN), and sessions are forgotten. A session that is loaded or resumed
+/// then continues from its last turn and its previous cost. A failed `initialize` has no effect.
 ///
-/// Spec: [`initialize`](https://agentclientprotocol.com/protocol/v2/schema#initialize), "the latest successful `initialize`
-/// is authoritative"; in version 1 it comes [once](https://agentclientprotocol.com/protocol/v1/schema#initialize).
+/// Spec: [`initialize`](https://agentclientprotocol.com/protocol/v2/schema#initialize), "the latest successful
+/// `initialize` is authoritative"; version 1 permits it only
+/// [once](https://agentclientprotocol.com/protocol/v1/schema#initialize).
 ///
 /// ```
 /// use core::time::Duration;
@@ -197,30 +97,30 @@ pub struct Tracker {
     spans: Spans,
     requests: Unanswered<Direction, OpenRequest>,
     sessions: Sessions,
-    /// Most lines are tokens of a model.
+    /// Fast path for text chunks, which are most of the lines.
     quiet: Quiet,
     /// Memory for the attributes of the next span.
     spare: Vec<Attribute>,
 }
 
-/// A request that is not answered.
+/// A request without a response.
 #[derive(Debug)]
 struct OpenRequest {
-    /// Nothing for a span that was dropped.
+    /// `None` if the span was dropped.
     span: Option<SpanHandle>,
     work: Work,
 }
 
-/// What an answer means.
+/// Effect of the response to a request.
 #[derive(Debug)]
 enum Work {
-    /// With what the client said of itself.
+    /// Contains what the client declared.
     Initialize(Box<Peers>),
     NewSession,
     ForkSession(String),
     LoadSession(String),
     SetConfigOption(String),
-    /// As older agents have it: the answer says nothing of the model.
+    /// Request of older agents. The response does not contain the model.
     SetModel {
         session: String,
         model: String,
@@ -232,7 +132,7 @@ enum Work {
     Other,
 }
 
-/// A permission request that is not answered.
+/// A permission request without a response.
 #[derive(Debug)]
 struct OpenPermission {
     options: Options,
@@ -268,19 +168,19 @@ impl Work {
         work.unwrap_or(Self::Other)
     }
 
-    /// Whether nothing is recorded of a result but that there is one.
+    /// Returns whether only the success of the response is recorded.
     fn ends_with_any_result(&self) -> bool {
         matches!(self, Self::SetModel { .. } | Self::EndSession(_) | Self::Other)
     }
 }
 
 impl Tracker {
-    /// A tracker of one connection, with the default [`Limits`].
+    /// Creates a tracker of one connection with the default [`Limits`].
     pub fn new(policy: Policy) -> Self {
         Self::with_limits(policy, Limits::default())
     }
 
-    /// A tracker of one connection.
+    /// Creates a tracker of one connection.
     pub fn with_limits(policy: Policy, limits: Limits) -> Self {
         Self {
             interest: Interest {
@@ -300,14 +200,14 @@ impl Tracker {
         }
     }
 
-    /// Takes in one line, with or without its newline; a blank one is nothing.
+    /// Handles one line, with or without its line break. Blank lines are ignored.
     ///
-    /// `now` counts from a moment of the caller's choosing (the Unix epoch for most exporters); one that is before the
-    /// last counts as the last.
+    /// `now` is an offset from an epoch of the caller's choice, for most exporters the Unix epoch. Time never goes
+    /// backwards: an earlier value counts as the latest one so far.
     ///
-    /// A `session/update` is read as far as something of it is recorded, and the rest is not checked: the notification that it
-    /// is by its method, if no id stands before its params. A response to a request that only has to succeed is read up to its
-    /// result. All other messages are checked from end to end. Of members that come twice the first counts.
+    /// Validation is limited to what is recorded. A `session/update` is decoded up to the last recorded member and
+    /// treated as a notification unless an id precedes its params. A response that only needs to succeed is decoded up
+    /// to its result. All other messages are validated completely. Of duplicate members, the first is used.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
         self.now = self.now.max(now);
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -330,7 +230,7 @@ impl Tracker {
         self.measure_sessions();
     }
 
-    /// As [`handle_line`](Self::handle_line), for a line that was looked at before to route it: it is not read again.
+    /// Handles a line that was already peeked to route it; otherwise like [`handle_line`](Self::handle_line).
     pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
         self.now = self.now.max(now);
         let line = message.line().as_bytes();
@@ -366,8 +266,9 @@ impl Tracker {
         }
     }
 
-    /// Length of the prefix of a line that decides it, if `start` has all of that prefix: the same may be passed in place of
-    /// the whole line, before the rest of a long line has come.
+    /// Returns the length of the prefix that decides the effect of a line, if `start` contains that prefix. The prefix
+    /// can be passed to [`handle_line`](Self::handle_line) instead of the whole line, before the rest of a long line
+    /// has arrived.
     ///
     /// ```
     /// use semconv_map::{Direction, Policy, Tracker};
@@ -382,7 +283,7 @@ impl Tracker {
         Update::read(start, self.interest).map(|update| update.read)
     }
 
-    /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
+    /// Handles the end of the connection. All open spans end, and all state except the counters is reset.
     pub fn close(&mut self, now: Duration, reason: CloseReason) {
         self.now = self.now.max(now);
         self.end_all(Over::Closed(reason), |_| true);
@@ -391,8 +292,8 @@ impl Tracker {
         self.peers = Peers::default();
     }
 
-    /// The connection begins with the request that `initialize` is the span of: what was before belongs to another one. What
-    /// the client asked after it, and did not wait, goes on.
+    /// Starts a new connection with the request of the span `initialize`. Requests that the client sent after it
+    /// without waiting belong to the new connection.
     fn start_over(&mut self, initialize: Option<SpanHandle>) {
         let is_before = |span| initialize.is_none_or(|initialize| span < initialize);
         self.end_all(Over::InitializedAgain, is_before);
@@ -406,7 +307,7 @@ impl Tracker {
         }
     }
 
-    /// Ends the open spans that `picks` picks, and forgets the requests that they, or none, are of.
+    /// Ends the open spans that match `picks`, and forgets requests of these spans and requests without a span.
     fn end_all(&mut self, over: Over, picks: impl Fn(SpanHandle) -> bool) {
         let requests = self.requests.take_if(|request| request.span.is_none_or(&picks));
         for request in requests {
@@ -429,26 +330,26 @@ impl Tracker {
         }
     }
 
-    /// The next record, in the order of what happened; call it until it gives nothing.
+    /// Returns the next record, in order of occurrence. Call until it returns `None`.
     #[inline]
     pub fn poll(&mut self) -> Option<Record> {
         self.spans.poll()
     }
 
-    /// Takes back the attributes of a record, for their memory: a span that starts later may use it. Nobody has to give them.
+    /// Returns the attribute buffer of a record for reuse. Optional.
     pub fn recycle(&mut self, attributes: Vec<Attribute>) {
         if attributes.capacity() == MAX_OF_SPAN {
             self.spare = attributes;
         }
     }
 
-    /// The span of a request that is not answered: the parent of what its receiver does, see
+    /// Returns the span of an unanswered request, as parent for the work of its receiver. See
     /// [`trace_context::inject`](crate::trace_context::inject).
     pub fn request_span(&self, sender: Direction, id: &RequestId) -> Option<SpanHandle> {
         self.requests.get(sender, id)?.span
     }
 
-    /// What was not recorded so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> Counters {
         self.spans.counters(self.counters)
     }
@@ -470,12 +371,12 @@ impl Tracker {
         }
     }
 
-    /// Decodes what a method says; what it does not is counted.
+    /// Decodes params or a result. Invalid ones are counted.
     fn decode<T: Wire>(&mut self, json: &str) -> Option<T> {
         self.count_undecodable(wire::decode(json).ok())
     }
 
-    /// Decodes the few members that count of a value.
+    /// Decodes the recorded members of a value. Invalid ones are counted.
     fn decode_serde<T: DeserializeOwned>(&mut self, json: &str) -> Option<T> {
         self.count_undecodable(wire::decode_serde(json).ok())
     }
@@ -488,7 +389,7 @@ impl Tracker {
     }
 }
 
-/// A member that is a string.
+/// Returns a member that is a string.
 fn member<'a>(object: &'a str, name: &str) -> Option<Cow<'a, str>> {
     string(find_member(object, &[name])?)
 }

@@ -1,18 +1,19 @@
-//! What the agent asks of the client: files and terminals.
+//! Requests of the agent for files and terminals of the client.
 //!
 //! | | [`Profile::V1_41`](crate::Profile::V1_41) | [`Profile::V1_39`](crate::Profile::V1_39) |
 //! |---|---|---|
 //! | name | the method | `execute_tool {method}` |
 //! | kind | SERVER | INTERNAL |
-//! | attributes | as in [`lifecycle`] | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request's id, none for `null` |
-//! | parent | the tool call of the session's turn if one runs, else the turn | the same |
+//! | attributes | as in [`lifecycle`] | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request id, absent for `null` |
+//! | parent | the tool call if exactly one is running in the session's turn, else the turn | the same |
 //!
-//! `acp.fs.path` is behind the gate of paths, `acp.terminal.command` recorded with content.
+//! `acp.fs.path` is subject to [`Policy::paths`](crate::Policy::paths), `acp.terminal.command` to
+//! [`Policy::content`](crate::Policy::content).
 //! `terminal/wait_for_exit` ends with `process.exit.code`.
 //!
 //! Spec: [File System](https://agentclientprotocol.com/protocol/v1/file-system),
 //! [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
-use super::lifecycle::{self, Call, Peers};
+use super::lifecycle::{self, Peers, RequestCall};
 use crate::attribute::{Attributes, clip, cut};
 use crate::content::{ContentKind, Details, Gate};
 use crate::keys;
@@ -26,17 +27,17 @@ use alloc::format;
 use alloc::string::String;
 use serde::Deserialize;
 
-/// Whether a request of the agent is about files or terminals of the client.
-pub(crate) fn is_client_tool(call: &Call<'_>) -> bool {
+/// Returns whether a request of the agent concerns files or terminals of the client.
+pub(crate) fn is_client_tool(call: &RequestCall<'_>) -> bool {
     let is_one = |method: &str| method.starts_with("fs/") || method.starts_with("terminal/");
     call.direction == Direction::AgentToClient && call.known.is_some_and(is_one)
 }
 
-/// The name, the kind and the attributes of such a request's span.
+/// Returns name, kind and attributes of the span of such a request.
 pub(crate) fn start(
     policy: &Policy,
     peers: &Peers,
-    call: Call<'_>,
+    call: RequestCall<'_>,
 ) -> (Cow<'static, str>, SpanKind, Attributes) {
     match policy.profile.client_tools {
         ClientTools::Protocol => {
@@ -50,7 +51,7 @@ pub(crate) fn start(
 fn as_tool(
     policy: &Policy,
     peers: &Peers,
-    call: Call<'_>,
+    call: RequestCall<'_>,
 ) -> (Cow<'static, str>, SpanKind, Attributes) {
     let mut attributes = Attributes::of_span();
     peers.set_gen_ai("execute_tool", call.session, &mut attributes);
@@ -61,7 +62,7 @@ fn as_tool(
     (format!("execute_tool {}", clip(call.method)).into(), SpanKind::Internal, attributes)
 }
 
-/// What such a request is about.
+/// Returns the content attributes of such a request.
 pub(crate) fn details(policy: &Policy, method: &str, params: &str) -> Details {
     let mut details = Details::default();
     if method.starts_with("fs/") && policy.records(policy.paths) {
@@ -80,7 +81,7 @@ pub(crate) fn details(policy: &Policy, method: &str, params: &str) -> Details {
     details
 }
 
-/// What both file requests have.
+/// Members that both file requests have.
 #[derive(Deserialize)]
 struct Path {
     path: String,

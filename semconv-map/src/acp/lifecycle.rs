@@ -1,22 +1,22 @@
-//! Requests that are not turns: `initialize`, `authenticate`, `session/new` and the like.
+//! Requests other than turns: `initialize`, `authenticate`, `session/new` and so on.
 //!
-//! | what | value |
+//! | property | value |
 //! |---|---|
-//! | name | the method; `jsonrpc` for a method that the protocol does not define |
+//! | name | the method; `jsonrpc` if the protocol does not define the method |
 //! | kind | CLIENT for requests of the client, SERVER for requests of the agent |
-//! | parent | what the request's `_meta` names (client); the tool call or turn it belongs to (agent) |
+//! | parent | client requests: the context in `_meta`; agent requests: the tool call or turn that they belong to |
 //! | `rpc.system.name` | `jsonrpc` |
 //! | `rpc.method` | the method, or `_OTHER` with `rpc.method_original` |
 //! | `jsonrpc.request.id`, `jsonrpc.protocol.version` | the id without quotes; `2.0` |
 //! | `acp.method.name` | the method |
-//! | `gen_ai.conversation.id` | the session, if the request names one or its answer makes one |
-//! | `acp.session.fork.id` | the session that `session/fork` made |
-//! | `acp.protocol.version` | what the agent answered to `initialize` |
-//! | `network.transport` | what the policy says |
+//! | `gen_ai.conversation.id` | the session that the request names or the response creates |
+//! | `acp.session.fork.id` | the session created by `session/fork` |
+//! | `acp.protocol.version` | the version in the response to `initialize` |
+//! | `network.transport` | [`Policy::network_transport`](crate::Policy::network_transport) |
 //! | `rpc.response.status_code`, `error.type` | the code of an error, as text |
-//! | status | Error for an error; with its message only when content is recorded |
+//! | status | Error for an error response; the message is recorded with content capture only |
 //!
-//! The protocol is [`acp_types::methods`], version 1 and version 2 with what is unstable in them.
+//! The known methods are those of [`acp_types::methods`], versions 1 and 2, including unstable ones.
 //!
 //! Spec: [JSON-RPC spans, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
 use crate::attribute::{Attributes, clip, cut};
@@ -32,8 +32,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use jsonrpc_core::{ErrorObject, find_member, wire};
 
-/// The method as it may stand in a span's name: nothing for one that neither version of the protocol defines, be it as
-/// unstable.
+/// Returns the method for use in a span name, or `None` if neither version of the protocol defines it.
 pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'static str> {
     let receiver = match direction {
         Direction::ClientToAgent => methods::Direction::ToAgent,
@@ -44,7 +43,7 @@ pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'stati
     known.map(|known| known.name)
 }
 
-/// The kind of span that a request is.
+/// Returns the span kind of a request.
 pub(crate) fn span_kind(direction: Direction) -> SpanKind {
     match direction {
         Direction::ClientToAgent => SpanKind::Client,
@@ -52,24 +51,24 @@ pub(crate) fn span_kind(direction: Direction) -> SpanKind {
     }
 }
 
-/// A request as it comes.
+/// A request as received.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call<'a> {
+pub(crate) struct RequestCall<'a> {
     pub(crate) direction: Direction,
-    /// As text; nothing for `null`.
+    /// The id as text. `None` for `null`.
     pub(crate) id: Option<&'a str>,
     pub(crate) method: &'a str,
-    /// The same, for one that the protocol defines.
+    /// The method, if the protocol defines it.
     pub(crate) known: Option<&'static str>,
     pub(crate) session: Option<&'a str>,
 }
 
-/// The name of a request's span, and `attributes` with those that it has.
+/// Returns the name of a request span, and adds its attributes to `attributes`.
 #[inline]
 pub(crate) fn start(
     policy: &Policy,
     peers: &Peers,
-    call: Call<'_>,
+    call: RequestCall<'_>,
     mut attributes: Attributes,
 ) -> (Cow<'static, str>, Attributes) {
     set_rpc(&mut attributes, call.known, call.method);
@@ -78,7 +77,7 @@ pub(crate) fn start(
     (call.known.unwrap_or(SYSTEM).into(), attributes)
 }
 
-/// The attributes of every request that is a call of JSON-RPC and nothing else.
+/// Sets the attributes of plain JSON-RPC requests.
 #[inline]
 pub(crate) fn set_rpc(attributes: &mut Attributes, known: Option<&'static str>, method: &str) {
     attributes.set(keys::RPC_SYSTEM_NAME, SYSTEM);
@@ -89,13 +88,13 @@ pub(crate) fn set_rpc(attributes: &mut Attributes, known: Option<&'static str>, 
     attributes.set(keys::JSONRPC_PROTOCOL_VERSION, "2.0");
 }
 
-/// The attributes of every request, whatever its span means.
+/// Sets the attributes common to all requests.
 #[inline]
 pub(crate) fn set_call(
     attributes: &mut Attributes,
     policy: &Policy,
     peers: &Peers,
-    call: Call<'_>,
+    call: RequestCall<'_>,
 ) {
     let method = call.known.map_or_else(|| Cow::Owned(clip(call.method)), Cow::Borrowed);
     attributes.set(keys::ACP_METHOD_NAME, method);
@@ -104,7 +103,7 @@ pub(crate) fn set_call(
     attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
 }
 
-/// What a JSON-RPC error makes of a request's span.
+/// Sets the attributes of a JSON-RPC error and returns the span status.
 pub(crate) fn failure(policy: &Policy, error: &ErrorObject, attributes: &mut Attributes) -> Status {
     let code = error.code.0.to_string();
     attributes.set(keys::ERROR_TYPE, code.clone());
@@ -117,16 +116,16 @@ pub(crate) fn failure(policy: &Policy, error: &ErrorObject, attributes: &mut Att
     Status::Error { description }
 }
 
-/// What an answer makes of a request's span whose error cannot be read.
+/// Sets the attributes of an error that cannot be decoded and returns the span status.
 pub(crate) fn unreadable_failure(attributes: &mut Attributes) -> Status {
     attributes.set(keys::ERROR_TYPE, "_OTHER");
     Status::Error { description: None }
 }
 
-/// Most bytes of an error message.
+/// Maximum length of an error message in bytes.
 const MAX_DESCRIPTION_BYTES: usize = 1024;
 
-/// The name of a span whose method is not known.
+/// Span name of requests with an unknown method.
 pub(crate) const SYSTEM: &str = "jsonrpc";
 
 fn info(object: &str, name: &str) -> Option<Peer> {
@@ -134,7 +133,7 @@ fn info(object: &str, name: &str) -> Option<Peer> {
     wire::decode::<Implementation>(info).ok().as_ref().map(Peer::from)
 }
 
-/// What the two sides said of themselves when they initialized.
+/// What the two peers declared in the `initialize` exchange.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     agent: Option<Peer>,
@@ -158,15 +157,16 @@ impl From<&Implementation> for Peer {
 }
 
 impl Peers {
-    /// The client introduces itself; nothing is known of the agent until it answers.
+    /// Records the request of the client. The agent is unknown until it responds.
     pub(crate) fn of_client(params: &str) -> Self {
         let client = info(params, "clientInfo").or_else(|| info(params, "info"));
         Self { client, ..Self::default() }
     }
 
-    /// The agent introduces itself; `false` if it does not say which version it speaks.
+    /// Records the response of the agent. Returns `false` if it does not contain a protocol version.
     ///
-    /// Some agents repeat any version and go on in version 1: it is version 2 when the agent calls itself as that does.
+    /// Some agents echo any requested version and continue in version 1. The version is 2 only if the agent info has
+    /// the form of version 2.
     pub(crate) fn on_initialized(&mut self, result: &str) -> bool {
         let v2 = info(result, "info");
         self.is_v2 = v2.is_some();
@@ -176,7 +176,7 @@ impl Peers {
         self.protocol_version.is_some()
     }
 
-    /// Whether a prompt is answered when it was taken in, and the turn ends when the session is idle.
+    /// Returns whether a prompt response only acknowledges the prompt, and the turn ends when the session becomes idle.
     pub(crate) fn is_v2(&self) -> bool {
         self.is_v2
     }
@@ -185,7 +185,7 @@ impl Peers {
         self.agent.as_ref().map(|agent| agent.name.as_str())
     }
 
-    /// `gen_ai.provider.name`.
+    /// Returns the value of `gen_ai.provider.name`.
     pub(crate) fn provider(&self, policy: &ProviderPolicy) -> Cow<'static, str> {
         match (policy, self.agent_name()) {
             (ProviderPolicy::Fixed(name), _) => name.clone(),
@@ -195,7 +195,7 @@ impl Peers {
         }
     }
 
-    /// What a GenAI span says of the agent, and a turn of the client as well.
+    /// Sets the agent attributes of GenAI spans and of turns.
     pub(crate) fn set_turn(&self, policy: &Policy, attributes: &mut Attributes) {
         if let Some(agent) = &self.agent {
             attributes.set(policy.profile.agent_version, agent.version.clone());
@@ -207,7 +207,7 @@ impl Peers {
         }
     }
 
-    /// What every GenAI span carries, so that backends can group by it.
+    /// Sets the attributes of every GenAI span, so that backends can group by them.
     pub(crate) fn set_gen_ai(
         &self,
         operation: &'static str,
@@ -219,7 +219,7 @@ impl Peers {
         attributes.set_some(keys::GEN_AI_AGENT_NAME, self.agent_name().map(String::from));
     }
 
-    /// What a metric says that is not of a span.
+    /// Returns the attributes of metrics that are not derived from spans.
     pub(crate) fn metric_attributes(&self) -> Attributes {
         let mut attributes = Attributes::default();
         attributes.set_some(keys::GEN_AI_AGENT_NAME, self.agent_name().map(String::from));

@@ -1,12 +1,12 @@
-//! The agent asks for permission, and waits.
+//! Permission requests of the agent.
 //!
-//! | what | value |
+//! | property | value |
 //! |---|---|
-//! | span | `session/request_permission`, SERVER, child of the tool call's span; as long as the agent waited |
-//! | `acp.permission.outcome` | `selected`, `cancelled`, or the outcome's own word |
-//! | `acp.permission.option.id` | the option that was chosen |
-//! | `acp.permission.option.kind` | its kind: `allow_once`, `allow_always`, `reject_once`, `reject_always`, or its own word |
-//! | `acp.permission.wait.duration` | seconds of waiting |
+//! | span | `session/request_permission`, SERVER, child of the tool call's span, for as long as the agent waits |
+//! | `acp.permission.outcome` | `selected`, `cancelled`, or an unknown value verbatim |
+//! | `acp.permission.option.id` | the selected option |
+//! | `acp.permission.option.kind` | its kind: `allow_once`, `allow_always`, `reject_once`, `reject_always`, or an unknown value verbatim |
+//! | `acp.permission.wait.duration` | wait in seconds |
 //! | event `acp.permission` | on the tool call's span, with the same attributes |
 //!
 //! ```
@@ -37,14 +37,14 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use serde::Deserialize;
 
-/// Most options of a request whose kinds are kept.
+/// Maximum number of options that are remembered with their kinds.
 pub const MAX_OPTIONS: usize = 32;
 
 /// The options of an open request: id and kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options(Vec<(String, String)>);
 
-/// What is kept of an option.
+/// The members of an option that are remembered.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Given<'a> {
@@ -55,14 +55,14 @@ struct Given<'a> {
 }
 
 impl Options {
-    /// Reads the options of a request; nothing if they are not what they should be.
+    /// Decodes the options of a request. Returns `None` if they are invalid.
     pub(crate) fn read(options: &str) -> Option<Self> {
         let options: Vec<Given<'_>> = serde_json::from_str(options).ok()?;
         let kept = options.iter().take(MAX_OPTIONS);
         Some(Self(kept.map(|option| (clip(&option.option_id), clip(&option.kind))).collect()))
     }
 
-    /// What the answer adds to the span, and says in the event.
+    /// Returns the attributes that the response adds to the span and to the event.
     pub(crate) fn answered(
         &self,
         outcome: &RequestPermissionOutcome,

@@ -1,33 +1,33 @@
-//! A prompt and all that follows until its answer become an `invoke_agent` span.
+//! Turns: a prompt and everything up to its response become an `invoke_agent` span.
 //!
-//! | what | value |
+//! | property | value |
 //! |---|---|
 //! | name, kind | `invoke_agent {gen_ai.agent.name}`, else `invoke_agent`; CLIENT |
-//! | parent | what the request's `_meta` names, else none |
+//! | parent | the context in the `_meta` of the request, else none |
 //! | `gen_ai.operation.name` | `invoke_agent` |
 //! | `gen_ai.provider.name` | by policy, see [`ProviderPolicy`](crate::policy::ProviderPolicy) |
 //! | `gen_ai.agent.name`, `gen_ai.agent.version`, `acp.agent.title` | `agentInfo` (the version is `acp.agent.version` in v1.39) |
 //! | `acp.client.name`, `acp.client.version` | `clientInfo` |
 //! | `gen_ai.conversation.id` | `sessionId` |
-//! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId`, or what `session/set_model` set after |
+//! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId`, or the value set later by `session/set_model` |
 //! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`] |
-//! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's word; by policy, see [`finish_reason`](mod@crate::finish_reason) |
-//! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`]; cached tokens count as input, thoughts as output, wherever `totalTokens` shows that the agent counted them apart; in development thoughts are `gen_ai.usage.reasoning.output_tokens` as well |
+//! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's value; by policy, see [`finish_reason`](mod@crate::finish_reason) |
+//! | `gen_ai.usage.*` | `usage` of the response, see [`UsagePolicy`]; cached tokens count as input and thoughts as output if `totalTokens` shows that the agent counted them separately; in [`GENAI_DEV`](crate::Profile::GENAI_DEV), thoughts are also recorded as `gen_ai.usage.reasoning.output_tokens` |
 //! | `acp.usage.context.used`, `.size`, `acp.cost.amount`, `.currency`, `.turn_amount` | the last `usage_update` |
 //! | `acp.prompt.time_to_first_update` | seconds to the first message, thought, tool call or plan |
 //! | `gen_ai.input.messages`, `gen_ai.output.messages` | with content capture, see [`content`](crate::content) |
 //!
 //! | end | status, `error.type` | finish reason |
 //! |---|---|---|
-//! | an answer, whatever its stop reason: `cancelled` and `refusal` are no errors | unset | by policy |
-//! | in version 2: the session is idle | unset; Error, the code, for the stop reason `error` | by policy |
+//! | a response, whatever its stop reason: `cancelled` and `refusal` are not errors | unset | by policy |
+//! | version 2: the session becomes idle | unset; Error with the code for the stop reason `error` | by policy |
 //! | a JSON-RPC error | Error, the code | `error` |
-//! | the agent exits, the client closes | Error, `agent_exited`, `client_closed` | `error` |
+//! | the agent exits or the client closes | Error, `agent_exited` or `client_closed` | `error` |
 //! | the observer stops | unset, `acp.request.end` = `observer_stopped` | `incomplete` |
 //! | the client initializes again | unset, `acp.request.end` = `initialized_again` | `incomplete` |
 //!
-//! The span links to the last turn of the session that its session continues, where that was seen: `acp.link.reason` is
-//! `resume` after `session/load` and `session/resume`, `fork` after `session/fork`.
+//! The span has a link to the last turn that its session continues, if that turn was observed: `acp.link.reason` is
+//! `resume` after `session/load` and `session/resume`, and `fork` after `session/fork`.
 //!
 //! Events on the span: `acp.session.cancel`, `acp.cancel_request`, `acp.plan`, `acp.mode`, `acp.config_options`,
 //! `acp.notice`, `acp.compaction`.
@@ -49,7 +49,7 @@
 //!
 //! Spec: [invoke agent span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md),
 //! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
-use super::lifecycle::{self, Call, Peers};
+use super::lifecycle::{self, Peers, RequestCall};
 use crate::attribute::{AttributeValue, Attributes, clip};
 use crate::content::{Details, Gate};
 use crate::finish_reason::{self, finish_reason};
@@ -68,11 +68,11 @@ use alloc::string::String;
 use core::time::Duration;
 use jsonrpc_core::{ErrorObject, find_member, wire};
 
-/// The name and the attributes of a turn's span.
+/// Returns the name and the attributes of a turn span.
 pub(crate) fn start(
     policy: &Policy,
     peers: &Peers,
-    call: Call<'_>,
+    call: RequestCall<'_>,
     model: Option<&str>,
 ) -> (Cow<'static, str>, Attributes) {
     let mut attributes = Attributes::of_span();
@@ -84,19 +84,19 @@ pub(crate) fn start(
     (span_name(peers), attributes)
 }
 
-/// The span's name, of a turn and of a subagent.
+/// Returns the span name of turns and subagents.
 pub(super) fn span_name(peers: &Peers) -> Cow<'static, str> {
     peers.agent_name().map_or(OPERATION.into(), |name| format!("{OPERATION} {name}").into())
 }
 
-/// The messages attribute of what the user sent.
+/// Returns the messages attribute of the user's input.
 pub(crate) fn input(policy: &Policy, request: &PromptRequest) -> String {
     Message::of_blocks(policy.content_limits, &request.prompt).into_input(policy)
 }
 
 pub(super) const OPERATION: &str = "invoke_agent";
 
-/// What an agent is at for a session: a prompt that is not answered yet, or a subagent's work.
+/// A unit of work of the agent in a session: an unanswered prompt, or the work of a subagent.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     pub(crate) span: SpanHandle,
@@ -104,29 +104,29 @@ pub(crate) struct Turn {
     started: Duration,
     first_update: Option<Duration>,
     context: Option<(u64, u64)>,
-    /// What the session had cost when the turn began, if that is known.
+    /// Cost of the session at the start of the turn, if known.
     cost_before: Option<Money>,
     cost: Option<Money>,
-    /// For the event at the end: the messages attribute of what the user sent.
+    /// The messages attribute of the user's input, for the event at the end.
     pub(crate) input: Option<String>,
-    /// For the event at the end, where that has one.
+    /// The provider attribute of the event at the end, if the profile has one.
     provider: Option<Cow<'static, str>>,
-    /// With content capture.
+    /// The agent's output, with content capture.
     pub(crate) output: Option<Box<Message>>,
 }
 
 /// What ends a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TurnKind {
-    /// Its answer.
+    /// The response to the prompt.
     Prompt,
-    /// It was answered as version 2 does, and goes on until the session is idle.
+    /// The session becoming idle, after the response of version 2.
     Accepted,
-    /// No prompt began it; it goes on until the session is idle.
+    /// The session becoming idle, without a prompt.
     Subagent,
 }
 
-/// An amount in a currency; no currency for nothing at all.
+/// An amount in a currency. The currency is absent if the amount is zero.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Money {
     amount: f64,
@@ -140,7 +140,7 @@ impl From<&Cost> for Money {
 }
 
 impl Money {
-    /// What was added, never negative; nothing for another currency.
+    /// Returns the increase, never negative, or `None` if the currencies differ.
     pub(crate) fn since(&self, before: &Self) -> Option<f64> {
         let is_comparable = before.currency.is_none() || before.currency == self.currency;
         is_comparable.then(|| (self.amount - before.amount).max(0.0))
@@ -151,7 +151,7 @@ impl Money {
     }
 }
 
-/// What the agent says at the end of a turn: the answer to the prompt, or in version 2 that the session is idle.
+/// The end of a turn as reported by the agent: the prompt response, or in version 2 the idle state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     stop_reason: Option<StopReason>,
@@ -166,7 +166,7 @@ impl From<PromptResponse> for Answer {
 }
 
 impl Answer {
-    /// Reads the update that the session is idle. A member that is missing, or not what it should be, is not reported.
+    /// Decodes the idle state of a session. Missing and invalid members are skipped.
     pub(crate) fn of_idle(update: &str) -> Self {
         let member = |name| find_member(update, &[name]);
         Self {
@@ -192,23 +192,23 @@ impl Answer {
     }
 }
 
-/// The stop reason of version 2 for a turn that failed.
+/// Stop reason of version 2 for a failed turn.
 const STOP_REASON_ERROR: &str = "error";
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TurnEnd<'a> {
     Answered(&'a Answer),
-    /// Answered, but not with what the protocol says.
+    /// A response that does not match the protocol.
     Unreadable,
     Failed(&'a ErrorObject),
-    /// Answered with an error that is none.
+    /// An error response with an invalid error.
     FailedUnreadable,
-    /// The client used the id again.
+    /// The client reused the request id.
     IdReused,
-    /// What it belongs to has ended.
+    /// The enclosing span ended.
     ParentEnded,
-    /// The connection is.
+    /// The connection ended.
     Over(Over),
 }
 
@@ -237,7 +237,7 @@ impl Turn {
         }
     }
 
-    /// The agent works on it.
+    /// Records that the agent works on the turn.
     pub(crate) fn on_work(&mut self, now: Duration) {
         self.first_update.get_or_insert(now);
     }
@@ -249,8 +249,8 @@ impl Turn {
         }
     }
 
-    /// The status, what was learnt, and the attributes of the event with content. `before` are the counts of the session
-    /// so far, and become those after.
+    /// Returns the status, the attributes learned since the start, and those of the content event. `before` contains
+    /// the token counts of the session so far, and is updated.
     pub(crate) fn end(
         self,
         policy: &Policy,
@@ -335,7 +335,7 @@ impl TurnEnd<'_> {
     }
 }
 
-/// Counts of tokens, for the differences between turns.
+/// Token counts, for differences between turns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tokens {
     input: u64,
@@ -366,8 +366,8 @@ fn set_usage(policy: &Policy, usage: &Usage, before: &mut Tokens, attributes: &m
 }
 
 impl Tokens {
-    /// The conventions count cached tokens as input and reasoning as output; agents may not. The total tells: what is
-    /// missing from it otherwise is added.
+    /// The conventions count cached tokens as input and reasoning as output, but agents may not. The total decides:
+    /// counts that it otherwise lacks are added.
     fn of(usage: &Usage) -> Self {
         let (read, write) = (usage.cached_read_tokens, usage.cached_write_tokens);
         let cached = read.unwrap_or_default().saturating_add(write.unwrap_or_default());

@@ -1,22 +1,22 @@
-//! A session that a session owns, while it works, becomes an `invoke_agent` span within the turn of its owner.
+//! Subagents: a session owned by another session becomes an `invoke_agent` span within the owner's turn while it works.
 //!
-//! | what | value |
+//! | property | value |
 //! |---|---|
 //! | name, kind | `invoke_agent {gen_ai.agent.name}`, else `invoke_agent`; INTERNAL |
-//! | parent | the turn of the owner's session; none outside of any turn |
-//! | link | `acp.link.reason` = `subagent`, to what the same subagent did before |
-//! | start | the `subagent_update` that announces it, unless as idle; later one with a state that is not idle |
-//! | end | the state `idle`; else the end of the owner's turn, with `acp.request.end` = `parent_end` |
+//! | parent | the turn of the owning session; none outside of a turn |
+//! | link | `acp.link.reason` = `subagent`, to the previous work of the same subagent |
+//! | start | the `subagent_update` that announces it, unless it is idle; otherwise the first state other than idle |
+//! | end | the state `idle`; otherwise the end of the owner's turn, with `acp.request.end` = `parent_end` |
 //! | `gen_ai.operation.name` | `invoke_agent` |
-//! | `gen_ai.provider.name` | as for a turn; in development a span within an agent has none |
-//! | `gen_ai.conversation.id`, `gen_ai.agent.name` | the subagent's session; the agent, which is the same program |
-//! | `acp.session.parent.id` | the owner's session |
-//! | `acp.subagent.title` | behind the gate of titles |
-//! | `acp.stop_reason`, `gen_ai.response.finish_reasons`, `gen_ai.usage.*` | what the state `idle` says, as for a turn |
-//! | `gen_ai.output.messages` | with content capture: what came in the subagent's own session |
+//! | `gen_ai.provider.name` | as for a turn; absent in [`GENAI_DEV`](crate::Profile::GENAI_DEV) |
+//! | `gen_ai.conversation.id`, `gen_ai.agent.name` | the session of the subagent; the agent, which is the same program |
+//! | `acp.session.parent.id` | the owning session |
+//! | `acp.subagent.title` | subject to [`Policy::titles`](crate::Policy::titles) |
+//! | `acp.stop_reason`, `gen_ai.response.finish_reasons`, `gen_ai.usage.*` | from the state `idle`, as for a turn |
+//! | `gen_ai.output.messages` | with content capture: the output in the session of the subagent |
 //!
-//! What the subagent's session reports meanwhile belongs to this span: its tool calls, its plan, its own subagents. A state
-//! that nobody knows (`unknown`, or cleared) changes nothing.
+//! Updates of the subagent's session belong to this span: tool calls, the plan, and nested subagents. An unknown or
+//! cleared state has no effect.
 //!
 //! ```
 //! use core::time::Duration;
@@ -47,46 +47,46 @@ use crate::tracker::string;
 use alloc::borrow::Cow;
 use jsonrpc_core::find_member;
 
-/// What an update says of a subagent.
+/// The members of a subagent update.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Report<'a> {
+pub(crate) struct SubagentReport<'a> {
     update: &'a str,
-    /// The whole state, if there is one.
+    /// The complete state, if present.
     pub(crate) state: Option<&'a str>,
 }
 
-/// What a subagent is at.
+/// State of a subagent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// The update does not say.
-    Unsaid,
-    /// Nobody knows.
+pub(crate) enum SubagentState {
+    /// The update contains no state.
+    Unspecified,
+    /// The state is unknown.
     Unknown,
     Idle,
     Busy,
 }
 
-impl<'a> Report<'a> {
+impl<'a> SubagentReport<'a> {
     pub(crate) fn new(update: &'a str) -> Self {
         Self { update, state: find_member(update, &["state"]) }
     }
 
-    /// The subagent's session.
+    /// Returns the session of the subagent.
     pub(crate) fn session(&self) -> Option<Cow<'a, str>> {
         string(find_member(self.update, &["sessionId"])?)
     }
 
-    pub(crate) fn state(&self) -> State {
-        let Some(state) = self.state else { return State::Unsaid };
+    pub(crate) fn state(&self) -> SubagentState {
+        let Some(state) = self.state else { return SubagentState::Unspecified };
         let name = find_member(state, &["state"]).and_then(string);
         match name.as_deref() {
-            None | Some("unknown") => State::Unknown,
-            Some("idle") => State::Idle,
-            Some(_) => State::Busy,
+            None | Some("unknown") => SubagentState::Unknown,
+            Some("idle") => SubagentState::Idle,
+            Some(_) => SubagentState::Busy,
         }
     }
 
-    /// The name and the attributes of its span, and what it is called.
+    /// Returns the name and the attributes of the span, and the title.
     pub(crate) fn start(
         &self,
         policy: &Policy,

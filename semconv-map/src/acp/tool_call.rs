@@ -1,20 +1,20 @@
 //! A tool call becomes an `execute_tool` span.
 //!
-//! | what | value |
+//! | property | value |
 //! |---|---|
 //! | name, kind | `execute_tool {gen_ai.tool.name}`, INTERNAL |
-//! | parent | the session's oldest open turn; none for a tool call outside of any turn |
-//! | start | the first message that names the tool call: `tool_call`, `tool_call_update` or a permission request |
-//! | end | status `completed` or `failed`; else the end of the turn, with `acp.tool.end` = `turn_end` |
-//! | status | Error and `error.type` = `tool_error` for `failed`, else unset; `acp.tool.end` = `cancelled` for version 2's `cancelled` |
+//! | parent | the oldest open turn of the session; none for a tool call outside of a turn |
+//! | start | the first message about the tool call: `tool_call`, `tool_call_update` or a permission request |
+//! | end | status `completed` or `failed`; otherwise the end of the turn, with `acp.tool.end` = `turn_end` |
+//! | status | Error and `error.type` = `tool_error` for `failed`, else unset; `acp.tool.end` = `cancelled` for the status `cancelled` of version 2 |
 //! | `gen_ai.operation.name` | `execute_tool` |
 //! | `gen_ai.conversation.id`, `gen_ai.agent.name` | the session, the agent |
 //! | `gen_ai.tool.call.id` | `toolCallId` |
 //! | `gen_ai.tool.name` | see [`tool_name`] |
-//! | `acp.tool.kind` | `kind`, as the agent said last |
+//! | `acp.tool.kind` | the most recent `kind` |
 //! | `gen_ai.tool.type` | by policy, see [`tool_type`](crate::tool_type) |
-//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `content` (in development: what is no object becomes the member `value` of one) |
-//! | `acp.tool.title`, `acp.tool.locations` | behind the gates of titles and paths, see [`content`](crate::content) |
+//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `content` (in [`GENAI_DEV`](crate::Profile::GENAI_DEV), a value other than an object is wrapped in an object with the member `value`) |
+//! | `acp.tool.title`, `acp.tool.locations` | subject to [`Policy::titles`](crate::Policy::titles) and [`Policy::paths`](crate::Policy::paths), see [`content`](crate::content) |
 //!
 //! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
 //! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
@@ -38,13 +38,13 @@ use jsonrpc_core::wire::{self, Meta};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// Most locations of a tool call that are recorded.
+/// Maximum number of locations recorded for a tool call.
 pub const MAX_LOCATIONS: usize = 32;
 
-/// The name of a tool, an identifier of low cardinality: never its title, which is a sentence.
+/// Returns the name of a tool, an identifier of low cardinality. The title is never used, because it is a sentence.
 ///
-/// The first of these: its `name`; the name that agents put into `_meta` as `claudeCode.toolName`, `toolName` or
-/// `tool_name`; its `kind`; `other`.
+/// The name is the first of: `name`; `_meta` members `claudeCode.toolName`, `toolName` or `tool_name`, which some
+/// agents set; `kind`; `other`.
 ///
 /// ```
 /// use acp_types::v1::tool_calls::ToolKind;
@@ -76,12 +76,12 @@ fn meta_name(meta: &str) -> Option<String> {
     name.as_deref().map(clip)
 }
 
-/// What one message says of a tool call, borrowed from it: what only content capture needs is not read without.
+/// The members of a message about a tool call, borrowed. Content is decoded only with content capture.
 ///
-/// It reads `ToolCall` and `ToolCallUpdate`, of version 2 as well: what they have in common has the same names.
+/// Covers `ToolCall` and `ToolCallUpdate` of both versions. Their common members have the same names.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Report<'a> {
+pub(crate) struct ToolReport<'a> {
     #[serde(borrow, rename = "toolCallId")]
     pub(crate) id: Cow<'a, str>,
     #[serde(borrow, rename = "sessionUpdate")]
@@ -110,9 +110,8 @@ fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de s
     Ok(Option::<&RawValue>::deserialize(deserializer)?.map(RawValue::get))
 }
 
-impl<'a> Report<'a> {
-    /// What the members say that were found in an update; nothing if one is not what it should be. It is all that is needed
-    /// without content.
+impl<'a> ToolReport<'a> {
+    /// Decodes the members found in an update. Returns `None` if one is invalid. Sufficient without content capture.
     pub(crate) fn of_members(members: &Members<'a>) -> Option<Self> {
         let text = |member: Option<&'a str>| match member {
             None | Some("null") => Some(None),
@@ -134,13 +133,13 @@ impl<'a> Report<'a> {
     }
 }
 
-impl Report<'_> {
-    /// Whether the agent announces a tool call, rather than tells more of one.
+impl ToolReport<'_> {
+    /// Returns whether the agent announces a new tool call rather than updating one.
     pub(crate) fn announces(&self) -> bool {
         self.update.as_deref() == Some("tool_call")
     }
 
-    /// How the tool call ended, if it has.
+    /// Returns how the tool call ended, if it has.
     pub(crate) fn end(&self) -> Option<ToolEnd> {
         match self.status.as_deref()? {
             "completed" => Some(ToolEnd::Completed),
@@ -158,7 +157,7 @@ impl Report<'_> {
         self.kind.as_deref().map(|kind| ToolKind::from(cut(kind, MAX_NAME_BYTES)))
     }
 
-    /// The name of the span, and what is known at its start and never changes.
+    /// Returns the span name and the attributes that are known at the start and never change.
     pub(crate) fn start(
         &self,
         policy: &Policy,
@@ -178,11 +177,11 @@ impl Report<'_> {
     }
 }
 
-/// What a tool's span was started as.
+/// Properties with which the span of a tool call was started.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     name: String,
-    /// Whether the name was given, not guessed; then it is final.
+    /// Whether the agent provided the name. Such a name is final.
     named: bool,
 }
 
@@ -200,13 +199,13 @@ fn span_name(tool: &str) -> Cow<'static, str> {
     format!("execute_tool {tool}").into()
 }
 
-/// A tool call whose span is open.
+/// A tool call with an open span.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenToolCall {
     pub(crate) span: SpanHandle,
-    /// The turn that it belongs to.
+    /// The turn that the tool call belongs to.
     pub(crate) turn: Option<SpanHandle>,
-    /// The agent asked the client for files or terminals while it was the only one that ran.
+    /// Whether the agent requested files or terminals of the client while this was the only running tool call.
     pub(crate) is_by_client: bool,
     started: Started,
     name: Option<String>,
@@ -214,7 +213,7 @@ pub(crate) struct OpenToolCall {
     content: Option<Box<Content>>,
 }
 
-/// What is only recorded with content capture, or behind a gate.
+/// Attributes that are subject to content capture or to a gate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Content {
     title: Option<String>,
@@ -246,8 +245,8 @@ impl OpenToolCall {
         Self { span, turn, is_by_client, started, name: None, kind: None, content }
     }
 
-    /// Keeps what is new.
-    pub(crate) fn update(&mut self, policy: &Policy, report: &Report<'_>) {
+    /// Merges an update.
+    pub(crate) fn update(&mut self, policy: &Policy, report: &ToolReport<'_>) {
         if !self.started.named && self.name.is_none() {
             self.name = report.given_name();
         }
@@ -259,8 +258,8 @@ impl OpenToolCall {
         }
     }
 
-    /// The name if it is another one than at the start, the status, what was learnt, and the attributes of the event with
-    /// content.
+    /// Returns the new span name if it changed, the status, the attributes learned since the start, and those of the
+    /// content event.
     pub(crate) fn end(
         self,
         policy: &Policy,
@@ -284,12 +283,12 @@ impl OpenToolCall {
 }
 
 impl Content {
-    /// Whether any of it is recorded.
+    /// Returns whether the policy records any of it.
     pub(crate) fn is_wanted(policy: &Policy) -> bool {
         policy.records_content() || policy.records(policy.titles) || policy.records(policy.paths)
     }
 
-    fn update(&mut self, policy: &Policy, report: &Report<'_>) {
+    fn update(&mut self, policy: &Policy, report: &ToolReport<'_>) {
         if let Some(title) = report.title.as_ref().filter(|_| policy.records(policy.titles)) {
             self.title = Some(cut(title, MAX_TITLE_BYTES).into());
         }
@@ -329,7 +328,7 @@ impl Content {
     }
 }
 
-/// Records what a tool was given, and gave back, each as [`tool_content`] made it.
+/// Sets the arguments and the result of a tool call, each as returned by [`tool_content`].
 pub(crate) fn set_tool_content(
     policy: &Policy,
     details: &mut Details,
@@ -354,7 +353,7 @@ fn places(json: &str) -> Option<Vec<String>> {
     Some(places.map(|place| location(&place.path, place.line)).collect())
 }
 
-/// Most bytes of a title.
+/// Maximum length of a title in bytes.
 const MAX_TITLE_BYTES: usize = MAX_PATH_BYTES;
 
 impl ToolEnd {

@@ -1,4 +1,4 @@
-//! Which metrics follow from a span, profile by profile: rows of a table, and how they are read.
+//! Metrics derived from spans: one table per profile, and its evaluation.
 use super::{
     ACP_PERMISSION_WAIT_DURATION, ACP_PROMPT_DURATION, ACP_PROMPT_TIME_TO_FIRST_UPDATE,
     ACP_TOOL_CALL_DURATION, GEN_AI_CLIENT_INFERENCE_USAGE_CACHE_READ_INPUT_TOKENS,
@@ -15,15 +15,15 @@ use crate::span::SpanKind;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// A metric of the spans of an operation.
+/// A metric derived from the spans of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     metric: &'static Metric,
     of: Operation,
     value: Value,
-    /// Those that the span has.
+    /// Attributes copied from the span.
     attributes: &'static [&'static str],
-    /// One that the span does not have.
+    /// An attribute that the span does not have.
     more: Option<(&'static str, &'static str)>,
 }
 
@@ -38,7 +38,7 @@ enum Operation {
     ServerCall,
 }
 
-/// What is measured; nothing where the span does not have it.
+/// Source of the value. If the span does not have it, nothing is recorded.
 #[derive(Clone, Copy, Debug)]
 enum Value {
     Duration,
@@ -106,7 +106,7 @@ const OUTPUT: Row = tokens(
     "output",
 );
 
-/// What every profile has.
+/// Metrics of all profiles.
 const ACP: &[Row] = &[
     row(&RPC_CLIENT_CALL_DURATION, Operation::ClientCall, Value::Duration, CALL),
     row(&RPC_SERVER_CALL_DURATION, Operation::ServerCall, Value::Duration, CALL),
@@ -181,12 +181,12 @@ pub(crate) const DEV: [&[Row]; 2] = [
     ACP,
 ];
 
-/// ACP does not say what was in the tokens.
+/// ACP does not report the modality of tokens.
 const fn usage(metric: &'static Metric, usage: &'static str) -> Row {
     tokens(metric, usage, keys::GEN_AI_TOKEN_MODALITY, "unknown")
 }
 
-/// What of a span is kept until its end.
+/// Data of a span that is kept until its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     of: Operation,
@@ -196,7 +196,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// What is kept of a span that starts; nothing for one without metrics.
+    /// Returns the data to keep for a span that starts, or `None` if it has no metrics.
     pub(crate) fn start(
         rows: [&'static [Row]; 2],
         started: Duration,
@@ -215,7 +215,7 @@ impl Measured {
             _ if has(keys::MCP_METHOD_NAME) => Operation::McpServer,
             (Some("invoke_agent"), SpanKind::Client) => Operation::Turn,
             (Some("invoke_agent"), _) => Operation::Subagent,
-            // A request that a profile calls a tool belongs to a tool call, which has the metric.
+            // A request that a profile maps to a tool belongs to a tool call, which has the metric.
             (Some(_), _) if has(keys::ACP_METHOD_NAME) => return None,
             (Some(_), _) => Operation::ToolCall,
             (None, SpanKind::Client) => Operation::ClientCall,
@@ -233,7 +233,7 @@ impl Measured {
         self.of == Operation::ToolCall
     }
 
-    /// The values of each row that the span has.
+    /// Returns the measurements of each row that applies to the span.
     pub(crate) fn end(
         &self,
         rows: [&'static [Row]; 2],

@@ -1,24 +1,25 @@
+//! Baggage in the `_meta` of requests.
 use super::meta_text;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The key of `_meta` with what the caller wants everybody on the way to know.
+/// Key in `_meta` of the baggage.
 pub const BAGGAGE: &str = "baggage";
-/// Most bytes of a `baggage`; a longer one is none.
+/// Maximum length of a `baggage` in bytes. Longer values are rejected.
 ///
 /// Spec: [Limits](https://www.w3.org/TR/baggage/#limits)
 pub const MAX_BAGGAGE_BYTES: usize = 8192;
-/// Most members of a `baggage`; one with more is none.
+/// Maximum number of members of a `baggage`. Values with more are rejected.
 ///
 /// Spec: [Limits](https://www.w3.org/TR/baggage/#limits)
 pub const MAX_BAGGAGE_MEMBERS: usize = 64;
 
-/// What the caller wants everybody on the way to know.
+/// Data that the caller propagates to all services on the way.
 ///
-/// It is for passing on, and may name users and customers: no attribute is made of it here. Who records some of it says
-/// which keys.
+/// Baggage may identify users and customers, so this crate does not record it as attributes. A caller that records it
+/// has to select the keys.
 ///
 /// ```
 /// use semconv_map::trace_context::Baggage;
@@ -35,7 +36,7 @@ pub const MAX_BAGGAGE_MEMBERS: usize = 64;
 pub struct Baggage(Box<str>);
 
 impl Baggage {
-    /// Reads the value of the header; nothing when it is not valid, or over the limits.
+    /// Parses the value of the header. Returns `None` if it is invalid or exceeds the limits.
     pub fn parse(header: &str) -> Option<Self> {
         let mut members = 0;
         let is_valid = header.len() <= MAX_BAGGAGE_BYTES
@@ -46,17 +47,17 @@ impl Baggage {
         is_valid.then(|| Self(header.into()))
     }
 
-    /// Reads the key of a request's `_meta`, given as JSON text; nothing when there is no valid one.
+    /// Parses the key of a request's `_meta`, given as JSON text. Returns `None` if there is no valid baggage.
     pub fn from_meta(meta: &str) -> Option<Self> {
         Self::parse(&meta_text(meta, BAGGAGE)?)
     }
 
-    /// The value of the header, as it came.
+    /// Returns the value of the header, as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The keys with their values, without properties; bytes that are not UTF-8 become U+FFFD, as the specification says.
+    /// Returns the keys and values, without properties. Invalid UTF-8 becomes U+FFFD, as specified.
     pub fn entries(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         self.0.split(',').filter_map(|member| {
             let (key, value) = member.split(';').next()?.split_once('=')?;
@@ -87,12 +88,12 @@ fn is_value(value: &str) -> bool {
     trim(value).bytes().all(|byte| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte))
 }
 
-/// Without the spaces and tabs that may stand around names and values.
+/// Removes the optional spaces and tabs around names and values.
 fn trim(text: &str) -> &str {
     text.trim_matches([' ', '\t'])
 }
 
-/// Undoes percent-encoding.
+/// Decodes percent-encoding.
 fn decoded(value: &str) -> Cow<'_, str> {
     if !value.contains('%') {
         return value.into();

@@ -1,39 +1,40 @@
+//! Injection of trace context into lines.
 use super::{BAGGAGE, Baggage, TRACEPARENT, TRACESTATE, TraceContext};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{Kind, PeekError, Peeked, peek, peek_member};
 
-/// A line with something put in: the three pieces, one after the other, are the line to send.
+/// A line with an insertion. The three parts, concatenated, are the line to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Injected<'a> {
-    /// The bytes of the line before the place.
+    /// The bytes of the line before the insertion.
     pub before: &'a [u8],
-    /// What is put in; instead of the word `null` where that was the value of `_meta`.
+    /// The inserted text. It replaces the word `null` if that was the value of `_meta`.
     pub inserted: String,
-    /// The bytes of the line after the place.
+    /// The bytes of the line after the insertion.
     pub after: &'a [u8],
 }
 
 impl Injected<'_> {
-    /// The line as a whole.
+    /// Concatenates the parts.
     pub fn to_line(&self) -> Vec<u8> {
         [self.before, self.inserted.as_bytes(), self.after].concat()
     }
 }
 
-/// A line that nothing can be put into; send it as it is.
+/// A line without a place for a context. It should be sent unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InjectError {
-    /// It is no message, or has a member on the way to the place twice.
+    /// The line is not a message, or contains a relevant member twice.
     Line(PeekError),
-    /// It is a response: those carry no context.
+    /// The line is a response. Responses carry no context.
     Response,
-    /// Its `params` are no object.
+    /// `params` is not an object.
     Params,
-    /// Its `_meta` is neither an object nor `null`.
+    /// `_meta` is neither an object nor `null`.
     Meta,
 }
 
@@ -56,11 +57,11 @@ impl From<PeekError> for InjectError {
     }
 }
 
-/// Puts a context into `params._meta` of a request or a notification, as text before the closing brace of the innermost
-/// object that is there; every byte of the line stays as it is.
+/// Injects a context into `params._meta` of a request or a notification. The text is inserted before the closing brace
+/// of the innermost existing object; all other bytes are preserved.
 ///
-/// Nothing is put in for what the sender said: a `_meta` with a `traceparent` or a `tracestate` takes neither, one with a
-/// `baggage` takes none. `None` where that leaves nothing to put in.
+/// A context of the sender is preserved: a `_meta` with a `traceparent` or a `tracestate` receives neither, and one
+/// with a `baggage` receives none. Returns `None` if nothing remains to be inserted.
 ///
 /// ```
 /// use semconv_map::trace_context::{TraceContext, inject};
@@ -76,7 +77,7 @@ impl From<PeekError> for InjectError {
 /// ```
 ///
 /// # Errors
-/// The line is not a message with a place for a context: see [`InjectError`].
+/// Returns an error if the line is not a message with a place for a context.
 pub fn inject<'a>(
     line: &'a [u8],
     trace: Option<&TraceContext>,
@@ -100,23 +101,23 @@ pub fn inject<'a>(
         baggage.filter(|_| !has_baggage).map(|baggage| (BAGGAGE, baggage.as_str().into())),
     ];
     let members = members.into_iter().flatten();
-    // A string as a JSON value writes itself with its quotes and escapes.
+    // Serialized as JSON strings, with quotes and escapes.
     let members: Vec<_> = members
         .map(|(name, text)| format!("\"{name}\":{}", serde_json::Value::String(text)))
         .collect();
     Ok((!members.is_empty()).then(|| place.put(line, &members.join(","))))
 }
 
-/// What of `params._meta` there is.
+/// The innermost existing part of `params._meta`.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     /// An object.
     Meta(&'a str),
-    /// `null`.
+    /// The value `null`.
     Null(&'a str),
-    /// Only params.
+    /// `params` without `_meta`.
     Params(&'a str),
-    /// No params.
+    /// A message without `params`.
     Message,
 }
 
@@ -155,7 +156,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Puts members before the closing brace of an object in the line.
+/// Inserts members before the closing brace of an object in the line.
 fn into_object<'a>(line: &'a [u8], object: &str, members: &str) -> Injected<'a> {
     let close = offset(line, object) + object.len().saturating_sub(1);
     let is_empty = object.bytes().skip(1).all(|byte| byte.is_ascii_whitespace() || byte == b'}');
@@ -163,7 +164,7 @@ fn into_object<'a>(line: &'a [u8], object: &str, members: &str) -> Injected<'a> 
     pieces(line, close, close, format!("{comma}{members}"))
 }
 
-/// Where a part of the line is in it.
+/// Returns the offset of a part within the line.
 fn offset(line: &[u8], part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(line.as_ptr().addr())
 }

@@ -1,14 +1,14 @@
-//! The members of a message that are recorded, found in one pass and no further than to the last of them.
+//! Recorded members of a message, found in one pass that stops at the last of them.
 use alloc::borrow::Cow;
 use jsonrpc_core::{Head, JsonStr, Kind, MemberReader, Payload, Peeked, RequestId};
 
-/// The members of the params of a message, and of its `update`, as JSON text. Of members that come twice the first counts.
+/// Members of the params of a message and of its `update`, as JSON text. Of duplicate members, the first is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Members<'a> {
     pub(crate) session: Option<&'a str>,
     /// `_meta`.
     pub(crate) meta: Option<&'a str>,
-    /// `update`; `None` where only the members named below are recorded of it.
+    /// `update`. `None` if only the members below are recorded.
     pub(crate) update: Option<&'a [u8]>,
     pub(crate) session_update: Option<&'a str>,
     pub(crate) tool_call_id: Option<&'a str>,
@@ -19,7 +19,7 @@ pub(crate) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// The session and `_meta` of params.
+    /// Reads the session and `_meta` of params.
     #[inline]
     pub(super) fn of_params(params: &'a str) -> Self {
         let mut found = Self::default();
@@ -37,7 +37,7 @@ impl<'a> Members<'a> {
         found
     }
 
-    /// The members of a tool call.
+    /// Reads the members of a tool call.
     pub(super) fn of_tool_call(call: &'a str) -> Self {
         let mut found = Self::default();
         if let Ok(mut members) = MemberReader::new(call.as_bytes()) {
@@ -46,29 +46,30 @@ impl<'a> Members<'a> {
         found
     }
 
-    /// Whether they are of a text of the agent.
+    /// Returns whether the update is text of the agent.
     pub(super) fn are_of_text(&self) -> bool {
         self.session_update.is_some_and(|kind| TEXTS.contains(&kind))
     }
 
-    /// Whether text that changed nothing before the update changes nothing after it: no turn begins with it, and none ends.
+    /// Returns whether text that had no effect before the update has no effect after it: the update neither starts nor
+    /// ends a turn.
     pub(super) fn keep_quiet(&self) -> bool {
         self.session_update.is_some_and(|kind| WITHIN_TURNS.contains(&kind))
     }
 
-    /// Whether nothing is recorded of the update but what they name.
+    /// Returns whether these members are all that is recorded of the update.
     fn are_all(&self, interest: Interest) -> bool {
         let is_of_tool_call = self.session_update.is_some_and(|kind| TOOL_CALLS.contains(&kind));
         self.are_of_text() && !interest.texts || is_of_tool_call && !interest.tool_calls
     }
 
-    /// Whether nothing else is recorded of a message of whose update they are all.
+    /// Returns whether these members of the update are all that is recorded of the message.
     fn are_complete(&self) -> bool {
         let of_tool_call = [self.tool_call_id, self.status, self.kind, self.name, self.update_meta];
         self.session.is_some() && (of_tool_call.iter().all(Option::is_some) || self.are_of_text())
     }
 
-    /// Reads the next member of an update, or of a tool call; `Some(None)` at its end.
+    /// Reads the next member of an update or a tool call. Returns `Some(None)` at its end.
     #[inline]
     fn read_member(&mut self, members: &mut MemberReader<'a>) -> Option<Option<()>> {
         let Some(name) = members.next_name().ok()? else { return Some(None) };
@@ -87,7 +88,7 @@ impl<'a> Members<'a> {
         Some(Some(()))
     }
 
-    /// Reads an update that was entered and is in `json`, as far as something of it is recorded.
+    /// Reads an update up to the last recorded member. `json` is inside the update.
     fn read_update(
         &mut self,
         members: &mut MemberReader<'a>,
@@ -107,39 +108,39 @@ impl<'a> Members<'a> {
     }
 }
 
-/// The kinds of updates that are text of the agent, as JSON text.
+/// Kinds of updates that are text of the agent, as JSON text.
 const TEXTS: [&str; 2] = [r#""agent_message_chunk""#, r#""agent_thought_chunk""#];
 
-/// The kinds of updates that tell of a tool call.
+/// Kinds of updates of tool calls, as JSON text.
 const TOOL_CALLS: [&str; 2] = [r#""tool_call""#, r#""tool_call_update""#];
 
-/// The most frequent kinds of updates that neither begin nor end a turn.
+/// The most frequent kinds of updates that neither start nor end a turn.
 const WITHIN_TURNS: [&str; 4] =
     [r#""tool_call""#, r#""tool_call_update""#, r#""plan""#, r#""usage_update""#];
 
-/// Of which updates more is recorded than the members that [`Members`] names.
+/// The updates that are recorded beyond the members of [`Members`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interest {
     pub(super) texts: bool,
     pub(super) tool_calls: bool,
 }
 
-/// A `session/update` that was read as far as something of it is recorded.
+/// A `session/update`, read up to the last recorded member.
 ///
-/// Most lines are of these, and the longest: what stands behind the last member that makes a difference is not looked at,
-/// and nothing else is checked.
+/// Most lines, including the longest, are updates. The part after the last relevant member is not read, and nothing
+/// else is validated.
 #[derive(Debug)]
 pub(super) struct Update<'a> {
     pub(super) members: Members<'a>,
-    /// How many bytes of the line were looked at.
+    /// Number of bytes of the line that were read.
     pub(super) read: usize,
 }
 
 const SESSION_UPDATE: &str = r#""session/update""#;
 
 impl<'a> Update<'a> {
-    /// `None` for any other message, for one whose method stands behind its params or with escapes, for one that lacks
-    /// something, and for one that breaks off before all is known. One with an id that stands before its params is a request.
+    /// Returns `None` for other messages, for a method after the params or with escapes, for missing members, and for a
+    /// line that is truncated before all members are known. A message with an id before its params is a request.
     pub(super) fn read(line: &'a [u8], interest: Interest) -> Option<Self> {
         let mut head = Head::read(line)?;
         let is_update = head.payload == Payload::Params && head.method == Some(SESSION_UPDATE);
@@ -149,7 +150,7 @@ impl<'a> Update<'a> {
         Self::of_params(&mut head.members, line, interest)
     }
 
-    /// The same of a message that was looked at before.
+    /// Reads the same of a message that was already peeked.
     pub(super) fn of(message: &Peeked<'a>, interest: Interest) -> Option<Self> {
         let is_update = message.method().is_some_and(|method| method == "session/update");
         if message.kind() != Kind::Notification || !is_update {
@@ -162,7 +163,7 @@ impl<'a> Update<'a> {
         Some(update)
     }
 
-    /// Reads params that were entered and are in `json`.
+    /// Reads params. `json` is inside the params.
     fn of_params(
         params: &mut MemberReader<'a>,
         json: &'a [u8],
@@ -187,15 +188,14 @@ impl<'a> Update<'a> {
     }
 }
 
-/// The id of a response that is a result, read no further than to where an object begins there; `None` for any other
-/// message.
+/// Returns the id of a successful response, read up to the start of its object. Returns `None` for other messages.
 pub(super) fn answered(line: &[u8]) -> Option<RequestId> {
     let mut head = Head::read(line)?;
     let is_object = head.payload == Payload::Result && head.members.enter();
     head.id.filter(|_| is_object && head.method.is_none()).and_then(request_id)
 }
 
-/// An id as most programs write it.
+/// Parses an id in its common notation.
 fn request_id(id: &str) -> Option<RequestId> {
     match id.as_bytes() {
         [b'0'] | [b'1'..=b'9', ..] => id.parse::<i64>().ok().map(RequestId::from),
@@ -203,7 +203,7 @@ fn request_id(id: &str) -> Option<RequestId> {
     }
 }
 
-/// A member that is a string.
+/// Returns a member that is a string.
 #[inline]
 pub(crate) fn string(member: &str) -> Option<Cow<'_, str>> {
     JsonStr::new(member)?.decode()

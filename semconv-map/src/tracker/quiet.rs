@@ -1,24 +1,23 @@
-//! Text of the agent that changes nothing.
+//! Detection of text updates that have no effect.
 use super::members::Update;
 use crate::attribute::MAX_NAME_BYTES;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Knows updates that only say more of what was said last, while none of it is recorded.
+/// Recognizes updates that only continue the last text, while text is not recorded.
 #[derive(Debug)]
 pub(super) struct Quiet {
-    /// The session, as JSON text, in which more text changes nothing; empty where that is not known.
+    /// Session in which more text has no effect, as JSON text. Empty if unknown.
     session: String,
-    /// What such updates start with, as far as they were read: one that starts so says the same as far as it is read. Empty
-    /// where that is not known.
+    /// Decisive prefixes of such updates: a line with the same prefix has the same effect. Empty if unknown.
     starts: [Vec<u8>; 2],
 }
 
-/// A start that is longer is not kept: it has text in it, so another line will hardly start with it.
+/// Maximum length of a remembered prefix. A longer one contains text, so another line is unlikely to share it.
 const MAX_START: usize = 2 * MAX_NAME_BYTES;
 
 impl Default for Quiet {
-    /// With all the memory that it will take.
+    /// Allocates all memory in advance.
     fn default() -> Self {
         let start = || Vec::with_capacity(MAX_START);
         Self { session: String::with_capacity(MAX_NAME_BYTES), starts: [start(), start()] }
@@ -26,13 +25,13 @@ impl Default for Quiet {
 }
 
 impl Quiet {
-    /// Whether a line of the agent starts as one that said nothing new.
+    /// Returns whether a line of the agent has a remembered prefix.
     #[inline]
     pub(super) fn knows(&self, line: &[u8]) -> bool {
         self.starts.iter().any(|start| !start.is_empty() && line.starts_with(start))
     }
 
-    /// Whether an update says nothing new; `line` is its line.
+    /// Returns whether an update has no effect. `line` is its line.
     pub(super) fn is_more(&mut self, update: &Update<'_>, line: &[u8]) -> bool {
         let is_more = !self.session.is_empty()
             && update.members.session == Some(&*self.session)
@@ -46,7 +45,7 @@ impl Quiet {
         is_more
     }
 
-    /// From now on more text changes nothing in this session, named as JSON text.
+    /// Marks a session, given as JSON text, in which more text has no effect.
     pub(super) fn begin(&mut self, session: &str) {
         self.forget();
         if session.len() <= MAX_NAME_BYTES {
@@ -54,7 +53,7 @@ impl Quiet {
         }
     }
 
-    /// Something happened.
+    /// Forgets the session after any other event.
     pub(super) fn forget(&mut self) {
         self.session.clear();
         self.starts.iter_mut().for_each(Vec::clear);

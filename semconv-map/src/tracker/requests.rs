@@ -1,8 +1,8 @@
-//! Requests and their answers.
+//! Requests and their responses.
 use super::members::answered;
 use super::{Members, OpenPermission, OpenRequest, Tracker, Work, member, string};
 use crate::acp::client_request;
-use crate::acp::lifecycle::{self, Call};
+use crate::acp::lifecycle::{self, RequestCall};
 use crate::acp::permission::Options;
 use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd, TurnKind};
 use crate::acp::tool_call::ToolEnd;
@@ -34,7 +34,7 @@ impl Tracker {
         let params = message.params().unwrap_or("{}");
         let Members { session, meta, .. } = Members::of_params(params);
         let session = session.and_then(string);
-        let call = Call {
+        let call = RequestCall {
             direction: sender,
             id: id_text(&id, message),
             method: &method,
@@ -51,7 +51,7 @@ impl Tracker {
         self.requests.insert(sender, id, request);
     }
 
-    /// Takes in an answer to a request that `asker` sent.
+    /// Handles a response to a request of `asker`.
     pub(super) fn on_response(&mut self, asker: Direction, message: &Peeked<'_>) {
         let id = message.request_id();
         let Some(request) = id.and_then(|id| self.requests.remove(asker, &id)) else {
@@ -68,7 +68,8 @@ impl Tracker {
         }
     }
 
-    /// Takes in an answer to a request that `asker` sent, if it is a result of which nothing is recorded.
+    /// Handles a response to a request of `asker`, if it is successful and nothing of it is recorded. Returns whether
+    /// it was handled.
     pub(super) fn on_answered(&mut self, asker: Direction, line: &[u8]) -> bool {
         let Some(id) = answered(line) else { return false };
         let ends = |request: &OpenRequest| request.work.ends_with_any_result();
@@ -77,7 +78,12 @@ impl Tracker {
         true
     }
 
-    fn start_turn(&mut self, call: Call<'_>, meta: Option<&str>, params: &str) -> OpenRequest {
+    fn start_turn(
+        &mut self,
+        call: RequestCall<'_>,
+        meta: Option<&str>,
+        params: &str,
+    ) -> OpenRequest {
         let content = self.policy.records_content().then(|| wire::decode::<PromptRequest>(params));
         let content = content.and_then(Result::ok);
         let key = call.session.unwrap_or_default();
@@ -104,7 +110,7 @@ impl Tracker {
         OpenRequest { span: Some(span), work: Work::Prompt(clip(key)) }
     }
 
-    fn start_permission(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
+    fn start_permission(&mut self, call: RequestCall<'_>, params: &str) -> OpenRequest {
         let question = Question::of(params);
         let tool = match (call.session, question.tool_call) {
             (Some(session), Some(tool_call)) => {
@@ -134,13 +140,13 @@ impl Tracker {
 
     fn start_request(
         &mut self,
-        mut call: Call<'_>,
+        mut call: RequestCall<'_>,
         meta: Option<&str>,
         params: &str,
     ) -> OpenRequest {
         let work = Work::of(call.direction, call.method, call.session, params);
         match &work {
-            // The answer says which session it is.
+            // The response contains the session.
             Work::NewSession => call.session = None,
             Work::LoadSession(session) => {
                 if let Some(session) = self.sessions.get_or_insert(session) {
@@ -164,7 +170,7 @@ impl Tracker {
             (name, kind, attributes)
         } else {
             let attributes = Attributes::of_span_in(core::mem::take(&mut self.spare));
-            // The answer says which version it is from here on.
+            // The response contains the version used from now on.
             let peers = if let Work::Initialize(peers) = &work { peers } else { &self.peers };
             let (name, attributes) = lifecycle::start(&self.policy, peers, call, attributes);
             (name, lifecycle::span_kind(call.direction), attributes)
@@ -178,7 +184,7 @@ impl Tracker {
         OpenRequest { span, work }
     }
 
-    /// Where a request of the agent belongs: to the only tool call that runs, else to the turn.
+    /// Returns the parent of an agent request: the only running tool call, else the turn.
     fn agent_parent(&self, session: Option<&str>) -> Parent {
         let turn = match session {
             Some(session) => {
@@ -193,7 +199,7 @@ impl Tracker {
         turn.map_or(Parent::Root, |turn| Parent::Span(turn.span))
     }
 
-    /// The client does work for the tool call that runs.
+    /// Records that the client works for the running tool call.
     fn note_client_tool(&mut self, session: Option<&str>) {
         let session = session.and_then(|session| self.sessions.get_mut(session));
         if let Some(session) = session
@@ -262,7 +268,7 @@ impl Tracker {
         }
     }
 
-    /// Learns from a result.
+    /// Updates the state from a result.
     fn on_result(
         &mut self,
         span: Option<SpanHandle>,
@@ -318,7 +324,7 @@ impl Tracker {
         self.sessions.set_active(&id, true);
     }
 
-    /// A session begins with what another had; the span belongs to that one.
+    /// Handles a fork: the new session starts with the state of its origin, to which the span belongs.
     fn on_fork(&mut self, origin: &str, result: &str, attributes: &mut Attributes) {
         let Some(id) = member(result, "sessionId") else {
             self.counters.undecodable += 1;
@@ -336,7 +342,7 @@ impl Tracker {
         self.sessions.set_active(&id, true);
     }
 
-    /// Whether a session is being made of another.
+    /// Returns whether a session is being forked.
     pub(super) fn is_forking(&self) -> bool {
         let mut requests = self.requests.of(Direction::ClientToAgent);
         requests.any(|request| matches!(request.work, Work::ForkSession(_)))
@@ -388,7 +394,8 @@ impl Tracker {
         }
     }
 
-    /// The sender uses an id again: nobody will know which of the two an answer is for, so it is for the new one.
+    /// Ends the previous request of a reused id. The response cannot be attributed to one of the two, so it counts for
+    /// the new request.
     fn end_reused(&mut self, sender: Direction, id: &RequestId) {
         let Some(request) = self.requests.remove(sender, id) else { return };
         if let (Work::Prompt(session), Some(span)) = (&request.work, request.span) {
@@ -408,7 +415,7 @@ impl Tracker {
         }
     }
 
-    /// Whether one more request can be kept. Those whose spans ended with their parents make room.
+    /// Returns whether another request can be tracked. Requests of ended spans are evicted if necessary.
     fn has_room(&mut self) -> bool {
         if self.requests.len() >= self.limits.open_spans {
             let spans = &self.spans;
@@ -421,11 +428,11 @@ impl Tracker {
     }
 }
 
-/// What is recorded of a permission request, as JSON text.
+/// Recorded members of a permission request, as JSON text.
 #[derive(Default)]
 struct Question<'a> {
     options: Option<&'a str>,
-    /// Version 2 has the tool call within the subject of the request.
+    /// In version 2, the tool call is part of the request's subject.
     tool_call: Option<&'a str>,
 }
 
@@ -450,7 +457,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What the `_meta` of a request says of where it comes from.
+/// Returns the parent and the baggage in the `_meta` of a request.
 #[inline(always)]
 pub(crate) fn remote(meta: Option<&str>) -> (Parent, Option<Baggage>) {
     let Some(meta) = meta else { return (Parent::Root, None) };
@@ -458,7 +465,7 @@ pub(crate) fn remote(meta: Option<&str>) -> (Parent, Option<Baggage>) {
     (parent.map_or(Parent::Root, Parent::Remote), Baggage::from_meta(meta))
 }
 
-/// `null` as an empty object: there are agents that answer so where there is nothing to say.
+/// Maps `null` to an empty object, because some agents respond with `null`.
 fn object(result: &str) -> &str {
     if result == "null" { "{}" } else { result }
 }

@@ -1,4 +1,4 @@
-//! What is known of one session.
+//! State of one session.
 use super::Over;
 use super::spans::Spans;
 use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd, TurnKind};
@@ -16,41 +16,41 @@ use jsonrpc_core::{JsonStr, find_member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Tool calls of a session that have ended, and are remembered so that a late update does not begin them again.
+/// Number of ended tool calls per session that are remembered, so that a late update does not start them again.
 const ENDED_TOOL_CALLS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// What the agent is at, in the order it came.
+    /// Open turns in order of their start.
     pub(super) turns: Vec<Turn>,
-    /// The turn that ended last.
+    /// The last turn that ended.
     pub(super) last_turn: Option<SpanHandle>,
-    /// What the next turn continues, and why.
+    /// The turn that the next turn continues, and the reason.
     continues: Option<(SpanHandle, &'static str)>,
-    /// Whether another session was said to own it.
+    /// Whether the session is owned by another session.
     pub(super) is_subagent: bool,
     pub(super) tools: BTreeMap<String, OpenToolCall>,
-    /// With the turn in which they ended.
+    /// Ended tool calls with their turn.
     ended_tools: VecDeque<(Option<SpanHandle>, String)>,
     pub(super) model: Option<String>,
     pub(super) tokens: Tokens,
-    /// What the session has cost, if that is known.
+    /// Cost of the session, if known.
     pub(super) cost: Option<Money>,
-    /// What it was before the client initialized again, for when it is loaded.
+    /// State before the client initialized again, restored when the session is loaded.
     former: Option<Former>,
-    /// How many `session/load` are not answered.
+    /// Number of `session/load` requests without a response.
     pub(super) loading: usize,
-    /// Whether it was first heard of while a `session/fork` was not answered, which makes it.
+    /// Whether the session was first observed while a `session/fork`, which creates sessions, was unanswered.
     pub(super) is_forming: bool,
-    /// The updates they replayed.
+    /// Number of replayed updates.
     pub(super) replayed: i64,
-    /// Whether it was made or loaded, and not closed.
+    /// Whether the session was created or loaded, and not closed.
     is_active: bool,
-    /// When it was last heard of, in messages.
+    /// Sequence number of the last message of the session.
     pub(super) last_seen: u64,
 }
 
-/// What agents count on when a session is loaded.
+/// State that a loaded session continues from.
 #[derive(Debug)]
 struct Former {
     cost: Option<Money>,
@@ -58,13 +58,13 @@ struct Former {
 }
 
 impl Session {
-    /// It was made just now, whatever had its id before.
+    /// Handles the creation of the session. Previous state under the same id is dropped.
     pub(super) fn begin(&mut self) {
         (self.former, self.last_turn) = (None, None);
         self.cost.get_or_insert_default();
     }
 
-    /// It was loaded, and goes on where it was.
+    /// Handles the loading of the session, which continues from its previous state.
     pub(super) fn resume(&mut self) {
         if let Some(Former { cost, tokens }) = self.former.take() {
             self.cost = self.cost.take().or(cost);
@@ -73,20 +73,20 @@ impl Session {
         self.continue_from(self.last_turn, link::RESUME);
     }
 
-    /// Whether nothing is lost but what is known of it.
+    /// Returns whether the session can be evicted without losing an open span.
     pub(super) fn is_idle(&self) -> bool {
         self.turns.is_empty() && self.tools.is_empty() && self.loading == 0
     }
 
-    /// Whether updates tell what happened before.
+    /// Returns whether updates are replayed.
     pub(super) fn is_replaying(&self) -> bool {
         (self.loading > 0 || self.is_forming) && self.turns.is_empty()
     }
 
-    /// Whether a tool call has ended, so that what comes of it is late.
+    /// Returns whether a tool call has ended, so that an update is late.
     ///
-    /// Some agents count their calls anew in each turn: one that is announced in a later turn than it ended in is
-    /// another, and begins.
+    /// Some agents reuse the ids of tool calls in each turn. A call that is announced in a later turn than it ended in
+    /// is a new call.
     pub(super) fn has_ended(&mut self, tool_call: &str, announced: bool) -> bool {
         let turn = self.turns.first().map(|turn| turn.span);
         let Some(at) = self.ended_tools.iter().position(|(_, ended)| ended == tool_call) else {
@@ -101,17 +101,17 @@ impl Session {
         !is_another
     }
 
-    /// The turn that updates and requests of the agent belong to: the oldest one, for agents answer in order.
+    /// Returns the turn of updates and requests of the agent: the oldest one, because agents respond in order.
     pub(super) fn turn(&mut self) -> Option<&mut Turn> {
         self.turns.first_mut()
     }
 
-    /// The next turn goes on with another.
+    /// Sets the turn that the next turn continues.
     pub(super) fn continue_from(&mut self, turn: Option<SpanHandle>, reason: &'static str) {
         self.continues = turn.map(|turn| (turn, reason));
     }
 
-    /// The links of a turn that starts.
+    /// Returns the links of a turn that starts.
     pub(super) fn take_links(&mut self) -> Vec<Link> {
         let link = self.continues.take().map(|(to, reason)| {
             let attributes = Vec::from([Attribute::new(keys::ACP_LINK_REASON, reason)]);
@@ -120,7 +120,7 @@ impl Session {
         Vec::from_iter(link)
     }
 
-    /// The tool call of the current turn, if it is the only one that runs.
+    /// Returns the tool call of the current turn, if exactly one is running.
     pub(super) fn only_tool(&self) -> Option<&OpenToolCall> {
         let turn = self.turns.first().map(|turn| turn.span);
         let mut running = self.tools.values().filter(|tool| tool.turn == turn);
@@ -143,7 +143,7 @@ impl Session {
         self.forget_tool(id);
     }
 
-    /// Takes no more updates of a tool call.
+    /// Ignores further updates of a tool call.
     pub(super) fn forget_tool(&mut self, id: String) {
         if self.ended_tools.len() >= ENDED_TOOL_CALLS {
             self.ended_tools.pop_front();
@@ -152,7 +152,7 @@ impl Session {
         self.ended_tools.push_back((turn, id));
     }
 
-    /// Ends the tool calls that `belongs` picks.
+    /// Ends the tool calls that match `belongs`.
     pub(super) fn end_tools(
         &mut self,
         policy: &Policy,
@@ -169,7 +169,7 @@ impl Session {
         }
     }
 
-    /// Ends a turn, and before it the tool calls that are still open in it.
+    /// Ends a turn, after its open tool calls.
     fn end_turn(
         &mut self,
         policy: &Policy,
@@ -192,13 +192,13 @@ impl Session {
         self.last_turn = Some(span);
     }
 
-    /// The turns that end when the session is idle.
+    /// Returns the turns that end when the session becomes idle.
     fn until_idle(&self) -> Vec<SpanHandle> {
         let until_idle = self.turns.iter().filter(|turn| turn.kind != TurnKind::Prompt);
         until_idle.map(|turn| turn.span).collect()
     }
 
-    /// Takes the model out of an object with `configOptions`, or with `models` as older agents have it.
+    /// Reads the model from `configOptions`, or from `models` of older agents.
     pub(super) fn on_options(&mut self, object: &str) {
         let member = |name| find_member(object, &[name]);
         let option = || model_option(member("configOptions")?);
@@ -212,7 +212,7 @@ impl Session {
     }
 }
 
-/// What config options of both versions have in common.
+/// Common members of config options of both versions.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ConfigOption<'a> {
@@ -222,7 +222,7 @@ struct ConfigOption<'a> {
     current_value: Option<&'a RawValue>,
 }
 
-/// A member of older agents that the schema does not have any more.
+/// Member of older agents that is no longer part of the schema.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Models<'a> {
@@ -237,15 +237,15 @@ fn model_option(options: &str) -> Option<String> {
     JsonStr::new(value.get())?.decode().map(|model| clip(&model))
 }
 
-/// The sessions that are known.
+/// The known sessions.
 #[derive(Debug)]
 pub(super) struct Sessions {
     sessions: BTreeMap<String, Session>,
-    /// The open spans of subagents, each with the turn it belongs to and with its session. Older ones come first.
+    /// Open spans of subagents with their turn and session, oldest first.
     subagents: Vec<Subagent>,
     limit: usize,
     messages: u64,
-    /// How many more sessions are active than when that was last asked.
+    /// Change of the number of active sessions since it was last taken.
     change: i64,
 }
 
@@ -261,12 +261,12 @@ impl Sessions {
         Self { sessions: BTreeMap::new(), subagents: Vec::new(), limit, messages: 0, change: 0 }
     }
 
-    /// Notes that a subagent works within a turn of its owner.
+    /// Records that a subagent works within a turn of its owner.
     pub(super) fn add_subagent(&mut self, turn: SpanHandle, session: &str, span: SpanHandle) {
         self.subagents.push(Subagent { turn, session: clip(session), span });
     }
 
-    /// Ends a turn, and before it the subagents that still work within it, the innermost first.
+    /// Ends a turn, after the subagents that work within it, innermost first.
     pub(super) fn end_turn(
         &mut self,
         policy: &Policy,
@@ -277,7 +277,7 @@ impl Sessions {
         how: TurnEnd<'_>,
     ) {
         let mut ending = Vec::from([span]);
-        // A subagent is newer than the turn that it belongs to.
+        // A subagent is newer than its turn.
         for subagent in &self.subagents {
             if ending.contains(&subagent.turn) {
                 ending.push(subagent.span);
@@ -300,7 +300,7 @@ impl Sessions {
         }
     }
 
-    /// Ends the turns of a session that do not end with an answer: it is idle.
+    /// Ends the turns of a session that end when it becomes idle.
     pub(super) fn on_idle(
         &mut self,
         policy: &Policy,
@@ -314,19 +314,19 @@ impl Sessions {
         }
     }
 
-    /// How many more sessions are active than at the last call; negative for fewer.
+    /// Returns the change of the number of active sessions since the last call.
     pub(super) fn take_change(&mut self) -> i64 {
         core::mem::take(&mut self.change)
     }
 
-    /// Notes that a session was made or loaded, or closed.
+    /// Records that a session was created, loaded or closed.
     pub(super) fn set_active(&mut self, id: &str, is_active: bool) {
         let Some(session) = self.get_mut(id) else { return };
         let before = core::mem::replace(&mut session.is_active, is_active);
         self.change += i64::from(is_active) - i64::from(before);
     }
 
-    /// Ends the turns and tool calls whose spans `picks` picks, and what belongs to them.
+    /// Ends the turns and tool calls with spans that match `picks`, and their descendants.
     pub(super) fn end_all(
         &mut self,
         policy: &Policy,
@@ -347,14 +347,14 @@ impl Sessions {
         }
     }
 
-    /// Forgets all of them.
+    /// Forgets all sessions.
     pub(super) fn clear(&mut self) {
         while let Some((_, session)) = self.sessions.pop_first() {
             self.change -= i64::from(session.is_active);
         }
     }
 
-    /// Forgets what is known of them but what is open, and what those go on from that are loaded again.
+    /// Forgets all sessions, except for open work and the state that loaded sessions continue from.
     pub(super) fn start_over(&mut self) {
         for session in self.sessions.values_mut() {
             let before = core::mem::take(session);
@@ -376,7 +376,7 @@ impl Sessions {
         Some(session)
     }
 
-    /// The session, which may be new; nothing if all others are busy and there is no room.
+    /// Returns the session, creating it if necessary. Returns `None` if the limit is reached and all sessions are busy.
     pub(super) fn get_or_insert(&mut self, id: &str) -> Option<&mut Session> {
         let id = cut(id, MAX_NAME_BYTES);
         if !self.sessions.contains_key(id) {
@@ -397,7 +397,7 @@ impl Sessions {
         }
     }
 
-    /// The only turn there is, for requests that name no session.
+    /// Returns the turn for requests that name no session, if there is exactly one.
     pub(super) fn only_turn(&self) -> Option<&Turn> {
         let mut turns = self.sessions.values().flat_map(|session| &session.turns);
         turns.next().filter(|_| turns.next().is_none())

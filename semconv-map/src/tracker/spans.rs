@@ -1,4 +1,4 @@
-//! The spans that are open, and the records that wait to be polled.
+//! Open spans, and records waiting to be polled.
 use super::{Counters, Limits};
 use crate::attribute::{Attribute, Attributes};
 use crate::keys;
@@ -12,31 +12,31 @@ use alloc::vec::Vec;
 use core::num::NonZeroU64;
 use core::time::Duration;
 
-/// Keeps that each span starts once and ends once, and before its parent does.
+/// Ensures that each span starts once and ends once, before its parent.
 ///
-/// A span takes the room for its end when it starts, so an end always fits: the waiting records and the open spans
-/// together are never more than [`Limits::records`].
+/// A span reserves room for its end when it starts, so an end always fits: the number of waiting records and open spans
+/// never exceeds [`Limits::records`].
 #[derive(Debug)]
 pub(crate) struct Spans {
     limits: Limits,
     queue: VecDeque<Record>,
-    /// In the order in which they started, which is that of their handles.
-    open: Vec<Open>,
+    /// Open spans in order of their start, which is the order of their handles.
+    open: Vec<OpenSpan>,
     next: SpanHandle,
     pub(super) dropped_spans: u64,
     dropped_events: u64,
     dropped_metrics: u64,
-    /// The attribute that says why a span ended that nobody ended.
+    /// Attribute with the reason for spans that end without a response.
     end_key: &'static str,
-    /// The metrics of spans, where metrics are recorded.
+    /// Metrics of spans, if metrics are recorded.
     rows: Option<[&'static [Row]; 2]>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenSpan {
     span: SpanHandle,
     parent: Option<SpanHandle>,
-    /// How many spans that belong to it are open.
+    /// Number of open child spans.
     children: usize,
     events: usize,
     dropped_events: u32,
@@ -58,7 +58,7 @@ impl Spans {
         }
     }
 
-    /// What was counted elsewhere, with what did not fit here.
+    /// Returns the counters, including `others`, which were counted elsewhere.
     pub(crate) fn counters(&self, others: Counters) -> Counters {
         let (dropped_events, dropped_metrics) = (self.dropped_events, self.dropped_metrics);
         let dropped_spans = self.dropped_spans;
@@ -81,12 +81,12 @@ impl Spans {
     }
 
     #[inline]
-    fn get_mut(&mut self, span: SpanHandle) -> Option<&mut Open> {
+    fn get_mut(&mut self, span: SpanHandle) -> Option<&mut OpenSpan> {
         let place = self.place(span)?;
         self.open.get_mut(place)
     }
 
-    /// What the next span starts as.
+    /// Returns the next span to start.
     #[inline]
     pub(crate) fn next(
         &self,
@@ -100,7 +100,7 @@ impl Spans {
         SpanStart { span, parent, name, kind, time, attributes, baggage: None, links }
     }
 
-    /// Starts the [`next`](Self::next) span, if there is room for it.
+    /// Starts the span returned by [`next`](Self::next), if there is room.
     #[inline]
     pub(crate) fn start(&mut self, start: SpanStart) -> Option<SpanHandle> {
         if self.open.len() >= self.limits.open_spans || self.used() + 2 > self.limits.records {
@@ -123,12 +123,19 @@ impl Spans {
                 turn.tool_calls += 1;
             }
         }
-        self.open.push(Open { span, parent, children: 0, events: 0, dropped_events: 0, measured });
+        self.open.push(OpenSpan {
+            span,
+            parent,
+            children: 0,
+            events: 0,
+            dropped_events: 0,
+            measured,
+        });
         self.queue.push_back(Record::Start(start));
         Some(span)
     }
 
-    /// Adds an event with content to a span, if there is any: one does not count against the others.
+    /// Adds a content event to a span, if there is content. It does not count against the limit of events.
     #[inline]
     pub(crate) fn details(
         &mut self,
@@ -148,7 +155,7 @@ impl Spans {
         }
     }
 
-    /// Adds an event to a span; nothing happens if that has ended.
+    /// Adds an event to a span. Ignored if the span has ended.
     pub(crate) fn event(
         &mut self,
         time: Duration,
@@ -174,7 +181,7 @@ impl Spans {
         }
     }
 
-    /// Ends a span, and before it those that belong to it; nothing happens if it has ended.
+    /// Ends a span, after its descendants. Ignored if the span has ended.
     #[inline]
     pub(crate) fn end(
         &mut self,
@@ -193,7 +200,7 @@ impl Spans {
         }
     }
 
-    /// Ends what belongs to a span: a span that has ended takes no more children, so the newest go first.
+    /// Ends the descendants of a span, newest first. Ended spans accept no children.
     fn end_below(&mut self, time: Duration, span: SpanHandle) {
         let mut below = Vec::from([span]);
         for open in &self.open {
@@ -211,7 +218,7 @@ impl Spans {
     #[inline]
     fn push_end(&mut self, mut end: SpanEnd) {
         let Some(place) = self.place(end.span) else { return };
-        let Open { parent, measured, dropped_events, .. } = self.open.remove(place);
+        let OpenSpan { parent, measured, dropped_events, .. } = self.open.remove(place);
         end.dropped_events = dropped_events;
         if let Some(above) = parent.and_then(|parent| self.get_mut(parent)) {
             above.children = above.children.saturating_sub(1);
@@ -227,7 +234,7 @@ impl Spans {
         }
     }
 
-    /// Measures something that is not of a span, if metrics are recorded.
+    /// Records a measurement without a span, if metrics are recorded.
     pub(crate) fn measure(
         &mut self,
         time: Duration,

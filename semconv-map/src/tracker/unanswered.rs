@@ -1,10 +1,10 @@
-//! Requests that wait for their answers.
+//! Requests without a response.
 use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
 
-/// What is kept of each request that is not answered, by who sent it and by its id.
+/// State of each unanswered request, by sender and id.
 ///
-/// They are few at a time, so they lie side by side, sorted, and are looked up without an id of one's own.
+/// Few requests are open at a time, so a sorted vector is used. Lookups do not require an owned id.
 #[derive(Debug)]
 pub(crate) struct Unanswered<S, T>(Vec<(S, RequestId, T)>);
 
@@ -22,7 +22,7 @@ impl<S: Copy + Ord, T> Unanswered<S, T> {
         self.0.get(place).map(|(_, _, request)| request)
     }
 
-    /// Keeps a request; one of the same sender and id has to be removed before.
+    /// Inserts a request. A previous request with the same sender and id has to be removed before.
     #[inline]
     pub(crate) fn insert(&mut self, sender: S, id: RequestId, request: T) {
         let (Ok(place) | Err(place)) = self.place(sender, &id);
@@ -51,13 +51,13 @@ impl<S: Copy + Ord, T> Unanswered<S, T> {
         self.0.retain(|(_, _, request)| is_kept(request));
     }
 
-    /// Takes out those that `picks` picks, in the order of their ids.
+    /// Removes and returns the requests that match `picks`, in order of their ids.
     pub(crate) fn take_if(&mut self, picks: impl Fn(&T) -> bool) -> Vec<T> {
         let picked = self.0.extract_if(.., |(_, _, request)| picks(request));
         picked.map(|(_, _, request)| request).collect()
     }
 
-    /// Those that `sender` sent.
+    /// Returns the requests of `sender`.
     pub(crate) fn of(&self, sender: S) -> impl Iterator<Item = &T> {
         let of_sender = self.0.iter().filter(move |(of, _, _)| *of == sender);
         of_sender.map(|(_, _, request)| request)

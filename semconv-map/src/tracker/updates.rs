@@ -1,8 +1,8 @@
-//! What the agent reports of a session.
+//! Updates of sessions.
 use super::{Members, Tracker, member, string};
 use crate::acp::prompt_turn::{Answer, Money, Turn, TurnKind, count};
-use crate::acp::subagent::{self, State};
-use crate::acp::tool_call::{OpenToolCall, Report};
+use crate::acp::subagent::{self, SubagentState};
+use crate::acp::tool_call::{OpenToolCall, ToolReport};
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
 use crate::keys::{self, event, link};
 use crate::metric;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
 impl Tracker {
-    /// Takes in a `session/update`. Text is only looked past, unless content is recorded.
+    /// Handles a `session/update`. Text is skipped unless content is recorded.
     pub(super) fn on_update(&mut self, members: &Members<'_>) {
         let (Some(id), Some(kind)) =
             (members.session.and_then(string), members.session_update.and_then(string))
@@ -81,7 +81,7 @@ impl Tracker {
                 self.on_plan(&id, update.map(|update| update.plan));
             }
             "plan_removed" => self.on_plan(&id, Some(Plan { entries: Some(Counted::default()) })),
-            // Text is read for content alone: without content it is not looked at.
+            // Text is decoded only if content is recorded.
             "agent_message_chunk" | "agent_thought_chunk" => {
                 if let Ok(update) = wire::decode::<SessionUpdate>(update) {
                     self.on_typed_update(&id, &update);
@@ -154,7 +154,7 @@ impl Tracker {
         }
     }
 
-    /// Takes in how a session of version 2 stands.
+    /// Handles a state update of version 2.
     fn on_state(&mut self, id: &str, update: &str) {
         if self.peers.is_v2() && member(update, "state").is_some_and(|state| state == "idle") {
             let answer = Answer::of_idle(update);
@@ -162,9 +162,9 @@ impl Tracker {
         }
     }
 
-    /// Takes in how a session stands that another owns.
+    /// Handles an update of a session that another session owns.
     fn on_subagent(&mut self, owner: &str, update: &str) {
-        let report = subagent::Report::new(update);
+        let report = subagent::SubagentReport::new(update);
         let Some(id) = report.session() else {
             self.counters.undecodable += 1;
             return;
@@ -178,19 +178,21 @@ impl Tracker {
         let is_new = !core::mem::replace(&mut session.is_subagent, true);
         let is_idle = session.turns.is_empty();
         match report.state() {
-            State::Idle => {
+            SubagentState::Idle => {
                 let answer = report.state.map(Answer::of_idle).unwrap_or_default();
                 self.sessions.on_idle(&self.policy, &mut self.spans, self.now, &id, &answer);
             }
-            State::Busy if is_idle => self.start_subagent(&report, owner, turn, &id),
-            State::Unsaid if is_idle && is_new => self.start_subagent(&report, owner, turn, &id),
-            State::Busy | State::Unsaid | State::Unknown => {}
+            SubagentState::Busy if is_idle => self.start_subagent(&report, owner, turn, &id),
+            SubagentState::Unspecified if is_idle && is_new => {
+                self.start_subagent(&report, owner, turn, &id)
+            }
+            SubagentState::Busy | SubagentState::Unspecified | SubagentState::Unknown => {}
         }
     }
 
     fn start_subagent(
         &mut self,
-        report: &subagent::Report<'_>,
+        report: &subagent::SubagentReport<'_>,
         owner: &str,
         turn: Option<SpanHandle>,
         id: &str,
@@ -227,11 +229,15 @@ impl Tracker {
         }
     }
 
-    /// Reads what a message says of a tool call. All of it is read only if content is recorded; what is not read without
-    /// content does not decide whether the call is recorded.
-    pub(super) fn report<'a>(&self, json: &'a str, members: &Members<'a>) -> Option<Report<'a>> {
+    /// Decodes a message about a tool call. Content is decoded only if it is recorded; otherwise it has no influence on
+    /// whether the call is recorded.
+    pub(super) fn report<'a>(
+        &self,
+        json: &'a str,
+        members: &Members<'a>,
+    ) -> Option<ToolReport<'a>> {
         let whole = self.interest.tool_calls.then(|| serde_json::from_str(json).ok()).flatten();
-        whole.or_else(|| Report::of_members(members))
+        whole.or_else(|| ToolReport::of_members(members))
     }
 
     fn on_plan(&mut self, id: &str, plan: Option<Plan>) {
@@ -244,8 +250,8 @@ impl Tracker {
         self.turn_event(id, event::PLAN, attributes);
     }
 
-    /// Takes in what is new about a tool call, and gives its span if that is open then.
-    pub(super) fn on_tool_call(&mut self, id: &str, report: &Report<'_>) -> Option<SpanHandle> {
+    /// Handles an update of a tool call. Returns its span if it is open afterwards.
+    pub(super) fn on_tool_call(&mut self, id: &str, report: &ToolReport<'_>) -> Option<SpanHandle> {
         let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
         let Some(session) = self.sessions.get_or_insert(id) else {
             spans.dropped_spans += 1;
@@ -286,7 +292,7 @@ impl Tracker {
     }
 }
 
-/// A plan as far as it is looked at; one that is no list has no entries.
+/// The decoded part of a plan. Invalid entries decode as an empty list.
 #[derive(Deserialize)]
 struct Plan {
     entries: Option<Counted>,
@@ -302,7 +308,7 @@ struct PlanUpdate {
     plan: Plan,
 }
 
-/// How many entries a plan has.
+/// Number of entries of a plan.
 #[derive(Default)]
 struct Counted {
     entries: i64,

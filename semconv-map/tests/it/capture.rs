@@ -1,4 +1,4 @@
-//! Where content goes: spans, events, or nowhere; gates, redaction and limits.
+//! Capture of content in spans, events, or nowhere; gates, redaction and limits.
 use crate::content::{assert_valid_parts, session_full_of};
 use crate::lines::{prompt, request, stop, text, update};
 use crate::spans::{A2C, C2A, Run, Span};
@@ -24,7 +24,7 @@ fn policy(change: impl FnOnce(&mut Policy)) -> Policy {
     policy
 }
 
-/// The attributes with content that spans have, and those that their events have.
+/// Returns the content attributes of spans, and those of their events.
 fn places(run: &Run) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     let holds = |value: &AttributeValue| format!("{value:?}").contains("word");
     let spans = run.spans.all.values();
@@ -44,9 +44,9 @@ const CONTENT: [&str; 5] = [
 const PATHS: [&str; 2] = ["acp.fs.path", "acp.tool.locations"];
 const TITLES: [&str; 1] = ["acp.tool.title"];
 
-/// Each capture mode with each gate: exactly what the documentation says, and nothing elsewhere.
+/// For each capture mode and gate, exactly the documented attributes are recorded.
 #[test]
-fn content_goes_where_the_policy_says() {
+fn content_is_recorded_by_policy() {
     let gates = [Gate::WithContent, Gate::Always, Gate::Never];
     for (capture, on_span, in_event) in [
         (Capture::Off, false, false),
@@ -84,9 +84,9 @@ fn content_goes_where_the_policy_says() {
     }
 }
 
-/// In an event, messages and what tools were given are values; the event is there once, and counts against no limit.
+/// In an event, messages and tool arguments are structured values. Each event occurs once and counts against no limit.
 #[test]
-fn events_have_structured_content() {
+fn events_have_structured_values() {
     let run = run(policy(|policy| policy.content = Capture::Event));
     let turn = run.span("invoke_agent");
     let details = turn.events.last().expect("no event");
@@ -117,9 +117,9 @@ fn events_have_structured_content() {
     }
 }
 
-/// A redaction sees every text that is recorded, with its kind, and what it gives back is recorded instead.
+/// A redaction receives every recorded text with its kind, and its replacement is recorded.
 #[test]
-fn a_redaction_sees_every_text() {
+fn redaction_receives_every_text() {
     let seen: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>> = Arc::default();
     let noted = Arc::clone(&seen);
     let redaction = Redaction::new(move |kind, text| {
@@ -165,9 +165,9 @@ fn a_redaction_sees_every_text() {
     assert_eq!(*seen, expected);
 }
 
-/// A text that came in pieces is redacted as a whole.
+/// A text that arrived in chunks is redacted as a whole.
 #[test]
-fn a_redaction_sees_a_message_as_a_whole() {
+fn redaction_receives_whole_messages() {
     let mut run = Run::new(policy(|policy| {
         policy.content = Capture::Span;
         policy.redaction = Some(Redaction::new(|kind, text| {
@@ -185,9 +185,9 @@ fn a_redaction_sees_a_message_as_a_whole() {
     assert_eq!(output[0]["parts"], json!([{ "type": "text", "content": "-" }]));
 }
 
-/// What a tool was given is cut only after it was redacted: before that it is JSON, in which a line end is no line end.
+/// Tool arguments are truncated after redaction. Before, the JSON text would contain escaped line breaks.
 #[test]
-fn a_redaction_sees_strings_that_are_cut_later() {
+fn strings_are_redacted_before_truncation() {
     for limit in [10, 20, 1000] {
         let mut run = Run::new(policy(|policy| {
             policy.content = Capture::Span;
@@ -216,9 +216,9 @@ fn a_redaction_sees_strings_that_are_cut_later() {
     }
 }
 
-/// What a redaction cannot look into is not let through.
+/// Text that cannot be redacted is not recorded.
 #[test]
-fn what_cannot_be_redacted_is_not_recorded() {
+fn unredactable_content_is_not_recorded() {
     let deep = format!("{}\"word\"{}", "[".repeat(200), "]".repeat(200));
     for (redacts, expected) in [(false, &*deep), (true, "null")] {
         let mut run = Run::new(policy(|policy| {
@@ -238,7 +238,7 @@ fn what_cannot_be_redacted_is_not_recorded() {
 }
 
 proptest! {
-    /// Whatever the limits: what is recorded is JSON, each part is what its type asks for, and the limits hold.
+    /// For any limits, recorded content is valid JSON, each part conforms to its type, and the limits hold.
     #[test]
     fn content_within_any_limits_is_valid(
         limits in (0..300_usize, 0..100_usize, 0..9_usize, 0..60_usize),

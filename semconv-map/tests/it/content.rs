@@ -16,7 +16,7 @@ fn recording() -> Policy {
     policy
 }
 
-/// A session that has the word in every place that people, models and tools write.
+/// A session that contains the word wherever users, models or tools write text.
 pub(crate) fn session_full_of(word: &str) -> Vec<(Direction, String)> {
     let block = json!({ "type": "text", "text": word, "_meta": { "x": word } });
     let path = format!("/home/{word}/a.rs");
@@ -139,20 +139,20 @@ fn run_canary(policy: Policy) -> String {
     seen
 }
 
-/// Nothing that people, models or tools wrote leaves with content capture off.
+/// No text of users, models or tools is recorded with content capture off.
 #[test]
-fn no_content_leaves_with_capture_off() {
+fn no_content_is_recorded_with_capture_off() {
     for profile in [Profile::V1_41, Profile::V1_39, Profile::GENAI_DEV] {
         let mut policy = Policy::default();
         policy.profile = profile;
         assert!(!run_canary(policy.clone()).contains(CANARY));
         policy.content = Capture::Span;
-        assert!(run_canary(policy).contains(CANARY), "the canary sings if it may");
+        assert!(run_canary(policy).contains(CANARY), "the canary is recorded with capture on");
     }
 }
 
 #[test]
-fn content_is_where_the_conventions_put_it() {
+fn content_attributes_follow_the_conventions() {
     let mut run = Run::new(recording());
     for (direction, line) in session_full_of("word") {
         run.line(direction, &line);
@@ -187,26 +187,26 @@ fn content_is_where_the_conventions_put_it() {
     assert_eq!(run.span("terminal/create").str("acp.terminal.command"), Some("word word"));
 }
 
-/// A tool without `rawOutput` has what it produced as its result.
+/// The result of a tool without `rawOutput` is its content.
 #[test]
-fn the_content_of_a_tool_call_is_its_result() {
+fn content_of_a_tool_call_is_its_result() {
     let mut run = Run::new(recording());
     let content = json!([{ "type": "content", "content": { "type": "text", "text": "x" } }]);
     run.line(A2C, &update("s", json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed", "content": content })));
     assert_eq!(json_of(run.span("execute_tool other").str("gen_ai.tool.call.result")), content);
 }
 
-/// Agents announce what they will produce as an empty list.
+/// Agents announce pending output as an empty list.
 #[test]
-fn a_tool_call_that_produced_nothing_has_no_result() {
+fn tool_call_without_output_has_no_result() {
     let mut run = Run::new(recording());
     run.line(A2C, &update("s", json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed", "content": [] })));
     assert_eq!(run.span("execute_tool other").get("gen_ai.tool.call.result"), None);
 }
 
-/// Each kind of content block, and the part that it becomes.
+/// Each kind of content block, and the corresponding part.
 #[test]
-fn each_content_block_has_its_part() {
+fn content_blocks_become_parts() {
     let rows = [
         (json!({ "type": "text", "text": "a" }), json!({ "type": "text", "content": "a" })),
         (
@@ -247,9 +247,9 @@ fn each_content_block_has_its_part() {
     }
 }
 
-/// Pieces of one message are one part; another message, a thought or a tool call begins another.
+/// Chunks of one message form one part. A new message, a thought or a tool call starts another.
 #[test]
-fn output_keeps_the_order_of_what_the_agent_said() {
+fn output_keeps_its_order() {
     let chunk = |kind: &str, message: Value, text: &str| {
         let content = json!({ "type": "text", "text": text });
         update("s", json!({ "sessionUpdate": kind, "messageId": message, "content": content }))
@@ -281,7 +281,7 @@ fn output_keeps_the_order_of_what_the_agent_said() {
 }
 
 #[test]
-fn a_long_text_is_cut_at_a_character() {
+fn long_text_is_truncated_at_a_character() {
     let mut run = Run::new(recording());
     run.line(C2A, &prompt(1, "s"));
     let euros = "€".repeat(MAX_PART_BYTES);
@@ -298,7 +298,7 @@ fn a_long_text_is_cut_at_a_character() {
 }
 
 #[test]
-fn a_long_blob_is_left_out_for_its_uri() {
+fn long_blob_is_replaced_by_its_uri() {
     let data = "A".repeat(MAX_PART_BYTES + 1);
     let image =
         json!({ "type": "image", "data": data, "mimeType": "image/png", "uri": "file:///a" });
@@ -322,7 +322,7 @@ fn a_long_blob_is_left_out_for_its_uri() {
 }
 
 #[test]
-fn long_tool_content_becomes_an_object_with_its_start() {
+fn long_tool_content_is_truncated_in_an_object() {
     for (len, is_whole) in [(MAX_TOOL_CONTENT_BYTES - 2, true), (MAX_TOOL_CONTENT_BYTES - 1, false)]
     {
         let mut run = Run::new(recording());
@@ -338,9 +338,9 @@ fn long_tool_content_becomes_an_object_with_its_start() {
     }
 }
 
-/// Titles, paths, URIs, command lines and error messages are cut as well.
+/// Titles, paths, URIs, command lines and error messages are truncated as well.
 #[test]
-fn other_content_is_cut() {
+fn other_content_is_truncated() {
     const PATH: usize = 4096;
     let long = "x".repeat(10_000);
     let start = |len: usize| "x".repeat(len);
@@ -375,7 +375,8 @@ fn json_of(text: Option<&str>) -> Value {
     serde_json::from_str(text.expect("no content")).expect("not JSON")
 }
 
-/// Each part against the definition of its own type: the schemas as a whole accept any object with a type.
+/// Validates each part against the definition of its own type, because the schemas as a whole accept any object with a
+/// type.
 ///
 /// Spec: [gen-ai-input-messages.json](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json)
 pub(crate) fn assert_valid_parts(messages: &Value) {
@@ -397,7 +398,7 @@ pub(crate) fn assert_valid_parts(messages: &Value) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// However much an agent says: valid JSON, valid parts, and not more than the bounds allow.
+    /// For any output of an agent, the JSON and its parts are valid, and the limits hold.
     #[test]
     fn output_stays_valid_and_bounded(
         said in prop::collection::vec((any::<bool>(), 0..3_u8, "\\PC{0,4}", 0..8000_usize), 0..40),

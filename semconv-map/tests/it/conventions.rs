@@ -1,7 +1,7 @@
-//! Recordings of real agents and a session of MCP, in each profile, against what the registries of the conventions say:
-//! `fixtures/conventions.txt`. Names, types, values, requirement levels; nothing that is deprecated.
+//! Recordings of real agents and an MCP session, in each profile, checked against the registries of the conventions in
+//! `fixtures/conventions.txt`: names, types, values, requirement levels, and no deprecated names.
 //!
-//! Read from the registries [v1.39.0](https://github.com/open-telemetry/semantic-conventions/tree/v1.39.0/model),
+//! Derived from the registries [v1.39.0](https://github.com/open-telemetry/semantic-conventions/tree/v1.39.0/model),
 //! [v1.41.1](https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1/model) and
 //! [v1.44.0](https://github.com/open-telemetry/semantic-conventions/tree/v1.44.0/model), and from
 //! [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai) as of 2026-10-07.
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PROFILES: [Profile; 3] = [Profile::V1_39, Profile::V1_41, Profile::GENAI_DEV];
 
-/// What one profile says.
+/// The registry of one profile.
 struct Registry {
     /// Spans, events and metrics with their attributes.
     signals: BTreeMap<&'static str, BTreeMap<&'static str, Known>>,
@@ -33,7 +33,7 @@ struct Known {
 }
 
 impl Registry {
-    /// Reads one of the columns.
+    /// Reads a column of the file.
     fn of(profile: Profile) -> Self {
         let column = PROFILES.iter().position(|known| *known == profile).unwrap();
         let mut registry =
@@ -69,12 +69,13 @@ impl Registry {
         registry
     }
 
-    /// The attributes of a signal, which has to be there.
+    /// Returns the attributes of a signal, which has to exist.
     fn signal(&self, name: &str) -> &BTreeMap<&'static str, Known> {
         self.signals.get(name).unwrap_or_else(|| panic!("no {name} here"))
     }
 
-    /// Each attribute is one of the signal or an extension, has its type and one of its values; what is required is there.
+    /// Checks that each attribute belongs to the signal or is an extension, has the right type and a listed value, and
+    /// that required attributes are present.
     fn check(&self, signal: &str, attributes: &[&Attribute], extensions: &[(&str, &str)]) {
         let known = self.signal(signal);
         for attribute in attributes.iter().filter(|attribute| !attribute.key.starts_with("acp.")) {
@@ -86,7 +87,7 @@ impl Registry {
             let is_right = match value {
                 AttributeValue::String(text) => {
                     let values = self.values.get(key);
-                    // An open list: a provider or a method may be another; what we choose ourselves may not.
+                    // Providers and methods are open lists. Values chosen by this crate have to be listed.
                     let is_listed = values.is_none_or(|values| values.contains(&**text));
                     let is_open = *key == "mcp.method.name" && text == "_OTHER";
                     assert!(is_listed || is_open, "{signal}: {key} = {text}");
@@ -109,44 +110,44 @@ impl Registry {
         }
     }
 
-    /// The attributes of a signal that are recorded only if asked for.
+    /// Returns the opt-in attributes of a signal.
     fn opt_in(&self, signal: &str) -> impl Iterator<Item = &'static str> {
         self.signal(signal).iter().filter(|(_, known)| known.level == "opt").map(|(name, _)| *name)
     }
 }
 
-/// What spans have beyond the conventions of a profile, and why.
+/// Attributes beyond the conventions of a profile, with the reason.
 fn extensions(signal: &str, profile: Profile) -> Vec<(&'static str, &'static str)> {
-    // Where the request that a span stands for comes from, and how: of other conventions.
+    // From the conventions for networks.
     let mut more = vec![("network.transport", "string")];
     if signal.starts_with("span invoke_agent CLIENT") || signal.starts_with("span execute_tool") {
-        // These spans are requests of JSON-RPC as well.
+        // These spans are also JSON-RPC requests.
         more.extend([("jsonrpc.request.id", "string"), ("rpc.response.status_code", "string")]);
     }
     if signal.starts_with("span execute_tool") && profile != Profile::GENAI_DEV {
-        // Of the next release; backends group by them.
+        // Defined by the next release. Backends group by them.
         more.extend([("gen_ai.agent.name", "string"), ("gen_ai.conversation.id", "string")]);
     }
     if signal.starts_with("span execute_tool") || signal.starts_with("span jsonrpc") {
-        // How a terminal's command ended.
+        // Exit code of a terminal command.
         more.push(("process.exit.code", "int"));
     }
     if signal.starts_with("span jsonrpc") {
-        // The session that a request belongs to; backends group by it.
+        // Session of a request. Backends group by it.
         more.push(("gen_ai.conversation.id", "string"));
     }
     if signal.starts_with("span mcp") {
-        // A method that is not among the known ones.
+        // A method that is not known.
         more.push(("rpc.method_original", "string"));
-        // Of the next release on both sides.
+        // Defined by the next release.
         more.extend([("gen_ai.tool.call.arguments", "any"), ("gen_ai.tool.call.result", "any")]);
     }
     more
 }
 
-/// Attributes that the conventions want to be asked for, and that are there all the same.
+/// Opt-in attributes that are always recorded.
 ///
-/// Methods are few, since those that the protocol does not define are `_OTHER`: what the conventions fear is not there.
+/// Unknown methods are recorded as `_OTHER`, so the cardinality is low and the reason for opt-in does not apply.
 const ALWAYS: [&str; 1] = ["rpc.method"];
 
 fn signal(span: &Span) -> String {
@@ -168,10 +169,10 @@ fn check_span(registry: &Registry, profile: Profile, content: Capture, span: &Sp
         let content = ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result"];
         let opt_in = registry.opt_in(&signal).chain(content);
         for key in opt_in.filter(|key| !ALWAYS.contains(key)) {
-            assert_eq!(span.get(key), None, "{signal}: nobody asked for {key}");
+            assert_eq!(span.get(key), None, "{signal}: {key} is opt-in");
         }
     }
-    // Under a condition that can be seen.
+    // Requirements under a condition that can be observed.
     let is_error = span.is_error();
     assert_eq!(span.get("error.type").is_some(), is_error, "{signal}");
     let target = |key| span.str(key).map_or_else(String::new, |target| format!(" {target}"));
@@ -234,7 +235,7 @@ fn policies(profile: Profile) -> impl Iterator<Item = Policy> {
 }
 
 #[test]
-fn each_span_and_metric_is_as_the_conventions_have_it() {
+fn spans_and_metrics_follow_the_conventions() {
     let (mut spans, mut metrics) = (BTreeSet::new(), BTreeSet::new());
     for profile in PROFILES {
         let registry = Registry::of(profile);
@@ -278,9 +279,9 @@ fn each_span_and_metric_is_as_the_conventions_have_it() {
     assert_eq!(unseen, [""; 0]);
 }
 
-/// Each metric of the conventions is one of some profile, with this instrument and this unit.
+/// Each metric of the conventions belongs to a profile, with the same instrument and unit.
 #[test]
-fn each_metric_is_in_a_registry() {
+fn metrics_are_in_a_registry() {
     let registries = PROFILES.map(Registry::of);
     for metric in metric::ALL.iter().filter(|metric| !metric.name.starts_with("acp.")) {
         let signal = metric_signal(metric);
@@ -291,9 +292,9 @@ fn each_metric_is_in_a_registry() {
     }
 }
 
-/// The check would see what an early design did wrong: names that are deprecated, wrong types, what is missing.
+/// The check detects the mistakes of an early design: deprecated names, wrong types, missing attributes.
 #[test]
-fn the_check_sees_what_is_wrong() {
+fn check_detects_mistakes() {
     let registry = Registry::of(Profile::V1_39);
     let rows: [(&str, &[Attribute], &str); 6] = [
         ("span jsonrpc CLIENT", &[Attribute::new("rpc.system", "jsonrpc")], "deprecated"),

@@ -8,10 +8,10 @@ use semconv_map::{AttributeValue, Policy, Profile};
 use serde_json::Value;
 
 proptest! {
-    /// Whatever the stop reason: the policy's word for it is the same in the attribute, a list of one, in the message and in
-    /// the event; the agent's own is beside it.
+    /// For any stop reason, the finish reason is the same in the attribute (a list of one entry), the message and the
+    /// event. The original value is recorded separately.
     #[test]
-    fn a_finish_reason_is_one_word_everywhere(
+    fn finish_reason_is_consistent(
         reason in prop_oneof![
             prop::sample::select(StopReason::NAMES).prop_map(str::to_owned),
             "[a-z_€\"\\\\ ]{1,40}",

@@ -1,4 +1,4 @@
-//! Recordings of real agents, as the span trees that they have to become. Each tree was read beside its recording.
+//! Recordings of real agents and the span trees expected for them. Each tree was reviewed against its recording.
 use crate::spans::{A2C, C2A, Run};
 use jsonrpc_core::transcript::{self, Direction};
 use semconv_map::{CloseReason, Counters, Policy};
@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 use std::{env, fs};
 
-/// The start of every recording.
+/// Start time of every recording.
 const EPOCH: Duration = Duration::from_secs(1_795_000_000);
 
-/// Each recording becomes the tree beside it, content capture off.
+/// Each recording results in the span tree of the same name, with content capture off.
 #[test]
-fn recordings_become_their_trees() {
+fn recordings_match_their_trees() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden");
     let mut differing = Vec::new();
     for (name, recording) in recordings() {
@@ -34,10 +34,11 @@ fn recordings_become_their_trees() {
     assert!(differing.is_empty(), "these trees differ: {differing:?}");
 }
 
-/// The recordings by the names of their files: those that `acp-types` has, and some more.
+/// Returns the recordings by file name: those of `acp-types` and further ones.
 pub(crate) fn recordings() -> BTreeMap<String, String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["../acp-types/tests/fixtures/transcripts", "tests/fixtures/transcripts"];
+    let folders =
+        ["../acp-types/tests/fixtures/transcripts", "tests/fixtures/transcripts", "examples"];
     let mut recordings = BTreeMap::new();
     for folder in folders.map(|folder| here.join(folder)) {
         for path in fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
@@ -51,7 +52,7 @@ pub(crate) fn recordings() -> BTreeMap<String, String> {
     recordings
 }
 
-/// Gives a recording to a tracker, and closes it when the recording ends.
+/// Replays a recording, and closes the tracker at its end.
 pub(crate) fn replay(policy: Policy, recording: &str) -> Run {
     let mut run = Run::new(policy);
     let mut now = EPOCH;

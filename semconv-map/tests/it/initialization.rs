@@ -1,4 +1,4 @@
-//! A connection that begins again: an agent behind a proxy, or the editor, was started anew.
+//! Repeated initialization, after a restart of an agent behind a proxy or of the editor.
 use crate::lines::{error, permission, prompt, request, result, stop, tool, tool_status, update};
 use crate::spans::{A2C, C2A, Run, Span};
 use semconv_map::metric::{self, MetricValue};
@@ -42,7 +42,7 @@ fn named<'a>(run: &'a Run, name: &str) -> Vec<&'a Span> {
     run.spans.all.values().filter(|span| span.name() == name).collect()
 }
 
-/// Leaves a request of each kind without an answer, and says what their spans are called.
+/// Leaves a request of each kind unanswered. Returns the names of the spans.
 fn leave_open(run: &mut Run) -> [&'static str; 5] {
     run.line(C2A, &request(1, "session/list", json!({})));
     run.line(C2A, &prompt(2, "s"));
@@ -59,7 +59,7 @@ fn leave_open(run: &mut Run) -> [&'static str; 5] {
 }
 
 #[test]
-fn what_is_open_ends_when_another_connection_begins() {
+fn open_spans_end_with_a_new_connection() {
     let mut run = initialized();
     let open = leave_open(&mut run);
     run.line(C2A, &ask(3));
@@ -80,9 +80,9 @@ fn what_is_open_ends_when_another_connection_begins() {
     assert!(run.span("invoke_agent second").end.is_none());
 }
 
-/// The latest that succeeded says who the peers are.
+/// The last successful request determines the peers.
 #[test]
-fn an_initialize_that_fails_changes_nothing() {
+fn failed_initialize_has_no_effect() {
     let mut run = initialized();
     let open = leave_open(&mut run);
     run.line(C2A, &request(3, "initialize", json!({ "protocolVersion": 2 })));
@@ -97,9 +97,9 @@ fn an_initialize_that_fails_changes_nothing() {
     assert_eq!(turns[1].i64("acp.protocol.version"), Some(1));
 }
 
-/// Agents count their sessions and tool calls, and begin again with the first.
+/// Agents number sessions and tool calls, and restart with the first number.
 #[test]
-fn nothing_of_a_session_is_taken_for_that_of_another_with_its_id() {
+fn sessions_with_reused_ids_are_independent() {
     let mut run = initialized();
     make_session(&mut run, json!({ "sessionId": "s", "models": { "currentModelId": "old" } }));
     run.line(C2A, &prompt(1, "s"));
@@ -137,9 +137,9 @@ fn spend(run: &mut Run, id: i64, tokens: u64, amount: f64) {
     run.line(A2C, &result(id, json!({ "stopReason": "end_turn", "usage": usage })));
 }
 
-/// Its tokens and its cost go on from what they were, after its last turn; those of a new one with its id do not.
+/// A loaded session continues its tokens and cost after its last turn. A new session with the same id does not.
 #[test]
-fn a_session_that_is_loaded_again_goes_on() {
+fn loaded_session_continues() {
     let load = json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] });
     for (is_new, tokens, amount) in [(false, 3, 1.0), (true, 13, 6.0)] {
         let mut policy = Policy::default();
@@ -167,9 +167,9 @@ fn a_session_that_is_loaded_again_goes_on() {
     }
 }
 
-/// What an agent says of the cost while it loads a session is nearer than what was known before.
+/// The cost that an agent reports while loading a session replaces the previous one.
 #[test]
-fn the_cost_that_was_told_while_loading_counts() {
+fn cost_reported_while_loading_is_used() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &ask(0));
     run.line(A2C, &answer(0, "first"));
@@ -183,9 +183,9 @@ fn the_cost_that_was_told_while_loading_counts() {
     assert_eq!(run.span("invoke_agent second").f64("acp.cost.turn_amount"), Some(0.5));
 }
 
-/// A client that does not wait has asked the new agent already.
+/// A client that does not wait has already sent requests to the new agent.
 #[test]
-fn what_was_asked_after_initialize_belongs_to_its_connection() {
+fn requests_after_initialize_belong_to_the_new_connection() {
     let mut run = initialized();
     leave_open(&mut run);
     run.line(C2A, &ask(3));

@@ -1,4 +1,4 @@
-//! What is put into lines, byte by byte.
+//! Injection of trace context, byte by byte.
 use crate::lines::{prompt, request};
 use crate::spans::{A2C, C2A, Run};
 use proptest::prelude::*;
@@ -20,9 +20,9 @@ fn injected(line: &str, baggage: Option<&str>) -> Option<String> {
     injected.map(|injected| String::from_utf8(injected.to_line()).unwrap())
 }
 
-/// Each place, written with `@` where something is put in; `^` and what follows up to `^` is what goes.
+/// Each place of insertion, marked with `@`. Text between two `^` is removed.
 #[test]
-fn each_place_is_found() {
+fn context_is_injected_at_each_place() {
     let rows = [
         (r#"{"id":1,"method":"x","params":{"a":1,"_meta":{"b":2@}}}"#, ",TRACE"),
         (r#"{"id":1,"method":"x","params":{"_meta":{@},"a":1}}"#, "TRACE"),
@@ -47,9 +47,9 @@ fn each_place_is_found() {
     }
 }
 
-/// What the sender said stays alone: the keys that are there, and those that are put in.
+/// Existing keys of the sender are preserved: the keys present, and those inserted.
 #[test]
-fn what_the_sender_said_stays() {
+fn existing_context_is_preserved() {
     let rows = [
         (json!({ "traceparent": "mine" }), vec!["baggage", "traceparent"]),
         (json!({ "traceparent": null }), vec!["baggage", "traceparent"]),
@@ -77,7 +77,7 @@ fn what_the_sender_said_stays() {
 }
 
 #[test]
-fn lines_without_a_place_say_why() {
+fn lines_without_a_place_are_errors() {
     let rows = [
         (
             r#"{"id":1,"result":{"_meta":{}}}"#,
@@ -112,9 +112,9 @@ fn lines_without_a_place_say_why() {
     assert!(matches!(inject(batch.as_bytes(), Some(&context()), None), Err(InjectError::Line(_))));
 }
 
-/// Each shape of `baggage`, and what it says.
+/// Each form of `baggage`, and its entries.
 #[test]
-fn each_baggage_counts_or_not() {
+fn baggage_is_validated() {
     let members =
         |count: usize| (0..count).map(|at| format!("k{at}=v")).collect::<Vec<_>>().join(",");
     let rows = [
@@ -146,7 +146,7 @@ fn each_baggage_counts_or_not() {
 }
 
 #[test]
-fn a_span_has_the_baggage_of_its_request_and_no_attribute_of_it() {
+fn baggage_is_not_an_attribute() {
     let meta = json!({ "baggage": "tenant=canary-77ab" });
     let mut run = Run::new(Policy::default());
     run.line(C2A, &request(1, "session/list", json!({ "_meta": meta })));
@@ -169,9 +169,9 @@ fn a_span_has_the_baggage_of_its_request_and_no_attribute_of_it() {
     }
 }
 
-/// The span to name in a request is the one that its line started, until the answer.
+/// The span to inject for a request is the one that its line started, until the response.
 #[test]
-fn a_request_has_its_span_until_it_is_answered() {
+fn request_span_is_known_until_the_response() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(C2A, &request("1", "session/list", json!({})));
@@ -183,7 +183,7 @@ fn a_request_has_its_span_until_it_is_answered() {
     assert_eq!(run.tracker.request_span(C2A, &1.into()), None);
 }
 
-/// JSON with its members in any order, and blanks in any place.
+/// JSON with members in any order and white space in any place.
 fn written(value: Value) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(vec!["", " ", "\t", "\r", "  "]), 1..8).prop_map(
         move |blanks| {
@@ -236,9 +236,9 @@ fn requests() -> impl Strategy<Value = (Value, String)> {
 }
 
 proptest! {
-    /// Only the place changes; and what is there then is what was there and what was put in.
+    /// Only the place of insertion changes, and it then contains the previous and the inserted members.
     #[test]
-    fn every_other_byte_stays((value, line) in requests(), with_baggage: bool) {
+    fn other_bytes_are_preserved((value, line) in requests(), with_baggage: bool) {
         let (context, baggage) = (context(), Baggage::parse("k=v").filter(|_| with_baggage));
         let said = value["params"]["_meta"].clone();
         let has = |key: &str| said.get(key).is_some();
@@ -263,9 +263,9 @@ proptest! {
         prop_assert_eq!(inject(&after, Some(&context), baggage.as_ref()), Ok(None));
     }
 
-    /// Any bytes: no panic; and where something is put in, a message comes out.
+    /// For any bytes there is no panic, and after an insertion the line is a message.
     #[test]
-    fn any_bytes_can_be_asked_for(line in prop::collection::vec(any::<u8>(), 0..80), text in ".{0,40}") {
+    fn any_bytes_can_be_injected_into(line in prop::collection::vec(any::<u8>(), 0..80), text in ".{0,40}") {
         let _ = inject(&line, Some(&context()), None);
         let _ = Baggage::parse(&text).map(|baggage| baggage.entries().count());
         let _ = Baggage::from_meta(&text);

@@ -6,9 +6,9 @@ use semconv_map::{Counters, Policy, Record, Tracker};
 use serde_json::json;
 use std::time::Duration;
 
-/// Each request of the protocol is a span, unstable ones and those of version 2 as well; notifications are none.
+/// Each request of the protocol is a span, including unstable ones and those of version 2. Notifications are not.
 #[test]
-fn each_method_has_its_span() {
+fn requests_become_spans() {
     for method in methods::V1.iter().chain(methods::V2) {
         let (sender, kind) = match method.direction {
             methods::Direction::ToAgent => (C2A, SpanKind::Client),
@@ -39,9 +39,9 @@ fn each_method_has_its_span() {
     }
 }
 
-/// Whoever sends what the protocol does not define, or in the wrong direction: it is a request like any other.
+/// A request that the protocol does not define, or in the wrong direction, is a span.
 #[test]
-fn an_unknown_method_is_a_span_without_its_name() {
+fn unknown_method_is_not_a_span_name() {
     for (sender, kind, method) in [
         (C2A, SpanKind::Client, "session/set_model"),
         (C2A, SpanKind::Client, "fs/read_text_file"),
@@ -64,9 +64,9 @@ fn an_unknown_method_is_a_span_without_its_name() {
     }
 }
 
-/// The span of a fork belongs to the session that was there, and names the one that came.
+/// The span of a fork belongs to the existing session and names the new one.
 #[test]
-fn a_fork_names_both_sessions() {
+fn fork_records_both_sessions() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &request(1, "session/fork", json!({ "sessionId": "s", "cwd": "/" })));
     let model = json!([{ "id": "m", "name": "Model", "category": "model", "type": "select", "currentValue": "big", "options": [] }]);
@@ -79,7 +79,7 @@ fn a_fork_names_both_sessions() {
 }
 
 #[test]
-fn a_new_session_is_known_by_its_answer() {
+fn new_session_is_known_from_the_response() {
     let mut run = Run::new(Policy::default());
     run.line(
         C2A,
@@ -89,9 +89,9 @@ fn a_new_session_is_known_by_its_answer() {
     assert_eq!(run.span("session/new").str("gen_ai.conversation.id"), Some("s"));
 }
 
-/// Memory that was given back has nothing of the span that it is from.
+/// A recycled buffer contains no attributes of its former span.
 #[test]
-fn attributes_that_were_given_back_are_not_seen_again() {
+fn recycled_attributes_are_cleared() {
     let mut tracker = Tracker::new(Policy::default());
     let mut attributes = |id| {
         tracker.handle_line(C2A, Duration::ZERO, request(id, "session/list", json!({})).as_bytes());
@@ -105,9 +105,9 @@ fn attributes_that_were_given_back_are_not_seen_again() {
     assert_eq!(second.join(" "), first.join(" ").replace(r#""1""#, r#""2""#));
 }
 
-/// Each shape of id, and what the attribute says.
+/// Each form of request id, and the attribute value.
 #[test]
-fn each_request_id_is_text_without_quotes() {
+fn request_ids_are_text_without_quotes() {
     let rows = [
         ("1", Some("1")),
         ("-7", Some("-7")),
@@ -129,16 +129,16 @@ fn each_request_id_is_text_without_quotes() {
     }
 }
 
-/// A request of the agent belongs to the only tool call that runs, else to the turn, else to nothing.
+/// The parent of an agent request is the only running tool call, else the turn, else none.
 #[test]
-fn a_client_request_belongs_to_what_runs() {
+fn client_request_belongs_to_running_work() {
     let read =
         |id: i64| request(id, "fs/read_text_file", json!({ "sessionId": "s", "path": "/a" }));
     let parent = |run: &Run| run.spans.all.values().last().unwrap().start.parent.clone();
     let mut run = Run::new(Policy::default());
     run.line(A2C, &read(1));
     assert_eq!(parent(&run), Parent::Root);
-    // One that no turn has to do with runs beside all of them.
+    // A tool call outside of any turn runs concurrently with all turns.
     run.line(A2C, &tool("s", "before", "think", "in_progress"));
     run.line(C2A, &prompt(1, "s"));
     let turn = Parent::Span(run.span("invoke_agent").start.span);
@@ -151,14 +151,14 @@ fn a_client_request_belongs_to_what_runs() {
     run.line(A2C, &read(4));
     assert_eq!(parent(&run), turn);
     run.line(A2C, &request(5, "_x/ask", json!({})));
-    assert_eq!(parent(&run), turn, "there is one turn only");
+    assert_eq!(parent(&run), turn, "the only turn");
     run.line(C2A, &prompt(2, "other"));
     run.line(A2C, &request(6, "_x/ask", json!({})));
     assert_eq!(parent(&run), Parent::Root);
 }
 
 #[test]
-fn a_terminal_says_how_its_command_ended() {
+fn terminal_records_the_exit_code() {
     for (answer, code) in [
         (json!({ "exitCode": 2 }), Some(2)),
         (json!({ "exitCode": null, "signal": "KILL" }), None),
@@ -174,9 +174,9 @@ fn a_terminal_says_how_its_command_ended() {
     }
 }
 
-/// Version 2 calls both sides' introductions `info`.
+/// In version 2 both peers use the member `info`.
 #[test]
-fn the_peers_of_version_2_are_known_as_well() {
+fn peers_of_version_2_are_recorded() {
     let mut run = Run::new(Policy::default());
     let (client, agent) =
         (json!({ "name": "editor", "version": "7" }), json!({ "name": "coder", "version": "1" }));

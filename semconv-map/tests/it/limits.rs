@@ -10,9 +10,9 @@ fn limited(limit: impl Fn(&mut Limits)) -> Run {
     Run::of(Tracker::with_limits(Policy::default(), limits))
 }
 
-/// Lines that are no message are counted, and nothing else.
+/// Lines that are not messages are counted and have no other effect.
 #[test]
-fn lines_that_are_no_message_are_counted() {
+fn invalid_lines_are_counted() {
     let mut run = Run::new(Policy::default());
     let deep = "[".repeat(5000);
     let lines: [&[u8]; 12] = [
@@ -40,9 +40,9 @@ fn lines_that_are_no_message_are_counted() {
     assert!(run.spans.all.is_empty());
 }
 
-/// Messages that are not what their method says are counted; their spans are there.
+/// Messages that do not match their method are counted, and their spans exist.
 #[test]
-fn messages_that_are_not_what_they_say_are_counted() {
+fn undecodable_messages_are_counted() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &request(1, "initialize", json!({})));
     run.line(A2C, &result(1, json!([])));
@@ -75,10 +75,10 @@ fn spans_beyond_the_limit_are_counted() {
     run.line(A2C, &tool("s", "e", "edit", "completed"));
     run.line(A2C, &stop(1, "end_turn"));
     assert_eq!(run.spans.all.len(), 4);
-    assert_eq!(run.tracker.counters().dropped_spans, 2, "a span is dropped once");
+    assert_eq!(run.tracker.counters().dropped_spans, 2, "each span is counted once");
 }
 
-/// A request that does not fit has no span, and its answer finds nothing.
+/// A request beyond the limit has no span, and its response is unmatched.
 #[test]
 fn requests_beyond_the_limit_are_counted() {
     let mut run = limited(|limits| limits.open_spans = 2);
@@ -95,9 +95,9 @@ fn requests_beyond_the_limit_are_counted() {
     );
 }
 
-/// Requests whose spans ended with their turns make room, though their answers never come.
+/// Requests of ended turns are evicted, even if they are never answered.
 #[test]
-fn requests_that_are_never_answered_do_not_pile_up() {
+fn unanswered_requests_of_ended_turns_are_evicted() {
     let mut run = limited(|limits| limits.open_spans = 4);
     for id in 0..20 {
         run.line(C2A, &prompt(id, "s"));
@@ -125,9 +125,9 @@ fn events_beyond_the_limit_are_counted() {
     assert_eq!(run.tracker.counters().dropped_events, 3);
 }
 
-/// Nobody polls: what waits stays bounded, and each span that started has its end.
+/// Without polling, the waiting records stay bounded, and each span that starts also ends.
 #[test]
-fn records_that_nobody_polls_stay_bounded() {
+fn unpolled_records_stay_bounded() {
     let mut limits = Limits::default();
     limits.records = 10;
     let mut tracker = Tracker::with_limits(Policy::default(), limits);
@@ -149,9 +149,9 @@ fn records_that_nobody_polls_stay_bounded() {
     assert_eq!(tracker.counters().dropped_spans, 95);
 }
 
-/// Sessions without open spans make room for new ones; busy ones stay.
+/// Sessions without open spans are evicted for new ones. Busy sessions are kept.
 #[test]
-fn the_session_that_was_quiet_longest_makes_room() {
+fn least_recent_session_is_evicted() {
     let mut run = limited(|limits| limits.sessions = 2);
     run.line(C2A, &prompt(1, "busy"));
     for session in 0..10 {
@@ -169,9 +169,9 @@ fn the_session_that_was_quiet_longest_makes_room() {
     assert_eq!(run.tracker.counters().dropped_spans, 1, "both are busy");
 }
 
-/// Names that a peer chose are cut, wherever they go.
+/// Names chosen by a peer are truncated everywhere.
 #[test]
-fn long_names_are_cut() {
+fn long_names_are_truncated() {
     let long = "n".repeat(100_000);
     let mut run = Run::new(Policy::default());
     run.line(
@@ -207,9 +207,9 @@ fn long_names_are_cut() {
     }
 }
 
-/// A clock that is set back does not make a span end before it starts.
+/// A span does not end before its start, even if the clock is set back.
 #[test]
-fn time_never_goes_back() {
+fn time_never_goes_backwards() {
     let mut run = Run::new(Policy::default());
     run.line_at(C2A, Duration::from_secs(10), prompt(1, "s").as_bytes());
     run.line_at(A2C, Duration::from_secs(5), stop(1, "end_turn").as_bytes());

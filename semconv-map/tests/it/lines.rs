@@ -1,4 +1,4 @@
-//! Lines as peers write them.
+//! Lines as sent by peers.
 use serde_json::{Value, json};
 
 pub(crate) fn request(id: impl Into<Value>, method: &str, params: Value) -> String {
@@ -27,7 +27,7 @@ pub(crate) fn stop(id: impl Into<Value>, reason: &str) -> String {
     result(id, json!({ "stopReason": reason }))
 }
 
-/// `session/update`; `update` has its kind.
+/// A `session/update`. `update` contains its kind.
 pub(crate) fn update(session: &str, update: Value) -> String {
     notification("session/update", json!({ "sessionId": session, "update": update }))
 }

@@ -25,7 +25,7 @@ fn ask(run: &mut Run, method: &str, params: Value, answer: Value) {
 
 /// The first turn after it was loaded or resumed links to the last before; turns that follow each other do not.
 #[test]
-fn a_turn_links_to_the_turn_that_its_session_resumes_from() {
+fn turn_links_to_the_resumed_turn() {
     for method in ["session/load", "session/resume"] {
         let mut run = Run::new(Policy::default());
         turn(&mut run, 1, "s");
@@ -40,7 +40,7 @@ fn a_turn_links_to_the_turn_that_its_session_resumes_from() {
 }
 
 #[test]
-fn a_turn_links_to_the_turn_that_its_session_was_forked_after() {
+fn turn_links_to_the_forked_turn() {
     let mut run = Run::new(Policy::default());
     turn(&mut run, 1, "s");
     let params = json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] });
@@ -55,7 +55,7 @@ fn a_turn_links_to_the_turn_that_its_session_was_forked_after() {
 
 /// There is nothing to link to: the session was not seen before, or the agent could not load it.
 #[test]
-fn what_was_not_seen_is_not_linked_to() {
+fn unobserved_turns_are_not_linked() {
     let mut run = Run::new(Policy::default());
     let params = json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] });
     ask(&mut run, "session/load", params.clone(), json!({}));

@@ -1,10 +1,10 @@
-//! The tracker against lines that were written for it, generated ones, and recordings of real agents.
+//! Integration tests of the tracker with handwritten lines, generated lines, and recordings of real agents.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a helper that panics fails its test, as it should"
+    reason = "a helper that panics fails its test"
 )]
 
 mod capture;

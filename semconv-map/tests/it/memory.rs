@@ -1,4 +1,4 @@
-//! What a tracker keeps is bounded, whatever the peers send.
+//! The memory of a tracker is bounded for any input.
 use crate::lines::{error, permission, prompt, request, result, stop, tool, tool_status, update};
 use crate::spans::{A2C, C2A};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use semconv_map::{Counters, Direction, Limits, Policy, RpcTracker, Tracker};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Long, and different for each number: nothing that is kept may be as long.
+/// A long text that differs for each number. Longer than any text that may be kept.
 fn long(number: u16) -> String {
     format!("{number}-{}", "x".repeat(10_000))
 }
@@ -45,7 +45,7 @@ fn limits() -> Limits {
     limits
 }
 
-/// What all that is kept may come to, written out: records with some names of 256 bytes, and the state around them.
+/// Bound of the kept data: records with some names of 256 bytes, and the surrounding state.
 const KEPT: usize = 120_000;
 
 fn dropped(counters: Counters) -> bool {
@@ -55,10 +55,10 @@ fn dropped(counters: Counters) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// However long the names that peers choose and however many of them: what is kept stays below a bound, and what did
-    /// not fit is counted. Nobody polls.
+    /// For names of any length and number, the kept data stays below a bound, and dropped records are counted. Records
+    /// are not polled.
     #[test]
-    fn what_is_kept_is_bounded(lines in prop::collection::vec(lines(), 70..90), content: bool) {
+    fn memory_is_bounded(lines in prop::collection::vec(lines(), 70..90), content: bool) {
         let mut policy = Policy::default();
         policy.record_metrics = true;
         if content {
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_of_other_connections_is_bounded(lines in prop::collection::vec(lines(), 70..90)) {
+    fn memory_of_rpc_connections_is_bounded(lines in prop::collection::vec(lines(), 70..90)) {
         let mut policy = Policy::default();
         (policy.record_metrics, policy.record_notifications) = (true, true);
         let mut tracker = RpcTracker::with_limits(policy, Protocol::McpClient, limits());

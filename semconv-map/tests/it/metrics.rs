@@ -1,4 +1,4 @@
-//! Metrics: as the conventions define them, and what follows from lines.
+//! Metrics: definitions, and measurements derived from lines.
 use crate::lines::{
     chose, error, permission, prompt, request, result, stop, text, tool, tool_status, update,
 };
@@ -17,9 +17,9 @@ fn policy(profile: Profile) -> Policy {
     policy
 }
 
-/// The instruments, units and bounds of the conventions.
+/// Instruments, units and buckets match the conventions.
 #[test]
-fn each_metric_is_defined_as_the_conventions_do() {
+fn metric_definitions_follow_the_conventions() {
     let powers = |first: f64, factor: f64, count: i32| -> Vec<f64> {
         (0..count).map(|n| first * factor.powi(n)).collect()
     };
@@ -89,7 +89,7 @@ fn session(profile: Profile) -> Vec<String> {
     run.spans.metrics.iter().map(written).collect()
 }
 
-/// What every profile measures in the same traffic; each line is one second after the last.
+/// Measurements of every profile for the same traffic. Lines are one second apart.
 const ACP: [&str; 8] = [
     "rpc.client.call.duration 1.0 rpc.system.name=jsonrpc rpc.method=initialize",
     "rpc.server.call.duration 1.0 rpc.system.name=jsonrpc rpc.method=session/request_permission",
@@ -102,7 +102,7 @@ const ACP: [&str; 8] = [
 ];
 
 #[test]
-fn each_profile_has_its_metrics() {
+fn metrics_depend_on_the_profile() {
     const OF: &str = "gen_ai.operation.name=invoke_agent gen_ai.provider.name=coder";
     let usage = |name: &str, tokens: i64| {
         format!("gen_ai.client.inference.usage.{name} {tokens} {OF} gen_ai.token.modality=unknown")
@@ -138,7 +138,7 @@ fn each_profile_has_its_metrics() {
 }
 
 #[test]
-fn nothing_is_measured_unless_the_policy_says_so() {
+fn metrics_are_off_by_default() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &request(0, "session/new", json!({})));
     run.line(A2C, &result(0, json!({ "sessionId": "s" })));
@@ -157,9 +157,9 @@ fn of(run: &Run, name: &str) -> Vec<String> {
     named.map(written).collect()
 }
 
-/// What a session costs is counted once, in its currency, and never taken back.
+/// The cost of a session is counted once, in its currency, and never decreases.
 #[test]
-fn a_cost_is_what_was_added() {
+fn cost_is_counted_once() {
     let mut run = Run::new(policy(Profile::V1_41));
     run.line(C2A, &request(0, "session/new", json!({})));
     run.line(A2C, &result(0, json!({ "sessionId": "s" })));
@@ -193,12 +193,12 @@ fn a_cost_is_what_was_added() {
     assert_eq!(
         of(&run, "acp.session.cost"),
         ["acp.session.cost 1.0 acp.cost.currency=USD"],
-        "who saw no start counts from what it saw first"
+        "without an observed start, counting begins with the first observation"
     );
 }
 
 #[test]
-fn sessions_are_active_until_they_are_closed_or_forgotten() {
+fn sessions_are_active_until_closed_or_evicted() {
     let mut limits = Limits::default();
     limits.sessions = 3;
     let mut run = Run::of(Tracker::with_limits(policy(Profile::V1_41), limits));
@@ -213,16 +213,16 @@ fn sessions_are_active_until_they_are_closed_or_forgotten() {
     let new = |session: &str| json!({ "sessionId": session });
     assert_eq!(answered("session/new", "", new("a")), "1");
     assert_eq!(answered("session/load", "b", json!({})), "1");
-    assert_eq!(answered("session/load", "b", json!({})), "", "it was active");
+    assert_eq!(answered("session/load", "b", json!({})), "", "already active");
     assert_eq!(answered("session/fork", "a", new("c")), "1");
-    assert_eq!(answered("session/resume", "d", json!({})), "-1, 1", "one is forgotten, one comes");
+    assert_eq!(answered("session/resume", "d", json!({})), "-1, 1", "one is evicted, one is added");
     assert_eq!(answered("session/close", "d", json!({})), "-1");
-    assert_eq!(answered("session/delete", "d", json!({})), "", "it is closed");
+    assert_eq!(answered("session/delete", "d", json!({})), "", "already closed");
     run.close(CloseReason::ClientClosed);
     assert_eq!(of(&run, "acp.session.active").last().unwrap(), "acp.session.active -2");
 }
 
-/// Values that do not fit are counted, and take no room from spans.
+/// Measurements beyond the limit are counted and take no room from spans.
 #[test]
 fn metrics_beyond_the_limit_are_counted() {
     let mut limits = Limits::default();

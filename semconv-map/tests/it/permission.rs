@@ -4,9 +4,9 @@ use semconv_map::Policy;
 use semconv_map::span::{Parent, SpanKind};
 use serde_json::json;
 
-/// Each answer, and what the span and the event on the tool call say of it.
+/// Each response, and the attributes of the span and of the event on the tool call.
 #[test]
-fn each_answer_has_its_outcome() {
+fn responses_have_outcomes() {
     let rows = [
         (chose(0, "yes"), Some("selected"), Some("yes"), Some("allow_once")),
         (chose(0, "never"), Some("selected"), Some("never"), Some("reject_always")),
@@ -51,9 +51,9 @@ fn each_answer_has_its_outcome() {
     }
 }
 
-/// Some agents announce a tool call only by asking for permission.
+/// Some agents announce a tool call only by a permission request.
 #[test]
-fn a_permission_request_announces_its_tool_call() {
+fn permission_request_announces_its_tool_call() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &permission(0, "s", "t"));
@@ -64,7 +64,7 @@ fn a_permission_request_announces_its_tool_call() {
 }
 
 #[test]
-fn a_permission_request_for_a_tool_call_that_ended_belongs_to_the_turn() {
+fn permission_request_for_an_ended_tool_call_belongs_to_the_turn() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &tool("s", "t", "edit", "completed"));
@@ -75,9 +75,9 @@ fn a_permission_request_for_a_tool_call_that_ended_belongs_to_the_turn() {
     );
 }
 
-/// The turn is over before the user has answered; the late answer changes nothing.
+/// The turn ends before the user answers. The late response has no effect.
 #[test]
-fn a_permission_request_ends_with_its_turn() {
+fn permission_request_ends_with_its_turn() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &permission(0, "s", "t"));
@@ -90,9 +90,9 @@ fn a_permission_request_ends_with_its_turn() {
     assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
 }
 
-/// A request that is not what the protocol says is still a request.
+/// A malformed request is still a request.
 #[test]
-fn an_unreadable_permission_request_is_a_span() {
+fn malformed_permission_request_is_a_span() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(

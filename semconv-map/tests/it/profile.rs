@@ -23,7 +23,7 @@ fn run(profile: Profile) -> Run {
 }
 
 #[test]
-fn the_default_profile_is_v1_41() {
+fn default_profile_is_v1_41() {
     assert_eq!(Policy::default().profile, Profile::V1_41);
     assert_eq!(Profile::V1_41.schema_url(), SCHEMA_URL);
     let run = run(Profile::V1_41);
@@ -37,7 +37,7 @@ fn the_default_profile_is_v1_41() {
 }
 
 #[test]
-fn in_development_names_have_moved_on() {
+fn development_profile_has_new_names() {
     assert_eq!(
         Profile::GENAI_DEV.schema_url(),
         "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
@@ -48,13 +48,13 @@ fn in_development_names_have_moved_on() {
     assert_eq!(turn.i64("gen_ai.usage.cache_read.input_tokens"), Some(3));
     assert_eq!(turn.i64("gen_ai.usage.cache_write.input_tokens"), Some(0));
     assert_eq!(turn.get("gen_ai.usage.cache_creation.input_tokens"), None);
-    assert_eq!(turn.get("gen_ai.usage.reasoning.output_tokens"), None, "the agent did not say");
+    assert_eq!(turn.get("gen_ai.usage.reasoning.output_tokens"), None, "not reported by the agent");
     assert_eq!(run.span("fs/read_text_file").start.kind, SpanKind::Server);
 }
 
-/// What tools were given and gave back, as each profile writes it.
+/// Tool arguments and results in each profile.
 #[test]
-fn in_development_tool_content_is_an_object() {
+fn development_profile_wraps_tool_content() {
     let rows = [
         (json!({ "a": 1 }), r#"{"a":1}"#, r#"{"a":1}"#),
         (json!("text"), r#""text""#, r#"{"value":"text"}"#),
@@ -78,9 +78,9 @@ fn in_development_tool_content_is_an_object() {
     }
 }
 
-/// A compaction is a part of the message where the conventions have one, and an event in each profile.
+/// A compaction is a part of the message if the conventions define one, and an event in each profile.
 #[test]
-fn in_development_a_completed_compaction_is_a_part() {
+fn development_profile_has_compaction_parts() {
     for (profile, expected) in [
         (Profile::V1_39, json!([])),
         (Profile::V1_41, json!([])),
@@ -104,9 +104,9 @@ fn in_development_a_completed_compaction_is_a_part() {
     }
 }
 
-/// Who does the work, as far as it can be seen, and the tool type by that.
+/// The observed place of execution determines the tool type.
 #[test]
-fn a_tool_type_by_execution_says_who_did_the_work() {
+fn tool_type_by_execution_is_observed() {
     let mut policy = Policy::default();
     policy.tool_type = ToolTypePolicy::ByExecution;
     let mut run = Run::new(policy);
@@ -138,7 +138,7 @@ fn a_tool_type_by_execution_says_who_did_the_work() {
 }
 
 #[test]
-fn v1_39_has_no_names_that_came_later() {
+fn v1_39_has_no_later_names() {
     assert_eq!(Profile::V1_39.schema_url(), "https://opentelemetry.io/schemas/1.39.0");
     let run = run(Profile::V1_39);
     let turn = run.span("invoke_agent coder");
@@ -160,9 +160,9 @@ fn v1_39_has_no_names_that_came_later() {
     assert!(run.spans.names().contains(&"execute_tool read"));
 }
 
-/// No id is made up for a tool call that has none.
+/// No id is generated for a tool call without one.
 #[test]
-fn a_request_without_an_id_is_a_tool_call_without_one() {
+fn request_without_an_id_is_a_tool_call_without_an_id() {
     let mut policy = Policy::default();
     policy.profile = Profile::V1_39;
     let mut run = Run::new(policy);
@@ -172,7 +172,7 @@ fn a_request_without_an_id_is_a_tool_call_without_one() {
 }
 
 #[test]
-fn the_transport_is_on_every_span_if_it_is_known() {
+fn known_transport_is_on_every_span() {
     let mut policy = Policy::default();
     policy.network_transport = Some("pipe".into());
     let mut run = Run::new(policy);

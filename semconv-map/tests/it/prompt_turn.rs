@@ -6,9 +6,9 @@ use semconv_map::span::{Parent, SpanKind, Status};
 use semconv_map::{CloseReason, Policy};
 use serde_json::{Value, json};
 
-/// Most lines are more text in the session that the last was in; they are looked past, and nothing is missed by that.
+/// Most lines continue the text of the session of the last line. They are skipped without losing anything.
 #[test]
-fn the_first_text_of_each_turn_counts() {
+fn first_text_of_each_turn_is_timed() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(C2A, &prompt(2, "r"));
@@ -27,7 +27,7 @@ fn the_first_text_of_each_turn_counts() {
 }
 
 #[test]
-fn a_turn_lasts_from_its_prompt_to_its_answer() {
+fn turn_lasts_from_prompt_to_response() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &text("s", "Hello"));
@@ -46,7 +46,7 @@ fn a_turn_lasts_from_its_prompt_to_its_answer() {
 
 /// Status, error type, stop reason and finish reason for each way in which a turn can end.
 #[test]
-fn each_end_of_a_turn_has_its_status() {
+fn ends_of_a_turn_have_statuses() {
     type Row<'a> = (&'a str, Option<&'a str>, Option<&'a str>, Option<&'a str>);
     let answers: [Row<'_>; 10] = [
         (&stop(1, "end_turn"), None, Some("end_turn"), Some("stop")),
@@ -74,7 +74,7 @@ fn each_end_of_a_turn_has_its_status() {
 }
 
 #[test]
-fn each_close_reason_has_its_status() {
+fn close_reasons_have_statuses() {
     let rows = [
         (CloseReason::ClientClosed, Some("client_closed"), None, "error"),
         (CloseReason::AgentExited, Some("agent_exited"), None, "error"),
@@ -98,7 +98,7 @@ fn each_close_reason_has_its_status() {
 }
 
 #[test]
-fn a_closed_tracker_starts_afresh() {
+fn closed_tracker_starts_over() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.close(CloseReason::AgentExited);
@@ -109,7 +109,7 @@ fn a_closed_tracker_starts_afresh() {
 }
 
 #[test]
-fn the_error_message_needs_content_capture() {
+fn error_message_requires_content_capture() {
     for (record_content, description) in [(false, None), (true, Some("no such thing".to_owned()))] {
         let mut policy = Policy::default();
         policy.content = if record_content { Capture::Span } else { Capture::Off };
@@ -121,7 +121,7 @@ fn the_error_message_needs_content_capture() {
 }
 
 #[test]
-fn the_finish_reason_can_be_verbatim() {
+fn finish_reason_can_be_verbatim() {
     let mut policy = Policy::default();
     policy.finish_reason = FinishReasonPolicy::Verbatim;
     let mut run = Run::new(policy);
@@ -138,7 +138,7 @@ fn initialize(run: &mut Run) {
 }
 
 #[test]
-fn a_turn_says_who_takes_part() {
+fn turn_records_its_peers() {
     let mut run = Run::new(Policy::default());
     initialize(&mut run);
     run.line(C2A, &prompt(1, "s"));
@@ -161,7 +161,7 @@ fn a_turn_says_who_takes_part() {
 }
 
 #[test]
-fn each_provider_policy_names_the_provider() {
+fn provider_policies_set_the_provider() {
     let rows = [
         (ProviderPolicy::AgentName, "coder", "acp"),
         (ProviderPolicy::Prefixed, "acp.coder", "acp"),
@@ -183,9 +183,9 @@ fn each_provider_policy_names_the_provider() {
     }
 }
 
-/// The two directions number their requests alike, and ids differ by type.
+/// Both directions use the same numbers, and ids differ by type.
 #[test]
-fn ids_are_of_a_direction_and_a_type() {
+fn ids_differ_by_direction_and_type() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(C2A, &request("1", "session/list", json!({})));
@@ -201,7 +201,7 @@ fn ids_are_of_a_direction_and_a_type() {
 }
 
 #[test]
-fn an_id_that_is_used_again_ends_the_first_request() {
+fn reused_id_ends_the_first_request() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(C2A, &prompt(1, "s"));
@@ -212,9 +212,9 @@ fn an_id_that_is_used_again_ends_the_first_request() {
     assert_eq!(turns[1].str("acp.stop_reason"), Some("end_turn"));
 }
 
-/// Updates belong to the oldest prompt, and two sessions do not mix.
+/// Updates belong to the oldest prompt, and sessions are independent.
 #[test]
-fn prompts_and_sessions_run_side_by_side() {
+fn prompts_and_sessions_are_concurrent() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(C2A, &prompt(2, "s"));
@@ -250,7 +250,7 @@ fn cancelling_is_an_event_of_each_open_turn() {
 }
 
 #[test]
-fn the_model_is_the_one_that_the_session_is_set_to() {
+fn model_is_that_of_the_session() {
     let option = |model: &str| {
         json!([
             { "id": "m", "name": "Mode", "category": "mode", "type": "select", "currentValue": "ask", "options": [] },
@@ -288,12 +288,16 @@ fn the_model_is_the_one_that_the_session_is_set_to() {
     assert_eq!(model(&mut run).as_deref(), Some("three"));
     run.line(C2A, &request(2, "session/new", json!({})));
     run.line(A2C, &result(2, json!({ "sessionId": "s", "models": { "currentModelId": "old" } })));
-    assert_eq!(model(&mut run).as_deref(), Some("three"), "the schema's member wins");
+    assert_eq!(
+        model(&mut run).as_deref(),
+        Some("three"),
+        "the member of the schema takes precedence"
+    );
 }
 
-/// Older agents are told with a request of its own, and answer with nothing.
+/// Older agents use a separate request with an empty result.
 #[test]
-fn a_model_that_was_set_is_that_of_the_next_turn() {
+fn set_model_affects_the_next_turn() {
     let set = |id: i64, model: Value| {
         request(id, "session/set_model", json!({ "sessionId": "s", "modelId": model }))
     };
@@ -322,7 +326,7 @@ fn a_model_that_was_set_is_that_of_the_next_turn() {
 }
 
 #[test]
-fn states_of_the_session_are_events_of_the_turn() {
+fn session_updates_are_events_of_the_turn() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     for event in [
@@ -363,9 +367,9 @@ fn states_of_the_session_are_events_of_the_turn() {
     assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
 }
 
-/// The kind of update stands last in what some agents write, and its name may be escaped.
+/// Some agents write the kind of update last, or with escapes.
 #[test]
-fn the_kind_of_update_may_stand_anywhere() {
+fn kind_of_update_may_be_anywhere() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, r#"{"method":"session\/update","params":{"update":{"content":{"type":"text","text":"x","sessionUpdate":"plan"},"sessionUpdate":"agent_mess\u0061ge_chunk"},"sessionId":"\u0073"},"jsonrpc":"2.0"}"#);

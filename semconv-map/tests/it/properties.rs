@@ -1,5 +1,5 @@
-//! What holds for any traffic. `Run` checks each record: one start and one end, children within their parents, no
-//! attribute twice, an error type for each error and for nothing else; and that nothing is open after `close`.
+//! Invariants for any traffic. `Run` checks each record: one start and one end, children within their parents, no
+//! duplicate attributes, an error type exactly for errors, and no open span after `close`.
 use crate::lines::{
     chose, error, notification, permission, prompt, request, result, stop, text, tool, tool_status,
     update,
@@ -13,7 +13,7 @@ use semconv_map::{CloseReason, Direction, Limits, Policy, Profile, Tracker};
 use serde_json::json;
 use std::time::Duration;
 
-/// What content looks like here; no canary may get out.
+/// Marks content. No canary may be recorded.
 const CANARY: &str = "canary-77ab";
 
 fn lines() -> impl Strategy<Value = (Direction, String)> {
@@ -116,9 +116,10 @@ fn gates() -> impl Strategy<Value = Gate> {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: every span ends once, within its parent; no content leaves with capture off.
+    /// For any sequence of events, every span ends once, within its parent, and no content is recorded with capture
+    /// off.
     #[test]
-    fn every_span_that_starts_ends_once(
+    fn every_span_ends_once(
         policy in policies(),
         lines in prop::collection::vec((lines(), 0..9_u64), 0..80),
         reason in reasons(),
@@ -146,7 +147,7 @@ proptest! {
         prop_assert_eq!(active.sum::<i64>(), 0, "sessions stay active");
     }
 
-    /// With limits too small for the traffic, what is dropped is counted and the rest keeps its promises.
+    /// With limits that are too small for the traffic, dropped records are counted and the other invariants hold.
     #[test]
     fn limits_hold_for_any_traffic(
         lines in prop::collection::vec((lines(), any::<bool>()), 0..80),
@@ -168,9 +169,9 @@ proptest! {
         run.close_at(Duration::ZERO, reason);
     }
 
-    /// Any bytes: no panic, and no span that does not end.
+    /// For any bytes there is no panic, and every span ends.
     #[test]
-    fn any_bytes_are_taken(lines in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..200)), 0..20)) {
+    fn any_bytes_are_handled(lines in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..200)), 0..20)) {
         let mut run = Run::new(Policy::default());
         for (to_agent, line) in lines {
             run.line_at(if to_agent { C2A } else { A2C }, Duration::ZERO, &line);
@@ -178,9 +179,9 @@ proptest! {
         run.close_at(Duration::ZERO, CloseReason::AgentExited);
     }
 
-    /// Lines that are nearly right: a byte changed, a piece missing.
+    /// Nearly valid lines, with a changed byte or a missing part.
     #[test]
-    fn broken_lines_are_taken(
+    fn broken_lines_are_handled(
         record_content: bool,
         lines in prop::collection::vec((lines(), any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 0..40),
     ) {

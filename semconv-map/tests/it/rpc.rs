@@ -1,4 +1,4 @@
-//! MCP and JSON-RPC connections.
+//! MCP and other JSON-RPC connections.
 use crate::lines::{error, notification, request, result};
 use crate::spans::{Span, Spans};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ impl RpcRun {
         Self { tracker, spans: Spans::default(), now: Duration::ZERO }
     }
 
-    /// Gives a line one second after the last.
+    /// Passes a line one second after the last.
     pub(crate) fn line(&mut self, sender: Sender, line: &str) {
         self.now += Duration::from_secs(1);
         self.tracker.handle_line(sender, self.now, line.as_bytes());
@@ -66,7 +66,7 @@ fn call(id: i64, tool: &str) -> String {
     request(id, "tools/call", json!({ "name": tool, "arguments": { "city": "Paris" } }))
 }
 
-/// A whole session of MCP, as its conventions name it; metrics with it.
+/// A complete MCP session, with metrics.
 pub(crate) fn session(policy: Policy, protocol: Protocol) -> RpcRun {
     let (client, server) = match protocol {
         Protocol::McpServer => (Peer, Observed),
@@ -113,7 +113,7 @@ pub(crate) fn session(policy: Policy, protocol: Protocol) -> RpcRun {
 }
 
 #[test]
-fn an_mcp_session_becomes_its_spans() {
+fn mcp_session_becomes_spans() {
     for (protocol, kind, other) in [
         (Protocol::McpClient, SpanKind::Client, SpanKind::Server),
         (Protocol::McpServer, SpanKind::Server, SpanKind::Client),
@@ -180,9 +180,9 @@ fn an_mcp_session_becomes_its_spans() {
     }
 }
 
-/// Each known method is the name of its span, with its target where it has one.
+/// Each known method is the name of its span, followed by its target.
 #[test]
-fn each_mcp_method_is_the_name_of_its_span() {
+fn mcp_methods_are_span_names() {
     for method in mcp::METHODS {
         let (params, name, key) = match *method {
             "tools/call" => (json!({ "name": "x" }), "tools/call x", Some("gen_ai.tool.name")),
@@ -206,9 +206,9 @@ fn each_mcp_method_is_the_name_of_its_span() {
     }
 }
 
-/// What is not what the method says leaves the target out, and nothing else.
+/// Invalid params omit the target and nothing else.
 #[test]
-fn odd_params_are_spans_too() {
+fn invalid_params_still_become_spans() {
     for params in [
         json!({}),
         json!({ "name": 7 }),
@@ -223,9 +223,9 @@ fn odd_params_are_spans_too() {
     }
 }
 
-/// A version that only the request names counts; so does a session that the transport names.
+/// A version in a request is recorded, and so is the session id of the transport.
 #[test]
-fn a_stateless_request_names_its_version() {
+fn stateless_request_records_its_version() {
     let mut run = mcp(|_| {});
     run.tracker.set_session_id(Some("session-7"));
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
@@ -247,15 +247,15 @@ fn trace_context_of_an_mcp_request_is_its_parent() {
     assert_eq!(span.start.baggage.as_ref().map(|baggage| baggage.as_str()), Some("k=v"));
 }
 
-/// Who does not wait any more ends the span; an answer that comes all the same is one to nothing.
+/// A cancellation ends the span. A later response is unmatched.
 #[test]
-fn a_cancelled_request_ends() {
+fn cancelled_request_ends() {
     let mut run = mcp(|_| {});
     run.line(Observed, &call(1, "slow"));
     run.line(Peer, &notification("notifications/cancelled", json!({ "requestId": 1 })));
-    assert!(run.span("tools/call slow").end.is_none(), "only its sender may cancel it");
+    assert!(run.span("tools/call slow").end.is_none(), "only the sender may cancel");
     run.line(Observed, &notification("notifications/cancelled", json!({ "requestId": "1" })));
-    assert!(run.span("tools/call slow").end.is_none(), "that is another id");
+    assert!(run.span("tools/call slow").end.is_none(), "another id");
     run.line(
         Observed,
         &notification("notifications/cancelled", json!({ "requestId": 1, "reason": "enough" })),
@@ -267,9 +267,9 @@ fn a_cancelled_request_ends() {
     assert_eq!(run.tracker.counters().unmatched_responses, 1);
 }
 
-/// Directions have ids of their own, `1` is not `"1"`, and an id that is used again ends the request before.
+/// Each direction has its own ids, `1` differs from `"1"`, and a reused id ends the previous request.
 #[test]
-fn ids_are_of_a_direction_and_a_type() {
+fn ids_differ_by_direction_and_type() {
     let mut run = mcp(|_| {});
     run.line(Observed, &call(1, "a"));
     run.line(Peer, &request(1, "ping", json!({})));
@@ -297,9 +297,9 @@ fn notifications_are_spans_on_request() {
     }
 }
 
-/// Each message of a batch is one.
+/// Each message of a batch is handled.
 #[test]
-fn batches_are_taken_apart() {
+fn batches_are_split() {
     let mut run = mcp(|_| {});
     run.line(Observed, &format!(" [{}, 7, {}]\n", request(1, "ping", json!({})), call(2, "a")));
     run.line(Peer, &format!("[{}]", result(2, json!({}))));
@@ -310,7 +310,7 @@ fn batches_are_taken_apart() {
 }
 
 #[test]
-fn content_of_mcp_goes_where_the_policy_says() {
+fn mcp_content_is_recorded_by_policy() {
     let mut policy = Policy::default();
     policy.content = Capture::Span;
     policy.paths = Gate::Always;
@@ -334,18 +334,18 @@ fn content_of_mcp_goes_where_the_policy_says() {
     assert_eq!((details.name, &details.attributes[0].value), ("acp.details", &expected));
 }
 
-/// Servers say as well that a tool did not fail.
+/// Servers may report explicitly that a tool did not fail.
 #[test]
-fn a_tool_that_did_not_fail_is_no_error() {
+fn successful_tool_is_not_an_error() {
     let mut run = mcp(|_| {});
     run.line(Observed, &call(1, "a"));
     run.line(Peer, &result(1, json!({ "content": [], "isError": false })));
     assert_eq!(*run.span("tools/call a").status(), Status::Unset);
 }
 
-/// A redaction sees what goes over MCP with its kinds, and what it gives back is recorded instead.
+/// A redaction receives MCP content with its kinds, and its replacement is recorded.
 #[test]
-fn content_of_mcp_is_redacted() {
+fn mcp_content_is_redacted() {
     let mut policy = Policy::default();
     policy.content = Capture::Span;
     policy.redaction = Some(Redaction::new(|kind, _| Some(format!("{kind:?}"))));
@@ -361,9 +361,9 @@ fn content_of_mcp_is_redacted() {
     assert!(status.contains("ErrorMessage") && !status.contains("no such prompt"), "{status}");
 }
 
-/// With content off nothing that people or tools wrote leaves.
+/// No text of users or tools is recorded with content capture off.
 #[test]
-fn no_content_of_mcp_leaves_with_capture_off() {
+fn no_mcp_content_is_recorded_with_capture_off() {
     let run = session(Policy::default(), Protocol::McpClient);
     let shown: String = run
         .spans
@@ -376,7 +376,7 @@ fn no_content_of_mcp_leaves_with_capture_off() {
     }
 }
 
-/// Any protocol on JSON-RPC: the language server's, as an example.
+/// Any JSON-RPC protocol, with the language server protocol as an example.
 #[test]
 fn json_rpc_requests_are_spans() {
     let mut policy = Policy::default();
@@ -400,7 +400,7 @@ fn json_rpc_requests_are_spans() {
     let asked = run.span("jsonrpc");
     assert_eq!((asked.start.kind, asked.str(keys::RPC_METHOD)), (SpanKind::Server, Some("_OTHER")));
     assert_eq!(asked.str(keys::RPC_METHOD_ORIGINAL), Some("window/showMessageRequest"));
-    assert_eq!(asked.start.parent, Parent::Root, "that is for MCP to say");
+    assert_eq!(asked.start.parent, Parent::Root, "specific to MCP");
     let metrics: Vec<_> = run.spans.metrics.iter().map(|it| it.metric.name).collect();
     assert_eq!(metrics, ["rpc.server.call.duration", "rpc.client.call.duration"]);
 }
@@ -435,9 +435,9 @@ fn lines() -> impl Strategy<Value = (Sender, String)> {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: each span ends once, within its parent; limits hold; no content leaves.
+    /// For any sequence of events, each span ends once, within its parent; limits hold; no content is recorded.
     #[test]
-    fn every_rpc_span_that_starts_ends_once(
+    fn every_rpc_span_ends_once(
         lines in prop::collection::vec(lines(), 0..60),
         protocol in prop::sample::select(vec![Protocol::McpClient, Protocol::McpServer, Protocol::JsonRpc(&["ping"])]),
         sizes in prop_oneof![Just((1024, 8192, 128)), (1..5_usize, 2..12_usize, 0..3_usize)],

@@ -1,5 +1,5 @@
-//! Updates are skimmed where their method comes first, and read in full where it comes last; answers that only have to
-//! succeed are read up to their result where it comes last, written as most programs do: it makes no difference.
+//! Updates are skimmed if the method precedes the params, and decoded completely otherwise. Responses that only need to
+//! succeed are read up to the result if it comes last. Both paths have the same outcome.
 use crate::lines::{prompt, stop};
 use crate::spans::{A2C, C2A};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use semconv_map::{CloseReason, Direction, Policy, Record, Tracker};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The params of an update, as a peer may write them: members in any order, and what looks like them elsewhere.
+/// Params of an update with members in any order, and similar members elsewhere.
 fn params() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(vec![
         r#""agent_message_chunk""#,
@@ -84,7 +84,7 @@ fn params() -> impl Strategy<Value = String> {
     params.prop_shuffle().prop_flat_map(object)
 }
 
-/// An object with these members, spaced somehow.
+/// An object with these members and any white space.
 fn object(members: Vec<(String, String)>) -> impl Strategy<Value = String> {
     prop::sample::select(vec!["", "", " ", "\t\r"]).prop_map(move |space| {
         let members: Vec<_> = members
@@ -107,15 +107,15 @@ fn policies() -> impl Strategy<Value = Policy> {
 
 const METHOD: &str = r#""method":"session/update""#;
 
-/// All that comes of these lines of the agent, within a turn.
-fn told(policy: &Policy, lines: impl Iterator<Item = Vec<u8>>) -> String {
+/// Returns all records for these lines of the agent, within a turn.
+fn records_of(policy: &Policy, lines: impl Iterator<Item = Vec<u8>>) -> String {
     let first = (C2A, prompt(1, "s").into_bytes());
     let last = (A2C, stop(1, "end_turn").into_bytes());
-    told_of(policy, [first].into_iter().chain(lines.map(|line| (A2C, line))).chain([last]))
+    records_of_lines(policy, [first].into_iter().chain(lines.map(|line| (A2C, line))).chain([last]))
 }
 
-/// All that comes of these lines.
-fn told_of(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) -> String {
+/// Returns all records for these lines.
+fn records_of_lines(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) -> String {
     let (mut tracker, now) = (Tracker::new(policy.clone()), Duration::from_secs(1));
     for (direction, line) in lines {
         tracker.handle_line(direction, now, &line);
@@ -125,13 +125,13 @@ fn told_of(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) -
     format!("{records:#?}\n{:#?}", tracker.counters())
 }
 
-/// A request, an answer, or both, under one id.
+/// A request, a response, or both, with the same id.
 #[derive(Clone, Debug)]
 struct Said {
     asker: Direction,
     id: &'static str,
     method: Option<&'static str>,
-    /// A member, `result` or `error`.
+    /// The member `result` or `error`.
     answer: Option<&'static str>,
 }
 
@@ -194,7 +194,7 @@ fn said() -> impl Strategy<Value = Said> {
     })
 }
 
-/// The lines of a connection, and a turn that tells what was learnt; with `space` within answers.
+/// The lines of a connection, followed by a turn that shows what was learned. Responses contain `space`.
 fn lines<'a>(said: &'a [Said], space: &'a str) -> impl Iterator<Item = (Direction, Vec<u8>)> + 'a {
     let params =
         r#"{"sessionId":"s","modelId":"m","path":"/p","toolCall":{"toolCallId":"t"},"options":[]}"#;
@@ -214,9 +214,9 @@ fn lines<'a>(said: &'a [Said], space: &'a str) -> impl Iterator<Item = (Directio
 }
 
 proptest! {
-    /// Whatever the order of the members, and whatever stands in them.
+    /// For any order and content of members.
     #[test]
-    fn what_is_skimmed_is_what_is_read(
+    fn skimmed_updates_equal_decoded_updates(
         policy in policies(),
         params in prop::collection::vec(params(), 1..8),
         repeated in any::<bool>(),
@@ -227,11 +227,11 @@ proptest! {
         }
         let first = |params| format!(r#"{{"jsonrpc":"2.0",{METHOD},"params":{params}}}"#).into_bytes();
         let last = |params| format!(r#"{{"jsonrpc":"2.0","params":{params},{METHOD}}}"#).into_bytes();
-        let expected = told(&policy, params.iter().map(last));
-        prop_assert_eq!(&told(&policy, params.iter().map(first)), &expected);
+        let expected = records_of(&policy, params.iter().map(last));
+        prop_assert_eq!(&records_of(&policy, params.iter().map(first)), &expected);
         let otherwise = |params| format!(r#" {{{METHOD}, "jsonrpc":"2.0","params" :{params}}}"#).into_bytes();
-        prop_assert_eq!(&told(&policy, params.iter().map(otherwise)), &expected);
-        // The part of a line that is enough stands for it, from where on it is known.
+        prop_assert_eq!(&records_of(&policy, params.iter().map(otherwise)), &expected);
+        // The decisive prefix of a line is equivalent to the line.
         let tracker = Tracker::new(policy.clone());
         let enough = params.iter().map(|params| {
             let line = first(params);
@@ -244,30 +244,30 @@ proptest! {
             }
             line[..all].to_vec()
         });
-        prop_assert_eq!(&told(&policy, enough), &expected);
+        prop_assert_eq!(&records_of(&policy, enough), &expected);
     }
 
-    /// Whatever was asked, under whatever id, and whatever the answer is, if it is a message at all.
+    /// For any request, id and response that is a message.
     #[test]
-    fn an_answer_is_what_is_read_of_it(said in prop::collection::vec(said(), 1..24), policy in policies()) {
-        let expected = told_of(&policy, lines(&said, " "));
-        prop_assert_eq!(told_of(&policy, lines(&said, "")), expected);
+    fn skimmed_responses_equal_decoded_responses(said in prop::collection::vec(said(), 1..24), policy in policies()) {
+        let expected = records_of_lines(&policy, lines(&said, " "));
+        prop_assert_eq!(records_of_lines(&policy, lines(&said, "")), expected);
     }
 
-    /// Bytes of any kind do no harm.
+    /// For any bytes there is no panic.
     #[test]
-    fn anything_may_come(params in params(), at: prop::sample::Index, noise in prop::collection::vec(any::<u8>(), 0..6)) {
+    fn any_bytes_are_skimmed(params in params(), at: prop::sample::Index, noise in prop::collection::vec(any::<u8>(), 0..6)) {
         let mut line = format!(r#"{{"jsonrpc":"2.0",{METHOD},"params":{params}}}"#).into_bytes();
         let at = at.index(line.len() + 1);
         line.splice(at..(at + noise.len()).min(line.len()), noise);
-        let text = told(&Policy::default(), [line.clone(), line].into_iter());
+        let text = records_of(&Policy::default(), [line.clone(), line].into_iter());
         prop_assert!(!text.is_empty());
     }
 }
 
-/// Of a file that was read only the start of the answer is looked at; a session is learnt from all of it.
+/// Only the start of the response to a file request is read. The response that creates a session is read completely.
 #[test]
-fn an_answer_that_has_to_succeed_only_is_not_read() {
+fn successful_response_is_not_decoded() {
     let asked = |method: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":"r-1","method":"{method}","params":{{"sessionId":"s"}}}}"#

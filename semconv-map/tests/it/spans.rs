@@ -1,4 +1,4 @@
-//! Runs a tracker, and puts its records together to spans; every run is checked against what a `Record` promises.
+//! Runs a tracker and assembles its records into spans. Every run is checked against the guarantees of `Record`.
 use semconv_map::metric::Measurement;
 use semconv_map::span::{Parent, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
 use semconv_map::{Attribute, AttributeValue, CloseReason, Direction, Policy, Record, Tracker};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub(crate) use Direction::{AgentToClient as A2C, ClientToAgent as C2A};
 
-/// A tracker and what it gave out so far.
+/// A tracker and its records so far.
 pub(crate) struct Run {
     pub(crate) tracker: Tracker,
     pub(crate) spans: Spans,
@@ -24,7 +24,7 @@ impl Run {
         Self { tracker, spans: Spans::default(), now: Duration::ZERO }
     }
 
-    /// Gives a line one second after the last.
+    /// Passes a line one second after the last.
     pub(crate) fn line(&mut self, direction: Direction, line: &str) {
         self.now += Duration::from_secs(1);
         self.line_at(direction, self.now, line.as_bytes());
@@ -46,7 +46,7 @@ impl Run {
         assert!(self.spans.open.is_empty(), "open after close: {:?}", self.spans.open);
     }
 
-    /// Polls all records, and says how many there were.
+    /// Polls all records and returns their number.
     pub(crate) fn drain(&mut self) -> usize {
         let mut records = 0;
         while let Some(record) = self.tracker.poll() {
@@ -56,7 +56,7 @@ impl Run {
         records
     }
 
-    /// The only span of this name.
+    /// Returns the only span with this name.
     pub(crate) fn span(&self, name: &str) -> &Span {
         let mut named = self.spans.all.values().filter(|span| span.name() == name);
         let span =
@@ -66,7 +66,7 @@ impl Run {
     }
 }
 
-/// Spans by their handles.
+/// Spans by handle.
 #[derive(Default)]
 pub(crate) struct Spans {
     pub(crate) all: BTreeMap<SpanHandle, Span>,
@@ -82,7 +82,7 @@ pub(crate) struct Span {
 }
 
 impl Spans {
-    /// Takes in a record, which has to keep what `Record` promises.
+    /// Handles a record and checks the guarantees of `Record`.
     pub(crate) fn take(&mut self, record: Record) {
         let time = match record {
             Record::Start(start) => {
@@ -92,7 +92,7 @@ impl Spans {
                 assert!(self.open.insert(start.span), "{start:?}: starts twice");
                 let (span, time) = (start.span, start.time);
                 let before = self.all.insert(span, Span { start, events: Vec::new(), end: None });
-                assert!(before.is_none(), "a handle is used again");
+                assert!(before.is_none(), "the handle is reused");
                 time
             }
             Record::Event(event) => {
@@ -134,7 +134,7 @@ impl Spans {
         self.all.values().map(Span::name).collect()
     }
 
-    /// The spans as an indented text; times count from `from`.
+    /// Returns the spans as indented text. Times are relative to `from`.
     pub(crate) fn tree(&self, from: Duration) -> String {
         let mut text = String::new();
         for span in self.all.values().filter(|span| !matches!(span.start.parent, Parent::Span(_))) {
@@ -239,7 +239,7 @@ impl Span {
         self.events.iter().map(|event| event.name).collect()
     }
 
-    /// No attribute twice; an error has a type, and what is none has none.
+    /// Checks that there is no duplicate attribute, and an error type exactly for errors.
     fn check(&self) {
         let mut keys = BTreeSet::new();
         for attribute in self.attributes() {

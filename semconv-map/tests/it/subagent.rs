@@ -23,7 +23,7 @@ fn of<'a>(run: &'a Run, session: &str) -> Vec<&'a Span> {
     run.spans.all.values().filter(is_one).collect()
 }
 
-/// A turn with a subagent that has one of its own.
+/// A turn with a nested subagent.
 pub(crate) fn nested(policy: Policy) -> Run {
     let mut run = Run::new(policy);
     let agent = json!({ "name": "coder", "version": "1" });
@@ -45,9 +45,9 @@ pub(crate) fn nested(policy: Policy) -> Run {
     run
 }
 
-/// A subagent's work is a span within the turn, and what its session reports is within that.
+/// The work of a subagent is a span within the turn, and the updates of its session are within that span.
 #[test]
-fn a_subagent_is_nested() {
+fn subagent_is_nested() {
     let run = nested(Policy::default());
     let [turn, child, grandchild] = ["s", "child", "grandchild"].map(|id| of(&run, id)[0]);
     assert_eq!(child.start.parent, Parent::Span(turn.start.span));
@@ -67,11 +67,11 @@ fn a_subagent_is_nested() {
     assert_eq!(parent_of("execute_tool other"), Parent::Span(turn.start.span));
 }
 
-/// Each state that an update may have, before the subagent works and while it does.
+/// Each state in an update, before and during the work of the subagent.
 #[test]
-fn a_subagent_works_from_its_first_sign_until_it_is_idle() {
+fn subagent_works_until_it_is_idle() {
     let rows = [
-        // Announced without a state, it works; later nothing is said by that.
+        // A subagent that is announced without a state works. Later updates without a state have no effect.
         (json!({}), true, true),
         (json!({ "state": { "state": "running" } }), true, true),
         (json!({ "state": { "state": "requires_action" } }), true, true),
@@ -91,14 +91,14 @@ fn a_subagent_works_from_its_first_sign_until_it_is_idle() {
     }
 }
 
-/// A subagent that works again links to what it did before; one that outlives the turn ends with it.
+/// A subagent that resumes work has a link to its previous span. A subagent that outlives the turn ends with it.
 #[test]
-fn a_subagent_that_works_again_links_to_its_work_before() {
+fn resumed_subagent_links_to_its_previous_span() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &state("s", "child", "running"));
     run.line(A2C, &state("s", "child", "idle"));
-    // A new title does not say that it works.
+    // A new title does not imply work.
     run.line(A2C, &subagent("s", "child", json!({ "title": "x" })));
     assert_eq!(of(&run, "child").len(), 1);
     run.line(A2C, &state("s", "child", "running"));
@@ -123,7 +123,7 @@ fn a_subagent_that_works_again_links_to_its_work_before() {
     assert_eq!(run.span("execute_tool read").str("acp.tool.end"), Some("turn_end"));
 }
 
-/// The connection is lost in the middle of it: the innermost ends first, each with the same reason.
+/// When the connection is lost, the innermost span ends first, each with the same reason.
 #[test]
 fn subagents_end_with_the_connection() {
     let mut run = Run::new(Policy::default());
@@ -136,9 +136,9 @@ fn subagents_end_with_the_connection() {
     }
 }
 
-/// What `session/load` replays of subagents happened before.
+/// Subagent updates replayed by `session/load` describe the past.
 #[test]
-fn a_replayed_subagent_is_no_span() {
+fn replayed_subagent_is_not_a_span() {
     let mut run = Run::new(Policy::default());
     let load = json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] });
     run.line(C2A, &request(1, "session/load", load));
@@ -150,7 +150,7 @@ fn a_replayed_subagent_is_no_span() {
 }
 
 #[test]
-fn a_subagent_has_a_provider_where_the_conventions_have_one() {
+fn provider_of_a_subagent_depends_on_the_profile() {
     for (profile, provider) in
         [(Profile::V1_39, Some("acp")), (Profile::V1_41, Some("acp")), (Profile::GENAI_DEV, None)]
     {
@@ -163,16 +163,16 @@ fn a_subagent_has_a_provider_where_the_conventions_have_one() {
 }
 
 #[test]
-fn a_subagent_that_names_no_session_is_counted() {
+fn subagent_without_a_session_is_counted() {
     let mut run = Run::new(Policy::default());
     run.line(A2C, &update("s", json!({ "sessionUpdate": "subagent_update", "title": "x" })));
     assert_eq!(run.tracker.counters().undecodable, 1);
     assert!(run.spans.all.is_empty());
 }
 
-/// What a subagent says is its own output, and its title stands behind the gate of titles.
+/// The output of a subagent is recorded on its own span, and its title is subject to the policy for titles.
 #[test]
-fn a_subagent_has_content_of_its_own() {
+fn subagent_has_its_own_content() {
     let mut policy = Policy::default();
     policy.content = Capture::Span;
     policy.titles = Gate::Never;

@@ -8,7 +8,7 @@ use semconv_map::{CloseReason, Policy};
 use serde_json::json;
 
 #[test]
-fn a_tool_call_lasts_until_it_is_completed() {
+fn tool_call_lasts_until_completion() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &tool("s", "t", "read", "pending"));
@@ -33,13 +33,13 @@ fn a_tool_call_lasts_until_it_is_completed() {
 }
 
 #[test]
-fn an_id_that_comes_again_in_a_later_turn_is_another_call() {
+fn reused_id_in_a_later_turn_is_a_new_call() {
     let mut run = Run::new(Policy::default());
     for turn in [1, 2] {
         run.line(C2A, &prompt(turn, "s"));
         run.line(A2C, &tool("s", "t", "read", "pending"));
         run.line(A2C, &tool_status("s", "t", "completed"));
-        // These are late, and begin nothing.
+        // Late updates have no effect.
         run.line(A2C, &tool_status("s", "t", "in_progress"));
         run.line(A2C, &tool("s", "t", "read", "pending"));
         run.line(A2C, &stop(turn, "end_turn"));
@@ -51,9 +51,9 @@ fn an_id_that_comes_again_in_a_later_turn_is_another_call() {
     assert_eq!(names.iter().filter(|name| **name == "execute_tool read").count(), 2, "{names:?}");
 }
 
-/// Each status, and whether it ends the tool call and how.
+/// Each status, and whether and how it ends the tool call.
 #[test]
-fn each_status_of_a_tool_call_has_its_end() {
+fn statuses_end_a_tool_call() {
     let rows = [
         ("pending", false, None),
         ("in_progress", false, None),
@@ -73,9 +73,9 @@ fn each_status_of_a_tool_call_has_its_end() {
     }
 }
 
-/// However a tool call begins, it is one span; and nothing begins it again.
+/// A tool call is one span, however it starts, and does not start again.
 #[test]
-fn a_tool_call_is_one_span_in_any_order() {
+fn tool_call_is_one_span_in_any_order() {
     let beginnings = [
         tool("s", "t", "execute", "pending"),
         tool_status("s", "t", "in_progress"),
@@ -97,9 +97,9 @@ fn a_tool_call_is_one_span_in_any_order() {
     }
 }
 
-/// What is said of the tool, at first and later, and the names of span and tool.
+/// Descriptions of the tool, initially and later, with the span name and the tool name.
 #[test]
-fn the_tool_name_is_an_identifier() {
+fn tool_name_is_an_identifier() {
     let rows = [
         (json!({ "name": "Bash", "kind": "execute" }), json!({}), "Bash"),
         (json!({ "name": "Bash" }), json!({ "name": "Other", "kind": "read" }), "Bash"),
@@ -128,7 +128,7 @@ fn the_tool_name_is_an_identifier() {
 }
 
 #[test]
-fn the_tool_type_follows_the_policy() {
+fn tool_type_follows_the_policy() {
     let mut policy = Policy::default();
     policy.tool_type = ToolTypePolicy::ByKind;
     let mut run = Run::new(policy);
@@ -140,9 +140,9 @@ fn the_tool_type_follows_the_policy() {
     assert_eq!(types, [Some("datastore"), Some("extension"), Some("extension")]);
 }
 
-/// Agents work on after the answer, in the background.
+/// Agents may continue in the background after the response.
 #[test]
-fn a_tool_call_outside_of_a_turn_is_its_own_trace() {
+fn tool_call_outside_of_a_turn_is_a_root_span() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &stop(1, "end_turn"));
@@ -150,14 +150,14 @@ fn a_tool_call_outside_of_a_turn_is_its_own_trace() {
     run.line(C2A, &prompt(2, "s"));
     run.line(A2C, &stop(2, "end_turn"));
     assert_eq!(run.span("execute_tool read").start.parent, Parent::Root);
-    assert!(run.span("execute_tool read").end.is_none(), "no turn of its own has ended");
+    assert!(run.span("execute_tool read").end.is_none(), "its turn has not ended");
     run.line(C2A, &request(3, "session/close", json!({ "sessionId": "s" })));
     run.line(A2C, &result(3, json!({})));
     assert_eq!(run.span("execute_tool read").str("acp.tool.end"), Some("turn_end"));
     run.close(CloseReason::ClientClosed);
 }
 
-/// What `session/load` tells again has happened before.
+/// Updates replayed by `session/load` describe the past.
 #[test]
 fn replayed_tool_calls_make_no_spans() {
     let mut run = Run::new(Policy::default());
@@ -186,9 +186,9 @@ fn replayed_tool_calls_make_no_spans() {
     assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
 }
 
-/// A turn that runs has its tool calls, whatever is loaded beside it.
+/// A running turn has its tool calls, even while another session is loaded.
 #[test]
-fn tool_calls_of_a_turn_are_not_replayed() {
+fn tool_calls_of_a_running_turn_are_not_replayed() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(C2A, &request(2, "session/load", json!({ "sessionId": "s" })));
@@ -199,7 +199,7 @@ fn tool_calls_of_a_turn_are_not_replayed() {
     assert_eq!(run.span("session/load").i64("acp.session.replayed_updates"), Some(0));
 }
 
-/// So has what an agent tells of the session that it forks, before it names it.
+/// Updates that precede the response to `session/fork` describe the past as well.
 #[test]
 fn tool_calls_of_a_forked_session_make_no_spans() {
     let mut run = Run::new(Policy::default());
@@ -229,9 +229,9 @@ fn tool_calls_of_a_forked_session_make_no_spans() {
     assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
 }
 
-/// A fork that fails leaves nothing behind: what is told of the session later happens then.
+/// A failed fork has no effect: later updates of the session describe the present.
 #[test]
-fn a_session_that_was_not_forked_is_as_any_other() {
+fn failed_fork_has_no_effect() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &request(1, "session/fork", json!({ "sessionId": "s", "cwd": "/" })));
     run.line(A2C, &tool("fork", "t", "read", "completed"));

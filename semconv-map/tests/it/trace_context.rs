@@ -8,9 +8,9 @@ use serde_json::json;
 
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-/// Each shape of `traceparent`, and whether it counts; the rules are those of the W3C specification.
+/// Each form of `traceparent`, and whether it is valid according to W3C.
 #[test]
-fn each_traceparent_counts_or_not() {
+fn traceparent_is_validated() {
     let rows = [
         (PARENT, true),
         ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", true),
@@ -37,9 +37,9 @@ fn each_traceparent_counts_or_not() {
     assert_eq!((context.flags, context.is_sampled()), (1, true));
 }
 
-/// A `tracestate` that does not count leaves the parent.
+/// An invalid `tracestate` does not invalidate the parent.
 #[test]
-fn each_tracestate_counts_or_not() {
+fn tracestate_is_validated() {
     let members =
         |count: usize| (0..count).map(|at| format!("k{at}=v")).collect::<Vec<_>>().join(",");
     let rows = [
@@ -65,7 +65,7 @@ fn each_tracestate_counts_or_not() {
 }
 
 #[test]
-fn a_request_of_the_client_has_the_parent_that_it_names() {
+fn client_request_has_a_remote_parent() {
     let meta = json!({ "traceparent": PARENT, "tracestate": "a=1", "other": {} });
     let mut run = Run::new(Policy::default());
     run.line(
@@ -85,7 +85,7 @@ fn a_request_of_the_client_has_the_parent_that_it_names() {
 }
 
 #[test]
-fn a_parent_that_cannot_be_read_is_none() {
+fn invalid_parent_is_ignored() {
     for meta in [
         json!(null),
         json!(7),
@@ -103,9 +103,9 @@ fn a_parent_that_cannot_be_read_is_none() {
 }
 
 proptest! {
-    /// What one side writes, the other reads; and no text makes it panic.
+    /// Formatting and parsing are inverse, and no text causes a panic.
     #[test]
-    fn a_context_survives_its_header(trace in 1_u128.., span in 1_u64.., flags: u8, noise in ".{0,80}") {
+    fn context_round_trips(trace in 1_u128.., span in 1_u64.., flags: u8, noise in ".{0,80}") {
         let context = TraceContext::parse(&format!("00-{trace:032x}-{span:016x}-{flags:02x}"), None).unwrap();
         prop_assert_eq!(u128::from_be_bytes(context.trace_id), trace);
         prop_assert_eq!(u64::from_be_bytes(context.span_id), span);

@@ -1,11 +1,11 @@
-//! What a turn used: tokens, context, cost.
+//! Usage of a turn: tokens, context, cost.
 use crate::lines::{prompt, request, result, stop, update};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::policy::UsagePolicy;
 use semconv_map::{Policy, Profile};
 use serde_json::{Value, json};
 
-/// Counts of the answer, and what the span says then: input, output, read from and written to the cache.
+/// Counts in the response, and the attributes: input, output, cache reads and cache writes.
 #[test]
 fn usage_counts_cached_tokens_as_input_and_thoughts_as_output() {
     let rows = [
@@ -46,7 +46,7 @@ fn usage_counts_cached_tokens_as_input_and_thoughts_as_output() {
     }
 }
 
-/// A cumulative agent and one that counts by turn give the same numbers, of each kind of tokens.
+/// A cumulative agent and one that counts per turn result in the same values for each type of tokens.
 #[test]
 fn cumulative_usage_becomes_usage_by_turn() {
     let by_turn = [[10, 20, 4, 3, 2], [1, 2, 1, 0, 1], [7, 0, 0, 2, 0]];
@@ -80,9 +80,9 @@ fn cumulative_usage_becomes_usage_by_turn() {
     }
 }
 
-/// A count that no attribute can have is the highest that one can.
+/// Counts beyond the range of attributes are saturated.
 #[test]
-fn a_count_beyond_all_bounds_is_the_highest() {
+fn counts_are_saturated() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     let most = u64::MAX;
@@ -109,7 +109,7 @@ fn usage_update(amount: f64, currency: &str) -> String {
 }
 
 #[test]
-fn cost_is_that_of_the_session_and_what_the_turn_added() {
+fn cost_of_session_and_turn_is_recorded() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &request(0, "session/new", json!({ "cwd": "/", "mcpServers": [] })));
     run.line(A2C, &result(0, json!({ "sessionId": "s" })));
@@ -139,9 +139,9 @@ fn cost_is_that_of_the_session_and_what_the_turn_added() {
     assert_eq!(turns[3].str("acp.cost.currency"), Some("EUR"));
 }
 
-/// What a session had cost before it was loaded is not known, so neither is what the first turn added.
+/// The cost of a loaded session before loading is unknown, and so is the cost of its first turn.
 #[test]
-fn the_first_turn_of_a_loaded_session_has_no_cost_of_its_own() {
+fn first_turn_of_a_loaded_session_has_no_cost() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &usage_update(9.0, "USD"));

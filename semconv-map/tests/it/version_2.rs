@@ -1,4 +1,4 @@
-//! Version 2 of the protocol answers a prompt when it is taken in, and says later that the session is idle.
+//! Version 2 of the protocol, which responds to a prompt when it is accepted and later reports the session as idle.
 use crate::lines::{error, prompt, request, result, stop, tool_status, update};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::{CloseReason, Counters, Policy};
@@ -27,7 +27,7 @@ fn state(mut state: Value) -> String {
 }
 
 #[test]
-fn a_turn_ends_when_the_session_is_idle() {
+fn turn_ends_when_the_session_is_idle() {
     let mut run = v2();
     run.line(A2C, &state(json!({ "state": "running" })));
     run.line(A2C, &accepted());
@@ -44,9 +44,9 @@ fn a_turn_ends_when_the_session_is_idle() {
     assert_eq!(run.tracker.counters(), Counters::default());
 }
 
-/// What the agent says with `idle`, and the error type and finish reason that follow.
+/// Each idle state, with the resulting error type and finish reason.
 #[test]
-fn each_idle_state_has_its_end() {
+fn idle_states_end_a_turn() {
     let code = json!({ "code": -32000, "message": "log in" });
     let rows = [
         (json!({ "state": "idle" }), None, None),
@@ -70,7 +70,7 @@ fn each_idle_state_has_its_end() {
 }
 
 #[test]
-fn a_prompt_that_was_not_taken_in_is_not_ended_by_idle() {
+fn idle_does_not_end_an_unaccepted_prompt() {
     let mut run = v2();
     run.line(A2C, &state(json!({ "state": "idle" })));
     assert!(run.span("invoke_agent coder").end.is_none());
@@ -79,7 +79,7 @@ fn a_prompt_that_was_not_taken_in_is_not_ended_by_idle() {
 }
 
 #[test]
-fn an_accepted_turn_ends_with_the_connection() {
+fn accepted_turn_ends_with_the_connection() {
     let mut run = v2();
     run.line(A2C, &accepted());
     run.close(CloseReason::AgentExited);
@@ -87,7 +87,7 @@ fn an_accepted_turn_ends_with_the_connection() {
 }
 
 #[test]
-fn a_cancelled_tool_call_is_no_error() {
+fn cancelled_tool_call_is_not_an_error() {
     let mut run = v2();
     run.line(A2C, &tool_status("s", "t", "paused"));
     run.line(A2C, &tool_status("s", "t", "cancelled"));
@@ -96,9 +96,9 @@ fn a_cancelled_tool_call_is_no_error() {
     assert_eq!(tool.str("acp.tool.end"), Some("cancelled"));
 }
 
-/// There are agents that repeat the version they were asked for, and go on as version 1.
+/// Some agents echo the requested version and continue in version 1.
 #[test]
-fn a_version_that_is_only_repeated_is_not_version_2() {
+fn echoed_version_is_not_version_2() {
     let info = json!({ "name": "coder", "version": "1" });
     let mut run = run(json!({ "protocolVersion": 2, "agentInfo": info }));
     run.line(A2C, &state(json!({ "state": "idle" })));
@@ -108,9 +108,9 @@ fn a_version_that_is_only_repeated_is_not_version_2() {
     assert_eq!(turn.i64("acp.protocol.version"), Some(2));
 }
 
-/// A plan that is told whole or in a file, and that goes away.
+/// A plan that is sent inline or as a file, and removed.
 #[test]
-fn each_change_of_a_plan_is_an_event() {
+fn plan_changes_are_events() {
     let entry = |status: &str| json!({ "content": "x", "priority": "low", "status": status });
     let entries = json!([entry("completed"), entry("cancelled"), entry("pending")]);
     let rows = [
@@ -136,9 +136,9 @@ fn each_change_of_a_plan_is_an_event() {
     }
 }
 
-/// The first sign of work is a piece of it as much as the whole.
+/// The first chunk of work counts as much as a complete message.
 #[test]
-fn each_sign_of_work_is_one() {
+fn any_chunk_of_work_counts() {
     for kind in ["agent_message", "agent_thought", "plan_update", "tool_call_content_chunk"] {
         let mut run = v2();
         run.line(A2C, &accepted());
