@@ -1,4 +1,4 @@
-//! Spans on their way, some at a time.
+//! Batches of spans that are sent in the background.
 
 use crate::collector::{Collector, Tally};
 use crate::{MAX_DELAY, number};
@@ -6,18 +6,18 @@ use core::time::Duration;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData, SpanProcessor};
 use std::sync::Arc;
 
-/// How many spans may wait, how many go at once, and how often, in milliseconds, unless the environment says otherwise.
+/// Defaults of the queue size, the batch size and the interval in milliseconds.
 ///
 /// Spec: [Batch Span Processor](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-span-processor)
 const QUEUE_SIZE: usize = 2048;
 const BATCH_SIZE: usize = 512;
 const DELAY: u64 = 5000;
 
-/// How many spans may wait at most, whatever the environment says: the queue takes some 400 bytes for each from the start.
+/// Upper bound of the queue size. The queue preallocates about 400 bytes per span.
 const MAX_QUEUE_SIZE: usize = 100_000;
 
-/// Sends spans in batches of `OTEL_BSP_MAX_EXPORT_BATCH_SIZE` from a thread of its own, every `OTEL_BSP_SCHEDULE_DELAY`.
-/// What does not fit into its queue, of `OTEL_BSP_MAX_QUEUE_SIZE` spans, is dropped and counted.
+/// Sends spans in batches of `OTEL_BSP_MAX_EXPORT_BATCH_SIZE`, every `OTEL_BSP_SCHEDULE_DELAY`, from a dedicated
+/// thread. Spans beyond the queue size `OTEL_BSP_MAX_QUEUE_SIZE` are dropped and counted.
 ///
 /// Spec: [Batch Span Processor](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-span-processor)
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// For this collector.
+    /// Starts the thread for a collector.
     pub fn new(collector: Collector) -> Self {
         let (tally, program) = (collector.tally(), collector.program());
         let size = |name, default| number(program, name, 1..=MAX_QUEUE_SIZE).unwrap_or(default);
@@ -43,18 +43,18 @@ impl Batches {
         Self { processor, tally }
     }
 
-    /// Queues a span; nobody waits.
+    /// Queues a span without blocking.
     pub fn export(&self, span: SpanData) {
         self.tally.count_made();
         self.processor.on_end(span);
     }
 
-    /// What becomes of the spans.
+    /// Returns the counts of sent and dropped spans.
     pub fn tally(&self) -> &Arc<Tally> {
         &self.tally
     }
 
-    /// Sends what is queued, for as long as `timeout`; what did not get through shows in the tally.
+    /// Sends the queued spans for at most `timeout`. The tally contains the spans that were not delivered.
     pub fn shutdown(&self, timeout: Duration) {
         let _ = self.processor.shutdown_with_timeout(timeout);
     }

@@ -1,4 +1,4 @@
-//! A collector, over gRPC or HTTP.
+//! OTLP collectors, over gRPC or HTTP.
 
 use super::exemplars::Exemplars;
 use super::http_client::{Cause, Client};
@@ -25,22 +25,22 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
-/// How long a collector may take for an answer, in milliseconds, unless the environment says otherwise.
+/// Default timeout of a request to a collector, in milliseconds.
 ///
 /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
 const TIMEOUT: u64 = 10_000;
 
-/// What is sent.
+/// The kind of telemetry.
 #[derive(Clone, Copy, Debug)]
 pub enum Signal {
     /// Spans.
     Traces,
-    /// Sums and histograms.
+    /// Metrics: sums and histograms.
     Metrics,
 }
 
 impl Signal {
-    /// The variables of a setting: of this signal alone, and of all.
+    /// Returns the variables of a setting: the one for this signal and the general one.
     fn variables(self, setting: &str) -> [String; 2] {
         let own = match self {
             Self::Traces => "TRACES_",
@@ -49,31 +49,31 @@ impl Signal {
         [own, ""].map(|of| format!("OTEL_EXPORTER_OTLP_{of}{setting}"))
     }
 
-    /// The first variable of a setting that is set, and its value.
+    /// Returns the first variable of a setting that is set, and its value.
     pub(crate) fn variable(self, setting: &str) -> Option<(String, String)> {
         let variables = self.variables(setting).into_iter();
         variables.filter_map(|name| variable(&name).map(|value| (name, value))).next()
     }
 
-    /// How long a collector may take for an answer.
+    /// Returns the timeout of a request.
     fn timeout(self, program: Program) -> Duration {
         let variables = self.variables("TIMEOUT").into_iter();
         let timeout = variables.filter_map(|name| number(program, &name, 1..=MAX_DELAY)).next();
         Duration::from_millis(timeout.unwrap_or(TIMEOUT))
     }
 
-    /// Tells of words for compression that are none; the exporter passes them over.
+    /// Reports an unsupported compression, which the exporter ignores.
     fn check_compression(self, program: Program) {
         for name in self.variables("COMPRESSION") {
             let Some(value) = variable(&name) else { continue };
             if ["gzip", "none"].iter().any(|known| value.eq_ignore_ascii_case(known)) {
                 return;
             }
-            (program.tell)(format!("{name} is {value:?}, which is no compression: not used"));
+            (program.warn)(format!("{name} is {value:?}, expected a compression: ignored"));
         }
     }
 
-    /// Where it goes below the collector's address, over HTTP.
+    /// Returns the path below the collector's URL, for HTTP.
     fn path(self) -> &'static str {
         match self {
             Self::Traces => "v1/traces",
@@ -82,7 +82,7 @@ impl Signal {
     }
 }
 
-/// How spans travel.
+/// Transport of OTLP.
 ///
 /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specify-protocol)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -99,13 +99,14 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// The option's, else the environment's; a word there that is none is told, and passed over.
+    /// Returns the transport of the option, else of the environment. An invalid value of the environment is reported
+    /// and ignored.
     fn chosen(option: Option<Self>, signal: Signal, program: Program) -> Self {
         let of_variable = |name: String| {
             let value = variable(&name)?;
             let transport = Self::from_str(&value, false).ok();
             if transport.is_none() {
-                (program.tell)(format!("{name} is {value:?}, which is no protocol: not used"));
+                (program.warn)(format!("{name} is {value:?}, expected a protocol: ignored"));
             }
             transport
         };
@@ -115,7 +116,7 @@ impl Transport {
 }
 
 impl Transport {
-    /// What is said over HTTP, if that is the way.
+    /// Returns the protocol over HTTP, if the transport uses HTTP.
     fn over_http(self) -> Option<Protocol> {
         match self {
             Self::Grpc => None,
@@ -125,19 +126,19 @@ impl Transport {
     }
 }
 
-/// Where a collector listens, and for what.
+/// Address of a collector for one signal.
 #[derive(Debug)]
 pub struct Address {
     program: Program,
     url: String,
     transport: Transport,
     signal: Signal,
-    /// How long it may take for an answer.
+    /// Timeout of a request.
     timeout: Duration,
 }
 
 impl Address {
-    /// The collector that an option or the environment names.
+    /// Returns the collector named by an option or the environment.
     ///
     /// Spec: [Endpoint URLs for OTLP/HTTP](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp)
     pub fn named(
@@ -157,7 +158,7 @@ impl Address {
         Some(Self::below(program, &variable(&any)?, transport(), signal))
     }
 
-    /// Where collectors listen when nobody says otherwise.
+    /// Returns the default address of a local collector.
     ///
     /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
     pub fn of_this_machine(program: Program, signal: Signal, transport: Option<Transport>) -> Self {
@@ -182,10 +183,10 @@ impl Address {
         Self { program, url, transport, signal, timeout: signal.timeout(program) }
     }
 
-    /// The settings of TLS, if the address asks for that.
+    /// Returns the TLS settings, if the URL requires TLS.
     ///
     /// # Errors
-    /// It is none of HTTP, or what the environment says of TLS cannot be used.
+    /// Returns an error if the URL is not an HTTP URL, or the TLS settings of the environment are invalid.
     fn tls(&self) -> Result<Option<Tls>, ExportError> {
         match self.url.split_once("://") {
             Some((_, rest)) if !has_right_port(rest) => {
@@ -200,7 +201,7 @@ impl Address {
 
 impl Address {
     /// # Errors
-    /// As those of [`tls`](Self::tls).
+    /// As for [`tls`](Self::tls).
     fn set_up_grpc<B: WithExportConfig + WithTonicConfig>(
         &self,
         builder: B,
@@ -223,51 +224,50 @@ impl Address {
     }
 
     /// # Errors
-    /// As those of [`tls`](Self::tls).
+    /// As for [`tls`](Self::tls).
     fn http_client(&self, cause: &Cause) -> Result<Client, ExportError> {
         Client::new(self.tls()?.as_ref(), self.timeout, cause)
     }
 
     /// # Errors
-    /// As those of [`tls`](Self::tls), or the address is no URL.
+    /// As for [`tls`](Self::tls), and if the URL is invalid.
     fn grpc_client(&self, cause: &Cause) -> Result<GrpcClient, ExportError> {
         GrpcClient::new(&self.url, self.tls()?.as_ref(), self.timeout, cause)
     }
 }
 
-/// Whether what follows the scheme of a URL has no port, or one that there can be: another would not be missed, and the
-/// scheme's own would be taken.
+/// Returns whether the part of a URL after its scheme has no port or a valid one. The client would silently replace an
+/// invalid port with the default of the scheme.
 fn has_right_port(rest: &str) -> bool {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
-    // An address of IPv6 has colons of its own, within brackets.
+    // An IPv6 address contains colons within brackets.
     let after_address = host.rsplit(']').next().unwrap_or_default();
     after_address.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_ok())
 }
 
-/// Three more attempts within half a second: why a collector cannot be reached is known before the end of a session stops
-/// waiting for it.
+/// Three retries within half a second, so that a failure is known before the end of a session stops waiting.
 fn retries() -> RetryPolicy {
     RetryPolicy::recommended()
         .with_initial_delay(Duration::from_millis(50))
         .with_max_jitter(Duration::from_millis(50))
 }
 
-/// Sends spans to a collector and counts those that arrive.
+/// Sends spans to a collector and counts the delivered ones.
 #[derive(Debug)]
 pub struct Collector {
     program: Program,
     exporter: Arc<OtlpExporter>,
-    /// The HTTP client needs it around, wherever it is called from.
+    /// The HTTP client requires a runtime in any calling thread.
     runtime: Handle,
     tally: Arc<Tally>,
 }
 
 impl Collector {
-    /// Sets the connection up; nothing is sent before the first span.
+    /// Configures the connection. Nothing is sent before the first span.
     ///
     /// # Errors
-    /// The address is no URL that can be used.
+    /// Returns an error if the URL is invalid.
     pub fn new(
         address: Address,
         resource: &Resource,
@@ -290,12 +290,12 @@ impl Collector {
         Ok(Self { program, exporter: Arc::new(exporter), runtime: runtime.clone(), tally })
     }
 
-    /// What becomes of the spans, also while the collector is busy elsewhere.
+    /// Returns the counts, which are also available while the collector is in use.
     pub fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
     }
 
-    /// Who sends them.
+    /// Returns the sending program.
     pub(crate) fn program(&self) -> Program {
         self.program
     }
@@ -319,24 +319,24 @@ impl SpanExporter for Collector {
 /// Sends metrics to a collector.
 #[derive(Debug)]
 pub struct MetricCollector {
-    /// Sends what is in `outgoing`.
+    /// Sends the message in `outgoing`.
     exporter: OtlpMetricExporter,
     outgoing: Outgoing,
     exemplars: Arc<Mutex<Exemplars>>,
-    /// The clients need it around, wherever they are called from.
+    /// The clients require a runtime in any calling thread.
     runtime: Handle,
     endpoint: String,
-    /// What the error of the exporter does not say.
+    /// The cause of a failure, which the exporter does not report.
     cause: Cause,
-    /// Why the last of them did not get through.
+    /// The last failure.
     error: Arc<Mutex<Option<String>>>,
 }
 
 impl MetricCollector {
-    /// Sets the connection up; nothing is sent yet.
+    /// Configures the connection. Nothing is sent yet.
     ///
     /// # Errors
-    /// The address is no URL that can be used.
+    /// Returns an error if the URL is invalid.
     pub fn new(address: Address, runtime: &Handle) -> Result<Self, ExportError> {
         let _context = runtime.enter();
         let cause = Cause::default();
@@ -355,12 +355,12 @@ impl MetricCollector {
         Ok(Self { exporter, outgoing, exemplars, runtime, endpoint, cause, error })
     }
 
-    /// What is sent with the points that it stands for.
+    /// Returns the exemplars, which are sent with their points.
     pub(crate) fn exemplars(&self) -> Arc<Mutex<Exemplars>> {
         Arc::clone(&self.exemplars)
     }
 
-    /// Why the last metrics did not get through, in words; nothing while they do.
+    /// Returns the last failure as text. `None` after a success.
     pub(crate) fn error(&self) -> Arc<Mutex<Option<String>>> {
         Arc::clone(&self.error)
     }
@@ -400,25 +400,25 @@ impl PushMetricExporter for MetricCollector {
     }
 }
 
-/// Why something failed, in the words of an exporter's client, which knows more, or else in its own.
+/// Returns the reason of a failure: the cause recorded by the client, or else the error of the exporter.
 fn why(error: &OTelSdkError, cause: &Cause) -> String {
     let cause = cause.lock().unwrap_or_else(PoisonError::into_inner).take();
     cause.unwrap_or_else(|| error.to_string())
 }
 
-/// How many spans there were, and how many got through.
+/// Counts of created and delivered spans.
 #[derive(Debug, Default)]
 pub struct Tally {
     endpoint: String,
     made: AtomicU64,
     delivered: AtomicU64,
-    /// What the error of an exporter over HTTP does not say.
+    /// The cause of a failure, which the HTTP exporter does not report.
     cause: Cause,
     last_error: Mutex<Option<String>>,
 }
 
 impl Tally {
-    /// There is one more span to be sent.
+    /// Counts a span that will be sent.
     pub fn count_made(&self) {
         self.made.fetch_add(1, Ordering::Relaxed);
     }
@@ -435,12 +435,12 @@ impl Tally {
         }
     }
 
-    /// How many spans were made so far, and how many got through.
+    /// Returns the number of spans created and delivered so far.
     pub fn counts(&self) -> (u64, u64) {
         (self.made.load(Ordering::Relaxed), self.delivered.load(Ordering::Relaxed))
     }
 
-    /// What did not get through, in words; nothing if all did.
+    /// Describes the spans that were not delivered. `None` if all were.
     pub fn complaint(&self) -> Option<String> {
         let (made, delivered) = self.counts();
         let lost = made.saturating_sub(delivered);

@@ -1,6 +1,7 @@
-//! Exemplars: measurements that stand for the others of a point, each with the span that it was made in.
+//! Exemplars: sample measurements of a metric point, each with the span in which it was made.
 //!
-//! The SDK adds measurements up and keeps none of them, so they are kept here, and put into its points on their way out.
+//! The SDK aggregates measurements without keeping exemplars, so they are collected here and inserted into the exported
+//! points.
 //!
 //! Spec: [Exemplar](https://opentelemetry.io/docs/specs/otel/metrics/sdk/#exemplar)
 
@@ -18,21 +19,21 @@ use prost::Message;
 use semconv_map::metric::{Instrument, Metric, MetricValue};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How many points have exemplars between two exports: as many as the SDK has points of one metric. Those of any more have
-/// none until the next.
+/// Maximum number of points with exemplars per export interval, the same as the limit of the SDK for points of a
+/// metric.
 const POINTS: usize = 2000;
 
-/// How many exemplars a point has that is no histogram's.
+/// Number of exemplars of a point other than a histogram's.
 ///
 /// Spec: [SimpleFixedSizeExemplarReservoir](https://opentelemetry.io/docs/specs/otel/metrics/sdk/#simplefixedsizeexemplarreservoir)
 const FIXED_SIZE: u64 = 1;
 
-/// Which measurements may become exemplars.
+/// Selects the measurements that may become exemplars.
 ///
 /// Spec: [ExemplarFilter](https://opentelemetry.io/docs/specs/otel/metrics/sdk/#exemplarfilter)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Filter {
-    /// Those of a span that is sampled.
+    /// Measurements in a sampled span.
     #[default]
     TraceBased,
     AlwaysOn,
@@ -40,7 +41,7 @@ pub(crate) enum Filter {
 }
 
 impl Filter {
-    /// What `OTEL_METRICS_EXEMPLAR_FILTER` says. A word there that is none is told, and passed over.
+    /// Reads `OTEL_METRICS_EXEMPLAR_FILTER`. An invalid value is reported and ignored.
     ///
     /// Spec: [Exemplar](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exemplar)
     pub(crate) fn of_environment(program: Program) -> Self {
@@ -49,14 +50,14 @@ impl Filter {
             Some("always_on") => Self::AlwaysOn,
             Some("always_off") => Self::AlwaysOff,
             Some(other) => {
-                let wrong = "which is no filter: not used";
-                (program.tell)(format!("OTEL_METRICS_EXEMPLAR_FILTER is {other:?}, {wrong}"));
+                let wrong = "expected an exemplar filter: ignored";
+                (program.warn)(format!("OTEL_METRICS_EXEMPLAR_FILTER is {other:?}, {wrong}"));
                 Self::default()
             }
         }
     }
 
-    /// Whether a measurement may be one; `is_sampled`: its span.
+    /// Returns whether a measurement may become an exemplar. `is_sampled` refers to its span.
     pub(crate) fn admits(self, is_sampled: bool) -> bool {
         match self {
             Self::TraceBased => is_sampled,
@@ -73,7 +74,7 @@ pub(crate) struct Exemplars {
     random: RandomIdGenerator,
 }
 
-/// What names a point: its metric and its attributes, each as it is sent, in whatever order.
+/// Identifies a point: the metric, and its encoded attributes in any order.
 type Point = (String, BTreeSet<Vec<u8>>);
 
 fn point(metric: &str, attributes: impl IntoIterator<Item = Told>) -> Point {
@@ -81,16 +82,16 @@ fn point(metric: &str, attributes: impl IntoIterator<Item = Told>) -> Point {
     (metric.to_owned(), attributes.collect())
 }
 
-/// The exemplars of a point, by their places: buckets of a histogram, else up to [`FIXED_SIZE`].
+/// The exemplars of a point by slot: the bucket of a histogram, else up to [`FIXED_SIZE`].
 #[derive(Debug, Default)]
 struct Reservoir {
     kept: BTreeMap<u64, Exemplar>,
-    /// How many measurements there were.
+    /// Number of measurements.
     seen: u64,
 }
 
 impl Exemplars {
-    /// Takes in a measurement that was added up; `time` counts from the Unix epoch, `span` is told of.
+    /// Offers an aggregated measurement. `time` is relative to the Unix epoch, and `span` is sampled.
     pub(crate) fn offer(
         &mut self,
         metric: &Metric,
@@ -105,7 +106,7 @@ impl Exemplars {
         }
         let reservoir = self.reservoirs.entry(point).or_default();
         let place = match metric.instrument {
-            // Of each bucket the last.
+            // The last measurement of each bucket is kept.
             Instrument::Histogram => bucket(metric.boundaries, value),
             _ => reservoir.place(&self.random),
         };
@@ -115,7 +116,7 @@ impl Exemplars {
         }
     }
 
-    /// Puts them into the points that they stand for, and begins anew.
+    /// Inserts the exemplars into their points and starts over.
     pub(crate) fn put_into(&mut self, request: &mut ExportMetricsServiceRequest) {
         let mut reservoirs = core::mem::take(&mut self.reservoirs);
         let mut of = |metric: &str, attributes: &[Told]| -> Vec<Exemplar> {
@@ -143,7 +144,8 @@ impl Exemplars {
 }
 
 impl Reservoir {
-    /// Where the next measurement goes, so that each is as likely to be kept as another; nothing if it is passed over.
+    /// Returns the slot of the next measurement, so that each measurement is kept with the same probability. Returns
+    /// `None` if it is dropped.
     fn place(&self, random: &RandomIdGenerator) -> Option<u64> {
         if self.seen < FIXED_SIZE {
             return Some(self.seen);
@@ -153,10 +155,10 @@ impl Reservoir {
     }
 }
 
-/// Which bucket counts a value: the first whose bound is not below it.
+/// Returns the bucket of a value: the first with an upper bound that is not below it.
 ///
 /// Spec: [Histogram](https://opentelemetry.io/docs/specs/otel/metrics/data-model/#histogram)
-#[expect(clippy::cast_precision_loss, reason = "the bounds are floating-point numbers as well")]
+#[expect(clippy::cast_precision_loss, reason = "the bounds are floating-point numbers")]
 fn bucket(boundaries: &[f64], value: MetricValue) -> Option<u64> {
     let value = match value {
         MetricValue::I64(count) => count as f64,
@@ -169,7 +171,7 @@ fn bucket(boundaries: &[f64], value: MetricValue) -> Option<u64> {
 fn exemplar(value: MetricValue, time: Duration, span: Option<&SpanContext>) -> Exemplar {
     let id = |bytes: Option<Vec<u8>>| bytes.unwrap_or_default();
     Exemplar {
-        // No view drops attributes.
+        // No view removes attributes.
         filtered_attributes: Vec::new(),
         time_unix_nano: u64::try_from(time.as_nanos()).unwrap_or_default(),
         span_id: id(span.map(|span| span.span_id().to_bytes().to_vec())),
@@ -202,7 +204,7 @@ mod tests {
         attributes.iter().map(Told::from).collect()
     }
 
-    /// A point of this metric with these attributes, as the SDK makes it.
+    /// A point of this metric with these attributes, as created by the SDK.
     fn request(metric: &Metric, attributes: &[KeyValue]) -> ExportMetricsServiceRequest {
         let attributes = told(attributes);
         let data = if metric.instrument == Instrument::Histogram {
@@ -219,7 +221,7 @@ mod tests {
         ExportMetricsServiceRequest { resource_metrics: vec![of_resource] }
     }
 
-    /// The exemplars that such a point gets, each as the first byte of its span's id and its value.
+    /// Returns the exemplars of such a point: the first byte of the span id, and the value.
     fn got(
         exemplars: &mut Exemplars,
         metric: &Metric,
@@ -240,8 +242,8 @@ mod tests {
         exemplars.offer(metric, value.into(), Duration::ZERO, &[], Some(&span(id)));
     }
 
-    /// Spec: [Histogram](https://opentelemetry.io/docs/specs/otel/metrics/data-model/#histogram): lower bounds are
-    /// exclusive, upper bounds inclusive.
+    /// Lower bounds are exclusive and upper bounds inclusive, see
+    /// [Histogram](https://opentelemetry.io/docs/specs/otel/metrics/data-model/#histogram).
     #[test]
     fn a_value_on_a_bound_is_in_the_bucket_below() {
         let boundaries = GEN_AI_INVOKE_AGENT_TOOL_CALLS.boundaries;
@@ -262,11 +264,11 @@ mod tests {
         let expected = [(3, 0.1), (5, 0.15), (2, 100.0), (4, 7200.0)];
         let expected = expected.map(|(id, seconds)| (id, Value::AsDouble(seconds)));
         assert_eq!(got(&mut exemplars, metric, &[]), expected);
-        // The next export begins anew.
+        // The next export starts over.
         assert_eq!(got(&mut exemplars, metric, &[]), []);
     }
 
-    /// Of four measurements each is kept in a quarter of all cases: here in 1000 of 4000, give or take six standard
+    /// Each of four measurements is kept in a quarter of all cases: here in 1000 of 4000, within six standard
     /// deviations.
     #[test]
     fn a_gauge_keeps_each_as_often() {

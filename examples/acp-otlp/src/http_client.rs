@@ -1,4 +1,4 @@
-//! The HTTP client of exporters: it remembers why the last request had no answer, which the exporter does not tell.
+//! The HTTP client of exporters. It records the cause of a failed request, which the exporter does not report.
 
 use super::ExportError;
 use super::tls::Tls;
@@ -11,7 +11,7 @@ use opentelemetry_http::hyper::HyperClient;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Why the last request had no answer, in words; nothing if it had one.
+/// Cause of the last failure as text. `None` after a response.
 pub(crate) type Cause = Arc<Mutex<Option<String>>>;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// # Errors
+    /// Returns an error if the TLS settings of the environment are invalid.
     /// What the environment says of TLS cannot be used.
     pub(crate) fn new(
         tls: Option<&Tls>,
@@ -50,7 +50,7 @@ impl HttpClient for Client {
     }
 }
 
-/// An error and what it comes from, each once.
+/// Formats an error and its sources, without repetitions.
 pub(crate) fn in_words(error: &(dyn Error + 'static)) -> String {
     let mut words: Vec<String> = Vec::new();
     for cause in successors(Some(error), |&error| error.source()).map(ToString::to_string) {

@@ -1,11 +1,11 @@
-//! Ids of traces and spans.
+//! Trace and span ids.
 
 use opentelemetry::trace::{SpanId, TraceId};
 use opentelemetry_sdk::trace::{IdGenerator, RandomIdGenerator};
 use sha2::{Digest, Sha256};
 use std::io::{self, BufRead};
 
-/// Where ids come from.
+/// A source of ids.
 #[derive(Debug)]
 pub struct Ids(Source);
 
@@ -13,24 +13,24 @@ pub struct Ids(Source);
 enum Source {
     Random(RandomIdGenerator),
     Derived {
-        /// What is known of the hash: the text.
+        /// State of the hash after the text.
         text: Sha256,
-        /// How many ids were given out.
+        /// Number of generated ids.
         given: u64,
     },
 }
 
 impl Ids {
-    /// Ids that nobody can foretell.
+    /// Creates a source of random ids.
     pub fn random() -> Self {
         Self(Source::Random(RandomIdGenerator::default()))
     }
 
-    /// Ids that are the same for the same text: the first is the start of the SHA-256 of the text and 1 as eight bytes,
-    /// and so on.
+    /// Creates a source of ids that are deterministic for a text: the n-th id is a prefix of the SHA-256 of the text
+    /// followed by n as eight bytes.
     ///
     /// # Errors
-    /// The text cannot be read.
+    /// Returns an error if the text cannot be read.
     pub fn derived(mut text: impl BufRead) -> io::Result<Self> {
         let mut hash = Sha256::new();
         loop {

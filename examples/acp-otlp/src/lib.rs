@@ -1,14 +1,13 @@
-//! What passes between an editor and an ACP agent, as spans and metrics on their way to a collector.
+//! Spans and metrics of ACP connections, exported to an OTLP collector.
 //!
 //! ```text
 //! lines ─ Tracing ─┬─ spans ──────── Batches ── Collector ┐
 //!                  └─ measurements ─ Metrics ─────────────┴ OTLP, over gRPC or HTTP
 //! ```
 //!
-//! Nobody waits for a collector: spans are queued, and sent in batches by a thread of its own; what does not fit is
-//! dropped and counted ([`Tally`]). Where it listens, and how it is talked to, is up to the
-//! [standard variables](https://opentelemetry.io/docs/specs/otel/protocol/exporter/) of the environment, unless the
-//! program was told otherwise.
+//! Exporting never blocks the caller: spans are queued and sent in batches by a dedicated thread; spans beyond the
+//! queue size are dropped and counted ([`Tally`]). The collector is configured by the [standard environment
+//! variables](https://opentelemetry.io/docs/specs/otel/protocol/exporter/), unless the program overrides them.
 
 mod batches;
 mod collector;
@@ -29,7 +28,7 @@ pub use ids::Ids;
 pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
-pub use tracing::{Made, Tracing};
+pub use tracing::{Traced, Tracing};
 
 use core::fmt::Display;
 use core::ops::RangeInclusive;
@@ -42,24 +41,24 @@ use semconv_map::trace_context::Baggage;
 use std::{env, process};
 use uuid::Uuid;
 
-/// How long anything may be put off or waited for, in milliseconds, whatever the environment says: a day.
+/// Upper bound of delays and timeouts in milliseconds: one day.
 const MAX_DELAY: u64 = 24 * 60 * 60 * 1000;
 
 const SERVICE_NAME: Key = Key::from_static_str("service.name");
 
-/// Which program traces.
+/// The program that is traced.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// Its name: of its instrumentation scope, and of its service where nobody says another.
+    /// Name of the instrumentation scope, and the default service name.
     pub name: &'static str,
-    /// Its version.
+    /// Version of the program.
     pub version: &'static str,
-    /// Takes what is wrong with the environment and was passed over, in words.
-    pub tell: fn(String),
+    /// Receives descriptions of invalid environment variables, which are ignored.
+    pub warn: fn(String),
 }
 
 impl Program {
-    /// The instrumentation scope of what it says; `schema_url` has the names in that.
+    /// Returns the instrumentation scope with the schema URL of the names.
     pub fn scope(self, schema_url: &'static str) -> InstrumentationScope {
         InstrumentationScope::builder(self.name)
             .with_version(self.version)
@@ -67,7 +66,8 @@ impl Program {
             .build()
     }
 
-    /// Who spans and metrics are from: the name given, else the environment's word, else this program.
+    /// Returns the resource of spans and metrics. The service name is the given one, else that of the environment, else
+    /// the program's.
     ///
     /// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
     pub fn resource(self, service_name: Option<String>) -> Resource {
@@ -82,8 +82,8 @@ impl Program {
         Resource::builder().with_attributes(told).with_service_name(name).build()
     }
 
-    /// The same for a program that runs: with its process, its host, and an instance id of its own, without which a backend
-    /// takes the metrics of two processes for one series. What the environment sets stays.
+    /// Returns the resource of a running program, with its process, host and a unique instance id. Without an instance
+    /// id, a backend would merge the metrics of two processes. Attributes of the environment take precedence.
     ///
     /// Spec: [Service](https://opentelemetry.io/docs/specs/semconv/resource/service/),
     /// [Host](https://opentelemetry.io/docs/specs/semconv/resource/host/),
@@ -107,7 +107,7 @@ impl Program {
     }
 }
 
-/// A value of `OTEL_RESOURCE_ATTRIBUTES` without its percent-encoding, which the SDK leaves as it is.
+/// Percent-decodes a value of `OTEL_RESOURCE_ATTRIBUTES`, which the SDK does not decode.
 ///
 /// Spec: [Specifying resource information via an environment variable](https://opentelemetry.io/docs/specs/otel/resource/sdk/#specifying-resource-information-via-an-environment-variable)
 fn decoded(value: &Value) -> String {
@@ -117,54 +117,52 @@ fn decoded(value: &Value) -> String {
     text.unwrap_or_else(|| written.into_owned())
 }
 
-/// Spans and metrics cannot go where they are to go.
+/// An error configuring an exporter.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// Not over HTTP.
-    #[error(
-        "the collector's address has to be http://HOST:PORT or https://HOST:PORT, not {endpoint:?}"
-    )]
+    /// The URL is not an HTTP URL.
+    #[error("invalid collector URL {endpoint:?}: expected http://HOST:PORT or https://HOST:PORT")]
     Scheme {
-        /// What was given.
+        /// The URL.
         endpoint: String,
     },
-    /// A file that the environment names is not what it should be.
-    #[error("{variable} names {path:?}, which cannot be used: {why}")]
+    /// A file named by the environment is invalid.
+    #[error("invalid file {path:?} in {variable}: {why}")]
     Certificate {
-        /// Where it is named.
+        /// Name of the variable.
         variable: String,
-        /// Its name.
+        /// Path of the file.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// TLS cannot be used on this system.
-    #[error("TLS cannot be used: {0}")]
+    /// TLS is not available on this system.
+    #[error("TLS is not available: {0}")]
     Tls(String),
-    /// Not a URL.
-    #[error("the collector's address {endpoint:?} cannot be used: {source}")]
+    /// The URL is invalid.
+    #[error("invalid collector URL {endpoint:?}: {source}")]
     Url {
-        /// What was given.
+        /// The URL.
         endpoint: String,
-        /// Why not.
+        /// The reason.
         source: ExporterBuildError,
     },
 }
 
-/// Whether the environment says that nothing goes anywhere.
+/// Returns whether the environment disables telemetry.
 ///
 /// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
 pub fn is_disabled() -> bool {
     variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// A variable of the environment; an empty one is not set.
+/// Returns an environment variable. An empty value counts as unset.
 pub fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The number that a variable is. One that is not in `range`, or another word, is told, and passed over.
+/// Parses a number from a variable. A value outside of `range`, or that is not a number, is reported and ignored.
 ///
 /// Spec: [Numeric value](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#numeric)
 fn number<N: Copy + Display + FromStr + PartialOrd>(
@@ -176,8 +174,8 @@ fn number<N: Copy + Display + FromStr + PartialOrd>(
     let number = value.parse().ok().filter(|number| range.contains(number));
     if number.is_none() {
         let (least, most) = (range.start(), range.end());
-        let wrong = format!("which is no number from {least} to {most}: not used");
-        (program.tell)(format!("{name} is {value:?}, {wrong}"));
+        let wrong = format!("expected a number from {least} to {most}: ignored");
+        (program.warn)(format!("{name} is {value:?}, {wrong}"));
     }
     number
 }

@@ -1,6 +1,7 @@
-//! The client below the SDK's exporter of metrics: it sends what was made of them here, over HTTP or gRPC.
+//! The client of the SDK's metrics exporter. It sends the message prepared here, over HTTP or gRPC.
 //!
-//! The exporter gives the headers, tries again, and knows how long; its own message has no exemplars, and is left out.
+//! The exporter provides the headers, the retries and the timeout. Its own message, which has no exemplars, is
+//! discarded.
 
 use crate::ExportError;
 use crate::http_client::{Cause, Client, in_words};
@@ -23,7 +24,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
-/// What is sent next.
+/// The next message to send.
 pub(crate) type Outgoing = Arc<Mutex<ExportMetricsServiceRequest>>;
 
 #[derive(Debug)]
@@ -32,14 +33,14 @@ pub(crate) struct MetricClient {
     pub(crate) outgoing: Outgoing,
 }
 
-/// How it travels.
+/// Transport of the message.
 #[derive(Debug)]
 pub(crate) enum Way {
     Http(Client),
     Grpc(GrpcClient),
 }
 
-/// It remembers why the last call failed, which the exporter takes for an answer over HTTP.
+/// Records the cause of a failed call, which the exporter would treat as an HTTP response.
 #[derive(Debug)]
 pub(crate) struct GrpcClient {
     inner: MetricsServiceClient<Channel>,
@@ -47,10 +48,10 @@ pub(crate) struct GrpcClient {
 }
 
 impl GrpcClient {
-    /// Nothing is sent yet. The context of a runtime has to be around.
+    /// Creates a client without connecting. Requires the context of a runtime.
     ///
     /// # Errors
-    /// The address is no URL, or what the environment says of TLS cannot be used.
+    /// Returns an error if the URL or the TLS settings of the environment are invalid.
     pub(crate) fn new(
         url: &str,
         tls: Option<&Tls>,
@@ -106,7 +107,7 @@ impl HttpClient for MetricClient {
     }
 }
 
-/// The message, in the form that the headers tell of.
+/// Encodes the message as the headers require.
 fn body(
     request: &Request<Bytes>,
     message: &ExportMetricsServiceRequest,
@@ -121,12 +122,12 @@ fn body(
     Ok(encoder.finish()?.into())
 }
 
-/// With gzip: the exporter is built without any other.
+/// Returns whether the body is compressed. gzip is the only compression supported by the exporter.
 fn is_compressed(request: &Request<Bytes>) -> bool {
     request.headers().contains_key("content-encoding")
 }
 
-/// What the exporter is told of a call that failed: whether to try again, and when.
+/// Converts a failed call into the response that makes the exporter retry or give up.
 ///
 /// Spec: [OTLP/gRPC response](https://opentelemetry.io/docs/specs/otlp/#otlpgrpc-response),
 /// [OTLP/HTTP throttling](https://opentelemetry.io/docs/specs/otlp/#otlphttp-throttling)
@@ -149,7 +150,7 @@ fn refusal(status: &Status) -> Result<Response<Bytes>, HttpError> {
     Ok(response.body(Bytes::new())?)
 }
 
-/// Not the collector's own words, in which there may be what nobody is to see.
+/// Describes a status without the collector's message, which may contain sensitive data.
 fn words(status: &Status) -> String {
     let code = format!("gRPC code {:?}", status.code());
     let why = status.source().map(|error| format!("{code}: {}", in_words(error)));

@@ -14,12 +14,12 @@ use semconv_map::metric::{self, Measurement, Metric, MetricValue};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How often metrics are sent, in milliseconds, unless the environment says otherwise.
+/// Default export interval in milliseconds.
 ///
 /// Spec: [Periodic exporting MetricReader](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#periodic-exporting-metricreader)
 const INTERVAL: u64 = 60_000;
 
-/// Adds up measurements and sends the sums from a thread of its own, every `OTEL_METRIC_EXPORT_INTERVAL`.
+/// Aggregates measurements and exports them every `OTEL_METRIC_EXPORT_INTERVAL`, from a dedicated thread.
 #[derive(Debug)]
 pub struct Metrics {
     provider: SdkMeterProvider,
@@ -30,7 +30,7 @@ pub struct Metrics {
     error: Arc<Mutex<Option<String>>>,
 }
 
-/// An instrument of a metric.
+/// The instrument of a metric.
 #[derive(Debug)]
 enum Instrument {
     /// A histogram of counts.
@@ -44,7 +44,7 @@ enum Instrument {
 }
 
 impl Metrics {
-    /// `resource` is who measures, `schema_url` has the names of the metrics.
+    /// `resource` describes the program, and `schema_url` the names of the metrics.
     pub fn new(
         program: Program,
         collector: MetricCollector,
@@ -62,8 +62,8 @@ impl Metrics {
         Self { provider, meter, instruments: HashMap::new(), filter, exemplars, error }
     }
 
-    /// Takes in what was measured on what passed. If `span`, in which it was measured, is sampled, it is taken to be told of,
-    /// and may be named beside the metric.
+    /// Records a measurement of the traffic. If `span`, in which it was made, is sampled, the measurement may become an
+    /// exemplar.
     pub fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
         let Measurement { metric, value, time, attributes: told, .. } = measured;
         let meter = &self.meter;
@@ -78,24 +78,24 @@ impl Metrics {
         }
     }
 
-    /// For what the program measures of itself.
+    /// Returns the meter for measurements of the program itself.
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
 
-    /// Sends what is left.
+    /// Exports the remaining metrics.
     pub fn shutdown(&self) {
-        // What did not get through is in `error`.
+        // Failures are available in `error`.
         let _ = self.provider.shutdown();
     }
 
-    /// Why metrics did not get through, in words, also while they are sent; nothing while they do.
+    /// Returns the last export failure, which may change at any time. `None` after a success.
     pub fn error(&self) -> Arc<Mutex<Option<String>>> {
         Arc::clone(&self.error)
     }
 }
 
-/// What an error slot says.
+/// Returns the text of a failure.
 pub fn complaint(error: &Mutex<Option<String>>) -> Option<String> {
     error.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -128,7 +128,8 @@ fn of_metric(meter: &Meter, metric: &Metric, value: MetricValue) -> Instrument {
 }
 
 impl Instrument {
-    /// The values of a metric are of one kind; a count below zero is none. Gives whether it is counted.
+    /// Records a value. All values of a metric have the same type; negative counts are dropped. Returns whether the
+    /// value was recorded.
     fn record(&self, value: MetricValue, attributes: &[KeyValue]) -> bool {
         match (self, value) {
             (Self::Counts(histogram), MetricValue::I64(count)) => {

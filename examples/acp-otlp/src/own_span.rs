@@ -1,4 +1,4 @@
-//! Spans of what a program does itself, around what the tracker sees.
+//! Spans of the program itself, which enclose the spans of the tracker.
 
 use crate::ids::Ids;
 use crate::sampling::Sampling;
@@ -11,12 +11,12 @@ use semconv_map::trace_context::TraceContext;
 use std::borrow::Cow;
 use std::time::SystemTime;
 
-/// A span that has started.
+/// An open span.
 #[derive(Debug)]
 pub struct OwnSpan(SpanData);
 
 impl OwnSpan {
-    /// Below `parent`, which is a span elsewhere or another of this program's; without one it begins a trace.
+    /// Starts a span below `parent`, a remote span or another span of this program. Without a parent it starts a trace.
     pub fn start(
         scope: InstrumentationScope,
         ids: &mut Ids,
@@ -44,33 +44,33 @@ impl OwnSpan {
         })
     }
 
-    /// What names it to others.
+    /// Returns the context for propagation.
     pub fn context(&self) -> Option<TraceContext> {
         context_of(&self.0.span_context)
     }
 
-    /// What is known of it so far.
+    /// Returns the data known so far.
     pub fn data(&self) -> &SpanData {
         &self.0
     }
 
-    /// Adds an attribute, which it has not got.
+    /// Adds an attribute. The key must be new.
     pub fn set(&mut self, attribute: KeyValue) {
         self.0.attributes.push(attribute);
     }
 
-    /// It has to do with another span, which is not above it.
+    /// Adds a link to a span that is not an ancestor.
     pub fn link(&mut self, to: &TraceContext, attributes: Vec<KeyValue>) {
         self.0.links.links.push(Link::new(remote(to), attributes, 0));
     }
 
-    /// It went wrong; `error_type` is of low cardinality.
+    /// Sets the error status. `error_type` has low cardinality.
     pub fn fail(&mut self, error_type: impl Into<Cow<'static, str>>) {
         self.set(KeyValue::new(keys::ERROR_TYPE, error_type.into()));
         self.0.status = Status::error("");
     }
 
-    /// It is over.
+    /// Ends the span.
     pub fn end(mut self, now: SystemTime) -> SpanData {
         self.0.end_time = now;
         self.0

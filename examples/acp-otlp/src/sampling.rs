@@ -1,30 +1,30 @@
-//! Which traces are told of.
+//! Sampling of traces.
 
 use super::{Program, variable};
 use opentelemetry::trace::{SpanContext, SpanKind, TraceFlags, TraceId};
 use opentelemetry_sdk::trace::{Sampler, SamplingDecision, ShouldSample};
 
-/// Which spans are *sampled*: told of, and named so to others. Those of one trace are, or none of them.
+/// The sampling decision. All spans of a trace share it, and it is propagated.
 ///
 /// Spec: [Built-in samplers](https://opentelemetry.io/docs/specs/otel/trace/sdk/#built-in-samplers)
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
-    /// Who names a parent elsewhere has decided.
+    /// Whether the decision of a remote parent is adopted.
     follows_parent: bool,
-    /// The share of all others.
+    /// The sampled fraction of other traces.
     share: f64,
 }
 
 impl Default for Sampling {
-    /// Each span.
+    /// Samples every trace.
     fn default() -> Self {
         Self { follows_parent: false, share: 1.0 }
     }
 }
 
 impl Sampling {
-    /// What `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` say; where they say nothing, each span but those whose parent
-    /// elsewhere is not sampled. A word there that is none is told, and passed over.
+    /// Reads `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. By default, all traces are sampled except those with
+    /// an unsampled remote parent. An invalid value is reported and ignored.
     ///
     /// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
     pub fn of_environment(program: Program) -> Self {
@@ -38,15 +38,15 @@ impl Sampling {
             "always_off" => 0.0,
             "traceidratio" => ratio(program),
             _ => {
-                let wrong = "which is no sampler: not used";
-                (program.tell)(format!("OTEL_TRACES_SAMPLER is {name:?}, {wrong}"));
+                let wrong = "expected a sampler: ignored";
+                (program.warn)(format!("OTEL_TRACES_SAMPLER is {name:?}, {wrong}"));
                 return Self { follows_parent: true, share: 1.0 };
             }
         };
         Self { follows_parent, share }
     }
 
-    /// The flags of a span.
+    /// Returns the trace flags of a span.
     pub(crate) fn flags(self, parent: Option<&SpanContext>, trace: TraceId) -> TraceFlags {
         let is_sampled = match parent {
             Some(parent) if self.follows_parent || !parent.is_remote() => parent.is_sampled(),
@@ -65,13 +65,13 @@ fn is_in_share(share: f64, trace: TraceId) -> bool {
     asked.decision == SamplingDecision::RecordAndSample
 }
 
-/// Which share of all traces is sampled: all, unless the environment says otherwise.
+/// Returns the sampled fraction, 1 by default.
 fn ratio(program: Program) -> f64 {
     let Some(given) = variable("OTEL_TRACES_SAMPLER_ARG") else { return 1.0 };
     let ratio = given.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
     ratio.unwrap_or_else(|| {
-        let wrong = "which is no number from 0 to 1: not used";
-        (program.tell)(format!("OTEL_TRACES_SAMPLER_ARG is {given:?}, {wrong}"));
+        let wrong = "expected a number from 0 to 1: ignored";
+        (program.warn)(format!("OTEL_TRACES_SAMPLER_ARG is {given:?}, {wrong}"));
         1.0
     })
 }

@@ -1,7 +1,7 @@
-//! Records of the tracker as spans of the OpenTelemetry SDK.
+//! Converts records of the tracker into spans of the OpenTelemetry SDK.
 //!
-//! The records have their own times and their own tree, so spans are made whole instead of through a `Tracer`, which
-//! takes both from where it is called.
+//! Records have explicit times and parents. A `Tracer` would take both from the calling context, so the span data is
+//! created directly.
 
 use crate::ids::Ids;
 use crate::sampling::Sampling;
@@ -17,29 +17,29 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Puts starts, events and ends together to spans. The tracker bounds how many are open.
+/// Assembles starts, events and ends into spans. The tracker bounds the number of open spans.
 ///
-/// The records' times count from the Unix epoch.
+/// Times of records are relative to the Unix epoch.
 #[derive(Debug)]
 pub(crate) struct Spans {
     scope: InstrumentationScope,
     ids: Ids,
     pub(crate) sampling: Sampling,
-    /// The entries of a request's baggage that are attributes of its span.
+    /// Baggage keys of a request that are recorded as attributes of its span.
     pub(crate) baggage: Vec<String>,
     open: Open,
-    /// Spans that have ended and that others may link to, up to [`LINKABLE`].
+    /// Contexts of up to [`LINKABLE`] ended spans, for links.
     ended: VecDeque<(SpanHandle, SpanContext)>,
 }
 
-/// How many spans that have ended are remembered for links.
+/// Maximum number of ended spans that are remembered for links.
 const LINKABLE: usize = 1024;
 
-/// The spans that have not ended, in no order: few at a time, so to look at each handle is cheaper than to hash one.
+/// The open spans, unordered. There are few at a time, so a linear search is faster than hashing.
 #[derive(Debug, Default)]
 struct Open {
     handles: Vec<SpanHandle>,
-    /// Each at the place of its handle.
+    /// The span data, parallel to the handles.
     spans: Vec<SpanData>,
 }
 
@@ -58,7 +58,7 @@ impl Open {
         self.spans.get_mut(place)
     }
 
-    /// The last is taken without moving it twice: mostly it is that.
+    /// The last element is removed without a swap, which is the common case.
     #[inline]
     fn remove(&mut self, place: usize) -> Option<SpanData> {
         if place + 1 == self.spans.len() {
@@ -86,21 +86,21 @@ impl Spans {
         }
     }
 
-    /// The context of a span that has not ended.
+    /// Returns the context of an open span.
     pub(crate) fn context(&self, span: SpanHandle) -> Option<TraceContext> {
         context_of(&self.open.get(span)?.span_context)
     }
 
-    /// Starts a span; gives what is known of it, and the memory of the record's attributes.
+    /// Starts a span. Returns its data, and the attribute buffer of the record for reuse.
     pub(crate) fn start(&mut self, mut start: SpanStart) -> (Option<&SpanData>, Vec<Attribute>) {
         let parent = self.parent(&start.parent);
         let time = time(start.time);
-        let mut told = Vec::with_capacity(start.attributes.len());
+        let mut attributes = Vec::with_capacity(start.attributes.len());
         for attribute in start.attributes.drain(..) {
-            told.push(key_value(attribute));
+            attributes.push(key_value(attribute));
         }
         if let Some(baggage) = &start.baggage {
-            self.tell(baggage, &mut told);
+            self.add_baggage(baggage, &mut attributes);
         }
         let span = SpanData {
             span_context: begun(parent.as_ref(), self.sampling, &mut self.ids),
@@ -110,7 +110,7 @@ impl Spans {
             name: start.name,
             start_time: time,
             end_time: time,
-            attributes: told,
+            attributes,
             dropped_attributes_count: 0,
             events: SpanEvents::default(),
             links: self.links(start.links),
@@ -129,19 +129,19 @@ impl Spans {
         }
     }
 
-    /// Adds what is wanted of the baggage; of entries with the same key the last counts.
-    fn tell(&self, baggage: &Baggage, told: &mut Vec<KeyValue>) {
+    /// Adds the selected baggage entries. Of duplicate keys, the last is used.
+    fn add_baggage(&self, baggage: &Baggage, attributes: &mut Vec<KeyValue>) {
         for wanted in &self.baggage {
             let entry = baggage.entries().filter(|(key, _)| key == wanted).last();
             if let Some((_, value)) = entry
-                && told.iter().all(|it| it.key.as_str() != wanted)
+                && attributes.iter().all(|it| it.key.as_str() != wanted)
             {
-                told.push(KeyValue::new(wanted.clone(), value.into_owned()));
+                attributes.push(KeyValue::new(wanted.clone(), value.into_owned()));
             }
         }
     }
 
-    /// Links to spans that are known.
+    /// Returns the links to known spans.
     fn links(&self, links: Vec<span::Link>) -> SpanLinks {
         let mut known = SpanLinks::default();
         for link in links {
@@ -161,7 +161,7 @@ impl Spans {
         }
     }
 
-    /// Ends the span at this place of those that are open, and gives the whole of it.
+    /// Ends the span at a position and returns it.
     #[inline]
     pub(crate) fn end(&mut self, place: usize, end: SpanEnd) -> Option<SpanData> {
         let span = self.open.spans.get_mut(place)?;
@@ -174,7 +174,7 @@ impl Spans {
         if !end.attributes.is_empty() {
             span.attributes.extend(end.attributes.into_iter().map(key_value));
         }
-        // Only turns are linked to, and only they and subagents are agents at work.
+        // Only turns are linked to, and only turns and subagents are agent spans.
         if span.name.starts_with("invoke_agent") {
             if self.ended.len() == LINKABLE {
                 self.ended.pop_front();
@@ -184,24 +184,24 @@ impl Spans {
         self.open.remove(place)
     }
 
-    /// What names the span at this place of those that are open.
+    /// Returns the context of the span at a position.
     pub(crate) fn context_at(&self, place: usize) -> Option<&SpanContext> {
         self.open.spans.get(place).map(|span| &span.span_context)
     }
 
-    /// Where a span is among those that are open.
+    /// Returns the position of an open span.
     #[inline]
     pub(crate) fn place(&self, span: SpanHandle) -> Option<usize> {
         self.open.place(span)
     }
 }
 
-/// A time too far ahead for the clock is the epoch.
+/// A time beyond the range of the clock becomes the epoch.
 fn time(time: Duration) -> SystemTime {
     UNIX_EPOCH.checked_add(time).unwrap_or(UNIX_EPOCH)
 }
 
-/// What names a span that begins: below `parent`, or in a trace of its own.
+/// Returns the context of a new span, below `parent` or in a new trace.
 #[inline]
 pub(crate) fn begun(
     parent: Option<&SpanContext>,
@@ -214,7 +214,7 @@ pub(crate) fn begun(
     SpanContext::new(trace, ids.span_id(), flags, false, state)
 }
 
-/// What names a span to others.
+/// Returns the context of a span for propagation.
 pub(crate) fn context_of(span: &SpanContext) -> Option<TraceContext> {
     let (trace_id, span_id) = (span.trace_id().to_bytes(), span.span_id().to_bytes());
     let mut context = TraceContext::new(trace_id, span_id, span.trace_flags().to_u8())?;
@@ -223,9 +223,9 @@ pub(crate) fn context_of(span: &SpanContext) -> Option<TraceContext> {
     Some(context)
 }
 
-/// A span elsewhere.
+/// Returns the context of a remote span.
 pub(crate) fn remote(context: &TraceContext) -> SpanContext {
-    // A state that cannot be read is left out, as the specification of Trace Context asks.
+    // An invalid state is dropped, as Trace Context specifies.
     let state = context.tracestate.as_deref().and_then(|state| state.parse().ok());
     SpanContext::new(
         TraceId::from_bytes(context.trace_id),
@@ -251,7 +251,7 @@ fn status(status: span::Status) -> Status {
     }
 }
 
-/// The attributes of a record, for the SDK.
+/// Converts the attributes of a record.
 pub(crate) fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
     attributes.into_iter().map(key_value).collect()
 }

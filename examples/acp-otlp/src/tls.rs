@@ -1,4 +1,4 @@
-//! TLS to a collector: whom we trust, and who we say we are.
+//! TLS settings for collectors: trusted certificates and the client certificate.
 //!
 //! Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
 
@@ -13,16 +13,16 @@ use rustls::{ClientConfig, RootCertStore};
 use std::fs;
 use std::sync::Arc;
 
-/// What the environment says of TLS; what the system trusts where it says nothing.
+/// TLS settings of the environment. By default the certificates of the system are trusted.
 #[derive(Debug)]
 pub(crate) struct Tls {
-    /// Who may have signed the collector's certificate.
+    /// Certificates of trusted authorities.
     trusted: Option<Pem>,
-    /// Our certificate and its key.
+    /// Client certificate and its key.
     own: Option<(Pem, Pem)>,
 }
 
-/// A file that a variable names.
+/// A file named by a variable.
 #[derive(Debug)]
 struct Pem {
     variable: String,
@@ -32,7 +32,7 @@ struct Pem {
 
 impl Tls {
     /// # Errors
-    /// A file that the environment names cannot be read.
+    /// Returns an error if a file cannot be read.
     pub(crate) fn of(signal: Signal) -> Result<Self, ExportError> {
         let trusted = Pem::named(signal, "CERTIFICATE")?;
         let certificate = Pem::named(signal, "CLIENT_CERTIFICATE")?;
@@ -43,12 +43,12 @@ impl Tls {
         Ok(Self { trusted, own: certificate.zip(key) })
     }
 
-    /// For gRPC.
+    /// Returns the settings for gRPC.
     ///
     /// # Errors
-    /// A file is no certificate or key.
+    /// Returns an error if a file is not a certificate or key.
     pub(crate) fn for_grpc(&self) -> Result<ClientTlsConfig, ExportError> {
-        // What is wrong is found here, and told with its name.
+        // Validates the files, because the errors of gRPC do not contain their names.
         self.settings()?;
         let config = ClientTlsConfig::new();
         let config = match &self.trusted {
@@ -63,10 +63,10 @@ impl Tls {
         })
     }
 
-    /// For HTTP.
+    /// Returns the settings for HTTP.
     ///
     /// # Errors
-    /// A file is no certificate or key, or the system has no certificates.
+    /// Returns an error if a file is not a certificate or key, or the system has no certificates.
     pub(crate) fn settings(&self) -> Result<ClientConfig, ExportError> {
         let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()));
         let builder = builder.with_safe_default_protocol_versions().map_err(ExportError::tls)?;
@@ -100,12 +100,12 @@ impl Pem {
         }
     }
 
-    /// One at least.
+    /// Parses the certificates, at least one.
     fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, ExportError> {
         let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.text).collect();
         let certificates = read.map_err(|error| self.is_bad(&error))?;
         if certificates.is_empty() {
-            return Err(self.is_bad(&"there is no certificate in it"));
+            return Err(self.is_bad(&"no certificate found"));
         }
         Ok(certificates)
     }

@@ -1,4 +1,4 @@
-//! Lines in, spans out.
+//! Converts lines into spans and measurements.
 
 use crate::Program;
 use crate::ids::Ids;
@@ -13,76 +13,75 @@ use semconv_map::span::SpanHandle;
 use semconv_map::trace_context::{Injected, inject};
 use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
 
-/// What comes out of lines.
+/// Output of [`Tracing`].
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "it goes where it is kept at once")]
-pub enum Made<'a> {
-    /// A span has started: what is known of it so far. It comes again when it has ended, whole.
+#[expect(clippy::large_enum_variant, reason = "the value is moved to its destination at once")]
+pub enum Traced<'a> {
+    /// A span has started, with the data known so far. It is returned again when it ends.
     Started(&'a SpanData),
-    /// A span that has ended.
+    /// An ended span.
     Span(SpanData),
-    /// Something was measured.
+    /// A measurement.
     Measurement(Measurement),
 }
 
-/// The tracker and what puts its records together.
+/// A tracker, and the assembly of its records.
 #[derive(Debug)]
 pub struct Tracing {
     tracker: Tracker,
     spans: Spans,
-    /// Measurements come, those of a span right after its end.
+    /// Whether measurements are recorded. Those of a span follow its end.
     measures: bool,
-    /// The span that has ended last, if measurements come.
+    /// The last ended span, if measurements are recorded.
     ended: Option<(SpanHandle, SpanContext)>,
 }
 
 impl Tracing {
-    /// What passes on one connection, read as `policy` says.
+    /// Creates the tracing of one connection with a policy.
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
         let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
         let measures = policy.record_metrics;
         Self { spans, tracker: Tracker::new(policy), measures, ended: None }
     }
 
-    /// The same with spans that are sampled so; without this each is.
+    /// Sets the sampling. The default samples all spans.
     #[must_use]
     pub fn with_sampling(mut self, sampling: Sampling) -> Self {
         self.spans.sampling = sampling;
         self
     }
 
-    /// The same with these entries of a request's baggage as attributes of its span, named as they are; without this
-    /// there are none.
+    /// Sets the baggage keys of a request that are recorded as attributes of its span. By default, no keys are recorded.
     #[must_use]
     pub fn with_baggage(mut self, keys: Vec<String>) -> Self {
         self.spans.baggage = keys;
         self
     }
 
-    /// Takes in a line; `time` counts from the Unix epoch.
+    /// Handles a line. `time` is relative to the Unix epoch.
     pub fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.tracker.handle_line(direction, time, line);
     }
 
-    /// How many bytes of a line are all that is looked at of it, if they are among those that it starts with: they may be
-    /// handed on in its place.
-    pub fn enough(&self, start: &[u8]) -> Option<usize> {
+    /// Returns the length of the prefix that decides a line, if `start` contains it. The prefix can be passed instead
+    /// of the whole line.
+    pub fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
         self.tracker.decisive_prefix(start)
     }
 
-    /// Takes in that nothing more will come.
+    /// Handles the end of the connection.
     pub fn close(&mut self, time: Duration, reason: CloseReason) {
         self.tracker.close(time, reason);
     }
 
-    /// What has come out next; call it until it gives nothing.
-    pub fn poll(&mut self) -> Option<Made<'_>> {
+    /// Returns the next output. Call until it returns `None`.
+    pub fn poll(&mut self) -> Option<Traced<'_>> {
         loop {
             match self.tracker.poll()? {
                 Record::Start(start) => {
                     let (span, attributes) = self.spans.start(start);
                     self.tracker.recycle(attributes);
-                    return span.map(Made::Started);
+                    return span.map(Traced::Started);
                 }
                 Record::Event(event) => self.spans.event(event),
                 Record::End(end) => {
@@ -90,36 +89,36 @@ impl Tracing {
                         if self.measures {
                             self.remember(end.span, place);
                         }
-                        return self.spans.end(place, end).map(Made::Span);
+                        return self.spans.end(place, end).map(Traced::Span);
                     }
                 }
-                Record::Metric(measured) => return Some(Made::Measurement(measured)),
+                Record::Metric(measured) => return Some(Traced::Measurement(measured)),
                 _ => {}
             }
         }
     }
 
-    /// Out of line, because most look at no metrics.
+    /// A separate function, because metrics are usually off.
     #[inline(never)]
     fn remember(&mut self, span: SpanHandle, place: usize) {
         self.ended = self.spans.context_at(place).map(|context| (span, context.clone()));
     }
 
-    /// What names the span that something was measured on, if it was on one and nothing was polled since.
+    /// Returns the context of the span in which a measurement was made, if nothing was polled since.
     pub fn measured_on(&self, measured: &Measurement) -> Option<&SpanContext> {
         let (span, context) = self.ended.as_ref()?;
         (Some(*span) == measured.span).then_some(context)
     }
 
-    /// The line with the context of its span put in, if it is a request that was taken in and whose span was
-    /// [polled](Self::poll); nothing where it is to stay as it is.
+    /// Injects the context of its span into a line, if the line is a request that was handled and [polled](Self::poll).
+    /// Returns `None` if the line should be sent unchanged.
     pub fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
         let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
         let span = self.tracker.request_span(direction, &message.request_id()?)?;
         inject(line, Some(&self.spans.context(span)?), None).ok()?
     }
 
-    /// What was not recorded so far.
+    /// Returns the counters of data that was not recorded.
     pub fn counters(&self) -> Counters {
         self.tracker.counters()
     }

@@ -1,15 +1,15 @@
-//! What looking at messages costs: instructions (callgrind), allocations, spans.
+//! Cost of tracing messages: instructions (callgrind), allocations and spans.
 //!
-//! `cargo bench -p acp-traces` prints a table; it needs valgrind. What is counted is the same at each run.
+//! `cargo bench -p acp-traces` prints a table. It requires valgrind. The counts are deterministic.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a bench prints what it finds, and stops where it cannot go on"
+    reason = "a benchmark prints its results and stops on failure"
 )]
 
-use acp_otlp::{Ids, Made, Program, Tracing};
+use acp_otlp::{Ids, Program, Traced, Tracing};
 use allocation_counter::measure;
 use jsonrpc_core::peek;
 use opentelemetry::trace::{Span, SpanKind, Tracer, TracerProvider};
@@ -24,10 +24,10 @@ use std::time::Duration;
 const PROGRAM: Program = Program {
     name: "acp-traces",
     version: env!("CARGO_PKG_VERSION"),
-    tell: |wrong| eprintln!("{wrong}"),
+    warn: |wrong| eprintln!("{wrong}"),
 };
 
-/// Takes spans and does nothing with them.
+/// Drops all spans.
 #[derive(Debug)]
 struct Nowhere;
 
@@ -67,7 +67,8 @@ fn prompt() -> String {
     )
 }
 
-/// 1,000 messages of a turn, from one on: of 200, 190 are text, 6 begin or end tool calls, 4 are plans.
+/// 1,000 messages of a turn, starting with number `first`: of each 200, 190 are text, 6 start or end tool calls, 4 are
+/// plans.
 fn turn(first: usize) -> Vec<String> {
     let line = |at: usize| match at % 200 {
         20 | 80 | 140 => update(&format!(
@@ -90,7 +91,7 @@ fn turn(first: usize) -> Vec<String> {
 const REQUEST: &str =
     r#"{"jsonrpc":"2.0","id":7,"method":"session/list","params":{"cwd":"/home/user/project"}}"#;
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"sessions":[]}}"#;
-/// The same as it is read to its end.
+/// The same response in a form that is decoded completely.
 const SPACED_ANSWER: &str = r#"{"jsonrpc": "2.0", "id": 7, "result": {"sessions": []}}"#;
 
 fn tracing() -> Tracing {
@@ -99,12 +100,12 @@ fn tracing() -> Tracing {
     Tracing::new(PROGRAM, policy, Ids::random())
 }
 
-/// A line through all that is ours; gives how many spans came out.
+/// Traces a line. Returns the number of spans.
 fn look(tracing: &mut Tracing, direction: Direction, line: &str, to: &impl SpanProcessor) -> usize {
     tracing.handle_line(direction, Duration::from_secs(1), line.as_bytes());
     let mut spans = 0;
     while let Some(made) = tracing.poll() {
-        if let Made::Span(span) = made {
+        if let Traced::Span(span) = made {
             to.on_end(span);
             spans += 1;
         }
@@ -112,7 +113,7 @@ fn look(tracing: &mut Tracing, direction: Direction, line: &str, to: &impl SpanP
     spans
 }
 
-/// What is counted, by its name: everything before it is set up once.
+/// Prepares a case by name. The returned function is measured.
 fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
     let mut ours = tracing();
     match name {
@@ -143,14 +144,14 @@ fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
                 ];
                 let span = tracer.span_builder("session/list").with_kind(SpanKind::Client);
                 tracer.build(span.with_attributes(attributes)).end();
-                // It lives as long as what it made.
+                // Keeps the provider alive as long as its tracer.
                 black_box(&provider);
                 1
             })
         }
         "turn" | "turn, peeked at" => {
             look(&mut ours, Direction::ClientToAgent, &prompt(), &Nowhere);
-            // Tool calls of the second run are others.
+            // The second run has different tool calls.
             let (runs, is_ours) = ([turn(0), turn(1000)], name == "turn");
             let mut next = 0;
             Box::new(move || {
@@ -171,17 +172,17 @@ fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
             let line = chunk("agent_message_chunk");
             Box::new(move || look(&mut ours, Direction::AgentToClient, &line, &Nowhere))
         }
-        _ => unreachable!("no such case: {name}"),
+        _ => unreachable!("unknown case {name}"),
     }
 }
 
-/// What callgrind looks at.
+/// The function that callgrind measures.
 #[inline(never)]
 fn measured(run: &mut dyn FnMut() -> usize) -> usize {
     black_box(run())
 }
 
-/// Instructions, allocations and spans of one run that is not the first.
+/// Returns the instructions, allocations and spans of the second run.
 fn cost(name: &str) -> (u64, u64, usize) {
     let us = std::env::current_exe().unwrap();
     let mut valgrind = Command::new("valgrind");

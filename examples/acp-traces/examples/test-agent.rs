@@ -1,4 +1,4 @@
-//! Agents for the tests of the proxy: the first argument says which.
+//! Agents for the tests of the proxy, selected by the first argument.
 
 use std::io::{self, BufRead, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
 }
 
-/// Gives back what comes, byte by byte as it comes.
+/// Echoes the input without buffering.
 fn echo() -> io::Result<()> {
     let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
     loop {
@@ -51,7 +51,7 @@ fn echo() -> io::Result<()> {
     }
 }
 
-/// Does not end when its input does.
+/// Continues after the end of the input.
 fn stay() -> io::Result<()> {
     say("ready\n")?;
     io::stdin().read_to_end(&mut Vec::new())?;
@@ -60,7 +60,7 @@ fn stay() -> io::Result<()> {
     }
 }
 
-/// Ends, but leaves a process that holds its output and its standard error.
+/// Exits, leaving a child process that holds its output and standard error.
 fn leave_a_child() -> io::Result<()> {
     Command::new(env::current_exe()?).arg("stay").stdin(Stdio::null()).spawn()?;
     io::stdin().read_to_end(&mut Vec::new())?;
@@ -72,7 +72,7 @@ fn say(text: &str) -> io::Result<()> {
     io::stdout().flush()
 }
 
-/// What there is on Unix alone: signals, and a standard output that can be closed.
+/// Agents for Unix: signals, and closing of standard output.
 #[cfg(unix)]
 mod unix {
     use super::{say, stay};
@@ -86,7 +86,7 @@ mod unix {
         Ok(raise(signal)?)
     }
 
-    /// Does not even end when it is told to.
+    /// Ignores SIGTERM.
     pub(super) fn ignore_term() -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let _context = runtime.enter();
@@ -94,7 +94,7 @@ mod unix {
         stay()
     }
 
-    /// Says nothing more, but lives until its input ends.
+    /// Closes its output, but runs until the end of its input.
     pub(super) fn close_stdout() -> io::Result<()> {
         say("last words\n")?;
         nix::unistd::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
@@ -103,7 +103,7 @@ mod unix {
     }
 }
 
-/// What there is on Windows alone: jobs.
+/// Agents for Windows: jobs.
 #[cfg(windows)]
 mod windows {
     use std::io::{self, Read};
@@ -114,7 +114,7 @@ mod windows {
     /// Spec: [Process Creation Flags](https://learn.microsoft.com/windows/win32/procthread/process-creation-flags)
     const CREATE_BREAKAWAY_FROM_JOB: u32 = 0x0100_0000;
 
-    /// Ends, but leaves a process that is none of its job.
+    /// Exits, leaving a process outside its job.
     pub(super) fn leave_a_caller(address: Option<&str>) -> io::Result<()> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("call").args(address).creation_flags(CREATE_BREAKAWAY_FROM_JOB);
@@ -123,7 +123,7 @@ mod windows {
         Ok(())
     }
 
-    /// Gives back what it is told, until nobody is there any more.
+    /// Echoes the data of a connection until it is closed.
     pub(super) fn call(address: Option<&str>) -> io::Result<()> {
         let mut caller = TcpStream::connect(address.unwrap_or_default())?;
         io::copy(&mut caller.try_clone()?, &mut caller)?;

@@ -1,3 +1,4 @@
+//! Command line options.
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, redaction};
 use acp_otlp::{Ids, Sampling, Tracing, Transport};
@@ -19,8 +20,8 @@ use std::process::ExitCode;
 
 /// Traces the Agent Client Protocol (ACP) between an editor and an agent.
 ///
-/// Runs COMMAND as the agent and passes its standard input and output through, unchanged and at once. What passes is
-/// turned into OpenTelemetry GenAI spans, which go to a collector over OTLP, or to a file.
+/// Runs COMMAND as the agent and passes its standard input and output through, unchanged and without delay. The
+/// messages are converted into OpenTelemetry GenAI spans, which are sent to a collector over OTLP or written to a file.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -37,29 +38,30 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) spans: SpanOptions,
 
-    /// Write all messages to FILE, with time, direction and content
+    /// Record all messages in FILE, with time, direction and content
     ///
-    /// {time}, {agent} and {pid} in the name are replaced; a folder gets a file of such a name. An existing file is never
-    /// changed: the next free name is taken, with a number.
+    /// {time}, {agent} and {pid} in the name are replaced. In a folder, a file with a generated name is created. An
+    /// existing file is never changed; a number is appended to the name instead.
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Tell the receiver of each request its span: put traceparent and tracestate into `_meta` where neither is there
+    /// Propagate trace context: add the traceparent and tracestate of its span to the `_meta` of each request that has
+    /// neither
     ///
-    /// Nothing else of a message changes. Messages are then passed on when they are whole and were looked at.
+    /// Other parts of a message are unchanged. Messages are buffered until they are complete.
     #[arg(long)]
     pub(crate) inject_context: bool,
 
-    /// Send metrics to the collector as well: how long turns, tools and permissions took, tokens, cost
-    /// [env: OTEL_METRICS_EXPORTER=otlp]
+    /// Send metrics to the collector: durations of turns, tools and permissions, tokens, cost [env:
+    /// OTEL_METRICS_EXPORTER=otlp]
     #[arg(long)]
     pub(crate) metrics: bool,
 
-    /// Send metrics of the proxy itself to the collector: what it saw, what it sent, and what it dropped
+    /// Send metrics of the proxy itself to the collector: messages, delivered spans, and dropped data
     #[arg(long)]
     pub(crate) self_metrics: bool,
 
-    /// How long the agent may take to end by itself once the editor has gone, before it is told to (SIGTERM)
+    /// Seconds that the agent may take to exit after the editor has disconnected, before it is sent SIGTERM
     #[arg(
         long,
         value_name = "SECONDS",
@@ -69,29 +71,29 @@ pub(crate) struct Options {
     )]
     pub(crate) grace: Duration,
 
-    /// The agent and its arguments
+    /// Agent command with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
 
-/// What to do instead of running an agent.
+/// Tasks other than running an agent.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
-    /// Trace a session that was recorded, with its times
+    /// Trace a recorded session with its original times
     ///
-    /// The ids of spans and traces follow from the transcript: the same one gives the same spans each time.
+    /// The ids of spans and traces are derived from the transcript, so that the spans are the same each time.
     Replay(ReplayOptions),
-    /// Make a page of a session that was recorded
+    /// Create a report of a recorded session
     ///
-    /// One HTML file, with nothing to be fetched and no script: each turn with its tool calls, permissions and waits as a
-    /// waterfall, and the tokens and the cost as curves.
+    /// The report is a self-contained HTML file without scripts. It shows each turn with its tool calls, permissions
+    /// and waits as a waterfall, and the tokens and the cost as curves.
     Report(ReportOptions),
-    /// Write completions for a shell to standard output
+    /// Write shell completions to standard output
     Completions {
         #[arg(value_name = "SHELL")]
         shell: Shell,
     },
-    /// Write manual pages into a folder, which is made if it is not there
+    /// Write manual pages into a folder, which is created if necessary
     Man {
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
@@ -102,13 +104,14 @@ pub(crate) enum Task {
 pub(crate) fn complete(shell: Shell) -> io::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Options::command(), env!("CARGO_PKG_NAME"), &mut script);
-    // The script for bash calls tasks by two names, as ours has a hyphen, and so would not find what it knows of them.
+    // The script for bash refers to subcommands by two names if the program name contains a hyphen, and would not find
+    // one of them.
     let script = String::from_utf8_lossy(&script).replace("acp__subcmd__traces", "acp__traces");
     io::stdout().write_all(script.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a manual page for the program and one for each task into `folder`, which is made if it is not there.
+/// Writes a manual page for the program and for each task into `folder`, which is created if necessary.
 pub(crate) fn write_manual(folder: &Path) -> io::Result<ExitCode> {
     let written = fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Options::command(), folder));
@@ -126,7 +129,7 @@ pub(crate) struct ReplayOptions {
     #[command(flatten)]
     pub(crate) spans: SpanOptions,
 
-    /// A transcript that `--record` wrote, or the conductor of ACP with `--trace`; `-` for standard input
+    /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 }
@@ -136,47 +139,45 @@ pub(crate) struct ReportOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
 
-    /// A transcript that `--record` wrote, or the conductor of ACP with `--trace`; `-` for standard input
+    /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 
-    /// The page, which is overwritten; `-` for standard output
+    /// Output file, which is overwritten; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 }
 
-/// Which spans, and where they go.
+/// Options for spans and their destination.
 #[derive(Debug, Args)]
 pub(crate) struct SpanOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
 
-    /// Where the collector listens for OTLP; over HTTP, /v1/traces is below it
-    /// [env: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT]
-    /// [default: http://127.0.0.1:4317, over HTTP http://127.0.0.1:4318]
+    /// URL of the OTLP collector; over HTTP, /v1/traces is appended [env: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
+    /// OTEL_EXPORTER_OTLP_ENDPOINT] [default: http://127.0.0.1:4317, over HTTP http://127.0.0.1:4318]
     #[arg(long, value_name = "URL")]
     pub(crate) otlp_endpoint: Option<String>,
 
-    /// How spans travel to the collector
-    /// [env: OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL] [default: grpc]
+    /// Transport of spans [env: OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL] [default: grpc]
     #[arg(long, value_name = "PROTOCOL")]
     pub(crate) protocol: Option<Transport>,
 
-    /// Append spans to FILE, a line of OTLP in JSON each; they go to a collector as well only if one is named
+    /// Append spans to FILE, as OTLP JSON lines; a collector then has to be configured explicitly
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Record the entry KEY of a request's baggage on its span, as it is; may be given more than once
+    /// Record the entry KEY of a request's baggage on its span; may be repeated
     #[arg(long, value_name = "KEY", value_parser = baggage_key)]
     pub(crate) baggage: Vec<String>,
 
-    /// The service that the spans belong to [default: acp-traces]
+    /// Service name of the spans [default: acp-traces]
     #[arg(long, value_name = "NAME", env = "OTEL_SERVICE_NAME")]
     pub(crate) service_name: Option<String>,
 }
 
 impl SpanOptions {
-    /// What makes spans of lines.
+    /// Creates the tracing of a session.
     pub(crate) fn tracing(&self, policy: Policy, ids: Ids) -> Tracing {
         let sampling = Sampling::of_environment(PROGRAM);
         Tracing::new(PROGRAM, policy, ids)
@@ -185,23 +186,23 @@ impl SpanOptions {
     }
 }
 
-/// How to read what passed.
+/// Options for the interpretation of messages.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingOptions {
-    /// Which release of the semantic conventions the spans follow
-    /// [env: OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental for genai-dev] [default: v1.41]
+    /// Release of the semantic conventions [env: OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental for
+    /// genai-dev] [default: v1.41]
     #[arg(long, value_name = "RELEASE")]
     profile: Option<Release>,
 
-    /// How to read what the conventions leave open; may be given more than once, the last word counts
+    /// Choice where the conventions leave one; may be repeated, the last one takes precedence
     #[arg(long, value_name = "CHOICE")]
     pub(crate) policy: Vec<Choice>,
 
-    /// The provider of the agent, whatever `--policy` says of it
+    /// Provider of the agent; overrides `--policy`
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) provider: Option<String>,
 
-    /// Record what people, the model and tools said; without it no text, path or command is in a span
+    /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted
     #[arg(
         long,
         value_name = "WHERE",
@@ -211,18 +212,18 @@ pub(crate) struct ReadingOptions {
     )]
     pub(crate) record_content: Option<Content>,
 
-    /// Replace what matches the regular expression in all that is recorded by `[redacted]`; may be given more than once
+    /// Replace matches of the regular expression in recorded content by `[redacted]`; may be repeated
     #[arg(long, value_name = "REGEX")]
     pub(crate) redact: Vec<Regex>,
 }
 
 impl ReadingOptions {
-    /// The release of the conventions.
+    /// Returns the release of the conventions.
     pub(crate) fn profile(&self) -> Profile {
         self.profile.unwrap_or_else(Release::of_environment).profile()
     }
 
-    /// What is traced and how.
+    /// Returns the tracing policy.
     pub(crate) fn policy(&self) -> Policy {
         let mut policy = Policy::default();
         policy.profile = self.profile();
@@ -248,16 +249,16 @@ const EXIT_STATUS: &str = "\
 Exit status: the agent's; 128 + N if signal N ended it; 127 if COMMAND was not found, 126 if it cannot be run, \
 2 for a wrong command line.";
 
-/// A key that baggage may have, in no namespace of the attributes that a span may have anyway.
+/// Parses a baggage key. Keys in the namespaces of span attributes are rejected.
 fn baggage_key(text: &str) -> Result<String, &'static str> {
     let entry = Baggage::parse(&format!("{text}="));
     let is_key = entry.is_some_and(|it| it.entries().map(|(key, _)| key).eq([text]));
     if !is_key {
-        return Err("expected the key of an entry, as a W3C baggage has it");
+        return Err("expected a W3C baggage key");
     }
     let mut taken = keys::ATTRIBUTES.iter().filter_map(|key| key.split_once('.'));
     if text.split_once('.').is_some_and(|(own, _)| taken.any(|(namespace, _)| namespace == own)) {
-        return Err("expected a key that is no attribute of the conventions");
+        return Err("expected a key outside the namespaces of the conventions");
     }
     Ok(text.to_owned())
 }

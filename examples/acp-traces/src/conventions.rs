@@ -1,4 +1,4 @@
-//! Which conventions spans follow, and how what these leave open is read.
+//! Release of the conventions, and choices that they leave open.
 
 use acp_otlp::variable;
 use clap::ValueEnum;
@@ -21,7 +21,7 @@ pub(crate) enum Release {
 }
 
 impl Release {
-    /// What an instrumentation is asked for that has more than one: v1.41 unless its list names what is in development.
+    /// Reads the opt-in of the environment: v1.41, unless it contains the development version.
     ///
     /// Spec: [GenAI, transition plan](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/README.md)
     pub(crate) fn of_environment() -> Self {
@@ -43,52 +43,52 @@ impl Release {
     }
 }
 
-/// One choice where the conventions leave one.
+/// A choice that the conventions leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Choice {
-    /// Why a turn ended, in the words of the conventions (default)
+    /// Finish reasons of the conventions (default)
     #[value(name = "finish-reason=semconv")]
     FinishReasonSemconv,
-    /// Why a turn ended, in the agent's word
+    /// Finish reasons of the agent
     #[value(name = "finish-reason=verbatim")]
     FinishReasonVerbatim,
-    /// The provider is the agent (default)
+    /// The provider is the agent name (default)
     #[value(name = "provider=agent")]
     ProviderAgent,
-    /// The provider is `acp.` and the agent
+    /// The provider is `acp.` followed by the agent name
     #[value(name = "provider=prefixed")]
     ProviderPrefixed,
     /// Tools have no type (default)
     #[value(name = "tool-type=omit")]
     ToolTypeOmit,
-    /// The type of a tool follows from its kind
+    /// The type of a tool depends on its kind
     #[value(name = "tool-type=by-kind")]
     ToolTypeByKind,
-    /// The type of a tool follows from where it ran
+    /// The type of a tool depends on its place of execution
     #[value(name = "tool-type=by-execution")]
     ToolTypeByExecution,
-    /// The agent counts the tokens of a turn (default)
+    /// Token counts refer to the turn (default)
     #[value(name = "usage=per-turn")]
     UsagePerTurn,
-    /// The agent counts the tokens of the session so far
+    /// Token counts refer to the session
     #[value(name = "usage=cumulative")]
     UsageCumulative,
-    /// Titles of tools are recorded with the rest of the content (default)
+    /// Titles are recorded like other content (default)
     #[value(name = "titles=with-content")]
     TitlesWithContent,
-    /// Titles of tools are recorded always
+    /// Titles are always recorded
     #[value(name = "titles=always")]
     TitlesAlways,
-    /// Titles of tools are recorded never
+    /// Titles are never recorded
     #[value(name = "titles=never")]
     TitlesNever,
-    /// Paths are recorded with the rest of the content (default)
+    /// Paths are recorded like other content (default)
     #[value(name = "paths=with-content")]
     PathsWithContent,
-    /// Paths are recorded always
+    /// Paths are always recorded
     #[value(name = "paths=always")]
     PathsAlways,
-    /// Paths are recorded never, but within messages, arguments and results
+    /// Paths are never recorded, except in messages, arguments and results
     #[value(name = "paths=never")]
     PathsNever,
 }
@@ -120,9 +120,9 @@ impl Choice {
 pub(crate) enum Content {
     /// On spans
     Span,
-    /// In events of the spans
+    /// In span events
     Event,
-    /// On spans and in their events
+    /// On spans and in span events
     Both,
 }
 
@@ -136,10 +136,10 @@ impl Content {
     }
 }
 
-/// What stands for a text that is not to be recorded.
+/// Replacement of redacted text.
 const REDACTED: &str = "[redacted]";
 
-/// Replaces what matches one of `patterns`, one after the other.
+/// Replaces matches of `patterns`, in order.
 pub(crate) fn redaction(patterns: &[Regex]) -> Option<Redaction> {
     if patterns.is_empty() {
         return None;

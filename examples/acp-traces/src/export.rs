@@ -1,4 +1,4 @@
-//! Handing spans on: to a collector, to a file, or to both, without ever waiting for them.
+//! Export of spans to a collector, to a file, or to both, without blocking.
 
 mod json_lines;
 mod own_metrics;
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::runtime::Handle;
 
-/// Where spans are to go.
+/// Destinations of spans.
 #[derive(Debug)]
 pub(crate) struct Destinations {
     pub(crate) collector: Option<Collector>,
@@ -33,11 +33,11 @@ pub(crate) struct Destinations {
 }
 
 impl Destinations {
-    /// What the options ask for, and where they do not, the environment: a collector if one is named, or if there is no
-    /// file. Nothing is sent yet.
+    /// Reads the destinations from the options and the environment. A collector is used if it is configured explicitly
+    /// or there is no file. Nothing is sent yet.
     ///
     /// # Errors
-    /// The collector's address is no URL that can be used.
+    /// Returns an error if the URL of the collector is invalid.
     pub(crate) fn new(
         options: &SpanOptions,
         resource: Resource,
@@ -60,14 +60,14 @@ impl Destinations {
         Ok(Self { collector, file, resource })
     }
 
-    /// The file alone, for a session whose collector cannot be used.
+    /// Returns the file only, for a session without a usable collector.
     pub(crate) fn file_only(options: &SpanOptions, resource: Resource) -> Self {
         Self { collector: None, file: options.file.clone(), resource }
     }
 }
 
-/// Writes spans to a file, and sends them in batches from a thread of its own. What does not fit into its queues is
-/// dropped and counted.
+/// Writes spans to a file, and sends them in batches from a dedicated thread. Spans beyond the queue size are dropped
+/// and counted.
 #[derive(Debug)]
 pub(crate) struct Exporter {
     batches: Option<Batches>,
@@ -76,7 +76,7 @@ pub(crate) struct Exporter {
 
 impl Exporter {
     /// # Errors
-    /// The file cannot be written to; the exporter without it is returned as well.
+    /// Returns an error if the file cannot be opened, with an exporter without the file.
     pub(crate) fn new(destinations: Destinations) -> Result<Self, Box<(Self, OpenError)>> {
         let batches = destinations.collector.map(Batches::new);
         match destinations.file.as_deref().map(LineFile::append).transpose() {
@@ -88,7 +88,7 @@ impl Exporter {
         }
     }
 
-    /// Spans go somewhere.
+    /// Returns whether there is a destination.
     pub(crate) fn has_destination(&self) -> bool {
         self.batches.is_some() || self.file.is_some()
     }
@@ -107,19 +107,19 @@ impl Exporter {
         batches.export(span);
     }
 
-    /// How many spans were for the collector so far, and how many it took.
+    /// Returns the number of spans for the collector, and the number of delivered spans.
     pub(crate) fn counts(&self) -> (u64, u64) {
         self.batches.as_ref().map(|batches| batches.tally().counts()).unwrap_or_default()
     }
 
-    /// Sends what is queued, for as long as `timeout`.
+    /// Sends the queued spans for at most `timeout`.
     pub(crate) fn shutdown(&self, timeout: Duration) {
         if let Some(batches) = &self.batches {
             batches.shutdown(timeout);
         }
     }
 
-    /// What becomes of the spans, also while the exporter is busy elsewhere.
+    /// Returns the delivery state, which is also available while the exporter is in use.
     pub(crate) fn outcome(&self) -> Outcome {
         Outcome {
             tally: self.batches.as_ref().map(|batches| Arc::clone(batches.tally())),
@@ -128,7 +128,7 @@ impl Exporter {
     }
 }
 
-/// What became of the spans of an [`Exporter`].
+/// Delivery state of the spans of an [`Exporter`].
 #[derive(Debug)]
 pub(crate) struct Outcome {
     tally: Option<Arc<Tally>>,
@@ -136,7 +136,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Lets the file be written, until `deadline`; then says what was lost.
+    /// Waits for the file until `deadline`. Returns descriptions of lost spans.
     pub(crate) fn finish(&self, deadline: Instant) -> impl Iterator<Item = String> {
         let unsent = self.tally.as_ref().and_then(|tally| tally.complaint());
         let unwritten = self.file.as_ref().and_then(|file| file.finish("spans", deadline));
@@ -144,7 +144,7 @@ impl Outcome {
     }
 }
 
-/// Metrics of what passes, and of the proxy itself.
+/// Metrics of the traffic, and of the proxy itself.
 #[derive(Debug)]
 pub(crate) struct Measuring {
     metrics: Metrics,
@@ -152,38 +152,38 @@ pub(crate) struct Measuring {
 }
 
 impl Measuring {
-    /// Takes in what was measured on what passed, in `span`, if that goes somewhere.
+    /// Records a measurement in `span`, if metrics of the traffic are enabled.
     pub(crate) fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
         self.metrics.record(measured, span);
     }
 
-    /// Takes in how far things are with the proxy itself.
+    /// Records the totals of the proxy.
     pub(crate) fn see(&mut self, seen: Seen) {
         if let Some(own) = &mut self.own {
             own.add(seen);
         }
     }
 
-    /// Sends what is left.
+    /// Sends the remaining metrics.
     pub(crate) fn shutdown(&self) {
         self.metrics.shutdown();
     }
 
-    /// Why metrics did not get through, in words, also while they are sent; nothing while they do.
+    /// Returns the last failure as text, which may change at any time. `None` after a success.
     pub(crate) fn error(&self) -> Arc<Mutex<Option<String>>> {
         self.metrics.error()
     }
 }
 
-/// What an option or the environment asks for: metrics of what passes.
+/// Returns whether the options or the environment enable metrics of the traffic.
 pub(crate) fn wants_metrics(options: &Options) -> bool {
     options.metrics || variable("OTEL_METRICS_EXPORTER").as_deref() == Some("otlp")
 }
 
-/// The metrics that the options and the environment ask for; nothing is sent yet.
+/// Creates the metrics that the options and the environment enable. Nothing is sent yet.
 ///
 /// # Errors
-/// The collector's address is no URL that can be used.
+/// Returns an error if the URL of the collector is invalid.
 pub(crate) fn metrics(
     options: &Options,
     resource: Resource,
@@ -205,7 +205,7 @@ pub(crate) fn metrics(
     Ok(Some(Measuring { metrics, own }))
 }
 
-/// A variable asks for no exporter.
+/// Returns whether a variable disables its exporter.
 ///
 /// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
 fn is_none(variable_name: &str) -> bool {

@@ -1,4 +1,4 @@
-//! A file of lines that a thread of its own writes: who has a line never waits for the disk.
+//! A file of lines, written by a dedicated thread so that callers never wait for the disk.
 
 use acp_host::relay::{Gathering, Gathers};
 use std::fs::{self, File, OpenOptions};
@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// How many bytes may wait to be written. What comes on top is dropped and counted.
+/// Maximum number of bytes that wait to be written. Further lines are dropped and counted.
 pub(crate) const MAX_WAITING_BYTES: usize = 32 << 20;
 
-/// How many names are tried for a new file.
+/// Maximum number of names that are tried for a new file.
 const MAX_NUMBER: u32 = 1000;
 
-/// How many bytes are written at once.
+/// Maximum number of bytes per write.
 const MANY_BYTES: usize = 256 << 10;
 
-/// A file of lines, with lines on their way to it; clones are the same file.
+/// A file of lines with a queue. Clones share the file.
 #[derive(Clone, Debug)]
 pub(crate) struct LineFile {
     path: PathBuf,
@@ -30,7 +30,7 @@ struct Waiting {
     offered: u64,
     written: u64,
     is_closed: bool,
-    /// Nobody writes any more.
+    /// Whether the writer has ended.
     is_done: bool,
     error: Option<io::Error>,
 }
@@ -59,7 +59,7 @@ impl Waiting {
     }
 }
 
-/// `session.jsonl` for the first file, `session-2.jsonl` for the second.
+/// Returns `session.jsonl` for 1, `session-2.jsonl` for 2.
 fn numbered(path: &Path, number: u32) -> PathBuf {
     let Some(stem) = path.file_stem().filter(|_| number > 1) else { return path.to_owned() };
     let mut name = stem.to_owned();
@@ -71,12 +71,12 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Whether two names are of one file, which has to be there for that.
+/// Returns whether two names refer to the same existing file.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// A file cannot be written to.
+/// An error opening a file.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write to {}: {source}", path.display())]
 pub(crate) struct OpenError {
@@ -85,11 +85,11 @@ pub(crate) struct OpenError {
 }
 
 impl LineFile {
-    /// Begins a new file, named as `path` or, where that exists, by a number behind its name. A pipe or a device is
-    /// written to as it is.
+    /// Creates a file named `path`. If it exists, a number is appended to the name. Pipes and devices are opened
+    /// directly.
     ///
     /// # Errors
-    /// The file cannot be written to, or [`MAX_NUMBER`] names are taken.
+    /// Returns an error if the file cannot be created, or [`MAX_NUMBER`] names are taken.
     pub(crate) fn create_new(path: &Path) -> Result<Self, OpenError> {
         let is_special = |it: fs::Metadata| !it.is_file() && !it.is_dir() && !it.is_symlink();
         if path.symlink_metadata().is_ok_and(is_special) {
@@ -98,7 +98,7 @@ impl LineFile {
         let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
         for number in 1..=MAX_NUMBER {
             let path = numbered(path, number);
-            // Creating fails for any existing entry, links included.
+            // `create_new` fails for any existing entry, including links.
             match open(&path, File::options().write(true).create_new(true)) {
                 Ok(file) => return Self::start(&path, file).map_err(OpenError::of(&path)),
                 Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
@@ -110,23 +110,23 @@ impl LineFile {
         Err(OpenError::of(path)(taken))
     }
 
-    /// The file's name.
+    /// Returns the name of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Goes on with a file. Others may do so at the same time: lines stay whole.
+    /// Appends to a file. Several processes may append concurrently; lines are not split.
     ///
     /// # Errors
-    /// It cannot be written to.
+    /// Returns an error if the file cannot be opened.
     pub(crate) fn append(path: &Path) -> Result<Self, OpenError> {
         Self::start(path, append(path)?).map_err(OpenError::of(path))
     }
 
-    /// Starts to write to `file`; `path` is its name in messages.
+    /// Starts the writer of `file`. `path` is its name in messages.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// Returns an error if no thread can be created.
     fn start(path: &Path, file: impl Write + Send + 'static) -> io::Result<Self> {
         let queue = Arc::new(Gathering::default());
         let waiting = Arc::clone(&queue);
@@ -134,14 +134,14 @@ impl LineFile {
         Ok(Self { path: path.to_owned(), queue })
     }
 
-    /// Leaves a line, with its line end, to be written; if too much waits it is counted as lost.
+    /// Queues a line, including its line break. If the queue is full, the line is counted as lost.
     pub(crate) fn offer(&self, line: &[u8]) {
         if self.queue.add(|waiting| waiting.offer(line)) {
             self.queue.wake();
         }
     }
 
-    /// Lets the writer write what waits, until `deadline`; then says what was lost of the lines, which are `what`.
+    /// Waits for the queue to be written, until `deadline`. Returns a description of lost lines, which are `what`.
     pub(crate) fn finish(&self, what: &str, deadline: Instant) -> Option<String> {
         self.queue.with(|waiting| waiting.is_closed = true);
         self.queue.wake();
@@ -162,23 +162,23 @@ impl LineFile {
     }
 }
 
-/// Begins a file anew.
+/// Creates or truncates a file.
 ///
 /// # Errors
-/// It cannot be written to.
+/// Returns an error if the file cannot be opened.
 pub(crate) fn create(path: &Path) -> Result<File, OpenError> {
     open(path, File::options().write(true).create(true).truncate(true))
 }
 
-/// Opens a file at whose end lines are written.
+/// Opens a file for appending.
 ///
 /// # Errors
-/// It cannot be written to.
+/// Returns an error if the file cannot be opened.
 pub(crate) fn append(path: &Path) -> Result<File, OpenError> {
     open(path, File::options().append(true).create(true))
 }
 
-/// Opens a file. A new one can be read by its owner alone (mode 600), because it may hold content.
+/// Opens a file. A new file is readable only by its owner (mode 600), because it may contain content.
 fn open(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
     #[cfg(unix)]
     {
@@ -189,7 +189,7 @@ fn open(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
 }
 
 impl OpenError {
-    /// What is written would be among what is read or written elsewhere.
+    /// Creates the error for a file that is also used by another option.
     pub(crate) fn in_use(path: &Path) -> Self {
         Self::of(path)(io::Error::other("another option names the same file"))
     }
@@ -199,13 +199,13 @@ impl OpenError {
     }
 }
 
-/// Writes what gathers, until no more comes or the file takes no more.
+/// Writes queued lines until the queue is closed or writing fails.
 fn write_to(mut file: impl Write, queue: &Gathering<Waiting>) {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
         queue.take(|waiting| core::mem::swap(&mut bytes, &mut waiting.bytes));
-        // There is nothing to be taken when no more comes.
+        // An empty batch means that the queue is closed.
         let is_last = bytes.is_empty();
         let (lines, error) = if is_last { (0, None) } else { write_lines(&mut file, &bytes) };
         let is_done = queue.with(|waiting| {
@@ -221,7 +221,7 @@ fn write_to(mut file: impl Write, queue: &Gathering<Waiting>) {
     }
 }
 
-/// How many whole lines were written, and what stopped it.
+/// Returns the number of complete lines written, and the error that stopped it.
 fn write_lines(file: &mut impl Write, bytes: &[u8]) -> (u64, Option<io::Error>) {
     let mut written = 0;
     let error = loop {
@@ -247,7 +247,7 @@ mod tests {
         Instant::now() + Duration::from_secs(20)
     }
 
-    /// A disk that says what is to be written, and takes as many bytes as it is told.
+    /// A disk that reports each write, and accepts a given number of bytes.
     struct Disk {
         asked: Sender<Vec<u8>>,
         takes: Receiver<io::Result<usize>>,
@@ -274,7 +274,7 @@ mod tests {
         let (file, asks, take) = on_disk();
         file.offer(b"first\n");
         assert_eq!(asks.recv().unwrap(), b"first\n");
-        // The disk is at work; now as much as may wait, and one more.
+        // The writer is busy. Fill the queue and exceed it by one line.
         let half = [vec![b'x'; MAX_WAITING_BYTES / 2 - 1], vec![b'\n']].concat();
         file.offer(&half);
         file.offer(&half);

@@ -1,4 +1,4 @@
-//! A proxy between an editor and an ACP agent that turns what passes into OpenTelemetry spans.
+//! A proxy between an editor and an ACP agent that converts the messages into OpenTelemetry spans.
 //!
 //! ```text
 //!            ┌ relay ─ relay ┐   bytes, unchanged and at once
@@ -25,11 +25,11 @@ use acp_otlp::Program;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Who traces.
+/// The traced program.
 const PROGRAM: Program = Program {
     name: env!("CARGO_PKG_NAME"),
     version: env!("CARGO_PKG_VERSION"),
-    tell: |wrong| eprintln!("acp-traces: {wrong}"),
+    warn: |wrong| eprintln!("acp-traces: {wrong}"),
 };
 
 fn main() -> ExitCode {

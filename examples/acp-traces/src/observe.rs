@@ -1,10 +1,10 @@
-//! Looking at what passed, on a thread of its own.
+//! Analysis of the messages on a dedicated thread.
 
 use crate::export::{Exporter, Measuring, Outcome, Seen};
 use crate::line_file::LineFile;
 use crate::record::{Recording, as_it_passed};
 use acp_host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap};
-use acp_otlp::{Made, Tracing, complaint};
+use acp_otlp::{Traced, Tracing, complaint};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::{FrameError, Lines};
@@ -16,36 +16,36 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// How long the last spans may take to reach the collector: with everything else, less than a second.
+/// Maximum time to deliver the last spans, so that a session ends within a second.
 const FLUSH: Duration = Duration::from_millis(700);
 
-/// The thread that looks at what passes, seen from the session.
+/// Handle of the analysis thread.
 #[derive(Debug)]
 pub(crate) struct Observer {
     tap: Arc<Tap>,
-    /// Why the session ended, once it has.
+    /// Reason for the end of the session, once known.
     closed: Arc<OnceLock<CloseReason>>,
     spans: Outcome,
     metrics_error: Option<Arc<Mutex<Option<String>>>>,
     transcript: Option<LineFile>,
-    /// How many bytes were taken to be looked at, and are still to be.
+    /// Number of bytes received by the thread and not analyzed yet.
     in_hand: Arc<AtomicU64>,
-    /// Comes when everything was looked at, and then closes when everything was sent.
+    /// Receives a message when everything is analyzed, and closes when everything is sent.
     done: Receiver<Overlooked>,
 }
 
-/// What the observer could not look at.
+/// Data that was not analyzed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Overlooked {
     counters: Counters,
-    /// Lines that were too long.
+    /// Lines beyond the size limit.
     long_lines: u64,
 }
 
-/// Starts to look at what comes to `tap`, until that is closed.
+/// Starts the analysis of the data in `tap`, until it is closed.
 ///
 /// # Errors
-/// There is no thread to be had.
+/// Returns an error if no thread can be created.
 pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
     let (finished, done) = channel();
     let observer = {
@@ -73,11 +73,11 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
             tap.give_back(chunks);
         }
         let mut watch = watch.lock();
-        // The tap is closed after the reason was set.
+        // The reason is set before the tap is closed.
         let reason = closed.get().copied().unwrap_or(CloseReason::ObserverStopped);
         let overlooked = watch.close(reason);
         watch.tell_how_far(tap.dropped().bytes);
-        // Nobody waits for it any more only when it took too long.
+        // The receiver is dropped only after its timeout.
         let _ = finished.send(overlooked);
         watch.shutdown();
     })?;
@@ -85,32 +85,32 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
 }
 
 impl Observer {
-    /// Lets the observer look at what is left and send its spans, for as long as [`FLUSH`]; then says on standard error
-    /// what was lost, if anything.
+    /// Waits for at most [`FLUSH`] until the remaining data is analyzed and its spans are sent. Reports losses on
+    /// standard error.
     pub(crate) fn finish(&self, reason: CloseReason) {
         let deadline = Instant::now() + FLUSH;
         self.closed.get_or_init(|| reason);
         self.tap.close();
         let looked_at = self.done.recv_timeout(FLUSH);
         if looked_at.is_ok() {
-            // It closes when everything was sent, so there is nothing to get.
+            // The channel closes when everything is sent.
             let _ = self.done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
         } else {
             let left = self.in_hand.load(Ordering::Relaxed) + self.tap.waiting_bytes();
-            eprintln!("acp-traces: the last {left} bytes were not looked at in time");
+            eprintln!("acp-traces: the last {left} bytes were not analyzed in time");
         }
         let Overlooked { counters, long_lines } = looked_at.unwrap_or_default();
         let dropped = self.tap.dropped();
         if dropped.chunks > 0 {
             let missing = if self.transcript.is_some() { "messages and spans" } else { "spans" };
             eprintln!(
-                "acp-traces: {} bytes in {} chunks passed faster than they could be looked at: {missing} are missing",
+                "acp-traces: {} bytes in {} chunks arrived too fast to be analyzed: {missing} are missing",
                 dropped.bytes, dropped.chunks
             );
         }
         if long_lines > 0 {
             let limit = Lines::DEFAULT_LIMIT;
-            eprintln!("acp-traces: {long_lines} messages over {limit} bytes were not looked at");
+            eprintln!("acp-traces: {long_lines} messages over {limit} bytes were not analyzed");
         }
         let lost = self.spans.finish(deadline);
         let unmeasured = self.metrics_error.as_deref().and_then(complaint);
@@ -121,17 +121,17 @@ impl Observer {
     }
 }
 
-/// What did not fit into the bounds of the tracker, in words.
+/// Describes the data that exceeded the limits of the tracker.
 pub(crate) fn too_many(counters: Counters) -> impl Iterator<Item = String> {
     let rows = [
-        (counters.dropped_spans, "spans were too many at a time"),
-        (counters.dropped_events, "events were too many for their spans"),
-        (counters.dropped_metrics, "values of metrics were too many at a time"),
+        (counters.dropped_spans, "spans exceeded the limit of open spans"),
+        (counters.dropped_events, "events exceeded the limit per span"),
+        (counters.dropped_metrics, "measurements exceeded the limit of queued records"),
     ];
     rows.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"))
 }
 
-/// What looks at what passes: on a thread of its own, or, where contexts are put into requests, on those that pass it on.
+/// The analysis, either on its own thread or, with context propagation, on the threads that relay the messages.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedWatch(Arc<Mutex<Watch>>);
 
@@ -151,7 +151,7 @@ impl SharedWatch {
     }
 }
 
-/// The context of its span, for each request.
+/// Injects the context of its span into each request.
 impl Insert for SharedWatch {
     fn insert(&self, direction: Direction, at: Instant, line: &[u8]) -> Option<Insertion> {
         let mut watch = self.lock();
@@ -172,7 +172,7 @@ impl Insert for SharedWatch {
     }
 }
 
-/// Lines in, spans out.
+/// Converts lines into spans.
 #[derive(Debug)]
 struct Watch {
     to_agent: Reassembly,
@@ -180,13 +180,13 @@ struct Watch {
     reading: Reading,
     exporter: Exporter,
     metrics: Option<Measuring>,
-    /// Nothing is looked at any more.
+    /// Whether the analysis has ended.
     is_closed: bool,
-    /// A moment, on the clock that chunks are timed by and on the one that spans are timed by.
+    /// The same instant on the clock of the chunks and on the clock of the spans.
     start: (Instant, Duration),
 }
 
-/// What is made of a message.
+/// Destinations of a message.
 #[derive(Debug)]
 struct Reading {
     messages: u64,
@@ -205,7 +205,7 @@ impl Reading {
     }
 }
 
-/// A chunk of lines, as it is looked at.
+/// A chunk of lines.
 struct Looking<'a> {
     reading: &'a mut Reading,
     direction: Direction,
@@ -213,7 +213,7 @@ struct Looking<'a> {
 }
 
 impl Look for Looking<'_> {
-    /// A line that is too long was passed on like any other.
+    /// A line beyond the size limit was passed through unchanged.
     fn line(&mut self, line: Result<&[u8], FrameError>) {
         match line {
             Ok(line) => self.reading.take(self.direction, self.time, line),
@@ -221,10 +221,10 @@ impl Look for Looking<'_> {
         }
     }
 
-    /// Messages are recorded whole.
+    /// Recorded messages have to be complete.
     fn enough(&self, start: &[u8]) -> Option<usize> {
         let is_recorded = self.reading.recording.is_some();
-        if is_recorded { None } else { self.reading.tracing.enough(start) }
+        if is_recorded { None } else { self.reading.tracing.decisive_prefix(start) }
     }
 }
 
@@ -269,7 +269,7 @@ impl Watch {
         }
     }
 
-    /// Sends what is left, spans and metrics at the same time.
+    /// Sends the remaining spans and metrics concurrently.
     fn shutdown(&self) {
         thread::scope(|scope| {
             if let Some(metrics) = &self.metrics {
@@ -279,7 +279,7 @@ impl Watch {
         });
     }
 
-    /// Counts what was done so far among the metrics of the proxy; `unread_bytes` were dropped before they came here.
+    /// Updates the metrics of the proxy. `unread_bytes` were dropped before they arrived here.
     fn tell_how_far(&mut self, unread_bytes: u64) {
         let Some(metrics) = &mut self.metrics else { return };
         let counters = self.reading.tracing.counters();
@@ -310,10 +310,10 @@ impl Watch {
     fn export(&mut self) {
         while let Some(made) = self.reading.tracing.poll() {
             match made {
-                Made::Started(_) => {}
-                Made::Span(span) if span.span_context.is_sampled() => self.exporter.export(span),
-                Made::Span(_) => {}
-                Made::Measurement(measured) => {
+                Traced::Started(_) => {}
+                Traced::Span(span) if span.span_context.is_sampled() => self.exporter.export(span),
+                Traced::Span(_) => {}
+                Traced::Measurement(measured) => {
                     let span = self.reading.tracing.measured_on(&measured);
                     let span = span.filter(|_| self.exporter.has_destination());
                     if let Some(metrics) = &mut self.metrics {

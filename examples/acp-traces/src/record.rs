@@ -1,4 +1,4 @@
-//! The session as a transcript.
+//! Recording of the session as a transcript.
 
 use crate::line_file::{LineFile, OpenError};
 use core::time::Duration;
@@ -10,15 +10,17 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::SystemTime;
 
-/// The name of a transcript in a folder.
+/// Name of a transcript in a folder.
 const NAME: &str = "{time}-{agent}-{pid}.jsonl";
 
-/// Begins a transcript of a session with `agent`. `pattern` is a file, in whose name `{time}` (UTC, to the second),
-/// `{agent}` and `{pid}` are replaced, or a folder, which is created if it ends with a separator. An existing file is
-/// never changed: the next free name is taken.
+/// Creates the transcript of a session with `agent`.
+///
+/// `pattern` is a file name, in which `{time}` (UTC, in seconds), `{agent}` and `{pid}` are replaced, or a folder,
+/// which is created if the name ends with a separator. An existing file is never changed; a number is appended to the
+/// name instead.
 ///
 /// # Errors
-/// The file cannot be created.
+/// Returns an error if the file cannot be created.
 pub(crate) fn begin(pattern: &Path, agent: &OsStr) -> Result<LineFile, OpenError> {
     let text = pattern.to_string_lossy();
     let pattern = if text.ends_with(std::path::is_separator) || pattern.is_dir() {
@@ -42,7 +44,7 @@ fn named(pattern: &Path, agent: &OsStr) -> PathBuf {
     text.replace("{pid}", &process::id().to_string()).into()
 }
 
-/// Writes down each message that passed.
+/// Records messages.
 #[derive(Debug)]
 pub(crate) struct Recording {
     recorder: Recorder,
@@ -55,12 +57,12 @@ impl Recording {
         Self { recorder: Recorder::new(), file, line: Vec::new() }
     }
 
-    /// What it is written to.
+    /// Returns the file.
     pub(crate) fn file(&self) -> &LineFile {
         &self.file
     }
 
-    /// Takes in a message; `time` counts from the Unix epoch.
+    /// Records a message. `time` is relative to the Unix epoch.
     pub(crate) fn record(
         &mut self,
         direction: transcript::Direction,
@@ -73,7 +75,7 @@ impl Recording {
     }
 }
 
-/// Transcripts are as the editor sees it.
+/// Converts a direction. Transcripts use the view of the editor.
 pub(crate) fn as_it_passed(direction: transcript::Direction) -> Direction {
     match direction {
         transcript::Direction::Sent => Direction::ClientToAgent,

@@ -1,4 +1,4 @@
-//! A recorded session, traced as if it were now: the same transcript gives the same spans, to the byte.
+//! Replays a recorded session. The same transcript results in the same spans, byte for byte.
 
 use crate::PROGRAM;
 use crate::cli::ReplayOptions;
@@ -6,7 +6,7 @@ use crate::export::{Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
 use crate::observe::too_many;
 use crate::record::as_it_passed;
-use acp_otlp::{Collector, Ids, Made, Tracing};
+use acp_otlp::{Collector, Ids, Traced, Tracing};
 use core::time::Duration;
 use jsonrpc_core::transcript::{Conductor, Entry};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
@@ -19,16 +19,16 @@ use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
 
-/// The number of invalid lines that are reported one by one.
+/// Maximum number of invalid lines that are reported individually.
 const MAX_REPORTED: usize = 10;
 
-/// How many spans a collector gets at once: what the SDK sends of a session.
+/// Number of spans in a batch, the same as in the SDK.
 const BATCH: usize = 512;
 
-/// Reads the transcript and hands its spans on.
+/// Replays the transcript and exports its spans.
 ///
 /// # Errors
-/// The transcript cannot be read to its end, or the file of spans cannot be written.
+/// Returns an error if the transcript cannot be read completely, or the file of spans cannot be written.
 pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let (mut transcript, mut sink) = match set_up(options, &runtime) {
@@ -47,7 +47,7 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
         tracing.handle_line(as_it_passed(entry.direction), entry.time, &entry.bytes);
         sink.take_all(&mut tracing)
     })?;
-    // The transcript does not say why there is no more of it.
+    // The transcript does not contain the reason of its end.
     tracing.close(end, CloseReason::ObserverStopped);
     sink.take_all(&mut tracing)?;
     let complaint = sink.finish()?;
@@ -62,7 +62,7 @@ fn set_up<'a>(
     options: &ReplayOptions,
     runtime: &'a Runtime,
 ) -> Result<(BufReader<File>, Sink<'a>), Box<dyn Error>> {
-    // Without the process that replays: the same transcript gives the same spans.
+    // Attributes of the replaying process are omitted, so that the output is deterministic.
     let resource = PROGRAM.resource(options.spans.service_name.clone());
     let Destinations { collector, file, resource } =
         Destinations::new(&options.spans, resource, runtime.handle())?;
@@ -78,10 +78,10 @@ fn set_up<'a>(
     Ok((transcript, sink))
 }
 
-/// Opens a transcript; `-` is standard input, which is copied so that it can be read twice.
+/// Opens a transcript. Standard input (`-`) is copied, so that it can be read twice.
 ///
 /// # Errors
-/// It cannot be read; in words.
+/// Returns an error message if the transcript cannot be read.
 pub(crate) fn open(path: &Path) -> Result<BufReader<File>, String> {
     let cannot_read = |error| format!("cannot read {}: {error}", path.display());
     let file = if path == Path::new("-") {
@@ -94,17 +94,17 @@ pub(crate) fn open(path: &Path) -> Result<BufReader<File>, String> {
         File::open(path)
     };
     let mut transcript = BufReader::new(file.map_err(cannot_read)?);
-    // A folder can be opened, but not read.
+    // Opening a folder succeeds; reading fails.
     transcript.fill_buf().map_err(cannot_read)?;
     Ok(transcript)
 }
 
-/// Hands on the messages of a transcript; returns the number of invalid lines. The first [`MAX_REPORTED`] of them are
-/// reported on standard error, and then their number.
+/// Calls `take` for each message of a transcript. Returns the number of invalid lines. The first [`MAX_REPORTED`] of
+/// them are reported on standard error, followed by the number of further ones.
 ///
 /// # Errors
-/// The transcript cannot be read to its end, `take` fails, or the file is no transcript: its first [`MAX_REPORTED`] lines,
-/// or all if there are fewer, are invalid.
+/// Returns an error if the transcript cannot be read completely, `take` fails, or the file is not a transcript: its
+/// first [`MAX_REPORTED`] lines, or all if there are fewer, are invalid.
 pub(crate) fn each_entry(
     transcript: impl BufRead,
     mut take: impl FnMut(Entry<'_>) -> io::Result<()>,
@@ -119,7 +119,7 @@ pub(crate) fn each_entry(
             }
             Ok(None) => {}
             Err(error) if invalid.len() < MAX_REPORTED => {
-                invalid.push(format!("line {line} of the transcript is not an entry: {error}"));
+                invalid.push(format!("line {line} is not a transcript entry: {error}"));
             }
             Err(_) => unreported += 1,
         }
@@ -128,30 +128,30 @@ pub(crate) fn each_entry(
         }
     }
     if let (0, Some(first)) = (valid, invalid.first()) {
-        let why = format!("this is not a transcript of acp-traces or of the conductor: {first}");
+        let why = format!("expected a transcript of acp-traces or of the conductor: {first}");
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     for complaint in &invalid {
         eprintln!("acp-traces: {complaint}");
     }
     if unreported > 0 {
-        eprintln!("acp-traces: {unreported} more lines are not entries");
+        eprintln!("acp-traces: {unreported} more lines are not transcript entries");
     }
     Ok(invalid.len() as u64 + unreported)
 }
 
-/// Who wrote a transcript; its first lines tell.
+/// The format of a transcript, detected by its first lines.
 #[derive(Debug)]
 enum Writer {
     Unknown,
-    /// `--record`, or another program that writes as it does.
+    /// The format of `--record`.
     Recorder,
-    /// The official conductor: the connection that the first request in its trace went over.
+    /// The format of the official conductor, with the connection of the first request.
     Conductor(Conductor),
 }
 
 impl Writer {
-    /// A line of the transcript; nothing if there is no message in it.
+    /// Parses a line. Returns `None` if it contains no message.
     fn entry(&mut self, line: &[u8]) -> Result<Option<Entry<'static>>, Box<dyn Error>> {
         let line = match str::from_utf8(line)?.trim() {
             "" => return Ok(None),
@@ -175,22 +175,22 @@ impl Writer {
     }
 }
 
-/// Where spans go, one after the other: there is nobody to keep waiting.
+/// The destinations of spans. Export is synchronous, because no session is waiting.
 #[derive(Debug)]
 struct Sink<'a> {
     runtime: &'a Runtime,
     collector: Option<Collector>,
-    /// The collector did not take what it was sent, so nothing more is sent.
+    /// Whether the collector has failed. Nothing more is sent then.
     is_down: bool,
     batch: Vec<SpanData>,
     file: Option<(JsonLines, BufWriter<File>)>,
 }
 
 impl Sink<'_> {
-    /// Takes the spans that have ended. There are no metrics: those of the SDK are of now.
+    /// Exports the ended spans. Metrics are not exported, because those of the SDK have the current time.
     fn take_all(&mut self, tracing: &mut Tracing) -> io::Result<()> {
         while let Some(made) = tracing.poll() {
-            if let Made::Span(span) = made
+            if let Traced::Span(span) = made
                 && span.span_context.is_sampled()
             {
                 self.take(span)?;
@@ -223,7 +223,7 @@ impl Sink<'_> {
         }
     }
 
-    /// Sends the rest; then says what was lost.
+    /// Exports the remaining spans. Returns a description of lost spans.
     fn finish(mut self) -> io::Result<Option<String>> {
         self.send();
         if let Some((_, file)) = &mut self.file {

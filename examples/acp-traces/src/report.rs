@@ -1,4 +1,4 @@
-//! A recorded session as a page to read: no script, nothing to fetch.
+//! Reports of recorded sessions: self-contained HTML without scripts.
 
 mod curve;
 mod page;
@@ -15,10 +15,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Reads the transcript and writes its page.
+/// Reads the transcript and writes its report.
 ///
 /// # Errors
-/// The transcript cannot be read to its end, or the page cannot be written.
+/// Returns an error if the transcript cannot be read completely, or the report cannot be written.
 pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
     let transcript = match set_up(options) {
         Ok(transcript) => transcript,
@@ -36,7 +36,7 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
         session.take_all(&mut tracker);
         Ok(())
     })?;
-    // The transcript does not say why there is no more of it.
+    // The transcript does not contain the reason of its end.
     tracker.close(session.end(), CloseReason::ObserverStopped);
     session.take_all(&mut tracker);
     let page = page::of(&session, tracker.counters());

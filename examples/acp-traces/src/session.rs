@@ -1,4 +1,4 @@
-//! One session: the agent, the relay in both directions, and what is made of it.
+//! A live session: the agent, the relay in both directions, and the outputs.
 
 use crate::PROGRAM;
 use crate::cli::Options;
@@ -15,11 +15,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
-/// Runs the agent and relays until it ends; ends this program with its exit status, or gives that of a command line that
-/// cannot be run.
+/// Runs the agent and relays messages until it exits. Exits with its status, or returns the status of an invalid
+/// command line.
 ///
 /// # Errors
-/// The operating system refuses what every session needs: threads, descriptors, signal handlers.
+/// Returns an error if the operating system denies threads, descriptors or signal handlers.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     if let Some(error) = same_file(options) {
@@ -35,7 +35,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let watch = SharedWatch::new(exporter, metrics, tracing, transcript);
     let watching = match (traces, injects) {
         (true, true) => Watching::Inserts(Arc::new(watch.clone())),
-        // A span that goes nowhere is not named to anybody.
+        // The context of a span without a destination is not propagated.
         (true, false) => Watching::Copies,
         (false, _) if records => Watching::Copies,
         (false, _) => Watching::Nothing,
@@ -56,14 +56,14 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     std::process::exit(status)
 }
 
-/// Where what is made of a session goes.
+/// Outputs of a session.
 struct Outputs {
     exporter: Exporter,
     metrics: Option<Measuring>,
     transcript: Option<LineFile>,
 }
 
-/// The session comes first: an output that cannot be set up is reported, and the session goes on without it.
+/// Opens the outputs. A failure is reported, and the session continues without that output.
 fn set_up(options: &Options, runtime: &Runtime) -> Outputs {
     let resource = PROGRAM.running_resource(options.spans.service_name.clone());
     let destinations = Destinations::new(&options.spans, resource.clone(), runtime.handle());
@@ -96,7 +96,7 @@ fn set_up(options: &Options, runtime: &Runtime) -> Outputs {
     Outputs { exporter, metrics, transcript }
 }
 
-/// Spans and the transcript are to go to one file.
+/// Returns an error if spans and the transcript use the same file.
 fn same_file(options: &Options) -> Option<OpenError> {
     let (path, spans) = options.record.as_ref().zip(options.spans.file.as_ref())?;
     is_same(path, spans).then(|| OpenError::in_use(path))

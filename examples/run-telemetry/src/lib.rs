@@ -15,7 +15,7 @@
 //!
 //! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and logged at the end.
 use acp_otlp::{
-    Address, Batches, Collector, Ids, Made, MetricCollector, Metrics, OwnSpan, Sampling, Signal,
+    Address, Batches, Collector, Ids, MetricCollector, Metrics, OwnSpan, Sampling, Signal, Traced,
     Tracing, complaint,
 };
 use opentelemetry::trace::SpanKind;
@@ -342,13 +342,13 @@ impl Watch {
     fn export(&mut self) {
         while let Some(made) = self.tracing.poll() {
             match made {
-                Made::Started(span) => {
+                Traced::Started(span) => {
                     if let Some(timelines) = &self.exports.timelines {
                         timelines.begin_below(span);
                     }
                 }
-                Made::Span(span) => self.exports.ended(span),
-                Made::Measurement(measured) => {
+                Traced::Span(span) => self.exports.ended(span),
+                Traced::Measurement(measured) => {
                     let span = self.tracing.measured_on(&measured);
                     let span = span.filter(|_| self.exports.batches.is_some());
                     if let Some(mut metrics) = self.exports.metrics() {

@@ -1,4 +1,4 @@
-//! Spans as lines of OTLP in JSON.
+//! Spans as OTLP JSON lines.
 //!
 //! Spec: [OTLP file exporter](https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/#json-lines-file),
 //! [JSON Protobuf Encoding](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
@@ -10,25 +10,25 @@ use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_sc
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
 
-/// Makes a line of each span, so that a file ends with a whole one whenever its writer does.
+/// Serializes each span as a line, so that a file is valid at any time.
 #[derive(Debug)]
 pub(crate) struct JsonLines {
     resource: ResourceAttributesWithSchema,
-    /// The last span, and who it is from.
+    /// Buffer for the message, with its scope.
     data: Option<(InstrumentationScope, TracesData)>,
     line: Vec<u8>,
 }
 
 impl JsonLines {
-    /// `resource`: who the spans are from.
+    /// `resource` is the origin of the spans.
     pub(crate) fn new(resource: &Resource) -> Self {
         let mut resource = ResourceAttributesWithSchema::from(resource);
-        // A resource has no order; the same spans are to be the same bytes.
+        // A resource is unordered. Sorting makes the output deterministic.
         resource.attributes.0.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         Self { resource, data: None, line: Vec::new() }
     }
 
-    /// A span as a line, with its line end.
+    /// Returns a span as a line, including the line break.
     pub(crate) fn line(&mut self, span: SpanData) -> &[u8] {
         let data = match &mut self.data {
             Some((scope, data)) if *scope == span.instrumentation_scope => {
@@ -48,7 +48,7 @@ impl JsonLines {
         self.line.clear();
         match serde_json::to_writer(&mut self.line, data) {
             Ok(()) => self.line.push(b'\n'),
-            // These types have a form in JSON, whatever their values are.
+            // These types always serialize.
             Err(_) => self.line.clear(),
         }
         &self.line

@@ -2,26 +2,26 @@
 
 use opentelemetry::metrics::{Counter, Meter};
 
-/// How far things are with the proxy: totals since its start.
+/// Totals since the start of the proxy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
-    /// Messages that were looked at.
+    /// Messages that were analyzed.
     pub(crate) messages: u64,
-    /// Bytes that passed faster than they could be looked at.
+    /// Bytes that were not analyzed because they arrived too fast.
     pub(crate) unread_bytes: u64,
-    /// Messages that were too long to be looked at.
+    /// Messages that were too long to be analyzed.
     pub(crate) long_messages: u64,
-    /// Lines that are no message.
+    /// Lines that are not messages.
     pub(crate) invalid_lines: u64,
-    /// Messages that are not what their methods say.
+    /// Messages that do not match their method.
     pub(crate) undecodable: u64,
-    /// Answers to what nobody asked.
+    /// Responses without a request.
     pub(crate) unmatched_responses: u64,
-    /// Spans, events and values that were too many at a time.
+    /// Spans, events and measurements beyond the limits.
     pub(crate) dropped_records: u64,
     /// Spans for the collector.
     pub(crate) spans: u64,
-    /// Spans that the collector took.
+    /// Spans that the collector accepted.
     pub(crate) delivered_spans: u64,
 }
 
@@ -77,12 +77,12 @@ impl Own {
             ),
         ];
         let mut own = Self { instruments, last: Seen::default() };
-        // What did not happen is told as well: as zero.
+        // Counters start at zero, so that absence of events is visible.
         own.instruments.iter_mut().for_each(|counter| counter.add(0, &[]));
         own
     }
 
-    /// Takes in how far things are.
+    /// Adds the increases since the last call.
     pub(crate) fn add(&mut self, seen: Seen) {
         let (totals, before) = (seen.totals(), self.last.totals());
         for ((counter, total), before) in self.instruments.iter().zip(totals).zip(before) {
@@ -93,7 +93,7 @@ impl Own {
 }
 
 impl Seen {
-    /// In the order of the instruments.
+    /// Returns the totals in the order of the instruments.
     fn totals(&self) -> [u64; 9] {
         [
             self.messages,

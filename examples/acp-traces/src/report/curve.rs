@@ -1,20 +1,20 @@
-//! A quantity over the time of a session, as a picture.
+//! A step curve of a quantity over the time of a session.
 
 use core::fmt::Write;
 use core::time::Duration;
 
-/// The width and the height of the picture in its own units; it is as wide on the page as there is room.
+/// Size of the picture in its own units. It is scaled to the width of the page.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 200.0;
 
-/// An SVG of `points`, which are values at times: each lasts until the next. The last has a dot: it may be at the very end.
+/// Creates an SVG of `points`, which are values with their start times. The last value is marked with a dot.
 pub(crate) fn svg(points: &[(Duration, f64)], from: Duration, to: Duration, top: f64) -> String {
     let length = to.saturating_sub(from).as_secs_f64().max(f64::MIN_POSITIVE);
     let x = |time: Duration| WIDTH * time.saturating_sub(from).as_secs_f64() / length;
     let y = |value: f64| HEIGHT * (1.0 - value / top.max(f64::MIN_POSITIVE));
     let mut line = format!("M0 {HEIGHT}");
     for (time, value) in points {
-        // A `String` takes whatever is written.
+        // Writing to a `String` does not fail.
         let _ = write!(line, "H{:.1}V{:.1}", x(*time), y(*value));
     }
     let _ = write!(line, "H{WIDTH}");

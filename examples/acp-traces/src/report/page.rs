@@ -1,4 +1,4 @@
-//! The page, as HTML.
+//! The HTML page of a report.
 
 use super::curve;
 use super::session::{Kind, Session, Span, shown};
@@ -7,16 +7,16 @@ use core::time::Duration;
 use semconv_map::{Attribute, Counters, keys};
 use std::borrow::Cow;
 
-/// How deep spans are shown as below one another; those deeper are at this depth.
+/// Maximum indentation of spans.
 const MAX_DEPTH: usize = 16;
 
-/// How many characters of a title are shown in a row.
+/// Maximum length of a label in characters.
 const MAX_LABEL: usize = 160;
 
-/// The page about a session; `counters` says what it leaves out.
+/// Creates the page of a session. `counters` describe the data that is missing.
 pub(crate) fn of(session: &Session, counters: Counters) -> String {
     let mut page = String::new();
-    // A `String` takes whatever is written.
+    // Writing to a `String` does not fail.
     let _ = write(&mut page, session, counters);
     page
 }
@@ -80,13 +80,13 @@ const TOKENS: [(&str, &str); 2] = [
     ("Output tokens", keys::GEN_AI_USAGE_OUTPUT_TOKENS),
 ];
 
-/// The tokens of all turns, where an agent counts them.
+/// Returns the total tokens of all turns, if the agent reports them.
 fn tokens(session: &Session, key: &str) -> Option<i64> {
     let counts = session.of_kind(Kind::Turn).filter_map(|turn| turn.count(key));
     counts.reduce(i64::saturating_add)
 }
 
-/// What each turn has added to the tokens, at its end.
+/// Returns the cumulative tokens at the end of each turn.
 fn token_curve(session: &Session) -> Vec<(Duration, f64)> {
     let mut turns: Vec<_> = session
         .of_kind(Kind::Turn)
@@ -130,13 +130,13 @@ fn curves(page: &mut String, session: &Session) -> fmt::Result {
         )?;
     }
     if all.iter().all(|(_, points, _)| points.is_empty()) {
-        page.write_str("<p class=\"none\">There are no counts of tokens or cost.</p>\n")?;
+        page.write_str("<p class=\"none\">No token counts or costs were reported.</p>\n")?;
     }
     Ok(())
 }
 
-/// A waterfall for each turn, with a scale of its own: between turns, people think. What belongs to no turn comes in a
-/// waterfall of those that follow one another.
+/// Writes a waterfall for each turn, each with its own scale, because users pause between turns. Consecutive spans
+/// outside of turns form a waterfall of their own.
 fn waterfalls(page: &mut String, session: &Session) -> fmt::Result {
     let mut requests = Vec::new();
     let mut turns = 0;
@@ -166,7 +166,7 @@ fn waterfall(page: &mut String, session: &Session, title: &str, roots: &[usize])
         span_of_time(start.saturating_sub(session.start())),
         span_of_time(end.saturating_sub(start)),
     )?;
-    // What is still to be written, with its depth: the last first.
+    // Spans to write, with their depth, in reverse order.
     let mut rest: Vec<_> = roots.iter().rev().map(|at| (*at, 0)).collect();
     while let Some((at, depth)) = rest.pop() {
         let Some(span) = session.spans.get(at) else { continue };
@@ -215,7 +215,7 @@ fn row(
     page.write_str("</table></details>\n")
 }
 
-/// What a span is called on the page: what is known of it to people first.
+/// Returns the label of a span, with the human-readable part first.
 fn name(span: &Span) -> String {
     let label = match span.kind() {
         Kind::Turn => "Turn".to_owned(),
@@ -234,7 +234,7 @@ fn name(span: &Span) -> String {
         },
         Kind::Request => span.name.clone(),
     };
-    // What is written from right to left goes no further than the label.
+    // Isolates right-to-left text.
     let mut label = format!("<bdi>{}</bdi>", escaped(&shortened(&label)));
     if span.error.is_some() {
         let why = span.text(keys::ERROR_TYPE).unwrap_or_else(|| "failed".to_owned());
@@ -243,7 +243,7 @@ fn name(span: &Span) -> String {
     label
 }
 
-/// What has room in a row; the rest is among the attributes.
+/// Truncates a label. The complete text is among the attributes.
 fn shortened(label: &str) -> Cow<'_, str> {
     match label.char_indices().nth(MAX_LABEL) {
         Some((end, _)) => format!("{}…", label.get(..end).unwrap_or_default()).into(),
@@ -259,7 +259,7 @@ fn attributes(page: &mut String, attributes: &[Attribute]) -> fmt::Result {
     Ok(())
 }
 
-/// The name of an attribute or an event; where there is no room for it in a line, one ends after a dot.
+/// Formats the name of an attribute or event, with break opportunities after dots.
 fn key(name: &str) -> String {
     escaped(name).replace('.', ".<wbr>")
 }
@@ -267,16 +267,16 @@ fn key(name: &str) -> String {
 fn footer(page: &mut String, counters: Counters) -> fmt::Result {
     page.write_str("<footer><p>")?;
     for (count, what) in [
-        (counters.invalid_lines, "lines are no messages"),
-        (counters.undecodable, "messages are not what their methods say"),
-        (counters.dropped_spans, "spans were too many at a time and are missing"),
-        (counters.dropped_events, "events were too many and are missing"),
+        (counters.invalid_lines, "lines are not messages"),
+        (counters.undecodable, "messages do not match their methods"),
+        (counters.dropped_spans, "spans exceeded a limit and are missing"),
+        (counters.dropped_events, "events exceeded a limit and are missing"),
     ] {
         if count > 0 {
             write!(page, "{} {what}. ", grouped(i64::try_from(count).unwrap_or(i64::MAX)))?;
         }
     }
-    writeln!(page, "Made by acp-traces {}.</p></footer>", env!("CARGO_PKG_VERSION"))
+    writeln!(page, "Created by acp-traces {}.</p></footer>", env!("CARGO_PKG_VERSION"))
 }
 
 fn escaped(text: &str) -> String {
@@ -294,7 +294,7 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-/// A duration for people to read.
+/// Formats a duration.
 fn span_of_time(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match duration.as_secs() {
@@ -307,7 +307,7 @@ fn span_of_time(duration: Duration) -> String {
     }
 }
 
-/// A count with its thousands apart.
+/// Formats a count with separated thousands.
 fn grouped(count: i64) -> String {
     let digits = count.unsigned_abs().to_string();
     let mut text = String::from(if count < 0 { "−" } else { "" });
@@ -322,25 +322,25 @@ fn grouped(count: i64) -> String {
 
 fn money(amount: f64, session: &Session) -> String {
     let currency = session.currency.as_deref().unwrap_or_default();
-    // Nobody reads a hundred digits.
+    // Very large amounts use scientific notation.
     let amount = if amount < 1e12 { format!("{amount:.4}") } else { format!("{amount:e}") };
     format!("{amount} {}", escaped(currency))
 }
 
-/// A time since the Unix epoch as a date and a time of day; one before 2000 counts from a moment of the recorder's choosing.
+/// Formats a time since the Unix epoch as date and time. A time before 2000 has an unknown epoch.
 fn utc(time: Duration) -> String {
     const DAY: u64 = 86_400;
     let (days, second) = (time.as_secs() / DAY, time.as_secs() % DAY);
     if days < 10_957 {
-        return "A recording without a date".to_owned();
+        return "Recording without a date".to_owned();
     }
     let (year, month, day) = date(days);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
-/// The year, month and day of a number of days since 1970-01-01, by the Gregorian calendar: years begin in March, so that
-/// the day that comes every four years is the last.
+/// Returns year, month and day of a number of days since 1970-01-01 in the Gregorian calendar. Years start in March, so
+/// that the leap day is the last day.
 fn date(days: u64) -> (u64, u64, u64) {
     const DAYS_OF_400_YEARS: u64 = 146_097;
     let days = days + 719_468;
@@ -357,7 +357,7 @@ fn date(days: u64) -> (u64, u64, u64) {
 mod tests {
     use super::*;
 
-    /// Expected values from the `date` program: `date -u -d @SECONDS '+%F %T'`.
+    /// Expected values of the `date` program: `date -u -d @SECONDS '+%F %T'`.
     #[test]
     fn times_are_shown_as_dates() {
         let table = [

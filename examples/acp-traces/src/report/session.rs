@@ -1,4 +1,4 @@
-//! What a report is about: the records of a session, put together.
+//! Data of a report: the assembled records of a session.
 
 use core::time::Duration;
 use semconv_map::metric::{self, MetricValue};
@@ -6,21 +6,21 @@ use semconv_map::span::{Parent, SpanEvent, SpanHandle, Status};
 use semconv_map::{Attribute, AttributeValue, Record, Tracker, keys};
 use std::collections::HashMap;
 
-/// A session, as far as it was read.
+/// A session.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// When the first and the last message passed.
+    /// Time of the first and of the last message.
     times: Option<(Duration, Duration)>,
-    /// In the order of their starts.
+    /// Spans in order of their start.
     pub(crate) spans: Vec<Span>,
-    /// Those that belong to no other.
+    /// Indexes of spans without a parent.
     pub(crate) roots: Vec<usize>,
     open: HashMap<SpanHandle, usize>,
-    /// How many tokens were in the context window.
+    /// Number of tokens in the context window over time.
     pub(crate) context: Vec<(Duration, f64)>,
-    /// How many tokens fit into it, in the agent's last word.
+    /// Size of the context window, as last reported.
     pub(crate) context_size: Option<i64>,
-    /// What the session had cost.
+    /// Cost of the session over time.
     pub(crate) cost: Vec<(Duration, f64)>,
     pub(crate) currency: Option<String>,
 }
@@ -31,15 +31,15 @@ pub(crate) struct Span {
     pub(crate) name: String,
     pub(crate) start: Duration,
     pub(crate) end: Duration,
-    /// The spans that belong to it, in the order of their starts.
+    /// Indexes of the child spans, in order of their start.
     pub(crate) below: Vec<usize>,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) events: Vec<SpanEvent>,
-    /// It went wrong; in the peer's words, where these are recorded.
+    /// The error, with its message if content is recorded.
     pub(crate) error: Option<Option<String>>,
 }
 
-/// What a span is about.
+/// Kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Turn,
@@ -50,23 +50,23 @@ pub(crate) enum Kind {
 }
 
 impl Session {
-    /// Something passed.
+    /// Records the time of a message.
     pub(crate) fn saw(&mut self, time: Duration) {
         let (start, end) = self.times.unwrap_or((time, time));
         self.times = Some((start.min(time), end.max(time)));
     }
 
-    /// When it began.
+    /// Returns the start time.
     pub(crate) fn start(&self) -> Duration {
         self.times.unwrap_or_default().0
     }
 
-    /// When it ended.
+    /// Returns the end time.
     pub(crate) fn end(&self) -> Duration {
         self.times.unwrap_or_default().1
     }
 
-    /// Takes what the tracker has made of it.
+    /// Adds the records of the tracker.
     pub(crate) fn take_all(&mut self, tracker: &mut Tracker) {
         while let Some(record) = tracker.poll() {
             self.take(record);
@@ -179,7 +179,7 @@ fn text(attributes: &[Attribute], key: &str) -> Option<String> {
     attributes.iter().find(|attribute| attribute.key == key).map(|it| shown(&it.value))
 }
 
-/// A value for people to read.
+/// Formats a value.
 pub(crate) fn shown(value: &AttributeValue) -> String {
     match value {
         AttributeValue::String(text) => text.to_string(),

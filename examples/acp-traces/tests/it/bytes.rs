@@ -1,10 +1,10 @@
-//! What passes, passes unchanged.
+//! Bytes pass through unchanged.
 
 use crate::proxy::Proxy;
 use proptest::prelude::*;
 use std::thread;
 
-/// Anything that may pass: text, bytes that are none, lines of all lengths, line ends or none.
+/// Arbitrary input: text, invalid UTF-8, lines of all lengths, with and without line breaks.
 fn chunk() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         Just(b"{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n".to_vec()),
@@ -18,7 +18,7 @@ fn chunk() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever is written in whatever pieces comes out as it went in, in both directions, to the last byte.
+    /// For any input in any chunks, both directions pass through byte for byte.
     #[test]
     fn both_directions_are_byte_identical(chunks in prop::collection::vec(chunk(), 0..40)) {
         let mut proxy = Proxy::start(&["echo"]);
@@ -34,9 +34,9 @@ proptest! {
     }
 }
 
-/// A line far longer than what is looked at passes like any other.
+/// A line far beyond the size limit passes through.
 #[test]
-fn a_line_over_the_limit_passes() {
+fn line_over_the_limit_passes() {
     let mut proxy = Proxy::start(&["echo"]);
     let mut stdin = proxy.child.stdin.take().unwrap();
     let mut given = vec![b'x'; 50 << 20];
@@ -49,9 +49,9 @@ fn a_line_over_the_limit_passes() {
     assert_eq!(end.status, Some(0));
 }
 
-/// A message passes while its line is not complete, and before the next is written.
+/// An incomplete message passes through before the next chunk is written.
 #[test]
-fn nothing_is_held_back() {
+fn incomplete_messages_pass_immediately() {
     let mut proxy = Proxy::start(&["echo"]);
     for byte in *b"{\"id\"" {
         proxy.write(&[byte]);

@@ -1,5 +1,5 @@
-//! A word in every place where people, models and tools write, of both versions of the protocol: it leaves by no way that
-//! there is, unless content is asked for.
+//! A canary in every place where users, models or tools write text, in both versions of the protocol, is not exported
+//! unless content is recorded.
 
 use crate::collector::Collector;
 use crate::protocols::HttpCollector;
@@ -12,7 +12,7 @@ use std::thread;
 const TRANSCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/canaries.jsonl");
 const CANARY: &str = "canary-5e1f";
 
-/// How content may be asked for, and whether the word is heard then.
+/// Options, and whether the canary is expected.
 const ASKED: [(&[&str], bool); 3] =
     [(&[], false), (&["--record-content"], true), (&["--record-content=event"], true)];
 const PROFILES: [&str; 3] = ["v1.39", "v1.41", "genai-dev"];
@@ -21,7 +21,7 @@ fn sings(bytes: impl AsRef<[u8]>) -> bool {
     bytes.as_ref().windows(CANARY.len()).any(|window| window == CANARY.as_bytes())
 }
 
-/// What the program says of the transcript itself; nothing is wrong with it.
+/// Runs a command that must not report anything about the transcript.
 fn run(mut command: Command) {
     let output = command.output().unwrap();
     assert_eq!((output.status.code(), str::from_utf8(&output.stderr).unwrap()), (Some(0), ""));
@@ -35,7 +35,7 @@ fn read(task: &str, profile: &str, options: &[&str]) -> Command {
 }
 
 #[test]
-fn what_is_sent_and_written_has_no_content_unasked() {
+fn exports_contain_no_content_by_default() {
     for ((options, is_heard), profile) in
         ASKED.into_iter().flat_map(|asked| PROFILES.map(|profile| (asked, profile)))
     {
@@ -72,9 +72,9 @@ fn what_is_sent_and_written_has_no_content_unasked() {
     }
 }
 
-/// An agent that says what it hears: each message passes in both directions. Metrics never have content.
+/// An echoing agent passes each message in both directions. Metrics never contain content.
 #[test]
-fn metrics_and_what_is_said_on_standard_error_have_no_content() {
+fn metrics_and_standard_error_contain_no_content() {
     let lines = fs::read_to_string(TRANSCRIPT).unwrap();
     let entries = jsonrpc_core::transcript::read(&lines).map(|entry| entry.unwrap().bytes);
     let mut said = entries.flat_map(|line| [&*line, b"\n"].concat()).collect::<Vec<_>>();

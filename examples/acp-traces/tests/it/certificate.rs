@@ -1,4 +1,4 @@
-//! A certificate for servers of tests.
+//! A certificate for test servers.
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-/// A certificate for this machine that nobody has signed, and its key, in files.
+/// A self-signed certificate for this machine and its key, in files.
 pub(crate) struct Certificate {
     folder: TempDir,
     pub(crate) pem: String,
@@ -19,7 +19,7 @@ pub(crate) struct Certificate {
 
 impl Certificate {
     pub(crate) fn new() -> Self {
-        // The server of tonic takes the process's own; only the first test sets it.
+        // The server of tonic uses the provider of the process, which only the first test installs.
         let _ = default_provider().install_default();
         let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
         let made = generate_simple_self_signed(names).unwrap();
@@ -34,7 +34,7 @@ impl Certificate {
         self.folder.path().join(name)
     }
 
-    /// Shakes hands as a server that speaks these protocols, the first that the client speaks too.
+    /// Performs a TLS handshake as a server with these protocols, in order of preference.
     pub(crate) fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
         let config = ServerConfig::builder_with_provider(Arc::new(default_provider()));
         let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();

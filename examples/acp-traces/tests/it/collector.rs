@@ -1,4 +1,4 @@
-//! A collector: the official service definition behind a server, which keeps what it gets.
+//! A collector that implements the official service definition and keeps the received data.
 
 use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
     MetricsService, MetricsServiceServer,
@@ -26,17 +26,17 @@ use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 
-/// The collector, listening.
+/// A listening collector.
 pub(crate) struct Collector {
     scheme: &'static str,
     address: SocketAddr,
     requests: Receiver<(MetadataMap, ExportTraceServiceRequest)>,
     metrics: Receiver<(MetadataMap, ExportMetricsServiceRequest)>,
-    /// Stops the server when it is dropped.
+    /// Stops the server when dropped.
     _runtime: Runtime,
 }
 
-/// All that a proxy sent.
+/// All received spans.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) metadata: MetadataMap,
@@ -79,7 +79,7 @@ impl Collector {
         Self::listen("http", Server::builder())
     }
 
-    /// One that shows a certificate, and lets in those alone that show the same.
+    /// Starts a collector with a certificate, which optionally requires the same client certificate.
     pub(crate) fn start_with_tls(certificate: &str, key: &str, is_mutual: bool) -> Self {
         let tls = ServerTlsConfig::new().identity(Identity::from_pem(certificate, key));
         let trusted = is_mutual.then(|| Certificate::from_pem(certificate));
@@ -111,7 +111,7 @@ impl Collector {
         format!("{}://{}", self.scheme, self.address)
     }
 
-    /// What has arrived.
+    /// Returns the received spans.
     pub(crate) fn received(&self) -> Trace {
         let mut trace = Trace::default();
         for (metadata, request) in self.requests.try_iter() {
@@ -123,12 +123,12 @@ impl Collector {
 }
 
 impl Collector {
-    /// The last state of the metrics, by their names.
+    /// Returns the last state of the metrics by name.
     pub(crate) fn metrics(&self) -> BTreeMap<String, Metric> {
         self.last_metrics().map(|(_, metrics)| metrics).unwrap_or_default()
     }
 
-    /// And what they came with.
+    /// Returns the last metrics with their metadata.
     pub(crate) fn last_metrics(&self) -> Option<(MetadataMap, BTreeMap<String, Metric>)> {
         self.metrics.try_iter().last().map(|(metadata, last)| (metadata, by_name(last)))
     }
@@ -152,14 +152,14 @@ impl Trace {
         }
     }
 
-    /// The only span of this name.
+    /// Returns the only span with this name.
     pub(crate) fn span(&self, name: &str) -> &Span {
         let named: Vec<_> = self.spans.iter().filter(|span| span.name == name).collect();
         assert_eq!(named.len(), 1, "spans named {name} in {:?}", self.names());
         named[0]
     }
 
-    /// The names of all spans, sorted.
+    /// Returns the names of all spans, sorted.
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.spans.iter().map(|span| span.name.as_str()).collect();
         names.sort_unstable();

@@ -1,4 +1,4 @@
-//! Profiles and policies, on the command line.
+//! Profiles and policies on the command line.
 
 use crate::proxy::acp_traces;
 use crate::span_files::{lines, span};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-turns.jsonl");
 
-/// The lines of a turn with a tool call, replayed.
+/// Replays a turn with a tool call and returns the lines.
 fn replayed(options: &[&str]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("spans");
@@ -22,7 +22,7 @@ fn attribute(line: &Value, key: &str) -> Value {
 }
 
 #[test]
-fn a_profile_names_its_schema() {
+fn profile_determines_the_schema_url() {
     for (options, schema) in [
         (&[][..], "https://opentelemetry.io/schemas/1.41.1"),
         (&["--profile", "v1.41"], "https://opentelemetry.io/schemas/1.41.1"),
@@ -36,7 +36,7 @@ fn a_profile_names_its_schema() {
 }
 
 #[test]
-fn the_environment_may_ask_for_what_is_in_development() {
+fn environment_selects_the_development_profile() {
     let (released, dev) = ("1.41.1", "gen-ai-dev/1.42.0-dev");
     for (variable, options, expected) in [
         ("gen_ai_latest_experimental", &[][..], dev),
@@ -61,10 +61,10 @@ fn the_environment_may_ask_for_what_is_in_development() {
 }
 
 #[test]
-fn a_policy_decides() {
+fn policies_are_applied() {
     let reasons = |reason| json!({ "arrayValue": { "values": [{ "stringValue": reason }] } });
     let text = |text| json!({ "stringValue": text });
-    // Of the tool call, and of the second turn.
+    // Indexes of the tool call and of the second turn.
     let (tool, turn) = (1, 3);
     for (choice, line, key, chosen, otherwise) in [
         (
@@ -102,7 +102,7 @@ fn a_policy_decides() {
     }
 }
 
-/// Titles and paths stand behind gates of their own.
+/// Titles and paths have separate policies.
 #[test]
 fn content_comes_without_titles() {
     let lines =
@@ -114,7 +114,7 @@ fn content_comes_without_titles() {
 }
 
 #[test]
-fn a_choice_that_is_none_is_told() {
+fn unknown_choice_is_an_error() {
     let output = acp_traces(&["--policy", "usage=guess", "--", "agent"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(str::from_utf8(&output.stderr).unwrap().contains("usage=cumulative"));

@@ -1,4 +1,4 @@
-//! Transcripts on disks that hang, are full, or are waited for.
+//! Transcripts on slow or full disks.
 
 use crate::proxy::{End, Proxy};
 use crate::recording::{place, recorded_by};
@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::thread;
 
-/// Passes `lines` through, in both directions.
+/// Passes `lines` through in both directions.
 fn echo(mut proxy: Proxy, lines: Vec<u8>) -> End {
     let mut stdin = proxy.child.stdin.take().unwrap();
     let given = lines.clone();
@@ -23,10 +23,10 @@ fn echo(mut proxy: Proxy, lines: Vec<u8>) -> End {
 }
 
 #[test]
-fn a_disk_that_hangs_costs_the_session_nothing() {
+fn blocked_disk_does_not_affect_the_session() {
     let (_folder, path) = place();
     mkfifo(&path, Mode::S_IRWXU).unwrap();
-    // Open, so that it can be opened, and never read.
+    // The pipe has a reader that never reads.
     let _unread = File::options().read(true).write(true).open(&path).unwrap();
     let end = echo(recorded_by(&path, &["echo"]), b"{\"a\":\"message\"}\n".repeat(100_000));
     let told = end.stderr.lines().find(|line| line.contains("messages are missing in")).unwrap();
@@ -38,15 +38,15 @@ fn a_disk_that_hangs_costs_the_session_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_is_full_costs_the_session_nothing() {
+fn full_disk_does_not_affect_the_session() {
     let end = echo(recorded_by(Path::new("/dev/full"), &["echo"]), b"{}\n".repeat(10));
     let told = "acp-traces: 20 of 20 messages are missing in /dev/full: No space left on device";
     assert!(end.stderr.starts_with(told), "{}", end.stderr);
 }
 
-/// The session goes on until everything was looked at, so the test does not depend on how long that takes.
+/// The session continues until everything is analyzed, so the test does not depend on timing.
 #[test]
-fn a_message_that_is_too_long_to_look_at_is_counted() {
+fn message_over_the_limit_is_counted() {
     let (_folder, path) = place();
     mkfifo(&path, Mode::S_IRWXU).unwrap();
     let transcript = path.clone();
@@ -66,6 +66,6 @@ fn a_message_that_is_too_long_to_look_at_is_counted() {
     let end = proxy.wait();
     writer.join().unwrap();
     assert_eq!((end.status, end.stdout.len()), (Some(0), (17 << 20) + 4));
-    let told = "acp-traces: 2 messages over 16777216 bytes were not looked at\n";
+    let told = "acp-traces: 2 messages over 16777216 bytes were not analyzed\n";
     assert_eq!(end.stderr, told);
 }

@@ -1,9 +1,9 @@
-//! An editor: one session of an agent behind the proxy.
+//! A test editor with a session of an agent behind the proxy.
 
 use crate::proxy::Proxy;
 use serde_json::{Value, json};
 
-/// The editor, with a session.
+/// An editor with a session.
 pub(crate) struct Editor {
     pub(crate) proxy: Proxy,
     pub(crate) session: String,
@@ -11,32 +11,32 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// Begins a session.
+    /// Starts a session.
     pub(crate) fn start(proxy: Proxy) -> Self {
         let mut editor = Self { proxy, session: String::new(), last_id: 0 };
         let info = json!({ "name": "test", "version": "1" });
         editor.call("initialize", &json!({ "protocolVersion": 1, "clientInfo": info }));
         let session = editor.call("session/new", &json!({ "cwd": "/project", "mcpServers": [] }));
         editor.session = session["result"]["sessionId"].as_str().unwrap().to_owned();
-        // The commands that the session knows.
+        // Skips the available commands.
         editor.proxy.read_line();
         editor
     }
 
-    /// Sends a prompt and waits for its answer; gives permission when asked.
+    /// Sends a prompt and waits for its response. Grants permissions.
     pub(crate) fn prompt(&mut self, text: &str) -> Value {
         let id = self.begin(text);
         self.answer(id)
     }
 
-    /// Sends a prompt and gives its id.
+    /// Sends a prompt and returns its id.
     pub(crate) fn begin(&mut self, text: &str) -> i64 {
         let prompt = json!([{ "type": "text", "text": text }]);
         let params = json!({ "sessionId": self.session, "prompt": prompt });
         self.request("session/prompt", &params)
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
         self.answer(id)
@@ -53,8 +53,8 @@ impl Editor {
     fn answer(&mut self, id: i64) -> Value {
         loop {
             let line = self.proxy.read_line();
-            assert!(!line.is_empty(), "the agent says nothing more");
-            // What is no JSON is the agent's noise.
+            assert!(!line.is_empty(), "the agent closed its output");
+            // Output that is not JSON is noise.
             let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
             if message["method"] == "session/request_permission" {
                 let outcome = json!({ "outcome": "selected", "optionId": "allow-once" });

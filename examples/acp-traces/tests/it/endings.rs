@@ -1,11 +1,11 @@
-//! How sessions end, and that nothing is left of them.
+//! Ends of sessions, without processes left behind.
 
 use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
 use std::fs;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// The status of an agent that had to be told to end. On Windows nobody is told: it is killed.
+/// Exit status of an agent that had to be terminated. On Windows it is killed.
 const TOLD_TO_END: i32 = 128 + if cfg!(windows) { 9 } else { 15 };
 
 fn run(mut command: Command) -> Output {
@@ -17,7 +17,7 @@ fn stderr(output: &Output) -> &str {
 }
 
 #[test]
-fn the_exit_status_is_the_agents() {
+fn exit_status_is_that_of_the_agent() {
     for status in [0, 3, 126, 255] {
         let end = Proxy::start(&["exit", &status.to_string()]).wait();
         assert_eq!((end.status, &*end.stderr), (Some(status), ""));
@@ -25,14 +25,14 @@ fn the_exit_status_is_the_agents() {
 }
 
 #[test]
-fn the_agents_stderr_passes() {
+fn stderr_of_the_agent_passes() {
     let (end, _) = Proxy::start(&["complain"]).finish();
     assert_eq!(end.stderr, "something is wrong\n");
     assert!(end.stdout.is_empty());
 }
 
 #[test]
-fn a_command_that_is_not_there_is_named() {
+fn missing_command_is_reported() {
     let output = run(acp_traces(&["--", "no-such-agent-anywhere"]));
     assert_eq!(output.status.code(), Some(127));
     assert_eq!(stderr(&output).lines().count(), 1);
@@ -41,7 +41,7 @@ fn a_command_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_command_that_cannot_be_run_is_named() {
+fn unexecutable_command_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent");
     fs::write(&file, "not a program").unwrap();
@@ -51,7 +51,7 @@ fn a_command_that_cannot_be_run_is_named() {
 }
 
 #[test]
-fn a_wrong_command_line_is_told_before_anything_runs() {
+fn invalid_command_line_is_reported_before_the_agent_starts() {
     let agent = test_agent();
     let agent = agent.to_str().unwrap();
     for (arguments, told) in [
@@ -61,11 +61,14 @@ fn a_wrong_command_line_is_told_before_anything_runs() {
         (&["--grace", "soon", "--", agent], "expected a number of seconds, 0 or more"),
         (&["--grace", "-1", "--", agent], "expected a number of seconds, 0 or more"),
         (&["--provider", "", "--", agent, "exit", "0"], "--provider"),
-        (&["--baggage", "a key", "--", agent, "exit", "0"], "as a W3C baggage has it"),
-        (&["--baggage", "a=b,c", "--", agent, "exit", "0"], "as a W3C baggage has it"),
-        (&["--baggage", "acp.stop_reason", "--", agent], "no attribute of the conventions"),
-        (&["--baggage", "gen_ai.tenant", "--", agent], "no attribute of the conventions"),
-        (&["--baggage", "process.pid", "--", agent], "no attribute of the conventions"),
+        (&["--baggage", "a key", "--", agent, "exit", "0"], "expected a W3C baggage key"),
+        (&["--baggage", "a=b,c", "--", agent, "exit", "0"], "expected a W3C baggage key"),
+        (
+            &["--baggage", "acp.stop_reason", "--", agent],
+            "outside the namespaces of the conventions",
+        ),
+        (&["--baggage", "gen_ai.tenant", "--", agent], "outside the namespaces of the conventions"),
+        (&["--baggage", "process.pid", "--", agent], "outside the namespaces of the conventions"),
     ] {
         let output = run(acp_traces(arguments));
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -75,7 +78,7 @@ fn a_wrong_command_line_is_told_before_anything_runs() {
 }
 
 #[test]
-fn an_invalid_address_is_reported_and_the_session_goes_on() {
+fn invalid_url_is_reported_and_the_session_continues() {
     let agent = test_agent();
     for address in [
         "",
@@ -93,7 +96,7 @@ fn an_invalid_address_is_reported_and_the_session_goes_on() {
         assert!(told.contains(&format!("{address:?}")), "{address}: {told}");
         assert!(told.contains("; no spans are sent\n"), "{address}: {told}");
     }
-    // Of these nothing is wrong.
+    // These URLs are valid.
     for address in ["http://[::1]", "http://user:key@localhost", "http://127.0.0.1:1/base?a=b:c"] {
         let options = ["--otlp-endpoint", address, "--", agent.to_str().unwrap(), "exit", "0"];
         assert_eq!(run(acp_traces(&options)).status.code(), Some(0), "{address}");
@@ -101,7 +104,7 @@ fn an_invalid_address_is_reported_and_the_session_goes_on() {
 }
 
 #[test]
-fn what_is_written_does_not_go_where_something_else_is() {
+fn outputs_do_not_share_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.jsonl");
     let transcript = fs::read_to_string(crate::replay::TURN).unwrap();
@@ -122,13 +125,13 @@ fn what_is_written_does_not_go_where_something_else_is() {
 }
 
 #[test]
-fn an_editor_that_closes_its_end_ends_the_agent() {
+fn editor_that_disconnects_ends_the_agent() {
     let (end, _) = Proxy::start(&["echo"]).finish();
     assert_eq!(end.status, Some(0));
 }
 
 #[test]
-fn an_agent_that_stays_is_told_to_end() {
+fn agent_that_outlives_the_grace_is_terminated() {
     let mut proxy =
         Proxy::with_options(&["--otlp-endpoint", NO_COLLECTOR, "--grace", "0.1"], &["stay"]);
     assert_eq!(proxy.read_line(), "ready\n");
@@ -138,7 +141,7 @@ fn an_agent_that_stays_is_told_to_end() {
 
 #[cfg(any(target_os = "linux", windows))]
 #[test]
-fn a_killed_proxy_leaves_no_agent_behind() {
+fn killed_proxy_leaves_no_agent_behind() {
     let mut proxy = Proxy::start(&["stay"]);
     assert_eq!(proxy.read_line(), "ready\n");
     proxy.child.kill().unwrap();
@@ -146,7 +149,7 @@ fn a_killed_proxy_leaves_no_agent_behind() {
 }
 
 #[test]
-fn what_an_agent_leaves_behind_is_ended() {
+fn children_of_an_agent_are_ended() {
     let mut proxy = Proxy::start(&["leave-a-child"]);
     assert_eq!(proxy.read_line(), "ready\n");
     let (end, took) = proxy.finish();
@@ -154,10 +157,10 @@ fn what_an_agent_leaves_behind_is_ended() {
     assert!(took < Duration::from_secs(3), "{took:?}");
 }
 
-/// Windows has the editor wait for the end of the session.
+/// On Windows, the editor waits for the end of the session.
 #[cfg(unix)]
 #[test]
-fn the_editor_sees_the_end_of_the_agents_output() {
+fn end_of_the_agents_output_reaches_the_editor() {
     let mut proxy = Proxy::start(&["close-stdout"]);
     assert_eq!(proxy.read_line(), "last words\n");
     assert_eq!(proxy.read_line(), "");
@@ -166,13 +169,13 @@ fn the_editor_sees_the_end_of_the_agents_output() {
 }
 
 #[test]
-fn an_editor_that_takes_no_more_ends_the_session() {
+fn editor_that_stops_reading_ends_the_session() {
     let mut proxy =
         Proxy::with_options(&["--otlp-endpoint", NO_COLLECTOR, "--grace", "0.1"], &["echo"]);
     proxy.write(b"one\n");
     assert_eq!(proxy.read_line(), "one\n");
     proxy.hang_up();
     proxy.write(b"two\n");
-    // Not closed: only the agent's word finds nobody.
+    // The output is not closed; only the agent's output has no reader.
     assert_eq!(proxy.exit_status(), Some(TOLD_TO_END));
 }

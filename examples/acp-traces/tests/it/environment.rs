@@ -1,4 +1,4 @@
-//! Words of the environment that are not what they should be, and those that are written in another way.
+//! Invalid and encoded values of environment variables.
 
 use crate::collector::attributes;
 use crate::protocols::{HttpCollector, session};
@@ -6,15 +6,15 @@ use crate::proxy::acp_traces;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 
-/// The most that the queue of spans may be asked for.
+/// Range of the queue size.
 const MOST_SPANS: &str = "from 1 to 100000";
-/// A day.
+/// One day.
 const MOST_MILLISECONDS: &str = "from 1 to 86400000";
 
-/// What is sent at once would be sent without a pause; a queue beyond all memory would end the program, one without room
-/// would lose each span.
+/// An interval of zero would send without a pause, an excessive queue would exhaust the memory, and an empty queue
+/// would drop all spans.
 #[test]
-fn numbers_that_cannot_be_are_told_and_passed_over() {
+fn invalid_numbers_are_reported_and_ignored() {
     for (variable, value, range) in [
         ("OTEL_BSP_SCHEDULE_DELAY", "0", MOST_MILLISECONDS),
         ("OTEL_BSP_SCHEDULE_DELAY", "often", MOST_MILLISECONDS),
@@ -29,7 +29,7 @@ fn numbers_that_cannot_be_are_told_and_passed_over() {
         let mut command = acp_traces(&["--protocol", "http/json", "--metrics"]);
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", url).env(variable, value);
         let expected =
-            format!("acp-traces: {variable} is {value:?}, which is no number {range}: not used\n");
+            format!("acp-traces: {variable} is {value:?}, expected a number {range}: ignored\n");
         assert_eq!(session(command), expected);
         let (traces, _) = collector.spans_and_metrics();
         assert_eq!(traces.trace().names(), ["initialize", "session/new"], "{variable}");
@@ -37,7 +37,7 @@ fn numbers_that_cannot_be_are_told_and_passed_over() {
 }
 
 #[test]
-fn a_compression_that_is_none_is_told_and_passed_over() {
+fn invalid_compression_is_reported_and_ignored() {
     const ANY: &str = "OTEL_EXPORTER_OTLP_COMPRESSION";
     const TRACES: &str = "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION";
     for (variables, encoding, told) in [
@@ -50,7 +50,7 @@ fn a_compression_that_is_none_is_told_and_passed_over() {
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
         command.envs(variables.iter().copied());
         let told = told.iter().map(|(name, value)| {
-            format!("acp-traces: {name} is {value:?}, which is no compression: not used\n")
+            format!("acp-traces: {name} is {value:?}, expected a compression: ignored\n")
         });
         assert_eq!(session(command), told.collect::<String>());
         let request = collector.request();
@@ -59,7 +59,7 @@ fn a_compression_that_is_none_is_told_and_passed_over() {
     }
 }
 
-/// Values are percent-encoded; one that is not is taken as it is written.
+/// Values are percent-decoded. Invalid encodings are used verbatim.
 #[test]
 fn attributes_of_the_service_are_decoded() {
     let collector = HttpCollector::start();

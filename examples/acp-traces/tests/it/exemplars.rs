@@ -1,4 +1,4 @@
-//! Exemplars of metrics: each is of a span that was told of.
+//! Exemplars of metrics, each with an exported span.
 
 use crate::collector::{Collector, by_name};
 use crate::editor::Editor;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const FILTER: &str = "OTEL_METRICS_EXEMPLAR_FILTER";
 
-/// Metrics that are of how long spans took.
+/// Metrics of span durations.
 const DURATIONS: [&str; 4] = [
     "acp.prompt.duration",
     "acp.tool_call.duration",
@@ -25,16 +25,16 @@ const DURATIONS: [&str; 4] = [
 
 type Metrics = BTreeMap<String, Metric>;
 
-/// What a collector got of a session with a turn.
+/// Telemetry of a session with a turn.
 struct Told {
     metrics: Metrics,
     spans: Vec<Span>,
-    /// On standard error.
+    /// Standard error.
     said: String,
 }
 
 impl Told {
-    /// Over gRPC, with these variables.
+    /// Runs a session over gRPC, with these variables.
     fn with(variables: &[(&str, &str)]) -> Self {
         let collector = Collector::start();
         let mut command = acp_traces(&["--otlp-endpoint", &collector.url(), "--metrics"]);
@@ -76,7 +76,7 @@ fn number(exemplar: &Exemplar) -> f64 {
     }
 }
 
-/// That each exemplar of how long a span took names a span that took so long.
+/// Asserts that each exemplar of a duration refers to a span of that duration.
 fn assert_name_spans(told: &Told) {
     for name in DURATIONS {
         let exemplars = of_metric(&told.metrics[name]);
@@ -108,7 +108,7 @@ fn exemplars_name_spans_that_were_exported() {
     }
 }
 
-/// What stands in a request, in the words of the specification.
+/// The JSON body of a request.
 ///
 /// Spec: [JSON Protobuf encoding](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
 #[test]
@@ -129,7 +129,7 @@ fn ids_are_hexadecimal_in_json() {
 }
 
 #[test]
-fn a_bucket_has_one_exemplar_at_most_and_counts_it() {
+fn bucket_has_at_most_one_exemplar() {
     let told = Told::with(&[]);
     let histograms = told.metrics.values().filter(|it| matches!(it.data, Some(Data::Histogram(_))));
     for (metric, point) in histograms.flat_map(|it| points(it).iter().map(move |point| (it, point)))
@@ -152,9 +152,9 @@ fn a_bucket_has_one_exemplar_at_most_and_counts_it() {
     }
 }
 
-/// All that metrics say is the same with exemplars and without.
+/// Metrics are otherwise the same with and without exemplars.
 #[test]
-fn sums_and_counts_are_what_they_were() {
+fn exemplars_do_not_change_sums_and_counts() {
     let counted = |filter| {
         let metrics = Told::with(&[(FILTER, filter)]).metrics;
         let count = |metric: &Metric| match metric.data.as_ref().unwrap() {
@@ -172,7 +172,7 @@ fn sums_and_counts_are_what_they_were() {
 }
 
 #[test]
-fn the_environment_says_which_measurements_are_exemplars() {
+fn environment_selects_the_exemplars() {
     const UNSAMPLED: (&str, &str) = ("OTEL_TRACES_SAMPLER", "always_off");
     const NO_SPANS: (&str, &str) = ("OTEL_TRACES_EXPORTER", "none");
     for (variables, has_exemplars, names_spans) in [
@@ -196,9 +196,9 @@ fn the_environment_says_which_measurements_are_exemplars() {
     }
 }
 
-/// What is measured of no span is none of `trace_based`.
+/// Measurements without a span are not exemplars of `trace_based`.
 #[test]
-fn sessions_that_are_open_are_exemplars_only_where_all_is() {
+fn open_sessions_are_exemplars_only_of_always_on() {
     for (filter, expected) in [("trace_based", 0), ("always_on", 1)] {
         let told = Told::with(&[(FILTER, filter)]);
         let exemplars = of_metric(&told.metrics["acp.session.active"]);
@@ -208,9 +208,9 @@ fn sessions_that_are_open_are_exemplars_only_where_all_is() {
 }
 
 #[test]
-fn a_filter_that_is_none_is_told() {
+fn invalid_filter_is_reported() {
     let told = Told::with(&[(FILTER, "now_and_then")]);
-    let expected = "acp-traces: OTEL_METRICS_EXEMPLAR_FILTER is \"now_and_then\", which is no filter: not used\n";
+    let expected = "acp-traces: OTEL_METRICS_EXEMPLAR_FILTER is \"now_and_then\", expected an exemplar filter: ignored\n";
     assert_eq!(told.said, expected);
     assert_name_spans(&told);
 }

@@ -1,11 +1,11 @@
-//! What the program tells about itself.
+//! Help, completions and manual pages.
 
 use crate::proxy::acp_traces;
 use std::fs;
 
 #[test]
 fn shells_complete_options_and_tasks() {
-    // Of an option's values the scripts for the other two know nothing.
+    // The scripts of the other two shells do not complete values.
     for (shell, knows_values) in
         [("bash", true), ("elvish", false), ("fish", true), ("powershell", false), ("zsh", true)]
     {
@@ -19,7 +19,7 @@ fn shells_complete_options_and_tasks() {
     }
 }
 
-/// What bash offers for the last of some words.
+/// Returns the completions of bash for the last word.
 #[cfg(unix)]
 fn offered(words: &[&str]) -> String {
     const COMPLETE: &str = r#"
@@ -50,7 +50,7 @@ fn bash_completes_what_belongs_to_a_task() {
 }
 
 #[test]
-fn there_is_a_manual() {
+fn manual_pages_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man/man1");
     let status = acp_traces(&["man", pages.to_str().unwrap()]).status().unwrap();
@@ -70,7 +70,7 @@ fn there_is_a_manual() {
 }
 
 #[test]
-fn the_usage_is_told() {
+fn usage_is_printed() {
     let output = acp_traces(&["--help"]).output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
     assert!(help.contains("Usage: acp-traces [OPTIONS] -- <COMMAND>...\n"), "{help}");

@@ -1,4 +1,4 @@
-//! Requests that name their spans to who gets them.
+//! Propagation of trace context.
 
 use crate::collector::Collector;
 use crate::editor::Editor;
@@ -15,7 +15,7 @@ fn injecting(agent: &[&str]) -> Proxy {
     Proxy::with_options(&["--otlp-endpoint", NO_COLLECTOR, "--inject-context"], agent)
 }
 
-/// What comes back from an agent that says what it hears.
+/// Returns the output of an echoing agent.
 fn echoed(mut proxy: Proxy, chunks: Vec<Vec<u8>>) -> Vec<u8> {
     let mut stdin = proxy.child.stdin.take().unwrap();
     let writer = thread::spawn(move || chunks.iter().try_for_each(|chunk| stdin.write_all(chunk)));
@@ -35,9 +35,9 @@ fn traceparent(line: &str) -> Value {
     message["params"]["_meta"]["traceparent"].clone()
 }
 
-/// Both directions: the agent's request is a child of the turn, so it is of its trace.
+/// In both directions: the agent's request is a child of the turn and belongs to its trace.
 #[test]
-fn a_request_names_its_span() {
+fn request_carries_the_context_of_its_span() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("spans.jsonl");
     let options = ["--file", path.to_str().unwrap(), "--inject-context"];
@@ -76,9 +76,10 @@ fn a_request_names_its_span() {
     assert_eq!(spans.len(), 7);
 }
 
-/// What the editor said of its own trace stays, and our span is in that trace; its state goes on to the agent's requests.
+/// The context of the editor is preserved, and the span belongs to its trace. The trace state is propagated to the
+/// agent's requests.
 #[test]
-fn what_the_sender_said_stays() {
+fn existing_context_is_preserved() {
     let collector = Collector::start();
     let url = collector.url();
     let options = ["--otlp-endpoint", &url, "--inject-context"];
@@ -88,7 +89,7 @@ fn what_the_sender_said_stays() {
     let prompt = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": params });
     proxy.write(format!("{prompt}\n").as_bytes());
     assert_eq!(proxy.read_line(), format!("{prompt}\n"));
-    // An echo of what the editor is not asked with: the agent's own request, in the turn.
+    // The echo becomes a request of the agent within the turn.
     let params = json!({ "sessionId": "s", "path": "/" });
     let read =
         json!({ "jsonrpc": "2.0", "id": 2, "method": "fs/read_text_file", "params": params });
@@ -126,7 +127,7 @@ fn lines_without_a_place_pass_as_they_are() {
 }
 
 #[test]
-fn a_span_that_goes_nowhere_is_not_named() {
+fn span_without_a_destination_is_not_propagated() {
     let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n".to_vec();
     let mut command = acp_traces(&["--inject-context"]);
     command.env("OTEL_TRACES_EXPORTER", "none").arg("--").arg(test_agent()).arg("echo");
@@ -134,7 +135,7 @@ fn a_span_that_goes_nowhere_is_not_named() {
 }
 
 #[test]
-fn a_transcript_has_what_the_sender_said() {
+fn transcript_contains_the_original_messages() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.jsonl");
     let options = ["--otlp-endpoint", NO_COLLECTOR, "--inject-context", "--record"];
@@ -147,7 +148,7 @@ fn a_transcript_has_what_the_sender_said() {
     assert!(text.contains("session/prompt") && !text.contains("traceparent"));
 }
 
-/// A line, and whether a context is put into it.
+/// A line, and whether a context is injected.
 fn line() -> impl Strategy<Value = (Vec<u8>, bool)> {
     let text = "[ -~é]{0,30}";
     let request = (any::<u8>(), text, prop::option::of(text), any::<bool>()).prop_map(
@@ -177,7 +178,7 @@ fn line() -> impl Strategy<Value = (Vec<u8>, bool)> {
     prop_oneof![request.prop_map(|line| (line, true)), no_request.prop_map(|line| (line, false))]
 }
 
-/// How many bytes two texts have in common from their start on.
+/// Returns the length of the common prefix.
 fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> usize {
     one.zip(other).take_while(|(one, other)| one == other).count()
 }
@@ -185,9 +186,9 @@ fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Each request gets a context, in one piece, and every other byte stays, however the bytes come.
+    /// Each request receives a context as a single insertion, and all other bytes are preserved, for any chunks.
     #[test]
-    fn every_other_byte_stays(
+    fn other_bytes_are_preserved(
         given in prop::collection::vec((line(), any::<bool>()), 0..40),
         ends in any::<bool>(),
         sizes in prop::collection::vec(1..70_000_usize, 1..20),

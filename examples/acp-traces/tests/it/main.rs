@@ -1,6 +1,6 @@
-//! Runs the proxy between a test and an agent, as an editor does.
+//! Integration tests: the tests act as the editor of the proxy.
 //!
-//! `cfg(test)` tells Clippy that helpers are tests too.
+//! `cfg(test)` makes Clippy treat helpers as tests.
 
 #[cfg(test)]
 mod bytes;

@@ -1,4 +1,4 @@
-//! What is measured.
+//! Metrics.
 
 use crate::collector::{Collector, by_name};
 use crate::editor::Editor;
@@ -39,13 +39,13 @@ fn measured(options: &[&str]) -> BTreeMap<String, Metric> {
 }
 
 fn sum(metric: &Metric) -> i64 {
-    let Some(Data::Sum(sum)) = &metric.data else { panic!("{} is no sum", metric.name) };
+    let Some(Data::Sum(sum)) = &metric.data else { panic!("{} is not a sum", metric.name) };
     let Some(Value::AsInt(value)) = sum.data_points[0].value else { panic!("{}", metric.name) };
     value
 }
 
 #[test]
-fn a_turn_is_measured_with_the_units_and_buckets_of_the_conventions() {
+fn turn_metrics_follow_the_conventions() {
     let metrics = measured(&["--metrics"]);
     let duration = &metrics["gen_ai.client.operation.duration"];
     assert_eq!(duration.unit, "s");
@@ -58,7 +58,7 @@ fn a_turn_is_measured_with_the_units_and_buckets_of_the_conventions() {
     assert!(metrics.keys().all(|name| !name.starts_with("acp_traces.")));
 }
 
-/// A description makes a metric readable in a backend that has no copy of the conventions.
+/// A description makes a metric readable in backends without the conventions.
 #[test]
 fn every_metric_has_a_description() {
     let metrics = measured(&["--metrics", "--self-metrics"]);
@@ -69,14 +69,14 @@ fn every_metric_has_a_description() {
 }
 
 #[test]
-fn nothing_is_measured_unasked() {
+fn metrics_are_off_by_default() {
     assert_eq!(measured(&[]), BTreeMap::new());
 }
 
 #[test]
-fn the_proxy_measures_itself() {
+fn proxy_measures_itself() {
     let metrics = measured(&["--self-metrics"]);
-    // `initialize`, `session/new`, the prompt and the answer to the permission request, and what the agent said.
+    // `initialize`, `session/new`, the prompt, the response to the permission request, and the messages of the agent.
     assert!(sum(&metrics["acp_traces.messages"]) > 8);
     assert!(sum(&metrics["acp_traces.spans"]) > 3);
     for lost in [
@@ -92,9 +92,9 @@ fn the_proxy_measures_itself() {
     assert!(metrics.keys().all(|name| name.starts_with("acp_traces.")));
 }
 
-/// What is wrong with messages is counted, each in both directions: the agent says what it hears.
+/// Invalid messages are counted in each direction, because the agent echoes them.
 #[test]
-fn the_proxy_counts_what_is_wrong() {
+fn proxy_counts_invalid_messages() {
     let collector = Collector::start();
     let url = collector.url();
     let options = ["--otlp-endpoint", &url, "--self-metrics"];
@@ -112,22 +112,22 @@ fn the_proxy_counts_what_is_wrong() {
     assert_eq!(counted("messages"), 8);
     assert_eq!(counted("invalid_lines"), 2);
     assert_eq!(counted("unmatched_responses"), 4);
-    // The editor does not send updates, so nobody reads its own.
+    // Updates are decoded only in the direction from the agent.
     assert_eq!(counted("undecodable"), 1);
 }
 
 #[test]
-fn metrics_that_nobody_takes_are_told() {
+fn undelivered_metrics_are_reported() {
     let end = session(NO_COLLECTOR, &["--metrics"]);
     assert_eq!(end.status, Some(0));
-    // Refused at once, and not as if it were slow.
+    // The connection is refused immediately, rather than timing out.
     let told: Vec<_> = end.stderr.lines().collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[1].starts_with(&format!("acp-traces: metrics did not reach {NO_COLLECTOR}: ")));
     assert!(!end.stderr.contains("no answer in time"), "{told:?}");
 }
 
-/// The variables of metrics alone.
+/// Variables for metrics only.
 #[test]
 fn metrics_go_with_headers_and_compressed() {
     for protocol in ["grpc", "http/protobuf", "http/json"] {
@@ -155,7 +155,7 @@ fn metrics_go_with_headers_and_compressed() {
     }
 }
 
-/// Takes no metrics, and counts how often it was asked.
+/// Rejects metrics and counts the attempts.
 struct Refusing(Status, Arc<AtomicUsize>);
 
 #[tonic::async_trait]
@@ -169,18 +169,18 @@ impl MetricsService for Refusing {
     }
 }
 
-/// What is said of metrics that `url` does not take.
+/// Returns the message for metrics that `url` rejects.
 fn refused(url: &str, protocol: &str, variables: &[(&str, &str)]) -> String {
     let mut command = acp_traces(&["--otlp-endpoint", url, "--protocol", protocol, "--metrics"]);
     command.env("OTEL_TRACES_EXPORTER", "none").envs(variables.iter().copied());
     protocols::session(command)
 }
 
-/// Which refusals are for now, and which for good.
+/// Retryable and permanent failures.
 ///
 /// Spec: [Failures](https://opentelemetry.io/docs/specs/otlp/#failures)
 #[test]
-fn a_grpc_collector_is_asked_again_where_that_may_help() {
+fn retryable_grpc_failures_are_retried() {
     let no_more = Code::ResourceExhausted;
     let details = ErrorDetails::with_retry_info(Some(Duration::ZERO));
     for (status, is_for_now) in [
@@ -211,9 +211,9 @@ fn a_grpc_collector_is_asked_again_where_that_may_help() {
     }
 }
 
-/// Connections are made by the system and never taken.
+/// The system accepts connections that are never served.
 #[test]
-fn an_answer_is_waited_for_as_long_as_the_environment_says() {
+fn timeout_of_the_environment_is_used() {
     for protocol in ["grpc", "http/protobuf"] {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", silent.local_addr().unwrap());

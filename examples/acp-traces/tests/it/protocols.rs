@@ -1,4 +1,4 @@
-//! The ways to a collector.
+//! Transports of OTLP.
 
 use crate::collector::{Collector, Trace};
 use crate::editor::Editor;
@@ -20,11 +20,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// A collector that listens for OTLP over HTTP.
+/// A collector over HTTP.
 pub(crate) struct HttpCollector {
     pub(crate) address: SocketAddr,
     requests: Receiver<Request>,
-    /// Stops the server when it is dropped.
+    /// Stops the server when dropped.
     _runtime: Runtime,
 }
 
@@ -39,7 +39,7 @@ impl HttpCollector {
         Self::listen(|listener| listener)
     }
 
-    /// `wrap`: what is made of the listener, such as one for TLS.
+    /// `wrap` wraps the listener, for example with TLS.
     pub(crate) fn listen<L: Listener<Addr = SocketAddr>>(
         wrap: impl FnOnce(tokio::net::TcpListener) -> L,
     ) -> Self {
@@ -57,14 +57,14 @@ impl HttpCollector {
         format!("http://{}", self.address)
     }
 
-    /// The only request that has arrived.
+    /// Returns the only request.
     pub(crate) fn request(&self) -> Request {
         let request = self.requests.try_recv().unwrap();
         assert!(self.requests.try_recv().is_err());
         request
     }
 
-    /// The only requests that have arrived, of spans and of metrics.
+    /// Returns the only request of spans and the only one of metrics.
     pub(crate) fn spans_and_metrics(&self) -> (Request, Request) {
         let (metrics, traces): (Vec<_>, _) =
             self.requests.try_iter().partition(|request| request.path == "/v1/metrics");
@@ -89,7 +89,7 @@ impl Request {
         self.headers[name].to_str().unwrap()
     }
 
-    /// What it says, by its own word for how it says it.
+    /// Decodes the body by its content type.
     pub(crate) fn trace(&self) -> Trace {
         let mut trace = Trace::default();
         trace.extend(self.message::<ExportTraceServiceRequest>());
@@ -110,7 +110,7 @@ impl Request {
     }
 }
 
-/// Begins a session and ends it; gives what was said on standard error.
+/// Starts and ends a session. Returns standard error.
 pub(crate) fn session(mut command: Command) -> String {
     command.arg("--").arg(test_agent()).arg("demo");
     let (end, _) = Editor::start(Proxy::spawn(command)).proxy.finish();
@@ -136,7 +136,7 @@ fn spans_go_over_http() {
 }
 
 #[test]
-fn the_environment_names_the_protocol() {
+fn environment_sets_the_protocol() {
     const ANY: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
     const TRACES: &str = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL";
     for (options, variables, expected) in [
@@ -155,12 +155,12 @@ fn the_environment_names_the_protocol() {
 }
 
 #[test]
-fn a_protocol_that_nobody_knows_is_told() {
+fn invalid_protocol_is_reported() {
     let collector = Collector::start();
     let mut command = acp_traces(&["--otlp-endpoint", &collector.url()]);
     command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "pigeon");
     let expected =
-        "acp-traces: OTEL_EXPORTER_OTLP_PROTOCOL is \"pigeon\", which is no protocol: not used\n";
+        "acp-traces: OTEL_EXPORTER_OTLP_PROTOCOL is \"pigeon\", expected a protocol: ignored\n";
     assert_eq!(session(command), expected);
     assert_eq!(collector.received().names(), SESSION);
     let output = acp_traces(&["--protocol", "pigeon", "--", "agent"]).output().unwrap();
@@ -169,7 +169,7 @@ fn a_protocol_that_nobody_knows_is_told() {
 }
 
 #[test]
-fn the_address_for_traces_is_used_as_it_is() {
+fn traces_url_is_used_verbatim() {
     let collector = HttpCollector::start();
     let mut command = acp_traces(&["--protocol", "http/protobuf"]);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", NO_COLLECTOR);
@@ -201,7 +201,7 @@ fn headers_and_attributes_of_the_environment_are_sent() {
 }
 
 #[test]
-fn the_environment_asks_for_compression() {
+fn environment_enables_compression() {
     const GZIP: [u8; 2] = [0x1f, 0x8b];
     for (variable, is_compressed) in [
         (("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"), true),
@@ -225,7 +225,7 @@ fn the_environment_asks_for_compression() {
 }
 
 #[test]
-fn a_transcript_is_replayed_over_http() {
+fn transcript_is_replayed_over_http() {
     let collector = HttpCollector::start();
     let transcript = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/turn.jsonl");
     let url = collector.url();
@@ -235,8 +235,8 @@ fn a_transcript_is_replayed_over_http() {
 }
 
 #[test]
-fn an_http_collector_that_is_not_there_costs_the_session_nothing() {
-    // Connections are made by the system and never taken.
+fn missing_http_collector_does_not_affect_the_session() {
+    // The system accepts connections that are never served.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("http://{}", silent.local_addr().unwrap());
     for url in [NO_COLLECTOR, &silent] {
@@ -251,9 +251,9 @@ fn an_http_collector_that_is_not_there_costs_the_session_nothing() {
     }
 }
 
-/// Refused for good, and refused for now: the session goes on, and what was lost is told.
+/// Permanent and retryable rejections: the session continues, and losses are reported.
 #[test]
-fn a_collector_that_refuses_spans_costs_the_session_nothing() {
+fn rejecting_collector_does_not_affect_the_session() {
     for refusal in [StatusCode::FORBIDDEN, StatusCode::SERVICE_UNAVAILABLE] {
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();

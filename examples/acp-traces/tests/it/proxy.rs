@@ -8,21 +8,21 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Nobody listens here: connections are refused at once.
+/// A port without a listener, which refuses connections immediately.
 pub(crate) const NO_COLLECTOR: &str = "http://127.0.0.1:1";
 
-/// How long a test waits for something that has to come.
+/// Time limit for expected events.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The proxy, running.
+/// A running proxy.
 pub(crate) struct Proxy {
     pub(crate) child: Child,
     stdout: Option<BufReader<ChildStdout>>,
-    /// All of standard error, once nobody has it open any more: neither the proxy, nor the agent, nor what that started.
+    /// Standard error, once the proxy, the agent and their children have closed it.
     stderr: Receiver<String>,
 }
 
-/// How the proxy ended.
+/// Result of a proxy.
 #[derive(Debug)]
 pub(crate) struct End {
     pub(crate) status: Option<i32>,
@@ -30,7 +30,7 @@ pub(crate) struct End {
     pub(crate) stderr: String,
 }
 
-/// A command line of the proxy, with an environment that does not name a collector.
+/// A command of the proxy without a collector in the environment.
 pub(crate) fn acp_traces(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_acp-traces"));
     command.args(arguments);
@@ -43,7 +43,7 @@ pub(crate) fn acp_traces(arguments: &[&str]) -> Command {
     command
 }
 
-/// The agents of `examples/test-agent.rs`, which are built with the tests.
+/// Returns the test agents of `examples/test-agent.rs`, which are built with the tests.
 pub(crate) fn test_agent() -> PathBuf {
     let tests = env::current_exe().unwrap();
     let folder = tests.parent().and_then(|deps| deps.parent()).unwrap();
@@ -53,7 +53,7 @@ pub(crate) fn test_agent() -> PathBuf {
 }
 
 impl Proxy {
-    /// The proxy without a collector before a test agent.
+    /// Starts the proxy without a collector and with a test agent.
     pub(crate) fn start(agent: &[&str]) -> Self {
         Self::with_options(&["--otlp-endpoint", NO_COLLECTOR], agent)
     }
@@ -93,17 +93,17 @@ impl Proxy {
         byte[0]
     }
 
-    /// Closes the proxy's input.
+    /// Closes the input of the proxy.
     pub(crate) fn close(&mut self) {
         drop(self.child.stdin.take());
     }
 
-    /// Closes the end that the proxy writes to.
+    /// Closes the reader of the proxy's output.
     pub(crate) fn hang_up(&mut self) {
         drop(self.stdout.take());
     }
 
-    /// Waits for the end of the proxy, whose ends stay as they are.
+    /// Waits for the proxy to exit, with its input and output open.
     pub(crate) fn exit_status(mut self) -> Option<i32> {
         let stdin = self.child.stdin.take();
         let status = self.child.wait().unwrap().code();
@@ -117,7 +117,7 @@ impl Proxy {
         nix::sys::signal::kill(pid, signal).unwrap();
     }
 
-    /// Waits until the proxy, the agent and all they started have ended.
+    /// Waits for the proxy, the agent and their children to exit.
     pub(crate) fn wait(mut self) -> End {
         let mut stdout = Vec::new();
         self.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
@@ -126,7 +126,7 @@ impl Proxy {
         End { status, stdout, stderr }
     }
 
-    /// Closes the proxy's input and waits; also says how long that took.
+    /// Closes the input of the proxy and waits. Returns the duration as well.
     pub(crate) fn finish(mut self) -> (End, Duration) {
         let start = Instant::now();
         self.close();
@@ -136,7 +136,7 @@ impl Proxy {
 }
 
 impl Drop for Proxy {
-    /// A test that failed leaves no proxy behind.
+    /// Kills the proxy if the test fails.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! The session as a transcript.
+//! Recording of sessions as transcripts.
 
 use crate::editor::Editor;
 use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
-/// A place for a transcript.
+/// Returns a path for a transcript.
 pub(crate) fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.jsonl");
@@ -30,7 +30,7 @@ fn now() -> Duration {
 }
 
 #[test]
-fn a_transcript_has_each_message_with_its_time_and_direction() {
+fn transcript_contains_messages_with_time_and_direction() {
     let (_folder, path) = place();
     let begun = now();
     let mut editor = Editor::start(recorded_by(&path, &["demo"]));
@@ -42,7 +42,7 @@ fn a_transcript_has_each_message_with_its_time_and_direction() {
         of.map(|entry| str::from_utf8(&entry.bytes).unwrap().to_owned()).collect()
     };
     let (sent, received) = (texts(Direction::Sent), texts(Direction::Received));
-    // `initialize`, `session/new`, the prompt, the answer to the permission request.
+    // `initialize`, `session/new`, the prompt, the response to the permission request.
     assert_eq!(sent.len(), 4);
     assert!(sent[2].contains("tour"));
     let last: serde_json::Value = serde_json::from_str(received.last().unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn a_transcript_has_each_message_with_its_time_and_direction() {
 }
 
 #[test]
-fn what_is_no_text_and_what_has_no_line_end_is_recorded_as_it_is() {
+fn invalid_text_and_unfinished_lines_are_recorded() {
     let (_folder, path) = place();
     let mut proxy = recorded_by(&path, &["echo"]);
     proxy.write(b"\xff\xfe\n\n{}\r\nlast");
@@ -65,7 +65,7 @@ fn what_is_no_text_and_what_has_no_line_end_is_recorded_as_it_is() {
     }
 }
 
-/// The files of a folder, sorted by name, with the texts that were recorded in them.
+/// Returns the files of a folder, sorted by name, with the recorded texts.
 fn texts_in(folder: &Path) -> Vec<(String, Vec<String>)> {
     let files = fs::read_dir(folder).unwrap().map(|entry| {
         let entry = entry.unwrap();
@@ -87,7 +87,7 @@ fn echo(pattern: &Path, text: &str) {
 }
 
 #[test]
-fn an_existing_transcript_is_kept_and_the_next_name_is_taken() {
+fn existing_transcript_is_kept() {
     let (folder, path) = place();
     for text in ["first", "second", "third"] {
         echo(&path, text);
@@ -120,7 +120,7 @@ fn links_are_not_followed_by_a_recording() {
 }
 
 #[test]
-fn a_folder_gets_one_file_for_each_session() {
+fn folder_contains_one_file_per_session() {
     let folder = tempfile::tempdir().unwrap();
     let mut inside = folder.path().join("new").into_os_string();
     inside.push("/");
@@ -151,7 +151,7 @@ fn placeholders_in_the_name_are_replaced() {
 }
 
 #[test]
-fn a_recording_that_cannot_be_created_is_reported_and_the_session_goes_on() {
+fn uncreatable_recording_is_reported_and_the_session_continues() {
     let (folder, path) = place();
     fs::write(&path, "a file").unwrap();
     let below = path.join("session.jsonl");

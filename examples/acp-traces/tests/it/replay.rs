@@ -1,4 +1,4 @@
-//! Sessions that were recorded, traced again.
+//! Replay of recorded sessions.
 
 use crate::collector::Collector;
 use crate::editor::Editor;
@@ -12,32 +12,32 @@ use std::process::Output;
 /// A turn with a tool call.
 pub(crate) const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/turn.jsonl");
 
-/// The names of its spans.
+/// Names of its spans.
 pub(crate) const TURN_SPANS: [&str; 2] = ["execute_tool execute", "invoke_agent"];
 
 fn replay(transcript: &Path, options: &[&str]) -> Output {
     acp_traces(&["replay"]).arg(transcript).args(options).output().unwrap()
 }
 
-/// The spans of a transcript, in a file of `folder`.
+/// Replays a transcript into a file of `folder`.
 fn replay_to(path: &Path, transcript: &Path) -> PathBuf {
     let output = replay(transcript, &["--file", path.to_str().unwrap()]);
-    assert_eq!(told(&output), "");
+    assert_eq!(stderr_of(&output), "");
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stdout.is_empty());
     path.to_owned()
 }
 
-fn told(output: &Output) -> &str {
+fn stderr_of(output: &Output) -> &str {
     str::from_utf8(&output.stderr).unwrap()
 }
 
-/// When its turn starts. The clock of Windows counts tenths of a microsecond.
+/// Start time of the turn. The clock of Windows has a resolution of 100 ns.
 const START: &str = if cfg!(windows) { "1700000000000000000" } else { "1700000000000000001" };
 
-/// The expected ids are of another implementation of SHA-256: `hashlib.sha256(text + n.to_bytes(8, "big"))`.
+/// The expected ids were computed by another implementation of SHA-256: `hashlib.sha256(text + n.to_bytes(8, "big"))`.
 #[test]
-fn ids_follow_from_the_transcript_and_times_are_its_own() {
+fn ids_and_times_are_derived_from_the_transcript() {
     let folder = tempfile::tempdir().unwrap();
     let lines = lines(&replay_to(&folder.path().join("spans"), Path::new(TURN)));
     assert_eq!(names(&lines), TURN_SPANS);
@@ -60,7 +60,7 @@ fn ids_follow_from_the_transcript_and_times_are_its_own() {
 }
 
 #[test]
-fn a_session_replayed_is_the_session_traced() {
+fn replayed_session_equals_the_traced_session() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     let (live, transcript) = (place("live"), place("transcript"));
@@ -74,7 +74,7 @@ fn a_session_replayed_is_the_session_traced() {
     let (once, twice) =
         (replay_to(&place("once"), &transcript), replay_to(&place("twice"), &transcript));
     assert_eq!(fs::read(&once).unwrap(), fs::read(&twice).unwrap());
-    // A replay has no process of its own in its resource.
+    // The resource of a replay contains no process attributes.
     let without_ids = |path: &Path| -> Vec<Value> {
         let mut lines = lines(path);
         for line in &mut lines {
@@ -104,11 +104,11 @@ fn another_transcript_has_other_ids() {
 }
 
 #[test]
-fn a_collector_gets_the_same_each_time() {
+fn collector_receives_the_same_spans_each_time() {
     let collector = Collector::start();
     let received = || {
         let output = replay(Path::new(TURN), &["--otlp-endpoint", &collector.url()]);
-        assert_eq!((output.status.code(), told(&output)), (Some(0), ""));
+        assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), ""));
         collector.received().spans
     };
     let spans = received();
@@ -117,40 +117,34 @@ fn a_collector_gets_the_same_each_time() {
 }
 
 #[test]
-fn content_is_in_spans_only_when_it_is_asked_for() {
+fn content_is_in_spans_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     for (options, expected) in [(&[][..], false), (&["--record-content"], true)] {
         let file = folder.path().join(expected.to_string());
         let options = [&["--file", file.to_str().unwrap()], options].concat();
-        assert_eq!(told(&replay(Path::new(TURN), &options)), "");
+        assert_eq!(stderr_of(&replay(Path::new(TURN), &options)), "");
         assert_eq!(fs::read_to_string(&file).unwrap().contains("\"List\""), expected);
     }
 }
 
 #[test]
-fn what_is_no_entry_is_told_and_the_rest_is_traced() {
+fn invalid_entries_are_reported_and_the_rest_is_traced() {
     let folder = tempfile::tempdir().unwrap();
     let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
     let turn = fs::read_to_string(TURN).unwrap();
     fs::write(&transcript, format!("\n{{\"time\":-1}}\n{turn}{{\"time\":17")).unwrap();
     let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
-    let told: Vec<_> = told(&output).lines().collect();
+    let told: Vec<_> = stderr_of(&output).lines().collect();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(
-        told[0].starts_with("acp-traces: line 2 of the transcript is not an entry: "),
-        "{told:?}"
-    );
-    assert!(
-        told[1].starts_with("acp-traces: line 6 of the transcript is not an entry: "),
-        "{told:?}"
-    );
+    assert!(told[0].starts_with("acp-traces: line 2 is not a transcript entry: "), "{told:?}");
+    assert!(told[1].starts_with("acp-traces: line 6 is not a transcript entry: "), "{told:?}");
     assert_eq!(names(&lines(&file)), ["execute_tool execute", "invoke_agent"]);
 }
 
-/// A span keeps 128 events; how many are missing is told, live and later.
+/// A span keeps 128 events. The number of dropped events is reported, live and in a replay.
 #[test]
-fn events_that_are_too_many_are_told() {
+fn events_beyond_the_limit_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("transcript");
     let mode = json!({ "sessionUpdate": "current_mode_update", "currentModeId": "m" });
@@ -163,8 +157,8 @@ fn events_that_are_too_many_are_told() {
     fs::write(&transcript, messages.iter().map(entry).collect::<String>()).unwrap();
     let file = folder.path().join("spans");
     let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
-    let expected = "acp-traces: 3 events were too many for their spans\n";
-    assert_eq!((output.status.code(), told(&output)), (Some(0), expected));
+    let expected = "acp-traces: 3 events exceeded the limit per span\n";
+    assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), expected));
     let turn = span(&lines(&file)[0]).clone();
     assert_eq!(turn["events"].as_array().unwrap().len(), 128);
     assert_eq!(turn["droppedEventsCount"], 3);
@@ -175,13 +169,13 @@ fn events_that_are_too_many_are_told() {
         proxy.write(format!("{message}\n").as_bytes());
         proxy.read_line();
     }
-    // The turn is open until the agent has gone.
+    // The turn is open until the agent exits.
     assert_eq!(proxy.finish().0.stderr, expected);
 }
 
-/// Two connections of a chain, of which the client's is the first; what agents log between.
+/// Two connections of a proxy chain, the first of which is the client's, with interleaved log lines.
 #[test]
-fn a_trace_of_the_conductor_is_replayed_as_its_client_saw_it() {
+fn conductor_trace_is_replayed_from_the_view_of_its_client() {
     let event = |ts: f64, kind: &str, from: &str, to: &str, more: Value| {
         let mut event =
             json!({ "type": kind, "ts": ts, "protocol": "acp", "from": from, "to": to });
@@ -215,7 +209,7 @@ fn a_trace_of_the_conductor_is_replayed_as_its_client_saw_it() {
 }
 
 #[test]
-fn what_is_open_at_the_end_ends_without_an_error() {
+fn open_spans_end_without_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("transcript");
     let turn = fs::read_to_string(TURN).unwrap();
@@ -226,36 +220,36 @@ fn what_is_open_at_the_end_ends_without_an_error() {
 }
 
 #[test]
-fn a_transcript_that_is_not_there_is_told() {
+fn missing_transcript_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     for path in [Path::new("no-such-transcript"), folder.path()] {
         let output = replay(path, &["--otlp-endpoint", NO_COLLECTOR]);
         assert_eq!(output.status.code(), Some(2));
         let expected = format!("acp-traces: cannot read {}: ", path.display());
-        assert!(told(&output).starts_with(&expected), "{}", told(&output));
+        assert!(stderr_of(&output).starts_with(&expected), "{}", stderr_of(&output));
     }
 }
 
 #[test]
-fn a_collector_that_is_not_there_is_told() {
+fn missing_collector_is_reported() {
     let output = replay(Path::new(TURN), &["--otlp-endpoint", NO_COLLECTOR]);
     assert_eq!(output.status.code(), Some(1));
     let expected = "acp-traces: 2 of 2 spans did not reach http://127.0.0.1:1: ";
-    assert!(told(&output).starts_with(expected), "{}", told(&output));
+    assert!(stderr_of(&output).starts_with(expected), "{}", stderr_of(&output));
 }
 
 #[test]
-fn a_service_name_of_the_environment_is_no_hindrance() {
+fn service_name_of_the_environment_is_used() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("spans");
     let mut command = acp_traces(&["replay", TURN]);
     command.env("OTEL_SERVICE_NAME", "variable").arg("--file").arg(&file);
-    assert_eq!(told(&command.output().unwrap()), "");
+    assert_eq!(stderr_of(&command.output().unwrap()), "");
     assert!(fs::read_to_string(&file).unwrap().contains("\"variable\""));
 }
 
 #[test]
-fn a_transcript_can_come_from_standard_input() {
+fn transcript_is_read_from_standard_input() {
     let folder = tempfile::tempdir().unwrap();
     let spans = folder.path().join("spans");
     let file = File::open(TURN).unwrap();
@@ -267,13 +261,13 @@ fn a_transcript_can_come_from_standard_input() {
 }
 
 #[test]
-fn another_format_is_one_error() {
+fn unknown_format_is_one_error() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     fs::write(&log, "a line of a log\n".repeat(1000)).unwrap();
     let output = replay(&log, &["--otlp-endpoint", NO_COLLECTOR]);
     assert_eq!(output.status.code(), Some(1));
-    let told = told(&output);
+    let told = stderr_of(&output);
     assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.contains("this is not a transcript"), "{told}");
+    assert!(told.contains("expected a transcript"), "{told}");
 }

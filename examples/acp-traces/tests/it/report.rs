@@ -1,4 +1,4 @@
-//! Pages of sessions that were recorded.
+//! Reports of recorded sessions.
 
 use crate::editor::Editor;
 use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces};
@@ -14,7 +14,7 @@ fn report(transcript: &Path, options: &[&str]) -> String {
     fs::read_to_string(page).unwrap()
 }
 
-/// A transcript with a message each second.
+/// Writes a transcript with one message per second.
 fn write(path: &Path, messages: &[(&str, Value)]) {
     let entry = |(at, (direction, message)): (usize, &(&str, Value))| {
         let text = message.to_string();
@@ -30,7 +30,7 @@ fn update(update: &Value) -> Value {
 }
 
 #[test]
-fn a_session_that_was_recorded_becomes_a_page() {
+fn recorded_session_becomes_a_report() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("session.jsonl");
     let record = ["--otlp-endpoint", NO_COLLECTOR, "--record", transcript.to_str().unwrap()];
@@ -47,14 +47,14 @@ fn a_session_that_was_recorded_becomes_a_page() {
     ] {
         assert!(page.contains(part), "{part} in {page}");
     }
-    // It stands alone.
+    // The page is self-contained.
     for part in ["<script", "<link", "src=", "href=", "url(", "@import", "http"] {
         assert!(!page.contains(part), "{part} in {page}");
     }
 }
 
 #[test]
-fn what_a_peer_says_is_text_on_the_page_and_only_if_asked_for() {
+fn content_is_escaped_in_the_report_and_off_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("session.jsonl");
     let prompt = json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "a canary" }] });
@@ -80,7 +80,7 @@ fn what_a_peer_says_is_text_on_the_page_and_only_if_asked_for() {
     assert!(page.contains("2023-11-14 22:13:20 UTC, 5.0 s"), "{page}");
     assert!(page.contains("<dd>0.2500 &lt;USD&gt;</dd>"), "{page}");
     assert!(page.contains("up to 1\u{202f}500"), "{page}");
-    // Of five seconds the usage came after four; its value is the highest.
+    // The usage was reported after four of five seconds and is the highest value.
     assert!(page.contains("<path class=\"dot\" d=\"M800.0 0.0h0\"/>"), "{page}");
     assert!(page.contains("<th>gen_ai.<wbr>conversation.<wbr>id</th>"), "{page}");
     assert!(!page.contains("canary") && !page.contains("alert"), "{page}");
@@ -93,7 +93,7 @@ fn what_a_peer_says_is_text_on_the_page_and_only_if_asked_for() {
 }
 
 #[test]
-fn a_subagent_beside_turns_is_no_turn_and_a_long_title_is_shortened() {
+fn subagent_outside_of_turns_is_not_a_turn_and_long_titles_are_truncated() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("session.jsonl");
     let title = "é".repeat(161);
@@ -114,7 +114,7 @@ fn a_subagent_beside_turns_is_no_turn_and_a_long_title_is_shortened() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_told() {
+fn unwritable_report_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("session.jsonl");
     write(&transcript, &[]);
@@ -125,7 +125,7 @@ fn a_page_that_cannot_be_written_is_told() {
 }
 
 #[test]
-fn another_format_makes_no_page() {
+fn unknown_format_makes_no_report() {
     let folder = tempfile::tempdir().unwrap();
     let (log, page) = (folder.path().join("log"), folder.path().join("page.html"));
     fs::write(&log, "a line of a log\n").unwrap();
@@ -136,7 +136,7 @@ fn another_format_makes_no_page() {
 }
 
 #[test]
-fn a_page_can_go_to_standard_output() {
+fn report_is_written_to_standard_output() {
     let output = acp_traces(&["report", crate::replay::TURN, "-o", "-"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stdout.starts_with(b"<!doctype html>"));

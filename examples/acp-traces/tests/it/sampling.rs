@@ -1,4 +1,4 @@
-//! Which spans are told of, by the environment and by whoever names a parent.
+//! Sampling by the environment and by remote parents.
 
 use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
 use crate::span_files::{lines, span};
@@ -10,7 +10,7 @@ use std::path::Path;
 const SAMPLER: &str = "OTEL_TRACES_SAMPLER";
 const RATIO: &str = "OTEL_TRACES_SAMPLER_ARG";
 
-/// Three turns with a tool call each: in a trace that is sampled, in one that is not, and in none.
+/// Writes three turns with a tool call each: in a sampled trace, in an unsampled trace, and without a parent.
 fn write(path: &Path) {
     let parents = [
         Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
@@ -44,7 +44,7 @@ fn write(path: &Path) {
     fs::write(path, text).unwrap();
 }
 
-/// The sessions whose spans are told of, in their order, and what is said on standard error.
+/// Returns the sessions with exported spans, in order, and standard error.
 fn sampled(variables: &[(&str, &str)]) -> (Vec<String>, String) {
     let folder = tempfile::tempdir().unwrap();
     let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
@@ -63,7 +63,7 @@ fn sampled(variables: &[(&str, &str)]) -> (Vec<String>, String) {
 }
 
 #[test]
-fn each_sampler_of_the_environment_decides() {
+fn samplers_of_the_environment_are_applied() {
     let told = &["told"; 2][..];
     let new = &["new"; 2][..];
     let quiet = &["quiet"; 2][..];
@@ -88,24 +88,24 @@ fn each_sampler_of_the_environment_decides() {
 }
 
 #[test]
-fn a_sampler_that_is_none_is_told() {
+fn invalid_sampler_is_reported() {
     for name in ["sometimes", "parentbased_parentbased_always_off", "jaeger_remote"] {
         let (sessions, said) = sampled(&[(SAMPLER, name)]);
         assert_eq!(sessions, ["told", "told", "new", "new"]);
-        let expected = format!(
-            "acp-traces: OTEL_TRACES_SAMPLER is \"{name}\", which is no sampler: not used\n"
-        );
+        let expected =
+            format!("acp-traces: OTEL_TRACES_SAMPLER is \"{name}\", expected a sampler: ignored\n");
         assert_eq!(said, expected);
     }
     let (sessions, said) = sampled(&[(SAMPLER, "traceidratio"), (RATIO, "half")]);
     assert_eq!(sessions.len(), 6);
-    let expected = "acp-traces: OTEL_TRACES_SAMPLER_ARG is \"half\", which is no number from 0 to 1: not used\n";
+    let expected =
+        "acp-traces: OTEL_TRACES_SAMPLER_ARG is \"half\", expected a number from 0 to 1: ignored\n";
     assert_eq!(said, expected);
 }
 
-/// The ids of traces follow from the transcript, and the share from them: the same traces each time, and whole ones.
+/// Trace ids are derived from the transcript, and so is the sampled fraction: the same complete traces each time.
 #[test]
-fn a_share_of_traces_is_sampled() {
+fn fraction_of_traces_is_sampled() {
     let folder = tempfile::tempdir().unwrap();
     let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
     let mut text = String::new();
@@ -143,9 +143,9 @@ fn a_share_of_traces_is_sampled() {
     assert!(traces.values().all(|spans| *spans == 2), "{traces:?}");
 }
 
-/// Who gets a request is told that nobody records it, so that it does not either; nothing is lost thereby.
+/// The unsampled decision is propagated, and metrics are unaffected.
 #[test]
-fn a_span_that_is_not_sampled_is_named_so() {
+fn unsampled_decision_is_propagated() {
     let options = ["--otlp-endpoint", NO_COLLECTOR, "--inject-context"];
     let mut command = acp_traces(&options);
     command.env(SAMPLER, "always_off").arg("--").arg(test_agent()).arg("echo");

@@ -1,4 +1,4 @@
-//! Sessions that signals end.
+//! Sessions that are ended by signals.
 
 use crate::collector::{Collector, attributes};
 use crate::editor::Editor;
@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 
 #[test]
-fn an_agent_that_dies_by_a_signal_gives_128_and_its_number() {
+fn signal_of_an_agent_becomes_its_exit_status() {
     for signal in [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGABRT] {
         let number = signal as i32;
         let end = Proxy::start(&["raise", &number.to_string()]).wait();
@@ -16,7 +16,7 @@ fn an_agent_that_dies_by_a_signal_gives_128_and_its_number() {
 }
 
 #[test]
-fn an_agent_that_does_not_listen_is_killed() {
+fn agent_that_ignores_sigterm_is_killed() {
     let mut proxy =
         Proxy::with_options(&["--otlp-endpoint", NO_COLLECTOR, "--grace", "0"], &["ignore-term"]);
     assert_eq!(proxy.read_line(), "ready\n");
@@ -35,7 +35,7 @@ fn signals_go_to_the_agent() {
 }
 
 #[test]
-fn spans_are_sent_when_the_proxy_is_told_to_end() {
+fn spans_are_sent_after_sigterm() {
     let collector = Collector::start();
     let proxy = Proxy::with_options(&["--otlp-endpoint", &collector.url()], &["demo"]);
     let mut editor = Editor::start(proxy);

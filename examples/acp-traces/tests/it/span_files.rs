@@ -1,4 +1,4 @@
-//! Spans in a file, as the OTLP file exporter's specification has them.
+//! Files of spans, according to the specification of the OTLP file exporter.
 
 use crate::collector::Collector;
 use crate::editor::Editor;
@@ -9,24 +9,24 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The lines of a file of spans.
+/// Returns the lines of a file of spans.
 pub(crate) fn lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap();
     assert!(text.is_empty() || text.ends_with('\n'));
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The span of a line.
+/// Returns the span of a line.
 pub(crate) fn span(line: &Value) -> &Value {
     &line["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
 }
 
-/// The names of the spans, in the order of the file.
+/// Returns the names of the spans, in file order.
 pub(crate) fn names(lines: &[Value]) -> Vec<&str> {
     lines.iter().map(|line| span(line)["name"].as_str().unwrap()).collect()
 }
 
-/// Has a turn of the demo agent, and expects no complaint.
+/// Runs a turn of the demo agent. Standard error has to be empty.
 fn tour(mut command: Command) {
     command.arg("--").arg(test_agent()).arg("demo");
     let mut editor = Editor::start(Proxy::spawn(command));
@@ -50,7 +50,7 @@ const TOUR: [&str; 7] = [
 ];
 
 #[test]
-fn a_file_stands_in_for_a_collector() {
+fn file_replaces_the_default_collector() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("spans.jsonl");
     tour(acp_traces(&to_file(&path)));
@@ -59,9 +59,9 @@ fn a_file_stands_in_for_a_collector() {
     assert!(!fs::read_to_string(&path).unwrap().contains("canary"));
 }
 
-/// The table of the specification: ids in hexadecimal digits, 64 bit numbers as strings, enums as numbers.
+/// The encoding rules of the specification: hexadecimal ids, 64-bit numbers as strings, numeric enums.
 #[test]
-fn lines_are_the_json_of_otlp() {
+fn lines_are_otlp_json() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("spans.jsonl");
     tour(acp_traces(&to_file(&path)));
@@ -104,7 +104,7 @@ fn lines_are_the_json_of_otlp() {
 }
 
 #[test]
-fn a_file_and_a_collector_get_the_same_spans() {
+fn file_and_collector_receive_the_same_spans() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("spans.jsonl");
     let collector = Collector::start();
@@ -122,7 +122,7 @@ fn a_file_and_a_collector_get_the_same_spans() {
 }
 
 #[test]
-fn the_environments_collector_stays_beside_a_file() {
+fn collector_of_the_environment_is_used_with_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let collector = Collector::start();
     let mut command = acp_traces(&to_file(&folder.path().join("spans.jsonl")));
@@ -142,7 +142,7 @@ fn sessions_share_a_file() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn spans_that_find_no_room_are_counted() {
+fn spans_beyond_the_disk_are_counted() {
     let mut editor =
         Editor::start(Proxy::with_options(&to_file(Path::new("/dev/full")), &["demo"]));
     editor.prompt("tour");
@@ -153,7 +153,7 @@ fn spans_that_find_no_room_are_counted() {
 }
 
 #[test]
-fn nothing_is_exported_when_the_environment_says_so() {
+fn environment_disables_the_export() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("spans.jsonl");
     let options = [&to_file(&path)[..], &["--otlp-endpoint", NO_COLLECTOR]].concat();
@@ -163,9 +163,9 @@ fn nothing_is_exported_when_the_environment_says_so() {
     assert!(!path.exists());
 }
 
-/// Two proxies at once are two series of metrics.
+/// Two concurrent proxies are separate series of metrics.
 #[test]
-fn each_session_has_an_instance_id_of_its_own() {
+fn sessions_have_distinct_instance_ids() {
     let folder = tempfile::tempdir().unwrap();
     let instance_of = |name: &str| {
         let path = folder.path().join(name);

@@ -1,4 +1,4 @@
-//! What arrives at a collector, for a session of the demo agent.
+//! Exported spans of a session with the demo agent.
 
 use crate::collector::{Collector, Trace, attributes};
 use crate::editor::Editor;
@@ -11,7 +11,7 @@ use serde_json::json;
 use std::net::TcpListener;
 use std::time::Duration;
 
-/// How long the proxy may take from its editor's end to its own, on a busy machine.
+/// Time limit from the end of the editor to the end of the proxy, on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(3);
 
 fn text(value: &str) -> Value {
@@ -26,7 +26,7 @@ fn status(span: &Span) -> StatusCode {
     span.status.as_ref().unwrap().code()
 }
 
-/// Has a turn of the demo agent and gives what the collector got.
+/// Runs a turn of the demo agent and returns the received spans.
 fn trace(options: &[&str], prompt: &str) -> Trace {
     let collector = Collector::start();
     let url = collector.url();
@@ -39,7 +39,7 @@ fn trace(options: &[&str], prompt: &str) -> Trace {
 }
 
 #[test]
-fn a_turn_is_a_tree() {
+fn turn_is_a_span_tree() {
     let trace = trace(&[], "tour");
     let expected = [
         "execute_tool edit_file",
@@ -116,8 +116,8 @@ fn spans_have_the_attributes_of_the_conventions() {
 }
 
 #[test]
-fn content_leaves_only_when_it_is_asked_for() {
-    // Of the prompt, of a message, a title, a path, an argument.
+fn content_is_exported_only_on_request() {
+    // In the prompt, a message, a title, a path and an argument.
     let canaries =
         ["tour, said the canary", "no model behind me", "Edit greeting", "/project", "dear"];
     let quiet = format!("{:?}", trace(&[], "tour, said the canary"));
@@ -129,7 +129,7 @@ fn content_leaves_only_when_it_is_asked_for() {
 }
 
 #[test]
-fn a_turn_that_fails_is_an_error() {
+fn failed_turn_is_an_error() {
     let trace = trace(&[], "error");
     let turn = trace.span("invoke_agent demo-agent");
     assert_eq!(status(turn), StatusCode::Error);
@@ -138,7 +138,7 @@ fn a_turn_that_fails_is_an_error() {
 }
 
 #[test]
-fn noise_and_what_nobody_knows_change_nothing() {
+fn noise_and_unknown_messages_have_no_effect() {
     for word in ["noise", "odd"] {
         let trace = trace(&[], word);
         assert_eq!(status(trace.span("invoke_agent demo-agent")), StatusCode::Unset, "{word}");
@@ -146,7 +146,7 @@ fn noise_and_what_nobody_knows_change_nothing() {
 }
 
 #[test]
-fn a_turn_belongs_to_the_trace_that_its_prompt_names() {
+fn turn_continues_the_trace_of_its_prompt() {
     let collector = Collector::start();
     let proxy = Proxy::with_options(&["--otlp-endpoint", &collector.url()], &["demo"]);
     let mut editor = Editor::start(proxy);
@@ -163,7 +163,7 @@ fn a_turn_belongs_to_the_trace_that_its_prompt_names() {
     assert_eq!(hex(&turn.parent_span_id), "b7ad6b7169203331");
 }
 
-/// Only what is named, on the span of the request that brings it.
+/// Only the selected entries are recorded, on the span of their request.
 #[test]
 fn baggage_is_recorded_by_the_key() {
     for (options, expected) in [
@@ -200,7 +200,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn an_agent_that_dies_ends_its_turn_as_an_error() {
+fn exit_of_an_agent_ends_its_turn_with_an_error() {
     let collector = Collector::start();
     let proxy = Proxy::with_options(&["--otlp-endpoint", &collector.url()], &["demo"]);
     let mut editor = Editor::start(proxy);
@@ -213,7 +213,7 @@ fn an_agent_that_dies_ends_its_turn_as_an_error() {
 }
 
 #[test]
-fn the_environment_names_collector_and_service() {
+fn environment_sets_collector_and_service() {
     for (options, variable, value, service) in [
         (&[][..], "OTEL_SERVICE_NAME", "variable", "variable"),
         (&[], "OTEL_RESOURCE_ATTRIBUTES", "service.name=attribute", "attribute"),
@@ -232,7 +232,7 @@ fn the_environment_names_collector_and_service() {
 }
 
 #[test]
-fn a_flag_wins_over_the_environment() {
+fn option_overrides_the_environment() {
     let collector = Collector::start();
     let mut command = acp_traces(&["--otlp-endpoint", &collector.url()]);
     command.env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", NO_COLLECTOR);
@@ -242,7 +242,7 @@ fn a_flag_wins_over_the_environment() {
 }
 
 #[test]
-fn a_collector_that_is_not_there_costs_the_session_nothing() {
+fn missing_collector_does_not_affect_the_session() {
     let mut editor = Editor::start(Proxy::start(&["demo"]));
     editor.prompt("tour");
     let (end, took) = editor.proxy.finish();
@@ -253,10 +253,10 @@ fn a_collector_that_is_not_there_costs_the_session_nothing() {
     assert_eq!(end.stderr.lines().count(), 1);
 }
 
-/// Far more spans than may wait for a collector that never answers: the session goes on, and each span is counted.
+/// More spans than the queue can hold, for an unresponsive collector: the session continues, and each span is counted.
 #[test]
-fn spans_that_find_no_room_are_counted_while_the_session_goes_on() {
-    // Connections are made by the system and never taken.
+fn spans_beyond_the_queue_are_counted_while_the_session_continues() {
+    // The system accepts connections that are never served.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let mut command = acp_traces(&["--otlp-endpoint", &url]);
@@ -281,15 +281,15 @@ fn spans_that_find_no_room_are_counted_while_the_session_goes_on() {
     let (end, took) = proxy.finish();
     assert_eq!(end.status, Some(0));
     assert!(took < AT_ONCE, "{took:?}");
-    // The agent says what it hears: it asks as well.
+    // The agent echoes requests, so both directions have spans.
     let all = 2 * asked;
     let told = format!("acp-traces: {all} of {all} spans did not reach {url}: ");
     assert!(end.stderr.starts_with(&told), "{}", end.stderr);
 }
 
 #[test]
-fn a_collector_that_never_answers_is_not_waited_for() {
-    // Connections are made by the system and never taken.
+fn unresponsive_collector_does_not_delay_the_end() {
+    // The system accepts connections that are never served.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let mut editor = Editor::start(Proxy::with_options(&["--otlp-endpoint", &url], &["demo"]));

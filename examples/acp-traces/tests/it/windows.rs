@@ -1,4 +1,4 @@
-//! What is another thing on Windows: statuses, scripts, arguments.
+//! Windows specifics: exit statuses, scripts, arguments.
 
 use crate::proxy::{PATIENCE, Proxy, acp_traces, test_agent};
 use std::env;
@@ -7,20 +7,20 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 
-/// A status has 32 bits: those of crashes have the high ones set.
+/// A status has 32 bits. Statuses of crashes use the high bits.
 #[test]
-fn a_status_passes_whole() {
+fn exit_status_has_32_bits() {
     for status in [256, 0x1_0001, 0xC000_0005_u32.cast_signed(), -1] {
         let end = Proxy::start(&["exit", &status.to_string()]).wait();
         assert_eq!((end.status, &*end.stderr), (Some(status), ""));
     }
 }
 
-/// Arguments that a command line of Windows has to quote.
+/// Arguments that require quoting on Windows.
 const ARGUMENTS: [&str; 8] =
     ["", "a b", "a\"b", "\"a b\"", r"C:\a b\", r"a\\", "\u{e9}\u{20ac}", "--x=y z"];
 
-/// What a script hands on as it is.
+/// Arguments that scripts pass on unchanged.
 const PLAIN_ARGUMENTS: [&str; 4] = ["-y", "@scope/agent", "a b", "--x=y"];
 
 fn shown(arguments: &[&str]) -> Vec<u8> {
@@ -33,9 +33,9 @@ fn arguments_pass_as_they_are() {
     assert_eq!(end.stdout, shown(&ARGUMENTS), "{}", String::from_utf8_lossy(&end.stdout));
 }
 
-/// A script that is the test agent, as npm makes them: beside one for Unix, which has no ending.
+/// The test agent as a script created by npm: next to a script for Unix without an extension.
 #[test]
-fn an_agent_may_be_a_script() {
+fn agent_may_be_a_script() {
     let folder = tempfile::tempdir().unwrap();
     let without_ending = folder.path().join("an-agent");
     let script = without_ending.with_extension("cmd");
@@ -57,14 +57,14 @@ fn an_agent_may_be_a_script() {
         let (end, _) = proxy.finish();
         assert_eq!((end.status, &*end.stdout), (Some(0), &b"{}\r\n{}\n"[..]), "{command:?}");
         assert_eq!(start(&["exit", "7"]).wait().status, Some(7), "{command:?}");
-        // A script would take it for another command.
+        // A script would execute it as a second command.
         assert_eq!(start(&["arguments", "a\nb"]).wait().status, Some(126), "{command:?}");
     }
 }
 
-/// A process that leaves the job, as one leaves a process group on Unix.
+/// A process that leaves the job, like a process that leaves a process group on Unix.
 #[test]
-fn what_leaves_the_agent_of_its_own_accord_lives_on() {
+fn process_outside_the_job_survives() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let mut proxy = Proxy::start(&["leave-a-caller", &address]);

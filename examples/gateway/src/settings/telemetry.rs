@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 const PROGRAM: Program = Program {
     name: "spanwire-gateway",
     version: env!("CARGO_PKG_VERSION"),
-    tell: |wrong| tracing::warn!("{wrong}"),
+    warn: |wrong| tracing::warn!("{wrong}"),
 };
 
 /// Export of runs to a collector over OTLP. The standard variables of the environment set the rest.

@@ -309,37 +309,37 @@ fn invalid_variable_is_logged() {
         (
             &[("OTEL_TRACES_SAMPLER", "sometimes")][..],
             "warn",
-            Some(r#"OTEL_TRACES_SAMPLER is "sometimes", which is no sampler: not used"#),
+            Some(r#"OTEL_TRACES_SAMPLER is "sometimes", expected a sampler: ignored"#),
         ),
         (
             &RATIO,
             "warn",
-            Some(r#"OTEL_TRACES_SAMPLER_ARG is "half", which is no number from 0 to 1: not used"#),
+            Some(r#"OTEL_TRACES_SAMPLER_ARG is "half", expected a number from 0 to 1: ignored"#),
         ),
         (
             &[("OTEL_METRICS_EXEMPLAR_FILTER", "now_and_then")],
             "warn",
-            Some(r#"OTEL_METRICS_EXEMPLAR_FILTER is "now_and_then", which is no filter: not used"#),
+            Some(r#"OTEL_METRICS_EXEMPLAR_FILTER is "now_and_then", expected an exemplar filter: ignored"#),
         ),
         (
             &[("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "pigeon")],
             "warn",
             Some(
-                r#"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL is "pigeon", which is no protocol: not used"#,
+                r#"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL is "pigeon", expected a protocol: ignored"#,
             ),
         ),
         (
             &[("OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "pigeon")],
             "warn",
             Some(
-                r#"OTEL_EXPORTER_OTLP_METRICS_COMPRESSION is "pigeon", which is no compression: not used"#,
+                r#"OTEL_EXPORTER_OTLP_METRICS_COMPRESSION is "pigeon", expected a compression: ignored"#,
             ),
         ),
         (
             &[("OTEL_BSP_SCHEDULE_DELAY", "soon")],
             "warn",
             Some(
-                r#"OTEL_BSP_SCHEDULE_DELAY is "soon", which is no number from 1 to 86400000: not used"#,
+                r#"OTEL_BSP_SCHEDULE_DELAY is "soon", expected a number from 1 to 86400000: ignored"#,
             ),
         ),
         (&RATIO, "error", None),
