@@ -1,39 +1,41 @@
+//! Command line options.
 use acp_types::lint::{Linter, Rule, Severity};
 use clap::{Parser, ValueEnum};
 use core::time::Duration;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The exit status where something is found.
+/// Exit status if a finding reaches `--fail-on`.
 pub(crate) const FOUND: u8 = 1;
 
-/// The exit status where the command line is wrong or there is nothing to read.
+/// Exit status for an invalid command line or unreadable input.
 pub(crate) const UNREADABLE: u8 = 2;
 
-/// Finds what is wrong with a conversation between an editor and an agent that speak the Agent Client Protocol (ACP).
+/// Reports protocol violations in a conversation between an editor and an agent that use the Agent Client Protocol
+/// (ACP).
 ///
-/// Reads a transcript, or runs COMMAND as the agent, passes its standard input and output through, unchanged and at once,
-/// and looks at a copy.
+/// Reads a transcript, or runs COMMAND as the agent. In the second case standard input and output are passed through
+/// unchanged and without delay, and a copy is checked.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXIT_STATUS, override_usage = USAGE)]
 pub(crate) struct Options {
-    /// A transcript: `-` is standard input; a name that ends in `.jsons` is a trace of the official conductor
+    /// Transcript; `-` is standard input; a name that ends in `.jsons` is a trace of the official conductor
     #[arg(value_name = "TRANSCRIPT", required_unless_present_any = ["command", "rules"])]
     pub(crate) transcript: Option<PathBuf>,
 
-    /// How findings are written
+    /// Format of findings
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Format,
 
-    /// Append findings to FILE instead of standard output, or standard error where an agent runs
+    /// Append findings to FILE instead of standard output (or standard error, if an agent runs)
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// How bad the findings are that make the exit status 1
+    /// Minimum severity of findings for exit status 1
     #[arg(long, value_name = "SEVERITY", default_value = "error")]
     pub(crate) fail_on: FailOn,
 
-    /// Leave a rule out; may be given more than once
+    /// Ignore a rule; may be repeated
     #[arg(long, value_name = "RULE", value_parser = rule)]
     pub(crate) allow: Vec<&'static Rule>,
 
@@ -41,26 +43,26 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) rules: bool,
 
-    /// The connection to look at in a trace of the conductor, as it names them
+    /// Names of the components of the connection to check, for traces of the conductor
     #[arg(long, value_name = "FROM,TO", default_value = "Client,Agent", value_parser = pair)]
     pub(crate) components: (String, String),
 
-    /// How long the agent may take to end by itself once the editor has gone
+    /// Seconds that the agent may take to exit after the editor has disconnected
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(crate) grace: Duration,
 
-    /// The agent and its arguments
+    /// Agent command with its arguments
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "transcript")]
     pub(crate) command: Vec<OsString>,
 }
 
 impl Options {
-    /// A linter with the rules that are not left out.
+    /// Creates a linter without the ignored rules.
     pub(crate) fn linter(&self) -> Linter {
         self.allow.iter().fold(Linter::default(), |linter, rule| linter.without(rule))
     }
 
-    /// Whether findings of this severity make the exit status 1.
+    /// Returns whether findings of this severity affect the exit status.
     pub(crate) fn fails_on(&self, severity: Severity) -> bool {
         match self.fail_on {
             FailOn::Info => true,
@@ -71,16 +73,16 @@ impl Options {
     }
 }
 
-/// How findings are written.
+/// Format of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A line each, for people
+    /// One line of text per finding
     Human,
-    /// A JSON object each, one a line
+    /// One JSON object per line
     Json,
 }
 
-/// How bad the findings are that make the exit status 1.
+/// Minimum severity of findings that affect the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
     Info,
@@ -99,15 +101,15 @@ Exit status: 0 if nothing is found that --fail-on names, 1 if something is, 2 fo
 that cannot be read. Where an agent runs and nothing is found: the agent's, as acp-traces has it.";
 
 fn rule(code: &str) -> Result<&'static Rule, String> {
-    Rule::find(code).ok_or_else(|| "no such rule; --rules lists them".to_owned())
+    Rule::find(code).ok_or_else(|| "unknown rule; --rules lists all rules".to_owned())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
-    let (from, to) = text.split_once(',').ok_or("expected two names with a comma between them")?;
+    let (from, to) = text.split_once(',').ok_or("expected two names separated by a comma")?;
     Ok((from.to_owned(), to.to_owned()))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! A conversation while it passes.
+//! Checks a live conversation.
 
 use crate::NAME;
 use crate::cli::Options;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::thread;
 use tokio::runtime::Builder;
 
-/// Runs the agent, and looks at what passes until it ends. If nothing is found, this program ends with its exit status.
+/// Runs the agent and checks the conversation until it ends. Without findings, the exit status is that of the agent.
 ///
 /// # Errors
-/// The operating system refuses what is needed, or what is found cannot be written.
+/// Returns an error if the operating system denies a required operation, or findings cannot be written.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let output = Output::new(options, Box::new(io::stderr()))?;
@@ -47,14 +47,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let dropped = session.tap().dropped();
     if dropped.chunks > 0 {
         let bytes = dropped.bytes;
-        eprintln!("{NAME}: {bytes} bytes passed faster than they could be looked at");
+        eprintln!("{NAME}: {bytes} bytes were not checked because they arrived too fast");
     }
     runtime.shutdown_background();
-    let is_found = is_found.map_err(|_| "the thread that looks at what passes has failed")??;
+    let is_found = is_found.map_err(|_| "the checking thread failed")??;
     if is_found { Ok(status(true)) } else { std::process::exit(agent) }
 }
 
-/// Chunks in, findings out.
+/// Converts chunks into findings.
 struct Watch<'a> {
     options: &'a Options,
     linter: Linter,
@@ -96,7 +96,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Looks at what is left; whether something was found that counts.
+    /// Checks the remaining data. Returns whether a finding affects the exit status.
     fn finish(&mut self) -> io::Result<bool> {
         for direction in [Direction::Sent, Direction::Received] {
             let (lines, linter) = self.parts(direction);
@@ -113,7 +113,7 @@ impl<'a> Watch<'a> {
 
 type Line<'a> = Result<&'a [u8], FrameError>;
 
-/// A line that is too long was passed on like any other.
+/// A line that exceeds the limit was passed through unchanged.
 fn lint(linter: &mut Linter, direction: Direction, line: Line<'_>) {
     match line {
         Ok(line) => linter.handle_line(direction, line),

@@ -1,4 +1,4 @@
-//! Finds what is wrong with a conversation between an editor and an ACP agent: in a transcript, or while it passes.
+//! Reports protocol violations in a conversation between an editor and an ACP agent, recorded or live.
 
 mod cli;
 mod live;
@@ -9,7 +9,7 @@ use acp_host::process::Guard;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// The program's name, for its messages.
+/// Name of the program, used in its messages.
 const NAME: &str = "acp-lint";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Writing findings down.
+//! Output of findings.
 
 use crate::NAME;
 use crate::cli::{FOUND, Format, Options};
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Where findings go, and how many there were.
+/// Destination and number of findings.
 pub(crate) struct Output {
     format: Format,
     out: Box<dyn Write + Send>,
@@ -20,10 +20,10 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// To the file of `options`, or to `otherwise`.
+    /// Opens the file of `options`, or uses `otherwise`.
     ///
     /// # Errors
-    /// The file cannot be written to.
+    /// Returns an error if the file cannot be opened.
     pub(crate) fn new(options: &Options, otherwise: Box<dyn Write + Send>) -> io::Result<Self> {
         let out: Box<dyn Write + Send> = match &options.output {
             Some(path) => {
@@ -40,10 +40,10 @@ impl Output {
         Ok(Self { format: options.format, out, infos: 0, warnings: 0, errors: 0, fails: false })
     }
 
-    /// Writes what the linter has found.
+    /// Writes the findings of the linter.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// Returns an error if writing fails.
     pub(crate) fn take(&mut self, linter: &mut Linter, options: &Options) -> io::Result<()> {
         let version = linter.version().unwrap_or(1);
         while let Some(finding) = linter.poll_finding() {
@@ -61,24 +61,24 @@ impl Output {
         self.out.flush()
     }
 
-    /// Says how many there were, and whether one of them counts.
+    /// Writes the summary. Returns whether a finding affects the exit status.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// Returns an error if writing fails.
     pub(crate) fn finish(mut self, linter: &Linter) -> io::Result<bool> {
         if self.format == Format::Human {
             let Self { errors, warnings, infos, .. } = self;
             writeln!(self.out, "{errors} errors, {warnings} warnings, {infos} infos")?;
         }
         if linter.missed() > 0 {
-            eprintln!("{NAME}: {} findings are too many to keep", linter.missed());
+            eprintln!("{NAME}: {} findings were dropped", linter.missed());
         }
         self.out.flush()?;
         Ok(self.fails)
     }
 }
 
-/// The exit status that says whether something was found.
+/// Returns the exit status.
 pub(crate) fn status(is_found: bool) -> ExitCode {
     if is_found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS }
 }
@@ -98,7 +98,7 @@ fn object(finding: &Finding, version: u16) -> serde_json::Value {
     })
 }
 
-/// Lists the rules.
+/// Prints all rules.
 pub(crate) fn print_rules() -> ExitCode {
     let mut out = io::stdout().lock();
     for rule in RULES {

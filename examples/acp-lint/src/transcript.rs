@@ -1,4 +1,4 @@
-//! A conversation that was written down.
+//! Checks a recorded conversation.
 
 use crate::NAME;
 use crate::cli::{Options, UNREADABLE};
@@ -10,10 +10,10 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Looks at a transcript.
+/// Checks a transcript.
 ///
 /// # Errors
-/// It cannot be read, or what is found cannot be written.
+/// Returns an error if the transcript cannot be read, or findings cannot be written.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let Some(path) = &options.transcript else { return Err("no transcript".into()) };
     let mut entries = Entries::new(path, options);
@@ -26,7 +26,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
             Ok(Some(entry)) => linter.handle_line(entry.direction, &entry.bytes),
             Ok(None) => linter.skip_line(),
             Err(error) => {
-                eprintln!("{NAME}: line {number} is not an entry of a transcript: {error}");
+                eprintln!("{NAME}: line {number} is not a transcript entry: {error}");
                 linter.skip_line();
                 bad_lines += 1;
             }
@@ -48,9 +48,9 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// Reads entries out of lines.
+/// Parser of transcript lines.
 enum Entries {
-    /// Our own format.
+    /// The format of this workspace.
     Own,
     /// A trace of the official conductor.
     Conductor(Conductor),
@@ -66,7 +66,7 @@ impl Entries {
         }
     }
 
-    /// Nothing where a line is blank, or of another connection.
+    /// Parses a line. Returns `None` for a blank line and for an entry of another connection.
     fn entry(&mut self, line: &[u8]) -> Result<Option<Entry<'static>>, Box<dyn Error>> {
         match (self, str::from_utf8(line)?.trim()) {
             (_, "") => Ok(None),

@@ -1,4 +1,4 @@
-//! The checker: takes bytes, returns the first problem.
+//! Finds the first problem of a stream.
 use agui_types::enforce::{self, Malformed};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -8,7 +8,7 @@ use agui_types::sse;
 use agui_types::verify::{Rule, Verifier, Violation};
 use std::collections::VecDeque;
 
-/// The rules to check.
+/// The rules to apply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Strictness {
     Strict,
@@ -26,7 +26,7 @@ impl Strictness {
     }
 }
 
-/// The format of a stream.
+/// Encoding of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Form {
     Sse,
@@ -35,8 +35,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Returns the format of a stream that starts with these bytes. A protobuf frame is shorter than 16 MiB, so its first
-    /// byte is zero.
+    /// Detects the encoding by the first byte. A protobuf frame is shorter than 16 MiB, so its first byte is zero.
     fn of(first: u8) -> Self {
         match first {
             0 => Self::Protobuf,
@@ -46,20 +45,20 @@ impl Form {
     }
 }
 
-/// The first violation.
+/// The first problem of a stream.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Problem {
-    /// The code of the rule.
+    /// Code for programs.
     pub(crate) code: String,
-    /// The text of the rule.
+    /// The violated rule.
     pub(crate) rule: String,
-    /// The rule's place in the specification.
+    /// URL of the rule in the specification.
     pub(crate) link: &'static str,
-    /// The violation in this stream.
+    /// What violates the rule in this stream.
     pub(crate) detail: Option<String>,
-    /// The event's index; for the end of the stream, the number of events.
+    /// Index of the event, starting with zero. For the end of the stream, the number of events.
     pub(crate) index: u64,
-    /// Whether an event violates the rule, or the end of the stream.
+    /// Whether the problem is in an event rather than at the end.
     pub(crate) is_event: bool,
 }
 
@@ -69,13 +68,13 @@ const PROCESSING: &str = "https://ag-ui.com/spec/1.0/basic/processing#the-rule";
 const PRODUCER: &str = "https://ag-ui.com/spec/1.0/basic/processing#what-a-producer-must-not-do";
 const VERSIONING: &str = "https://ag-ui.com/spec/1.0/basic/versioning";
 
-/// Checks a stream in pieces.
+/// Checks a stream in chunks.
 #[derive(Debug)]
 pub(crate) struct Checker {
     strictness: Strictness,
     body: Option<Body>,
     verifier: Verifier,
-    /// The last events as text: the current one and those before it.
+    /// The last events as text, ending with the current one.
     shown: VecDeque<String>,
     context: usize,
     events: u64,
@@ -126,13 +125,13 @@ impl Checker {
         self.runs
     }
 
-    /// Returns the last events as text, each with its index.
+    /// Returns the last events as text, with their indexes.
     pub(crate) fn shown(&self) -> impl Iterator<Item = (u64, &str)> {
         let first = self.events - self.shown.len() as u64;
         (first..).zip(self.shown.iter().map(String::as_str))
     }
 
-    /// Takes the next bytes; returns whether more are needed.
+    /// Checks the next bytes. Returns whether to continue.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
         if self.problem.is_some() {
             return false;
@@ -148,9 +147,9 @@ impl Checker {
                 let lines_end_right = !bytes.contains(&b'\r');
                 decoder.push(bytes);
                 self.frames(decoder);
-                // The first-party client cannot read such a body.
+                // The first-party client cannot parse such a body.
                 if !lines_end_right {
-                    self.told("carriage_return", "lines end with a line feed alone", SSE, None);
+                    self.report("carriage_return", "lines end with a line feed alone", SSE, None);
                 }
             }
             Body::Jsonl(held) => {
@@ -178,13 +177,13 @@ impl Checker {
                 self.frames(&mut decoder);
                 if self.events > before {
                     let rule = "an empty line ends each event";
-                    self.told("unfinished_frame", rule, SSE, None);
+                    self.report("unfinished_frame", rule, SSE, None);
                 }
             }
             Some(Body::Jsonl(rest)) => self.line(&rest),
             Some(Body::Protobuf(decoder)) => {
                 if let Err(error) = decoder.finish() {
-                    self.told(
+                    self.report(
                         "broken_frame",
                         "frames are whole",
                         PROTOBUF,
@@ -207,7 +206,7 @@ impl Checker {
                 Ok(frame) => self.event_text(&frame.data),
                 Err(error) => {
                     let rule = "an event is one line of JSON that can be read";
-                    self.told("broken_frame", rule, SSE, Some(error.to_string()));
+                    self.report("broken_frame", rule, SSE, Some(error.to_string()));
                 }
             }
         }
@@ -219,7 +218,7 @@ impl Checker {
         {
             match frame {
                 Ok(Frame::Event(event)) => {
-                    // An event always has a JSON form.
+                    // Events always serialize.
                     let text = serde_json::to_string(&event).unwrap_or_default();
                     self.next(&text);
                     self.event(event);
@@ -228,12 +227,12 @@ impl Checker {
                     self.next(&format!("(field {field} of the envelope)"));
                     if strict {
                         let rule = Rule::UnknownEvent;
-                        self.told(rule.as_str(), rule.text(), rule.link(), None);
+                        self.report(rule.as_str(), rule.text(), rule.link(), None);
                     }
                 }
                 Err(error) => {
                     let rule = "frames hold events";
-                    self.told("broken_frame", rule, PROTOBUF, Some(error.to_string()));
+                    self.report("broken_frame", rule, PROTOBUF, Some(error.to_string()));
                 }
             }
         }
@@ -245,7 +244,7 @@ impl Checker {
             Ok(text) => self.event_text(text.trim()),
             Err(error) => {
                 let detail = Some(error.to_string());
-                self.told("broken_frame", "a line is UTF-8", PROCESSING, detail);
+                self.report("broken_frame", "a line is UTF-8", PROCESSING, detail);
             }
         }
     }
@@ -263,7 +262,7 @@ impl Checker {
             && let Some(null) = nulls.first()
         {
             let rule = "an optional member is left out, not null";
-            return self.told("null_member", rule, PROCESSING, Some(null.to_string()));
+            return self.report("null_member", rule, PROCESSING, Some(null.to_string()));
         }
         self.event(event);
     }
@@ -276,7 +275,7 @@ impl Checker {
             && let Some(refusal) = profile::Profile::Legacy.refuses(&event)
         {
             let rule = "a client of 0.0.59 takes every event";
-            return self.told("refused_by_0_0_59", rule, VERSIONING, Some(refusal.to_string()));
+            return self.report("refused_by_0_0_59", rule, VERSIONING, Some(refusal.to_string()));
         }
         self.runs += u64::from(matches!(event, Event::RunStarted(_)));
         if let Err(violation) = self.verifier.handle(&event) {
@@ -287,7 +286,7 @@ impl Checker {
             && let Some(removal) = removals.first()
         {
             let rule = "a producer sends only what the protocol describes";
-            self.told("undescribed", rule, PRODUCER, Some(removal.to_string()));
+            self.report("undescribed", rule, PRODUCER, Some(removal.to_string()));
         }
     }
 
@@ -301,20 +300,20 @@ impl Checker {
 
     fn malformed(&mut self, problem: &Malformed) {
         let rule = "an event has the members that the schema gives it";
-        self.told("malformed", rule, PROCESSING, Some(problem.to_string()));
+        self.report("malformed", rule, PROCESSING, Some(problem.to_string()));
     }
 
     fn violated(&mut self, violation: &Violation) {
         let rule = violation.rule();
         let detail = violation.subject().map(|subject| format!("not so for {subject:?}"));
-        self.told(rule.as_str(), rule.text(), rule.link(), detail);
+        self.report(rule.as_str(), rule.text(), rule.link(), detail);
         if let Some(problem) = &mut self.problem {
             problem.is_event = violation.event_type().is_some();
             problem.index = violation.index();
         }
     }
 
-    fn told(&mut self, code: &str, rule: &str, link: &'static str, detail: Option<String>) {
+    fn report(&mut self, code: &str, rule: &str, link: &'static str, detail: Option<String>) {
         if self.problem.is_none() {
             let (code, rule) = (code.to_owned(), rule.to_owned());
             let index = self.events.saturating_sub(1);

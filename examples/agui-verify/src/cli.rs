@@ -1,58 +1,58 @@
-//! The command line.
+//! Command line options.
 use crate::check::{Form, Strictness};
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 
-/// Checks a stream of AG-UI events and explains the first violation.
+/// Checks a stream of AG-UI events and explains its first problem.
 ///
-/// Exit status: 0 without a violation, 1 with one, 2 for an invalid command line, 3 if the stream could not be read.
+/// Exit status: 0 without problems, 1 with a problem, 2 for an invalid command line, 3 if the stream is not available.
 #[derive(Debug, Parser)]
 #[command(name = "agui-verify", version)]
 pub(crate) struct Cli {
-    /// The file with the stream, or `-` for standard input: a body of server-sent events, JSON lines or protobuf frames.
+    /// File with the stream, or `-` for standard input: a body of server-sent events, JSON lines or protobuf frames.
     #[arg(default_value = "-", conflicts_with = "url")]
     pub(crate) file: PathBuf,
 
-    /// Posts a run input to the agent at this address (`http` or `https`), and checks its response.
+    /// Requests the stream from an agent: posts a run input to this URL (`http` only).
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 
-    /// A JSON file with the run input: to post, or of the captured stream.
+    /// Run input as a JSON file: the body to post, or the input of a captured stream.
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
 
-    /// The user's message, unless an input is given.
+    /// Message of the user, if no input is given.
     #[arg(long, value_name = "TEXT", default_value = "Hello.", conflicts_with = "input")]
     pub(crate) prompt: String,
 
-    /// An additional header, as `NAME: VALUE`.
+    /// Additional request header, as `NAME: VALUE`.
     #[arg(long = "header", value_name = "HEADER", requires = "url")]
     pub(crate) headers: Vec<String>,
 
-    /// The rules to check.
+    /// The rules to apply.
     #[arg(long, value_enum, default_value_t = Profile::Strict)]
     pub(crate) profile: Profile,
 
-    /// The format of the stream; by default its first byte decides. For an address, the accepted format.
+    /// Encoding of the stream; detected by default. With --url, the accepted encoding.
     #[arg(long, value_enum)]
     pub(crate) form: Option<FormArg>,
 
-    /// Number of shown events before the violation.
+    /// Number of events shown before the problem.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub(crate) context: usize,
 
-    /// Prints one JSON object instead of text.
+    /// Prints a JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Profile {
-    /// All rules of the specification for producers.
+    /// All requirements of the specification for producers.
     Strict,
-    /// The rules of the first-party client 1.0.0.
+    /// Requirements of the first-party client 1.0.0.
     Tolerant,
-    /// The rules of the first-party client 0.0.59.
+    /// Requirements of the first-party client 0.0.59.
     Legacy,
 }
 

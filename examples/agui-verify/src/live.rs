@@ -1,4 +1,4 @@
-//! Requests to an agent.
+//! Checks a live agent.
 use crate::check::{Checker, Form, Strictness};
 use crate::cli::Cli;
 use agui_types::client::{Agent, Unanswered};
@@ -7,16 +7,16 @@ use agui_types::message::{Message, UserMessage};
 use agui_types::transport::Encoding;
 use agui_types::{proto, sse};
 
-/// The response could not be read.
+/// An error requesting a stream.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LiveError {
-    #[error("{0:?} is no header: NAME: VALUE")]
+    #[error("invalid header {0:?}: expected NAME: VALUE")]
     Header(String),
     #[error("{0}")]
     Asked(#[from] Unanswered),
-    #[error("cannot ask the agent: {}", chain(.0))]
+    #[error("cannot reach the agent: {}", chain(.0))]
     Http(#[from] reqwest::Error),
-    #[error("the agent answers HTTP {status}: {body}")]
+    #[error("the agent responded with HTTP {status}: {body}")]
     Status { status: u16, body: String },
 }
 
@@ -31,10 +31,10 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Maximum number of shown characters of a refusal.
+/// Maximum length of an error body that is shown, in characters.
 const MAX_SHOWN: usize = 400;
 
-/// Returns the default input. Its ids differ between runs of this program.
+/// The default input. Its ids are unique to each run of the program.
 pub(crate) fn greeting(prompt: &str) -> Result<RunAgentInput, Unanswered> {
     let mut agent = Agent::new(format!("agui-verify-{}", std::process::id()));
     agent.messages.push(Message::User(UserMessage::new("user-1", prompt)));

@@ -1,4 +1,4 @@
-//! Checks a stream of AG-UI events, captured or live, and explains the first violation.
+//! Checks a stream of AG-UI events, captured or live, and explains its first problem.
 mod check;
 mod cli;
 mod live;
@@ -14,12 +14,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// A stream could not be checked.
+/// An error before or during the check.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("{} is no run input: {problem}", path.display())]
+    #[error("{} is not a run input: {problem}", path.display())]
     Input { path: PathBuf, problem: Malformed },
     #[error(transparent)]
     Live(#[from] live::LiveError),
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             } else {
                 report::text(&checker, strictness)
             };
-            // A closed output needs no more.
+            // A closed output is not an error.
             let _ = io::stdout().write_all(said.as_bytes());
             ExitCode::from(u8::from(checker.problem().is_some()))
         }

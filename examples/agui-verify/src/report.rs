@@ -1,19 +1,19 @@
-//! Output.
+//! Output of the result.
 use crate::check::{Checker, Strictness};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Maximum number of shown characters of an event.
+/// Maximum length of an event that is shown, in characters.
 const MAX_SHOWN: usize = 400;
 
-/// The verdict as text.
+/// Formats the result as text.
 pub(crate) fn text(checker: &Checker, strictness: Strictness) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = match checker.problem() {
         None => {
             let (events, runs) = (checker.events(), checker.runs());
-            writeln!(out, "ok: {events} events, {runs} runs, nothing wrong ({})", strictness.name())
+            writeln!(out, "ok: {events} events, {runs} runs, no problems ({})", strictness.name())
         }
         Some(problem) => {
             let place = if problem.is_event {
@@ -45,7 +45,7 @@ fn shown(checker: &Checker) -> String {
     lines.collect()
 }
 
-/// The verdict as JSON.
+/// Formats the result as JSON.
 pub(crate) fn json(checker: &Checker, strictness: Strictness) -> Value {
     let mut report = json!({
         "ok": checker.problem().is_none(),

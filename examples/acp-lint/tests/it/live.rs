@@ -1,4 +1,4 @@
-//! An agent that is looked at while it runs.
+//! Live conversations.
 use crate::transcripts::{acp_lint, stdout};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -31,15 +31,15 @@ const ASK: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"p
 
 #[test]
 fn bytes_pass_unchanged_and_findings_go_to_standard_error() {
-    // `cat` gives back what it gets, odd bytes and an unfinished line among it.
+    // `cat` echoes its input, including invalid bytes and an unfinished line.
     let mut input = ASK.to_vec();
     input.extend_from_slice(b"\xff\xfe not text\r\n{\"unfinished\":");
     let output = run(&[], &["cat"], &input);
     assert_eq!(output.stdout, input);
-    let told = stderr(&output);
-    assert!(told.contains("error[json-syntax]: not UTF-8"), "{told}");
-    assert!(told.contains("received: error[wrong-direction] at /method"), "{told}");
-    assert!(told.contains("error[json-syntax]: not valid JSON"), "{told}");
+    let stderr_text = stderr(&output);
+    assert!(stderr_text.contains("error[json-syntax]: not UTF-8"), "{stderr_text}");
+    assert!(stderr_text.contains("received: error[wrong-direction] at /method"), "{stderr_text}");
+    assert!(stderr_text.contains("error[json-syntax]: not valid JSON"), "{stderr_text}");
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -63,7 +63,7 @@ fn findings_go_to_a_file() {
 }
 
 #[test]
-fn an_agent_at_which_nothing_is_found_keeps_its_status() {
+fn agent_without_findings_keeps_its_status() {
     let answer =
         r#"read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'; exit 7"#;
     let output = run(&[], &["sh", "-c", answer], ASK);
@@ -72,7 +72,7 @@ fn an_agent_at_which_nothing_is_found_keeps_its_status() {
 }
 
 #[test]
-fn a_command_that_is_not_there_has_its_own_status() {
+fn missing_command_has_its_own_status() {
     let output = run(&[], &["no-such-command-here"], b"");
     assert_eq!(output.status.code(), Some(127));
 }

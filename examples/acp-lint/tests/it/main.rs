@@ -1,4 +1,4 @@
-//! The program, as a program.
+//! Integration tests of the executable.
 
 #[cfg(test)]
 mod live;

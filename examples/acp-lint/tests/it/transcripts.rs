@@ -1,4 +1,4 @@
-//! Transcripts in, findings and a status out.
+//! Findings and exit status for transcripts.
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ pub(crate) fn acp_lint() -> Command {
     Command::new(env!("CARGO_BIN_EXE_acp-lint"))
 }
 
-/// A recorded conversation.
+/// Returns the path of a recorded conversation.
 pub(crate) fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../acp-types/tests/fixtures/transcripts")
@@ -20,7 +20,7 @@ pub(crate) fn stdout(output: &Output) -> String {
 }
 
 #[test]
-fn findings_are_lines_for_people() {
+fn human_findings_are_lines() {
     let output = acp_lint().arg(recorded("cline-cancel-perm.jsonl")).output().unwrap();
     let expected = "\
 line 4, received: error[current-value] at /result/configOptions/0/currentValue: `openai-compatible` is not one of options
@@ -35,7 +35,7 @@ line 12, received: warning[tool-call-reopened] at /params/update/status: `call_s
 }
 
 #[test]
-fn findings_are_json_for_programs() {
+fn json_findings_are_objects() {
     let command = ["--format", "json", "--fail-on", "never"];
     let output =
         acp_lint().args(command).arg(recorded("elizacp-v2-cancel.jsonl")).output().unwrap();
@@ -52,7 +52,7 @@ fn findings_are_json_for_programs() {
 }
 
 #[test]
-fn the_status_says_how_bad_it_is() {
+fn exit_status_depends_on_the_severity() {
     let status = |arguments: &[&str], name: &str| {
         let status = acp_lint().args(arguments).arg(recorded(name)).output().unwrap().status;
         status.code().unwrap()
@@ -67,7 +67,7 @@ fn the_status_says_how_bad_it_is() {
 }
 
 #[test]
-fn standard_input_is_a_transcript_too() {
+fn transcript_is_read_from_standard_input() {
     let mut child = acp_lint()
         .arg("-")
         .stdin(Stdio::piped())
@@ -83,13 +83,16 @@ fn standard_input_is_a_transcript_too() {
     let expected =
         "line 2, received: error[json-syntax]: not valid JSON\n1 errors, 0 warnings, 0 infos\n";
     assert_eq!(stdout(&output), expected);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.starts_with("acp-lint: line 3 is not an entry of a transcript: "), "{told}");
+    let stderr_text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr_text.starts_with("acp-lint: line 3 is not a transcript entry: "),
+        "{stderr_text}"
+    );
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
-fn traces_of_the_conductor_are_read() {
+fn conductor_traces_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace.jsons");
     let event = |from: &str, to: &str| {
@@ -109,7 +112,7 @@ fn traces_of_the_conductor_are_read() {
 }
 
 #[test]
-fn the_rules_are_listed() {
+fn rules_are_listed() {
     let output = acp_lint().arg("--rules").output().unwrap();
     assert_eq!(stdout(&output).lines().count(), acp_types::lint::RULES.len());
     assert!(
@@ -117,9 +120,9 @@ fn the_rules_are_listed() {
     );
 }
 
-/// The page shows what the program prints.
+/// The output in the README is that of the program.
 #[test]
-fn the_readme_is_true() {
+fn readme_shows_the_output() {
     let readme = include_str!("../../README.md");
     let output = acp_lint().arg(recorded("gemini-cli-edit.jsonl")).output().unwrap();
     assert!(readme.contains(&stdout(&output)), "{}", stdout(&output));

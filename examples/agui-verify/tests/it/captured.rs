@@ -34,20 +34,20 @@ fn protobuf(events: &[Value]) -> Vec<u8> {
 }
 
 #[test]
-fn a_stream_in_order_is_right_in_each_form() {
+fn valid_stream_passes_in_each_encoding() {
     let events =
         [started(), json!({"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"Hi"}), finished()];
     for body in [sse(&events).into_bytes(), jsonl(&events).into_bytes(), protobuf(&events)] {
         for profile in ["strict", "tolerant", "legacy"] {
             let said = run(&["--profile", profile], &body);
-            let expected = format!("ok: 3 events, 1 runs, nothing wrong ({profile})\n");
+            let expected = format!("ok: 3 events, 1 runs, no problems ({profile})\n");
             assert_eq!((said.out, said.status), (expected, Some(0)), "{}", said.err);
         }
     }
 }
 
 #[test]
-fn the_first_wrong_event_is_explained() {
+fn first_problem_is_explained() {
     let events = [
         started(),
         json!({"type":"TEXT_MESSAGE_START","messageId":"m1"}),
@@ -83,9 +83,9 @@ fn the_first_wrong_event_is_explained() {
     }
 }
 
-/// Streams that violate each rule, with the rule's code.
+/// Every rule that a stream can violate, identified by its code.
 #[test]
-fn each_rule_is_told_by_its_code() {
+fn rules_are_identified_by_code() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../agui-types/tests/fixtures/1.0/streams/invalid");
     let mut checked = 0;
@@ -111,7 +111,7 @@ fn each_rule_is_told_by_its_code() {
 }
 
 #[test]
-fn what_is_no_matter_of_order_is_told_too() {
+fn other_problems_are_reported() {
     let with = |event: &str| format!("data: {}\n\ndata: {event}\n\n", started());
     let table = [
         (with("{\"type\":"), "malformed", "at : expected JSON"),
@@ -133,8 +133,8 @@ fn what_is_no_matter_of_order_is_told_too() {
         let said = run(&["--json"], body.as_bytes());
         let report: Value = serde_json::from_str(&said.out).expect("JSON");
         assert_eq!((&report["problem"]["code"], said.status), (&json!(code), Some(1)), "{body}");
-        let told = report["problem"]["detail"].as_str().unwrap_or_default();
-        assert!(told.contains(detail.trim_start_matches("at : ")), "{body}: {told}");
+        let shown = report["problem"]["detail"].as_str().unwrap_or_default();
+        assert!(shown.contains(detail.trim_start_matches("at : ")), "{body}: {shown}");
     }
     let said = run(&[], b"");
     assert_eq!(said.status, Some(1));
@@ -148,7 +148,7 @@ fn what_is_no_matter_of_order_is_told_too() {
 }
 
 #[test]
-fn a_legacy_client_fails_on_other_things() {
+fn legacy_profile_has_other_problems() {
     let cancelled =
         json!({"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"cancelled"}});
     let body = sse(&[started(), cancelled]);
@@ -163,7 +163,7 @@ fn a_legacy_client_fails_on_other_things() {
 }
 
 #[test]
-fn an_input_says_what_the_stream_answers() {
+fn input_determines_the_expected_stream() {
     let folder = tempfile::tempdir().expect("a folder");
     let input = folder.path().join("input.json");
     let asked = json!({"threadId":"t","runId":"other","messages":[]});
@@ -175,7 +175,7 @@ fn an_input_says_what_the_stream_answers() {
     assert!(said.out.contains("run_not_requested"), "{said:?}");
     let said = run(&["--input", &path(&stream), &path(&stream)], b"");
     assert_eq!(said.status, Some(3));
-    assert!(said.err.contains("is no run input: expected JSON"), "{}", said.err);
+    assert!(said.err.contains("is not a run input: expected JSON"), "{}", said.err);
     let said = run(&["/nowhere/at/all"], b"");
     assert_eq!(said.status, Some(3));
     let said = run(&["--profile", "lenient"], b"");

@@ -1,4 +1,4 @@
-//! Agents over HTTP.
+//! Live agents over HTTP.
 use crate::program::{Said, run};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -12,7 +12,7 @@ use axum::routing::post;
 use jsonrpc_core::wire;
 use std::net::TcpListener;
 
-/// An echo agent, in the accepted format.
+/// An agent that echoes its input in the accepted encoding.
 async fn echo(headers: HeaderMap, body: String) -> Response {
     let Ok(input) = wire::decode::<RunAgentInput>(&body) else {
         return (StatusCode::BAD_REQUEST, "no run input").into_response();
@@ -47,7 +47,7 @@ fn answer(events: &[Event], encoding: Encoding) -> Response {
     ([(header::CONTENT_TYPE, encoding.content_type())], body).into_response()
 }
 
-/// Runs the program against these agents.
+/// Runs the program with these agents.
 fn against(path: &str, args: &[&str]) -> Said {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}{path}", listener.local_addr().expect("an address"));
@@ -68,32 +68,32 @@ fn against(path: &str, args: &[&str]) -> Said {
 }
 
 #[test]
-fn an_agent_is_asked_in_either_form() {
+fn agent_is_requested_in_either_encoding() {
     for args in [&["--prompt", "Hi"][..], &["--form", "protobuf"], &["--header", "X-Key: 1"]] {
         let said = against("/echo", args);
-        assert_eq!(said.out, "ok: 5 events, 1 runs, nothing wrong (strict)\n", "{}", said.err);
+        assert_eq!(said.out, "ok: 5 events, 1 runs, no problems (strict)\n", "{}", said.err);
         assert_eq!(said.status, Some(0));
     }
 }
 
 #[test]
-fn what_is_wrong_with_an_agent_is_explained() {
+fn problem_of_an_agent_is_explained() {
     let said = against("/hasty", &["--profile", "tolerant"]);
     assert_eq!(said.status, Some(1), "{}", said.err);
     assert!(said.out.starts_with("wrong: event 1\n  rule   text_message_not_open"), "{}", said.out);
-    // The strict profile compares with the input.
+    // The strict profile uses the request.
     let said = against("/hasty", &[]);
     assert!(said.out.starts_with("wrong: event 0\n  rule   thread_changed"), "{}", said.out);
 }
 
 #[test]
-fn an_agent_that_does_not_answer_is_told() {
+fn unreachable_agent_is_an_error() {
     let said = against("/closed", &[]);
-    assert_eq!(said.err, "agui-verify: the agent answers HTTP 503: later\n");
+    assert_eq!(said.err, "agui-verify: the agent responded with HTTP 503: later\n");
     assert_eq!(said.status, Some(3));
     let said = run(&["--url", "http://127.0.0.1:1/"], b"");
     assert_eq!(said.status, Some(3));
-    assert!(said.err.starts_with("agui-verify: cannot ask the agent: "), "{}", said.err);
+    assert!(said.err.starts_with("agui-verify: cannot reach the agent: "), "{}", said.err);
     let said = against("/echo", &["--header", "nothing"]);
-    assert_eq!(said.err, "agui-verify: \"nothing\" is no header: NAME: VALUE\n");
+    assert_eq!(said.err, "agui-verify: invalid header \"nothing\": expected NAME: VALUE\n");
 }

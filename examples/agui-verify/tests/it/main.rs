@@ -1,4 +1,4 @@
-//! Runs the program.
+//! Integration tests of the executable.
 #[cfg(test)]
 mod captured;
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Runs the program in tests.
+//! Runs the program.
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// The output and the exit status.
+/// Output and exit status.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) out: String,
@@ -17,10 +17,10 @@ pub(crate) fn run(args: &[&str], stdin: &[u8]) -> Said {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("the program starts");
-    // The program may end before it has read all.
+        .expect("the program to start");
+    // The program may exit before it has read everything.
     let _ = child.stdin.take().expect("its input").write_all(stdin);
-    let output = child.wait_with_output().expect("the program ends");
+    let output = child.wait_with_output().expect("the program to exit");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     Said { out: text(output.stdout), err: text(output.stderr), status: output.status.code() }
 }
