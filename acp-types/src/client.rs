@@ -71,7 +71,6 @@
 //! [`Initialized::version`].
 mod call;
 mod commands;
-mod direct;
 mod error;
 mod event;
 mod handle;
@@ -87,7 +86,6 @@ mod session;
 mod waiting;
 
 pub use call::{Call, Open, Prompt, PromptContent, Reply};
-pub use direct::TextChunk;
 pub use error::{Answered, CallError, CloseReason, PromptError, TurnError, UnsupportedVersion};
 pub use event::{
     AgentNotification, AgentRequest, AgentResponse, AuthMethods, Diagnostic, Event,

@@ -342,10 +342,6 @@ impl Session {
         }
     }
 
-    pub(super) fn is_open(&self) -> bool {
-        matches!(self.stage, Stage::Open(_))
-    }
-
     pub(super) fn turn_key(&self) -> Option<TurnKey> {
         self.turn.as_ref().map(|turn| turn.key)
     }

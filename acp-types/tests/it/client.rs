@@ -527,18 +527,6 @@ fn updates_of_an_owned_session_reach_its_owner() {
 }
 
 #[test]
-fn text_is_returned_directly_without_earlier_events() {
-    let (mut client, session) = Client::with_session();
-    let line = update("s", "a").to_string();
-    let direct = client.0.handle_line_direct(Ok(&line), NOW);
-    assert!(direct.is_some_and(|(key, _)| key == session));
-    assert_eq!(client.events(), []);
-    client.ask("q", "session/request_permission", permission("s"));
-    assert!(client.0.handle_line_direct(Ok(&line), NOW).is_none());
-    assert_eq!(texts(&client.events()), ["a"]);
-}
-
-#[test]
 fn extensions_work_in_both_directions() {
     let (mut client, session) = Client::with_session();
     client.ask("x", "_example.com/ask", json!({ "sessionId": "s" }));

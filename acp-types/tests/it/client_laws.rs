@@ -1,7 +1,7 @@
 //! Properties of the client machine, for calls and lines in any order.
 use acp_types::client::{
     Call, CallKey, CloseReason, Connection, Diagnostic, Event, Limits, Open, Options, Prompt,
-    Reply, RequestKey, SessionEvent, SessionKey, TextChunk, TurnKey,
+    Reply, RequestKey, SessionEvent, SessionKey, TurnKey,
 };
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::session_list::ListSessionsRequest;
@@ -491,27 +491,6 @@ proptest! {
         ends.push(bytes.len());
         prop_assert_eq!(run(ends), run(vec![bytes.len()]));
     }
-
-    /// Directly returned text equals that of the corresponding events, in order.
-    #[test]
-    fn direct_text_equals_the_text_of_events(
-        texts in prop::collection::vec("[a-z\\\\\"é]{0,12}", 0..8),
-        polls in prop::collection::vec(any::<bool>(), 12),
-    ) {
-        let (mut direct, mut usual) = (begun(), begun());
-        let (mut given, mut expected) = (Vec::new(), Vec::new());
-        for (line, polls) in conversation(&texts).iter().zip(polls.into_iter().chain([true; 12])) {
-            usual.handle_line(Ok(line), Duration::ZERO);
-            given.extend(direct.handle_line_direct(Ok(line), Duration::ZERO).map(|(key, chunk)| (key, text(&chunk))));
-            if polls {
-                given.extend(core::iter::from_fn(|| direct.poll_event()).filter_map(text_of));
-                expected.extend(core::iter::from_fn(|| usual.poll_event()).filter_map(text_of));
-            }
-        }
-        given.extend(core::iter::from_fn(|| direct.poll_event()).filter_map(text_of));
-        expected.extend(core::iter::from_fn(|| usual.poll_event()).filter_map(text_of));
-        prop_assert_eq!(given, expected);
-    }
 }
 
 /// A connection that opens a session, without a prompt.
@@ -534,14 +513,4 @@ fn conversation(texts: &[String]) -> Vec<String> {
         json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": update } })
     });
     answers.into_iter().chain(updates).map(|line| line.to_string()).collect()
-}
-
-fn text(chunk: &TextChunk<'_>) -> String {
-    chunk.text.decode().unwrap().into_owned()
-}
-
-fn text_of(event: Event) -> Option<(SessionKey, String)> {
-    let Event::Session(key, SessionEvent::Update(update)) = event else { return None };
-    let params: Value = serde_json::from_str(update.raw.as_str()).unwrap();
-    Some((key, params["update"]["content"]["text"].as_str()?.to_owned()))
 }
