@@ -8,8 +8,8 @@
 //!
 //! At most one run is open, at most one turn is in flight, and at most one session is attached. Each `handle_*` first
 //! advances the time, then changes the state of the open run, and then settles the thread: actions of the page's tools go to
-//! the translator, responses of the translator become commands, its events become events of the open run, a run whose
-//! stream has ended is closed, and the next waiting run begins, until nothing changes any more. When a `handle_*` returns,
+//! the translator, responses of the translator become commands, its events become events of the open run, a run with an ended
+//! stream is closed, and the next waiting run begins, until nothing changes any more. When a `handle_*` returns,
 //! nothing is left to do but to take the outputs and to wait for [`poll_timeout`](Conversation::poll_timeout). So each run
 //! that is accepted ends once, with `RUN_FINISHED`, `RUN_ERROR` or a refusal, and each request of the agent is answered
 //! once, whatever comes in whatever order.
@@ -58,13 +58,14 @@
 //! assert_eq!(kinds, ["RUN_STARTED", "RUN_FINISHED"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use crate::frontend_tool::{CallError, Completion, NewCall, ToolResult, ToolSet};
+use crate::frontend_tool::ToolSet;
 use crate::input::{SessionMemory, SessionScope};
+use crate::outbox::Voice;
 use crate::quirks::Quirks;
 use crate::{Failure, Translator};
 use acp_types::v1::session_setup::SessionId;
 use agui_types::event::{Event, RunFinishedOutcome};
-use agui_types::id::ToolCallId;
+use agui_types::id::{MessageId, RunId};
 use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,7 @@ use serde::{Deserialize, Serialize};
 mod active;
 mod answers;
 mod begin;
+mod events;
 mod options;
 mod output;
 mod page_tools;
@@ -132,7 +134,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Creates a thread without runs whose agent is not connected yet.
+    /// Creates a thread without runs. Its agent is not connected yet.
     pub fn new(options: ConversationOptions) -> Self {
         Self {
             agent: AgentState::Connecting,
@@ -170,9 +172,10 @@ impl Conversation {
     /// Handles the agent's answer to `initialize`. Runs that wait for it begin.
     pub fn handle_connected(&mut self, features: AgentFeatures, now: Duration) {
         self.begin_input(now);
-        if !self.has_run {
+        let quirks = Quirks::of(features.info.as_ref());
+        if !self.has_run && !quirks.name.is_empty() {
             let mut options = self.options.translator.clone();
-            Quirks::of(features.info.as_ref()).apply_to(&mut options);
+            quirks.apply_to(&mut options);
             self.translator = Translator::new(options);
         }
         self.agent = AgentState::Connected(features);
@@ -204,41 +207,6 @@ impl Conversation {
         self.begin_input(now);
         self.page.machine.handle_disconnect(self.now);
         self.advance();
-    }
-
-    /// Handles a call that the agent makes of the page's tools. [`Notice::ToolAnswered`] follows, once.
-    ///
-    /// # Errors
-    /// The call is not taken: the agent gets the error, and no notice follows.
-    pub fn handle_tool_call(
-        &mut self,
-        call: NewCall,
-        now: Duration,
-    ) -> Result<ToolCallId, CallError> {
-        self.begin_input(now);
-        let taken = self.page.machine.handle_call(call, self.now);
-        self.advance();
-        taken
-    }
-
-    /// Handles that the agent does not wait for a call any more. No notice follows.
-    pub fn handle_tool_withdrawn(&mut self, call_id: &ToolCallId, now: Duration) {
-        self.begin_input(now);
-        self.page.machine.handle_withdrawn(call_id);
-        self.advance();
-    }
-
-    /// Handles the result of a call of the page's tools that comes beside the input of a run.
-    pub fn handle_tool_result(
-        &mut self,
-        call_id: &ToolCallId,
-        result: ToolResult,
-        now: Duration,
-    ) -> Completion {
-        self.begin_input(now);
-        let completion = self.page.machine.complete(call_id, result, self.now);
-        self.advance();
-        completion
     }
 
     /// Advances the time.
@@ -300,7 +268,44 @@ impl Conversation {
     }
 }
 
+/// Text that is open in the stream of a run.
+#[derive(Debug)]
+pub(crate) struct OpenText<'a> {
+    pub(crate) run_id: &'a RunId,
+    pub(crate) voice: Voice,
+    /// Id that the agent gave to the message.
+    pub(crate) key: Option<&'a str>,
+    pub(crate) message: &'a MessageId,
+}
+
 impl Conversation {
+    /// Returns the open text if a further piece of it becomes one event and changes nothing else.
+    pub(crate) fn open_text(&self) -> Option<OpenText<'_>> {
+        if !self.events.is_empty() {
+            return None;
+        }
+        let run_id = &self.active.as_ref()?.run_id;
+        let (voice, key, message) = self.translator.plain_text()?;
+        Some(OpenText { run_id, voice, key, message })
+    }
+
+    /// Handles a piece of the open text. The caller writes its event. Returns `false` if the text is not open, or the
+    /// piece is too long for one event; nothing has changed then.
+    pub(crate) fn handle_text(&mut self, message: &MessageId, text: &str, now: Duration) -> bool {
+        self.begin_input(now);
+        let Some(open) = self.open_text() else { return false };
+        if open.message != message || text.len() > self.translator.delta_limit() {
+            return false;
+        }
+        let is_said = matches!(open.voice, Voice::Agent);
+        self.page.machine.note_activity(self.now);
+        self.translator.note_activity();
+        if is_said {
+            self.memory.handle_text(message, text);
+        }
+        true
+    }
+
     /// Advances the time before an input is handled.
     fn begin_input(&mut self, now: Duration) {
         self.now = self.now.max(now);

@@ -11,9 +11,8 @@
 //! [`poll_timeout`](Hub::poll_timeout). A reader either takes all frames of all runs from [`poll_frame`](Hub::poll_frame),
 //! or reads one run by number with [`read`](Hub::read).
 //!
-//! What the agent sends is moved into the logs at once, whoever reads them: a thread whose runs are not read, or are read
-//! slowly, delays no other. A log is compacted within its bound; a run that says more than fits fails with
-//! `LIMIT_EXCEEDED`.
+//! Output of the agent is moved into the logs at once. A thread with runs that are not read, or are read slowly, delays no
+//! other. A log is compacted within its bound; a run that exceeds its log fails with `LIMIT_EXCEEDED`.
 //!
 //! ```
 //! use acp_types::client;
@@ -47,72 +46,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 use crate::Failure;
-use crate::conversation::{
-    Accepted, AgentFeatures, Conversation, ConversationOptions, Notice, RunRefused, RunRequest,
-    SettingKey, Trouble,
-};
+use crate::conversation::{Accepted, AgentFeatures, Conversation, RunRequest, SettingKey, Trouble};
 use acp_types::client::{
-    self, AgentNotification, AgentRequest, AgentResponse, Answered, Call, CallError, CallKey,
-    CloseReason, Connection, Diagnostic, Initialized, Received, Reply, RequestKey, SessionKey,
-    Transmit,
+    self, Answered, Call, CallKey, CloseReason, Connection, Initialized, Reply, RequestKey,
+    SessionKey, Transmit,
 };
 use agui_types::id::RunId;
-use agui_types::run_log::{Frames, Read, RunLog, RunLogLimits, RunOutcome};
-use alloc::boxed::Box;
+use agui_types::run_log::{Frames, Read, RunLog};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
-use alloc::string::{String, ToString};
-use bytes::Bytes;
+use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::framing::FrameError;
+use jsonrpc_core::{Peeked, peek};
 
 mod drive;
+mod event;
+mod options;
 mod runs;
+mod text;
+mod text_piece;
 mod threads;
 
+pub use event::{Frame, HubEvent, HubRefused};
+pub use options::HubOptions;
 use runs::Runs;
+use text::FastTexts;
 use threads::{ThreadNumber, Threads};
-
-/// Configuration of a [`Hub`], and its bounds.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct HubOptions {
-    /// Configuration of the conversations that runs begin.
-    pub conversation: ConversationOptions,
-    /// Bounds of the log of one run.
-    pub log: RunLogLimits,
-    /// Threads at most; 1024. Past it a run of a new thread is [refused](HubRefused::TooManyThreads).
-    pub max_threads: usize,
-    /// Runs whose logs are kept at most; 1024. Past it the oldest that have ended are forgotten, and a run is
-    /// [refused](HubRefused::TooManyRuns) while all are open.
-    pub max_runs: usize,
-    /// Bytes of all logs; 256 MiB. Past it the oldest of runs that have ended are forgotten.
-    pub max_log_bytes: usize,
-    /// Time after which a thread without runs is removed; 30 minutes.
-    pub idle: Duration,
-    /// Whether the agent runs on this machine, so that it can start MCP servers of the program; `true`.
-    pub agent_is_local: bool,
-    /// Whether sessions are loaded; `true`. Not to be set for a transport on which the answer to `session/load` may overtake
-    /// the updates before it.
-    pub can_load: bool,
-}
-
-impl HubOptions {
-    /// Creates the default bounds.
-    pub fn new(conversation: ConversationOptions) -> Self {
-        Self {
-            conversation,
-            log: RunLogLimits { events: 20_000, bytes: 8 << 20 },
-            max_threads: 1024,
-            max_runs: 1024,
-            max_log_bytes: 256 << 20,
-            idle: Duration::from_secs(30 * 60),
-            agent_is_local: true,
-            can_load: true,
-        }
-    }
-}
 
 /// One client connection with its conversations; see the [module](self).
 #[derive(Debug)]
@@ -122,7 +83,10 @@ pub struct Hub {
     login: Login,
     threads: Threads,
     runs: Runs,
-    /// Calls whose results change a setting of a thread.
+    texts: FastTexts,
+    /// Thread of the current line, if the line is a piece of text.
+    text_thread: Option<ThreadNumber>,
+    /// Calls that change a setting of a thread.
     setting: BTreeMap<CallKey, (ThreadNumber, Option<SettingKey>)>,
     events: VecDeque<HubEvent>,
 }
@@ -137,78 +101,6 @@ enum Login {
     Done,
 }
 
-/// New frames of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Frame {
-    /// Thread of the run, by the name that the program has given it.
-    pub thread: String,
-    /// Run.
-    pub run_id: RunId,
-    /// Number of the last event.
-    pub last: u64,
-    /// Events as server-sent events with their numbers.
-    pub bytes: Bytes,
-    /// Whether the run has ended with them.
-    pub has_ended: bool,
-}
-
-/// A run is not taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HubRefused {
-    /// The thread does not begin it.
-    #[error(transparent)]
-    Run(#[from] RunRefused),
-    /// [`HubOptions::max_threads`] threads exist.
-    #[error("too many threads are open")]
-    TooManyThreads,
-    /// [`HubOptions::max_runs`] runs are open.
-    #[error("too many runs are open")]
-    TooManyRuns,
-}
-
-/// An event for the program.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum HubEvent {
-    /// The agent has answered `initialize`.
-    Connected(Box<Initialized>),
-    /// The connection is closed: open runs have failed, and further ones fail until [`Hub::connect`].
-    Closed(CloseReason),
-    /// A request of the agent that is the program's: files, terminals, extensions. It is answered by
-    /// [`Hub::reply`].
-    Request {
-        /// Thread whose session asks; `None` outside of sessions.
-        thread: Option<String>,
-        /// Key of the request.
-        key: RequestKey,
-        /// Request.
-        request: Box<Received<AgentRequest>>,
-    },
-    /// A request of the program's was withdrawn, and is answered.
-    Withdrawn(RequestKey),
-    /// A notification that no conversation handles.
-    Notification {
-        /// Thread whose session it names; `None` outside of sessions.
-        thread: Option<String>,
-        /// Notification.
-        notification: Box<Received<AgentNotification>>,
-    },
-    /// A notice of a conversation.
-    Notice(String, Notice),
-    /// A run that was [queued](Accepted::Queued) does not begin. Its log is gone.
-    RunRefused(String, RunId, RunRefused),
-    /// A run has ended.
-    RunEnded(String, RunId, RunOutcome),
-    /// A thread without runs was removed.
-    ThreadRemoved(String),
-    /// The end of a call of the program's.
-    CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
-    /// Something was tolerated or dropped by the connection.
-    Diagnostic(Diagnostic),
-}
-
 impl Hub {
     /// Creates a hub without a connection. Runs wait for [`connect`](Self::connect).
     pub fn new(options: HubOptions) -> Self {
@@ -217,6 +109,8 @@ impl Hub {
             login: Login::Done,
             threads: Threads::default(),
             runs: Runs::default(),
+            texts: FastTexts::default(),
+            text_thread: None,
             setting: BTreeMap::new(),
             events: VecDeque::new(),
             options,
@@ -250,9 +144,26 @@ impl Hub {
 
     /// Handles a line of the agent, as [`Lines`](jsonrpc_core::framing::Lines) gives it.
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
-        if let Some(connection) = &mut self.connection {
-            connection.handle_line(line, now);
-            self.drive(now);
+        if let Ok(text) = line
+            && self.handle_similar(text, now)
+        {
+            return;
+        }
+        match line.as_ref().ok().map(|text| peek(text.as_bytes())) {
+            Some(Ok(peeked)) => self.handle_message(&peeked, now),
+            _ => {
+                if let Some(connection) = &mut self.connection {
+                    connection.handle_line(line, now);
+                    self.drive(now);
+                }
+            }
+        }
+    }
+
+    /// Handles a line that the caller has peeked at, for telemetry or routing. It is not peeked at again.
+    pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) {
+        if !self.handle_similar(line.line(), now) {
+            self.handle_message(line, now);
         }
     }
 
@@ -314,7 +225,7 @@ impl Hub {
         Ok(accepted?)
     }
 
-    /// Cancels a run. The result says whether it was waiting or open.
+    /// Cancels a run. Returns whether the run was waiting or open.
     pub fn handle_cancel(&mut self, thread: &str, run_id: &RunId, now: Duration) -> bool {
         let cancel = |conversation: &mut Conversation| conversation.handle_cancel(run_id, now);
         self.with_conversation(thread, now, cancel).unwrap_or(false)

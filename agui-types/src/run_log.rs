@@ -86,6 +86,9 @@ pub struct RunLogLimits {
     pub bytes: usize,
 }
 
+/// Size of the `id` line around the id of a run and the number.
+const ID_SIZE: usize = "id: :\n".len();
+
 /// The result of [`RunLog::read`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -173,6 +176,31 @@ impl RunLog {
         let frame = self.next_frame(event).map_err(PushError::Unwritable)?;
         self.outcome = outcome.or(self.outcome.take());
         self.append(frame);
+        self.fold_if_over();
+        Ok(self.last())
+    }
+
+    /// Adds an event that a [`DeltaWriter`](sse::DeltaWriter) has written, and returns its number.
+    ///
+    /// `frame` is one whole server-sent event without an id.
+    ///
+    /// # Errors
+    /// The run has ended, or the log is at twice its bound. The event is not added then.
+    pub fn push_written(&mut self, frame: &[u8]) -> Result<u64, PushError> {
+        if self.ended {
+            return Err(PushError::Ended);
+        }
+        if self.old_bytes / 2 > self.limits.bytes {
+            return Err(PushError::Full);
+        }
+        let mut digits = [0; 20];
+        let number = decimal(self.last() + 1, &mut digits);
+        let id = self.printable_id.len() + number.len() + ID_SIZE;
+        let mut bytes = Vec::with_capacity(id + frame.len());
+        for part in [b"id: ", self.printable_id.as_bytes(), b":", number, b"\n", frame] {
+            bytes.extend_from_slice(part);
+        }
+        self.append(bytes.into());
         self.fold_if_over();
         Ok(self.last())
     }
@@ -288,4 +316,18 @@ impl RunLog {
         }
         fold::encode(&MessagesSnapshotEvent::new(messages).into())
     }
+}
+
+/// Writes a number in decimal digits. Each piece of text has a number, and a formatter would cost more than the rest.
+fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut begin = digits.len();
+    for (place, digit) in digits.iter_mut().enumerate().rev() {
+        begin = place;
+        *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    digits.get(begin..).unwrap_or_default()
 }

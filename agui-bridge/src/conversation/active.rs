@@ -13,7 +13,7 @@ pub(super) struct ActiveRun {
     /// Members of `_meta` for the run's requests.
     pub(super) meta: Extra,
     pub(super) is_cancelled: bool,
-    /// Whether its last event says that it was interrupted.
+    /// Whether it ended with an interrupt.
     pub(super) is_interrupted: bool,
     pub(super) stage: Stage,
 }

@@ -1,7 +1,8 @@
-//! Answers of people, questions of the program's tools, and settings that a user changes.
+//! Answers of people, calls and questions of tools, and settings that a user changes.
 use super::Conversation;
 use super::output::{Command, Notice, QuestionKey, Setting, SettingError, SettingKey};
 use super::requests::Requester;
+use crate::frontend_tool::{CallError, Completion, NewCall, ToolResult};
 use crate::{Answer, AnswerError, PermissionAnswer};
 use acp_types::v1::elicitation::{
     CompleteElicitationNotification, CreateElicitationRequest, ElicitationAction,
@@ -11,6 +12,7 @@ use acp_types::v1::elicitation::{
 use acp_types::v1::session_config_options::SessionConfigOption;
 use acp_types::v1::tool_calls::ToolCallId;
 use acp_types::v2::terminals::{TerminalOutputChunk, TerminalUpdate};
+use agui_types::id::ToolCallId as PageCallId;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -32,7 +34,7 @@ pub enum UserAnswer {
     Cancelled,
 }
 
-/// Question that a tool of the program asks the user of the thread whose agent has called it.
+/// Question of a tool of the program to the user of the thread that has called the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolQuestion {
@@ -103,7 +105,42 @@ impl Conversation {
         answered
     }
 
-    /// Handles a question of a tool of the program: it is asked as the agent's own are.
+    /// Handles a call that the agent makes of the page's tools. [`Notice::ToolAnswered`] follows, once.
+    ///
+    /// # Errors
+    /// The call is not taken: the agent gets the error, and no notice follows.
+    pub fn handle_tool_call(
+        &mut self,
+        call: NewCall,
+        now: Duration,
+    ) -> Result<PageCallId, CallError> {
+        self.begin_input(now);
+        let taken = self.page.machine.handle_call(call, self.now);
+        self.advance();
+        taken
+    }
+
+    /// Handles that the agent does not wait for a call any more. No notice follows.
+    pub fn handle_tool_withdrawn(&mut self, call_id: &PageCallId, now: Duration) {
+        self.begin_input(now);
+        self.page.machine.handle_withdrawn(call_id);
+        self.advance();
+    }
+
+    /// Handles the result of a call of the page's tools that comes beside the input of a run.
+    pub fn handle_tool_result(
+        &mut self,
+        call_id: &PageCallId,
+        result: ToolResult,
+        now: Duration,
+    ) -> Completion {
+        self.begin_input(now);
+        let completion = self.page.machine.complete(call_id, result, self.now);
+        self.advance();
+        completion
+    }
+
+    /// Handles a question of a tool of the program, as those of the agent are handled.
     /// [`Notice::QuestionAnswered`] follows, once.
     ///
     /// # Errors

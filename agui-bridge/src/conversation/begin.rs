@@ -53,7 +53,7 @@ impl Conversation {
         }
     }
 
-    /// Cancels a run. The result says whether it was waiting or open.
+    /// Cancels a run. Returns whether the run was waiting or open.
     ///
     /// A run that waits begins in its turn, and ends at once. The agent has
     /// [`cancel_grace`](super::ConversationOptions::cancel_grace) to end the turn of an open one.

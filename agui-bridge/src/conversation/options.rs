@@ -40,7 +40,7 @@ pub struct ConversationOptions {
     pub queue_wait: Option<Duration>,
     /// Runs that wait at most; 8.
     pub max_queued: usize,
-    /// Runs whose inputs are recognised when they are repeated; 64. The oldest ended runs are forgotten first.
+    /// Inputs of runs that are recognised when they are repeated; 64. The oldest ended runs are forgotten first.
     pub max_known_runs: usize,
     /// Questions of the program's own tools that are open at most; 64.
     pub max_questions: usize,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 /// Number of a session within its conversation, unique for the life of the conversation.
 ///
-/// It exists before the agent has named the session, and tells events of a session that was left from those of the
+/// It exists before the agent has named the session, and separates events of a session that was left from those of the
 /// current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionNumber(pub(super) u64);

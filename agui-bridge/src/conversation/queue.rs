@@ -61,7 +61,7 @@ impl<T> RunQueue<T> {
         Self { rule, capacity, waiting: VecDeque::new() }
     }
 
-    /// Admits a run while another one is open. `until` is the time at which the wait is over, `is_ending` says whether the
+    /// Admits a run while another one is open. `until` is the time at which the wait is over, `is_ending` is whether the
     /// open run is being cancelled.
     pub fn push(&mut self, run: T, until: Option<Duration>, is_ending: bool) -> Admission<T> {
         let (is_admitted, superseded) = match self.rule {
@@ -86,7 +86,7 @@ impl<T> RunQueue<T> {
         self.waiting.pop_front().map(|entry| entry.run)
     }
 
-    /// Returns a run whose wait is over. Call until it returns `None`.
+    /// Returns a run that has waited too long. Call until it returns `None`.
     pub fn poll_expired(&mut self, now: Duration) -> Option<T> {
         let is_over = |entry: &Entry<T>| entry.until.is_some_and(|until| until <= now);
         let index = self.waiting.iter().position(is_over)?;

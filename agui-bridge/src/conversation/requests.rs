@@ -48,7 +48,7 @@ impl OpenRequests {
         self.open.iter().find(|(_, open)| *open == requester).map(|(id, _)| id.clone())
     }
 
-    /// Ends all requests of an agent whose session was left.
+    /// Ends all requests of a session that was left.
     pub(super) fn remove_agent(&mut self) {
         self.open.retain(|(_, requester)| matches!(requester, Requester::Tool(_)));
     }

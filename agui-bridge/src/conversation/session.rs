@@ -35,7 +35,7 @@ pub(super) struct OpenedSession {
     pub(super) number: SessionNumber,
     pub(super) id: SessionId,
     pub(super) settings: SessionSettings,
-    /// Whether a prompt was sent whose turn has not ended.
+    /// Whether a prompt was sent and its turn has not ended.
     pub(super) has_turn: bool,
 }
 
@@ -138,7 +138,7 @@ pub fn config_value(value: &Raw) -> Option<SessionConfigOptionValue> {
     }
 }
 
-/// Reason for which the agent does not do what it was asked for.
+/// Reason for which the agent does not carry out a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Trouble {
     /// The agent answered with an error, or with something invalid.

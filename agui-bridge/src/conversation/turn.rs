@@ -1,81 +1,25 @@
 //! The agent's turn: the session and the prompt that begin it, and the ways in which it ends.
 use super::active::{PlannedTurn, Stage};
 use super::begin::meta_of;
-use super::output::{AgentReply, Command, OpenSession, SessionNumber, SessionOrigin, Setting};
-use super::requests::Requester;
+use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting};
 use super::session::{AgentState, OpenedSession, continued};
 use super::{Conversation, ConversationDiagnostic, Trouble, config_value};
-use crate::frontend_tool::Whose;
+use crate::Failure;
 use crate::input::{SessionScope, SessionStep};
-use crate::{Answer, Failure};
-use acp_types::client::{
-    AgentRequest, CallError, Opened, Received, RequestKey, SessionEvent, TurnEnd, TurnError, Update,
-};
+use acp_types::client::{CallError, Opened, Received, TurnEnd, TurnError};
 use acp_types::v1::content::ContentBlock;
-use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use acp_types::v1::prompt_turn::{PromptResponse, StopReason};
 use acp_types::v1::session_setup::SessionId;
-use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
-use acp_types::v2::dispatch::AgentRequest as AgentRequestV2;
-use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
-use acp_types::v2::session_states::StateUpdate;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::ErrorObject;
-use jsonrpc_core::wire::{Extra, Raw, decode};
+use jsonrpc_core::wire::{Extra, decode};
 
 impl Conversation {
-    /// Handles an event of a session; events of a session that was released are ignored.
-    ///
-    /// Returns the event if it concerns the program: a request for files, terminals or an extension, its withdrawal, or the
-    /// notification of an extension.
-    #[must_use = "the program has to answer a request that is returned"]
-    pub fn handle_session(
-        &mut self,
-        session: SessionNumber,
-        event: SessionEvent,
-        now: Duration,
-    ) -> Option<SessionEvent> {
-        self.begin_input(now);
-        if self.attached != Some(session) {
-            return None;
-        }
-        let mut left = None;
-        match event {
-            SessionEvent::Opened(opened) => self.handle_opened(session, *opened),
-            SessionEvent::Refused(error) => self.handle_refused(&error),
-            SessionEvent::Update(update) => self.handle_update(update.value),
-            SessionEvent::Request(key, request) => {
-                left = self.handle_request(key, *request);
-            }
-            SessionEvent::Withdrawn(key) => match self.requests.find(Requester::Agent(key)) {
-                Some(id) => {
-                    // The connection has answered it.
-                    self.requests.remove(&id);
-                    self.translator.handle_request_withdrawn(&id);
-                }
-                None => left = Some(SessionEvent::Withdrawn(key)),
-            },
-            SessionEvent::Notification(notification) => {
-                let params = Some(notification.raw.clone());
-                self.translator.handle_extension(notification.value.method(), params);
-                left = Some(SessionEvent::Notification(notification));
-            }
-            SessionEvent::PromptAccepted(_, accepted) => {
-                self.translator.handle_prompt_accepted(&accepted.value);
-            }
-            SessionEvent::TurnEnded(_, ended) => self.handle_turn_ended(ended),
-            SessionEvent::Lagged { dropped } => self.translator.handle_dropped(dropped),
-            _ => {}
-        }
-        self.advance();
-        left
-    }
-
-    /// Sends a prompt, in a new session where there is none for it.
+    /// Sends a prompt, in a new session if none is open for it.
     pub(super) fn begin_turn(&mut self, turn: PlannedTurn) {
         if let Some(trouble) = self.agent_trouble() {
             return self.trouble(trouble);
@@ -158,7 +102,7 @@ impl Conversation {
         number
     }
 
-    fn handle_opened(&mut self, number: SessionNumber, mut opened: Opened) {
+    pub(super) fn handle_opened(&mut self, number: SessionNumber, mut opened: Opened) {
         if self.starting.as_ref().is_some_and(|starting| starting.loading == Some(number)) {
             return self.handle_continued(number, &mut opened);
         }
@@ -174,7 +118,7 @@ impl Conversation {
         }
     }
 
-    fn handle_refused(&mut self, error: &CallError) {
+    pub(super) fn handle_refused(&mut self, error: &CallError) {
         if self.session.is_some() {
             return;
         }
@@ -219,87 +163,7 @@ impl Conversation {
         self.set_stage(Stage::Working);
     }
 
-    fn handle_update(&mut self, update: Update) {
-        match update {
-            Update::V1(update) => {
-                if let Some(session) = &mut self.session {
-                    session.handle_update(&update.update);
-                }
-                self.requests.handle_update(&update.update);
-                if self.page.machine.handle_update(&update, self.now) == Whose::Agent {
-                    self.translator.handle_notification(update);
-                }
-            }
-            // `TurnEnded` has it.
-            Update::V2(update) if is_idle(&update.update) => {}
-            Update::V2(update) => {
-                let whose = self.page.machine.handle_update_v2(&update, self.now);
-                if whose == Whose::Agent {
-                    self.translator.handle_notification_v2(update);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Handles a request of the agent; returns one that the program has to answer.
-    fn handle_request(
-        &mut self,
-        key: RequestKey,
-        request: Received<AgentRequest>,
-    ) -> Option<SessionEvent> {
-        let Received { value, raw, .. } = request;
-        match value {
-            AgentRequest::V1(AgentRequestV1::RequestPermissionRequest(request)) => {
-                match self.page.machine.handle_permission_request(&request, self.now) {
-                    Some(outcome) => self.allow(key, outcome),
-                    None => {
-                        let id = self.requests.insert(Requester::Agent(key));
-                        self.translator.handle_permission_request(id, *request);
-                    }
-                }
-            }
-            AgentRequest::V1(AgentRequestV1::CreateElicitationRequest(request)) => {
-                let id = self.requests.insert(Requester::Agent(key));
-                self.translator.handle_elicitation_request(id, *request);
-            }
-            AgentRequest::V2(AgentRequestV2::RequestPermissionRequest(request)) => {
-                let id = self.requests.insert(Requester::Agent(key));
-                self.translator.handle_permission_request_v2(id, *request);
-            }
-            AgentRequest::V2(AgentRequestV2::CreateElicitationRequest(request)) => {
-                let id = self.requests.insert(Requester::Agent(key));
-                self.translator.handle_elicitation_request_v2(id, *request);
-            }
-            other if other.method() == crate::contextual_tools::METHOD => {
-                let result = self.page.handle_contextual(Some(raw.as_ref()), self.now);
-                let reply = match result {
-                    Ok(result) => AgentReply::Result(result),
-                    Err(error) => AgentReply::Error(error),
-                };
-                self.reply(key, reply);
-            }
-            other => {
-                let request = Received::new(other, raw);
-                return Some(SessionEvent::Request(key, Box::new(request)));
-            }
-        }
-        None
-    }
-
-    /// Answers a permission request about a tool of the page, which asks its user itself.
-    fn allow(&mut self, key: RequestKey, outcome: RequestPermissionOutcome) {
-        let answer = Answer::Permission(RequestPermissionResponse::new(outcome));
-        self.reply(key, AgentReply::Answer(answer));
-    }
-
-    pub(super) fn reply(&mut self, request: RequestKey, reply: AgentReply) {
-        if let Some(session) = self.attached {
-            self.commands.push_back(Command::Reply { session, request, reply });
-        }
-    }
-
-    fn handle_turn_ended(&mut self, ended: Result<Received<TurnEnd>, TurnError>) {
+    pub(super) fn handle_turn_ended(&mut self, ended: Result<Received<TurnEnd>, TurnError>) {
         let Some(session) = self.session.as_mut().filter(|session| session.has_turn) else {
             return;
         };
@@ -423,19 +287,6 @@ impl Conversation {
         }
     }
 
-    /// Sends the translator's responses to the agent and to the tools that have asked.
-    pub(super) fn respond(&mut self) {
-        while let Some(response) = self.translator.poll_response() {
-            match self.requests.remove(&response.request_id) {
-                Some(Requester::Agent(key)) => {
-                    self.reply(key, AgentReply::Answer(response.result));
-                }
-                Some(Requester::Tool(key)) => self.answer_question(key, response.result),
-                None => {}
-            }
-        }
-    }
-
     /// Handles the end of the connection to the agent, or of an attempt to make one.
     ///
     /// Turns and runs that wait for the agent fail, as do runs that follow until
@@ -469,20 +320,5 @@ impl Conversation {
             None => self.trouble(trouble),
         }
         self.advance();
-    }
-}
-
-fn is_idle(update: &SessionUpdateV2) -> bool {
-    matches!(update, SessionUpdateV2::StateUpdate(StateUpdate::Idle(_)))
-}
-
-/// The reply as a result or an error, ready to be sent.
-impl From<AgentReply> for acp_types::client::Reply {
-    fn from(reply: AgentReply) -> Self {
-        match reply {
-            AgentReply::Answer(answer) => Self::result(&answer),
-            AgentReply::Result(result) => Self::from(Ok::<Raw, _>(result)),
-            AgentReply::Error(error) => Self::from(error),
-        }
     }
 }

@@ -292,6 +292,11 @@ impl FrontendTools {
         self.actions.pop_front()
     }
 
+    /// Records activity of the agent that concerns no tool.
+    pub(crate) fn note_activity(&mut self, now: Duration) {
+        self.last_activity = now;
+    }
+
     /// Returns whether a turn is open: the next input with results [resumes](Self::resume_turn) it.
     pub fn is_turn_open(&self) -> bool {
         self.turn != Turn::Over

@@ -7,7 +7,7 @@ use crate::conversation::{
 use acp_types::client::{
     AgentNotification, AgentResponse, Call, CallError, CallKey, Connection, Event,
     InitializeResponse, Initialized, Open, Prompt, PromptContent, PromptError, Received,
-    SessionEvent, SessionKey, TurnError, TurnKey,
+    SessionEvent, SessionKey, TurnError, TurnKey, Update,
 };
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::dispatch::{
@@ -15,6 +15,7 @@ use acp_types::v1::dispatch::{
 };
 use acp_types::v1::elicitation::CompleteElicitationNotification;
 use acp_types::v1::initialization::ProtocolVersion;
+use acp_types::v1::prompt_turn::SessionUpdate;
 use acp_types::v1::session_config_options::SetSessionConfigOptionRequest;
 use acp_types::v1::session_modes::SetSessionModeRequest;
 use acp_types::v1::session_setup::{
@@ -55,7 +56,7 @@ impl Hub {
         }
     }
 
-    /// Logs in where that was asked for; else conversations begin.
+    /// Logs in if a login is planned; otherwise conversations begin.
     fn log_in(&mut self, now: Duration) {
         if let Login::Planned(call) = core::mem::replace(&mut self.login, Login::Done)
             && let Some(connection) = &mut self.connection
@@ -75,8 +76,12 @@ impl Hub {
         // Ends of sessions that were left are not news.
         let Some((number, session)) = self.threads.session(key) else { return };
         let Some(thread) = self.threads.get_mut(number) else { return };
-        if let SessionEvent::Refused(_) = &event {
-            thread.session = None;
+        match &event {
+            SessionEvent::Refused(_) => thread.session = None,
+            SessionEvent::Update(update) if is_text(&update.value) => {
+                self.text_thread = Some(number);
+            }
+            _ => {}
         }
         let left = thread.conversation.handle_session(session, event, now);
         if let Some(event) = left {
@@ -95,7 +100,7 @@ impl Hub {
         self.settle(number, now);
     }
 
-    /// A page that a user was sent to: which conversation has sent it there, is not said.
+    /// Handles a notification outside of sessions. The end of an elicitation does not name its conversation.
     fn handle_notification(
         &mut self,
         notification: Box<Received<AgentNotification>>,
@@ -224,8 +229,7 @@ impl Hub {
                 self.events.push_back(HubEvent::RunEnded(name, run_id, outcome));
             }
         } else if !fits {
-            let message = "The run says more than is kept of it.";
-            thread.conversation.handle_failure(Failure::LimitExceeded, message, now);
+            thread.conversation.handle_failure(Failure::LimitExceeded, RUN_FULL, now);
         }
     }
 
@@ -304,6 +308,16 @@ impl Hub {
         features.mcp_stdio &= self.options.agent_is_local;
         features
     }
+}
+
+/// Message of a run with a full log.
+pub(super) const RUN_FULL: &str = "The run has more output than its log holds.";
+
+/// Whether an update is a piece of a message or of a thought.
+fn is_text(update: &Update) -> bool {
+    use SessionUpdate::{AgentMessageChunk, AgentThoughtChunk};
+
+    matches!(update, Update::V1(it) if matches!(it.update, AgentMessageChunk(_) | AgentThoughtChunk(_)))
 }
 
 fn speaks_v2(connection: &Connection) -> bool {

@@ -29,6 +29,12 @@ struct LoggedRun {
     is_ready: bool,
 }
 
+impl LoggedRun {
+    fn fits(&self, pushed: &Result<u64, PushError>) -> bool {
+        !matches!(pushed, Err(PushError::Full)) && !self.log.is_full()
+    }
+}
+
 impl Runs {
     pub(super) fn get(&self, thread: ThreadNumber, run_id: &RunId) -> Option<&RunLog> {
         Some(&self.all.get(&thread)?.get(run_id)?.log)
@@ -81,7 +87,7 @@ impl Runs {
         }
     }
 
-    /// Adds an event to the log of a run; `false` when the run says more than its log holds.
+    /// Adds an event to the log of a run. Returns `false` if the log is full.
     pub(super) fn push(&mut self, thread: ThreadNumber, run_id: &RunId, event: &Event) -> bool {
         let Some(run) = self.all.get_mut(&thread).and_then(|runs| runs.get_mut(run_id)) else {
             return true;
@@ -91,7 +97,25 @@ impl Runs {
             run.is_ready = true;
             self.ready.push_back((thread, run_id.clone()));
         }
-        !matches!(pushed, Err(PushError::Full)) && !run.log.is_full()
+        run.fits(&pushed)
+    }
+
+    /// Adds an event that is written already, as [`push`](Self::push).
+    pub(super) fn push_written(
+        &mut self,
+        thread: ThreadNumber,
+        run_id: &RunId,
+        frame: &[u8],
+    ) -> bool {
+        let Some(run) = self.all.get_mut(&thread).and_then(|runs| runs.get_mut(run_id)) else {
+            return true;
+        };
+        let pushed = run.log.push_written(frame);
+        if !run.is_ready {
+            run.is_ready = true;
+            self.ready.push_back((thread, run_id.clone()));
+        }
+        run.fits(&pushed)
     }
 
     /// Ends the log of a run, returning the outcome of that.

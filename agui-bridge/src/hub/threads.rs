@@ -160,7 +160,7 @@ impl Threads {
         }
     }
 
-    /// Threads whose timers have fired.
+    /// Threads with timers that have fired.
     pub(super) fn due(&self, now: Duration) -> Vec<ThreadNumber> {
         let due = self.timers.iter().take_while(|(timer, _)| *timer <= now);
         due.map(|(_, number)| *number).collect()

@@ -123,11 +123,7 @@ impl SessionMemory {
                 self.push(Known { id, by_agent: true, print: Print::default(), bytes: 0 });
             }
             Event::TextMessageContent(content) => {
-                let open = self.known.iter_mut().rev().find(|known| known.id == content.message_id);
-                if let Some(known) = open {
-                    known.print = known.print.and(&content.delta);
-                    known.bytes = known.bytes.saturating_add(content.delta.len());
-                }
+                self.handle_text(&content.message_id, &content.delta);
             }
             Event::TextMessageEnd(end) => {
                 // A message without text cannot be compared.
@@ -140,6 +136,14 @@ impl SessionMemory {
                 self.know(&snapshot.messages);
             }
             _ => {}
+        }
+    }
+
+    /// Adds a piece of a message that is sent to the page.
+    pub(crate) fn handle_text(&mut self, id: &MessageId, delta: &str) {
+        if let Some(known) = self.known.iter_mut().rev().find(|known| known.id == *id) {
+            known.print = known.print.and(delta);
+            known.bytes = known.bytes.saturating_add(delta.len());
         }
     }
 

@@ -175,7 +175,7 @@ fn threads_share_a_connection() {
 }
 
 #[test]
-fn an_unread_thread_delays_no_other() {
+fn unread_thread_delays_no_other() {
     let mut options = hub_options();
     options.log.bytes = 64 << 10;
     let mut rig = Rig::connected(options);
@@ -205,7 +205,7 @@ fn an_unread_thread_delays_no_other() {
 }
 
 #[test]
-fn a_run_that_says_too_much_fails() {
+fn run_with_a_full_log_fails() {
     let mut options = hub_options();
     options.log.bytes = 4 << 10;
     let mut rig = Rig::connected(options);
@@ -247,7 +247,7 @@ fn runs_fail_with_the_connection_and_wait_for_the_next() {
 }
 
 #[test]
-fn an_agent_that_does_not_answer_fails_the_runs_that_wait() {
+fn waiting_runs_fail_when_the_agent_does_not_answer() {
     let mut rig = Rig::new(hub_options());
     rig.hub.connect(client(), rig.now);
     while rig.hub.poll_transmit().is_some() {}
@@ -258,7 +258,7 @@ fn an_agent_that_does_not_answer_fails_the_runs_that_wait() {
 }
 
 #[test]
-fn a_question_is_resumed_by_the_next_input() {
+fn interrupt_is_resumed_by_the_next_input() {
     let mut rig = Rig::connected(hub_options());
     rig.say("a", "1").unwrap();
     rig.say("b", "1").unwrap();
@@ -304,7 +304,7 @@ fn a_run_resumed_under_its_own_id_counts_on() {
 }
 
 #[test]
-fn requests_beside_the_conversation_are_the_programs() {
+fn file_request_is_left_to_the_program() {
     let mut rig = Rig::connected(hub_options());
     rig.say("a", "1").unwrap();
     let params = json!({"sessionId": "s1", "path": "/f"});
@@ -318,7 +318,7 @@ fn requests_beside_the_conversation_are_the_programs() {
 }
 
 #[test]
-fn a_setting_is_changed() {
+fn setting_is_changed() {
     let mut rig = Rig::connected(hub_options());
     rig.say("a", "1").unwrap();
     let now = rig.now;
@@ -355,7 +355,7 @@ fn threads_and_runs_are_bounded() {
 }
 
 #[test]
-fn a_queued_run_that_is_refused_has_no_log() {
+fn refused_queued_run_has_no_log() {
     let mut options = hub_options();
     options.conversation.when_busy = WhenBusy::Queue;
     options.conversation.queue_wait = Some(Duration::from_secs(1));

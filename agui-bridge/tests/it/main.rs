@@ -23,8 +23,6 @@ mod diffs;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
-mod fast_text;
-#[cfg(test)]
 mod frontend_tool;
 #[cfg(test)]
 mod frontend_tool_properties;
@@ -32,6 +30,8 @@ mod frontend_tool_properties;
 mod generated;
 #[cfg(test)]
 mod hub;
+#[cfg(test)]
+mod hub_text;
 #[cfg(test)]
 mod hybrid_tools;
 #[cfg(test)]

@@ -6,10 +6,9 @@ use crate::generated::{
 use crate::script::{Step, events, in_stream, interrupting};
 use acp_types::v1::prompt_turn::SessionUpdate;
 use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
-use agui_bridge::{FastText, Options, Translator};
+use agui_bridge::{Options, Translator};
 use agui_types::compact::compact;
 use agui_types::event::{Event, RunFinishedOutcome, TextMessageRole};
-use agui_types::input::RunAgentInput;
 use agui_types::profile::Profile;
 use agui_types::reduce::Reducer;
 use agui_types::sse;
@@ -368,40 +367,6 @@ proptest! {
             }
         }
         prop_assert_eq!(read, events);
-    }
-
-    /// The fast path writes the same body as the translator.
-    #[test]
-    fn fast_path_equals_the_translator(options in options(), updates in proptest::collection::vec(
-        prop_oneof![update(), chunk("[ab\"\n]{1,3}".prop_map(|text| json!({"type": "text", "text": text})))], 0..40)) {
-        let input: RunAgentInput = serde_json::from_str(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
-        let (mut long, mut short) = (Translator::new(options.clone()), Translator::new(options));
-        let (mut bodies, mut fast, mut fast_lines) = ([Vec::new(), Vec::new()], FastText::new(), 0);
-        for translator in [&mut long, &mut short] {
-            let _ = translator.begin_run(&input, &[]);
-        }
-        for update in &updates {
-            let params = json!({"sessionId": "session", "update": update}).to_string();
-            let line = format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#);
-            for (translator, body, is_short) in [(&mut long, 0, false), (&mut short, 1, true)] {
-                if is_short && fast.write(translator, line.as_bytes(), &mut bodies[body]) {
-                    fast_lines += 1;
-                    continue;
-                }
-                translator.handle_notification(serde_json::from_str(&params)?);
-                for event in events(translator) {
-                    sse::write_event(&mut bodies[body], &event)?;
-                }
-            }
-        }
-        let decoded = bodies.map(|body| {
-            let mut decoder = sse::Decoder::default();
-            decoder.push(&body);
-            std::iter::from_fn(|| decoder.next_frame()).map(|frame| frame.unwrap().decode::<Event>().unwrap()).collect::<Vec<_>>()
-        });
-        prop_assert_eq!(&decoded[0], &decoded[1]);
-        prop_assert_eq!(serde_json::to_string(&long)?, serde_json::to_string(&short)?);
-        prop_assert!(fast_lines <= updates.len());
     }
 
     /// The result of a stream is the same when its deltas are joined or split.

@@ -215,7 +215,7 @@ async fn flooding_run_is_ended() {
     run.reconnect(&gateway).await;
     let told = run.rest().await;
     assert_eq!(told.end(), "LIMIT_EXCEEDED");
-    assert_eq!(told.error().message, "The run says more than is kept of it.");
+    assert_eq!(told.error().message, "The run has more output than its log holds.");
     assert!(told.text().len() > 4 * 1024 * 1024, "all of it is there");
     let next = gateway.ask("t", "2", "and now?").await.rest().await;
     assert_eq!((next.end(), &*next.text()), ("success", "quiet"));

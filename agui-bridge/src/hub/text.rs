@@ -1,0 +1,207 @@
+//! The fast path for text: from the agent's line to the frame in the log.
+//!
+//! Most lines of an agent are pieces of one message or thought. The text of such a line is copied to the frame with its
+//! escapes; the line is not decoded. A line that differs from the previous one only in its text is not even peeked at. All
+//! other lines pass through the connection.
+use super::Hub;
+use super::drive::RUN_FULL;
+use super::text_piece::TextPiece;
+use super::threads::ThreadNumber;
+use crate::Failure;
+use crate::conversation::OpenText;
+use crate::outbox::Voice;
+use acp_types::client::SessionKey;
+use agui_types::id::{MessageId, RunId};
+use agui_types::sse::{DeltaWriter, JsonString};
+use alloc::borrow::{Cow, ToOwned};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::{JsonStr, Peeked};
+
+/// Bytes of a line without its text that are kept for comparison.
+const MAX_SHAPE: usize = 4096;
+
+/// Texts that are known at the same time.
+const MAX_TEXTS: usize = 8;
+
+/// Shapes that are learnt for one message at most. An agent may number its lines, so that no two have the same shape.
+const MAX_LEARNT: u32 = 4;
+
+/// The open texts of threads that may take the fast path, the latest first.
+#[derive(Debug, Default)]
+pub(super) struct FastTexts {
+    texts: Vec<FastText>,
+    /// Buffer for a frame.
+    frame: Vec<u8>,
+}
+
+/// The open text of a thread, and the shape of its last line.
+#[derive(Debug)]
+struct FastText {
+    thread: ThreadNumber,
+    session: SessionKey,
+    /// Id of the session, as JSON text.
+    session_id: String,
+    run_id: RunId,
+    message: MessageId,
+    voice: Voice,
+    /// Id that the agent gave to the message.
+    key: Option<String>,
+    writer: DeltaWriter,
+    /// The line up to its text, with the quote.
+    head: Vec<u8>,
+    /// The line after its text, with the quote.
+    tail: Vec<u8>,
+    learnt: u32,
+}
+
+impl Hub {
+    /// Handles a line that differs from the previous one of an open text only in its text. Returns `false` for any other
+    /// line, which is not handled.
+    pub(super) fn handle_similar(&mut self, line: &str, now: Duration) -> bool {
+        let mut found = self.texts.texts.iter().enumerate();
+        let Some((place, text)) = found.find_map(|(place, it)| Some((place, it.text(line)?)))
+        else {
+            return false;
+        };
+        self.write_text(place, text, now)
+    }
+
+    /// Handles a message that was peeked at: on the fast path, or else through the connection.
+    pub(super) fn handle_message(&mut self, line: &Peeked<'_>, now: Duration) {
+        let piece = TextPiece::read(line);
+        if let Some(piece) = &piece
+            && self.handle_piece(line, piece, now)
+        {
+            return;
+        }
+        let Some(connection) = &mut self.connection else { return };
+        connection.handle_peeked(line, now);
+        self.text_thread = None;
+        self.drive(now);
+        if let (Some(piece), Some(thread)) = (piece, self.text_thread.take()) {
+            self.note_text(line, &piece, thread);
+        }
+    }
+
+    /// Handles a line that continues an open text. Returns `false` for any other line, which is not handled.
+    fn handle_piece(&mut self, line: &Peeked<'_>, piece: &TextPiece<'_>, now: Duration) -> bool {
+        let Some(place) = self.texts.texts.iter().position(|it| it.is_continued_by(piece)) else {
+            return false;
+        };
+        if !self.write_text(place, piece.text, now) {
+            return false;
+        }
+        if let Some(text) = self.texts.texts.first_mut() {
+            text.learn(line.line(), piece.text);
+        }
+        true
+    }
+
+    /// Writes a text, which is in its quotes, to the log, if it is one event and changes nothing else.
+    fn write_text(&mut self, place: usize, text: &str, now: Duration) -> bool {
+        self.texts.texts.swap(0, place);
+        let Some(known) = self.texts.texts.first() else { return false };
+        let number = known.thread;
+        let Some(thread) = self.threads.get_mut(number) else { return false };
+        let Some((decoded, delta)) = decoded(text) else { return false };
+        let is_current = thread.session.is_some_and(|(_, key)| key == known.session);
+        if !is_current || !thread.conversation.handle_text(&known.message, &decoded, now) {
+            return false;
+        }
+        self.texts.frame.clear();
+        known.writer.write_escaped(&mut self.texts.frame, delta);
+        if !self.runs.push_written(number, &known.run_id, &self.texts.frame) {
+            thread.conversation.handle_failure(Failure::LimitExceeded, RUN_FULL, now);
+        }
+        self.settle(number, now);
+        true
+    }
+
+    /// Notes the text that a line has begun or continued.
+    fn note_text(&mut self, line: &Peeked<'_>, piece: &TextPiece<'_>, number: ThreadNumber) {
+        let Some(thread) = self.threads.get(number) else { return };
+        let (Some((_, session)), Some(open)) = (thread.session, thread.conversation.open_text())
+        else {
+            return;
+        };
+        let mut text = FastText::new(number, session, piece.session, &open);
+        if !text.is_continued_by(piece) {
+            return;
+        }
+        text.learn(line.line(), piece.text);
+        self.texts.texts.retain(|it| it.thread != number);
+        self.texts.texts.insert(0, text);
+        self.texts.texts.truncate(MAX_TEXTS);
+    }
+}
+
+impl FastText {
+    fn new(
+        thread: ThreadNumber,
+        session: SessionKey,
+        session_id: &str,
+        open: &OpenText<'_>,
+    ) -> Self {
+        let writer = match open.voice {
+            Voice::Thought => DeltaWriter::reasoning_message(open.message),
+            Voice::Agent | Voice::User => DeltaWriter::text_message(open.message),
+        };
+        Self {
+            thread,
+            session,
+            session_id: session_id.to_owned(),
+            run_id: open.run_id.clone(),
+            message: open.message.clone(),
+            voice: open.voice,
+            key: open.key.map(ToOwned::to_owned),
+            writer,
+            head: Vec::new(),
+            tail: Vec::new(),
+            learnt: 0,
+        }
+    }
+
+    fn is_continued_by(&self, piece: &TextPiece<'_>) -> bool {
+        let tag = match self.voice {
+            Voice::Agent => "\"agent_message_chunk\"",
+            Voice::Thought => "\"agent_thought_chunk\"",
+            Voice::User => return false,
+        };
+        let is_same = |id: JsonStr<'_>| self.key.as_deref().is_some_and(|key| id == key);
+        piece.tag == tag && piece.session == self.session_id && piece.message_id.is_none_or(is_same)
+    }
+
+    /// Keeps the shape of a line: the line without its text, which is a part of it.
+    fn learn(&mut self, line: &str, text: &str) {
+        if self.learnt >= MAX_LEARNT {
+            return;
+        }
+        self.learnt += 1;
+        self.head.clear();
+        self.tail.clear();
+        let start = text.as_ptr().addr().wrapping_sub(line.as_ptr().addr());
+        let (head, tail) = (line.get(..=start), line.get(start + text.len() - 1..));
+        if let (Some(head), Some(tail)) = (head, tail)
+            && head.len() + tail.len() <= MAX_SHAPE
+        {
+            self.head.extend_from_slice(head.as_bytes());
+            self.tail.extend_from_slice(tail.as_bytes());
+        }
+    }
+
+    /// The text of a line of this shape, in its quotes.
+    fn text<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let start = self.head.len().checked_sub(1)?;
+        let bytes = line.as_bytes();
+        let text = bytes.strip_prefix(&*self.head)?.strip_suffix(&*self.tail)?;
+        line.get(start..start + text.len() + 2)
+    }
+}
+
+/// Decodes a string of one character or more; returns it with its spelling.
+fn decoded(text: &str) -> Option<(Cow<'_, str>, JsonString<'_>)> {
+    let delta = JsonString::from_text(text).ok().filter(|_| text.len() > 2)?;
+    Some((JsonStr::new(text)?.decode()?, delta))
+}

@@ -1,0 +1,192 @@
+//! The fast path for text: the lines that take it, and its events and state beside those of the decoding path.
+use crate::generated::{cases, chunk, options as translator_options, update};
+use crate::thread::{input, options, user};
+use acp_types::client;
+use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use agui_bridge::Translator;
+use agui_bridge::conversation::{Conversation, ConversationOptions};
+use agui_bridge::hub::{Hub, HubOptions};
+use agui_types::event::Event;
+use agui_types::sse;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const NOW: Duration = Duration::ZERO;
+
+/// A hub with a run whose prompt was sent, for a session `session`.
+fn prompted(conversation: ConversationOptions) -> Hub {
+    let mut hub = Hub::new(HubOptions::new(options()));
+    hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), NOW);
+    let initialized = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#;
+    hub.handle_line(Ok(initialized), NOW);
+    hub.insert_thread("t", Conversation::new(conversation), NOW).unwrap();
+    hub.handle_run("t", input("r", &[user("u", "Hi")], &json!({})), NOW).unwrap();
+    hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"session"}}"#), NOW);
+    assert_eq!(std::iter::from_fn(|| hub.poll_transmit()).count(), 3);
+    hub
+}
+
+fn line(update: &Value) -> String {
+    let params = json!({"sessionId": "session", "update": update});
+    json!({"jsonrpc": "2.0", "method": "session/update", "params": params}).to_string()
+}
+
+fn text(text: &str) -> Value {
+    json!({"sessionUpdate": "agent_message_chunk", "messageId": "a", "content": {"type": "text", "text": text}})
+}
+
+/// The frames of a line, as text. The fast path keeps the escapes of a text.
+fn frames(hub: &mut Hub, line: &str) -> String {
+    hub.handle_line(Ok(line), NOW);
+    let frames = std::iter::from_fn(|| hub.poll_frame());
+    frames.map(|frame| String::from_utf8(frame.bytes.to_vec()).unwrap()).collect()
+}
+
+/// The line with its text in another spelling.
+fn spelt(update: &Value) -> String {
+    line(update).replace("\"A\"", r#""\u0041""#)
+}
+
+#[test]
+fn piece_of_an_open_text_is_not_decoded() {
+    let mut hub = prompted(options());
+    let first = frames(&mut hub, &spelt(&text("A")));
+    assert!(first.contains("TEXT_MESSAGE_START") && first.contains(r#""delta":"A""#), "{first}");
+    let second = frames(&mut hub, &spelt(&text("A")));
+    assert_eq!(
+        second,
+        "id: r:4\ndata: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"msg-a\",\"delta\":\"\\u0041\"}\n\n"
+    );
+    let mut strange = Vec::new();
+    for (name, value) in [("_meta", json!({"k": 1})), ("messageId", json!(7)), ("more", json!(1))] {
+        let mut update = text("A");
+        update[name] = value;
+        strange.push(update);
+    }
+    for (name, value) in
+        [("annotations", json!({})), ("_meta", json!({})), ("type", json!("image"))]
+    {
+        let mut update = text("A");
+        update["content"][name] = value;
+        strange.push(update);
+    }
+    for update in &strange {
+        let frames = frames(&mut hub, &spelt(update));
+        assert!(!frames.contains("u0041"), "{frames}");
+    }
+    // A member that comes twice is the decoder's to judge.
+    let twice = spelt(&text("A")).replace("\"text\":\"\\", "\"text\":\"B\",\"text\":\"\\");
+    assert_eq!(twice.matches("\"text\":").count(), 2, "{twice}");
+    for _ in 0..2 {
+        let frames = frames(&mut hub, &twice);
+        assert!(!frames.contains("u0041"), "{frames}");
+    }
+    let half = line(&text("A")).replace("\"A\"", r#""\ud83d""#);
+    let broken = frames(&mut hub, &half);
+    assert!(!broken.contains("ud83d"), "{broken}");
+    assert_eq!(frames(&mut hub, "{"), "");
+}
+
+#[test]
+fn piece_in_a_line_of_another_shape_is_not_decoded() {
+    let mut hub = prompted(options());
+    for number in 0..10 {
+        let piece = spelt(&text("A")) + &" ".repeat(number);
+        let frames = frames(&mut hub, &piece);
+        assert_eq!(frames.contains("u0041"), number > 0, "{frames}");
+    }
+}
+
+#[test]
+fn piece_of_an_open_thought_is_not_decoded() {
+    let mut hub = prompted(options());
+    let mut thought = text("A");
+    thought["sessionUpdate"] = json!("agent_thought_chunk");
+    frames(&mut hub, &spelt(&thought));
+    let more = frames(&mut hub, &spelt(&thought));
+    assert!(more.contains("REASONING_MESSAGE_CONTENT") && more.contains("u0041"), "{more}");
+    let said = frames(&mut hub, &spelt(&text("A")));
+    assert!(said.contains("REASONING_END") && !said.contains("u0041"), "{said}");
+}
+
+#[test]
+fn line_of_an_ended_run_is_decoded_in_the_next() {
+    let mut hub = prompted(options());
+    let piece = spelt(&text("A"));
+    frames(&mut hub, &piece);
+    frames(&mut hub, &piece);
+    hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#), NOW);
+    while hub.poll_frame().is_some() {}
+    assert_eq!(frames(&mut hub, &piece), "", "no run is open");
+    hub.handle_run("t", input("r2", &[user("u2", "Go on")], &json!({})), NOW).unwrap();
+    let next = frames(&mut hub, &piece);
+    assert!(next.contains("TEXT_MESSAGE_START") && !next.contains("u0041"), "{next}");
+}
+
+#[test]
+fn conversation_does_not_grow_with_pieces() {
+    let piece = line(&text("word "));
+    let mut sizes = Vec::new();
+    for pieces in [10, 20_000] {
+        let mut hub = prompted(options());
+        (0..pieces).for_each(|_| hub.handle_line(Ok(&piece), NOW));
+        let mut thread = serde_json::to_value(hub.conversation("t").unwrap()).unwrap();
+        // The print of a message and its length depend on the text.
+        thread["memory"] = Value::Null;
+        sizes.push(thread.to_string().len());
+    }
+    assert_eq!(sizes[0], sizes[1]);
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Lines that are compared, lines that are peeked at and lines that are decoded make the events of a translator that is
+    /// fed by hand, and the same state.
+    #[test]
+    fn fast_path_equals_the_decoding_path(
+        translator in translator_options(),
+        updates in proptest::collection::vec(prop_oneof![
+            update(),
+            chunk("[ab\"\n]{1,3}".prop_map(|text| json!({"type": "text", "text": text}))),
+        ], 0..40),
+    ) {
+        let mut conversation = options();
+        let mut translator = translator;
+        translator.times.idle = None;
+        conversation.translator = translator.clone();
+        let mut hubs: [Hub; 3] = std::array::from_fn(|_| prompted(conversation.clone()));
+        for (number, update) in updates.iter().enumerate() {
+            let mut decoded = json!({"sessionId": "session", "update": update, "number": number});
+            decoded = json!({"jsonrpc": "2.0", "method": "session/update", "params": decoded});
+            let lines = [line(update), line(update) + &" ".repeat(number), decoded.to_string()];
+            for (hub, line) in hubs.iter_mut().zip(&lines) {
+                hub.handle_line(Ok(line), NOW);
+            }
+        }
+        let states = hubs.each_ref().map(|hub| serde_json::to_value(hub.conversation("t").unwrap()).unwrap());
+        let read = hubs.each_mut().map(|hub| {
+            let mut decoder = sse::Decoder::default();
+            while let Some(frame) = hub.poll_frame() {
+                decoder.push(&frame.bytes);
+            }
+            let frames = std::iter::from_fn(|| decoder.next_frame());
+            frames.map(|it| it.unwrap().decode().unwrap()).collect::<Vec<Event>>()
+        });
+        let mut by_hand = Translator::new(translator);
+        let _ = by_hand.tick(NOW);
+        let input = input("r", &[user("u", "Hi")], &json!({}));
+        let _ = by_hand.begin_run(&input, &["Hi".into()]);
+        for update in &updates {
+            let params = json!({"sessionId": "session", "update": update});
+            let _ = by_hand.tick(NOW);
+            by_hand.handle_notification(crate::thread::read(&params));
+        }
+        let expected: Vec<Event> = std::iter::from_fn(|| by_hand.poll_event()).collect();
+        for (state, read) in states.iter().zip(&read) {
+            prop_assert_eq!(read, &expected);
+            prop_assert_eq!(state, &states[2]);
+        }
+    }
+}
