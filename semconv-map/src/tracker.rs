@@ -230,6 +230,13 @@ impl Tracker {
         self.measure_sessions();
     }
 
+    /// Returns whether a line of the agent only continues a text of which nothing is recorded. A caller can leave such a
+    /// line out instead of peeking it.
+    #[inline]
+    pub fn is_quiet(&self, line: &[u8]) -> bool {
+        self.quiet.knows(line)
+    }
+
     /// Handles a line that was already peeked to route it; otherwise like [`handle_line`](Self::handle_line).
     pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
         self.now = self.now.max(now);

@@ -2,6 +2,7 @@
 //! succeed are read up to the result if it comes last. Both paths have the same outcome.
 use crate::lines::{prompt, stop};
 use crate::spans::{A2C, C2A};
+use jsonrpc_core::peek;
 use proptest::prelude::*;
 use semconv_map::content::Capture;
 use semconv_map::{CloseReason, Direction, Policy, Record, Tracker};
@@ -125,6 +126,21 @@ fn records_of_lines(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec
     format!("{records:#?}\n{:#?}", tracker.counters())
 }
 
+/// Records of these lines in a program that peeks lines that are not quiet.
+fn peeked(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) -> String {
+    let (mut tracker, now) = (Tracker::new(policy.clone()), Duration::from_secs(1));
+    for (direction, line) in lines {
+        match peek(&line) {
+            _ if direction == A2C && tracker.is_quiet(&line) => {}
+            Ok(peeked) => tracker.handle_peeked(direction, now, &peeked),
+            Err(_) => tracker.handle_line(direction, now, &line),
+        }
+    }
+    tracker.close(now, CloseReason::ClientClosed);
+    let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
+    format!("{records:#?}\n{:#?}", tracker.counters())
+}
+
 /// A request, a response, or both, with the same id.
 #[derive(Clone, Debug)]
 struct Said {
@@ -225,10 +241,17 @@ proptest! {
         for params in &params {
             prop_assert!(serde_json::from_str::<Value>(params).is_ok(), "{}", params);
         }
-        let first = |params| format!(r#"{{"jsonrpc":"2.0",{METHOD},"params":{params}}}"#).into_bytes();
-        let last = |params| format!(r#"{{"jsonrpc":"2.0","params":{params},{METHOD}}}"#).into_bytes();
-        let expected = records_of(&policy, params.iter().map(last));
-        prop_assert_eq!(&records_of(&policy, params.iter().map(first)), &expected);
+        let first = |params: &String| format!(r#"{{"jsonrpc":"2.0",{METHOD},"params":{params}}}"#).into_bytes();
+        let last = |params: &String| format!(r#"{{"jsonrpc":"2.0","params":{params},{METHOD}}}"#).into_bytes();
+        let expected = records_of(&policy, params.iter().copied().map(last));
+        prop_assert_eq!(&records_of(&policy, params.iter().copied().map(first)), &expected);
+        let turn = |line: fn(&String) -> Vec<u8>| {
+            let lines = params.iter().map(move |params: &&String| (A2C, line(params)));
+            let first = (C2A, prompt(1, "s").into_bytes());
+            [first].into_iter().chain(lines).chain([(A2C, stop(1, "end_turn").into_bytes())])
+        };
+        prop_assert_eq!(&peeked(&policy, turn(first)), &expected);
+        prop_assert_eq!(&peeked(&policy, turn(last)), &expected);
         let otherwise = |params| format!(r#" {{{METHOD}, "jsonrpc":"2.0","params" :{params}}}"#).into_bytes();
         prop_assert_eq!(&records_of(&policy, params.iter().map(otherwise)), &expected);
         // The decisive prefix of a line is equivalent to the line.
@@ -251,7 +274,8 @@ proptest! {
     #[test]
     fn skimmed_responses_equal_decoded_responses(said in prop::collection::vec(said(), 1..24), policy in policies()) {
         let expected = records_of_lines(&policy, lines(&said, " "));
-        prop_assert_eq!(records_of_lines(&policy, lines(&said, "")), expected);
+        prop_assert_eq!(&records_of_lines(&policy, lines(&said, "")), &expected);
+        prop_assert_eq!(&peeked(&policy, lines(&said, "")), &expected);
     }
 
     /// For any bytes there is no panic.
