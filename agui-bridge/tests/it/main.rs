@@ -31,7 +31,15 @@ mod generated;
 #[cfg(test)]
 mod hub;
 #[cfg(test)]
+mod hub_differences;
+#[cfg(test)]
+mod hub_player;
+#[cfg(test)]
+mod hub_properties;
+#[cfg(test)]
 mod hub_text;
+#[cfg(test)]
+mod hub_world;
 #[cfg(test)]
 mod hybrid_tools;
 #[cfg(test)]
@@ -54,6 +62,8 @@ mod permission;
 mod properties;
 #[cfg(test)]
 mod recorded;
+#[cfg(test)]
+mod recorded_hub;
 #[cfg(test)]
 mod replay;
 #[cfg(test)]

@@ -40,9 +40,9 @@ fn translate(path: &Path) -> Result<(), Box<dyn Error>> {
     let shown = path.display();
     let messages = messages(&fs::read_to_string(path)?);
     let mut written = String::new();
-    for how in [How::Plain(Profile::V1), How::Plain(Profile::Legacy), How::Known] {
+    for how in [How::Plain(Profile::V1), How::Plain(Profile::Legacy), How::Known(Profile::V1)] {
         println!("{shown} {how:?}");
-        let profile = if let How::Plain(profile) = how { profile } else { Profile::V1 };
+        let (How::Plain(profile) | How::Known(profile)) = how;
         for session in replay(&messages, how) {
             let events: Vec<Value> =
                 session.events.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;

@@ -13,19 +13,40 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A message of a recording, with its sender.
-///
-/// A line of a recording is `{"client":MESSAGE}` or `{"agent":MESSAGE}`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// A line of one side of a recorded connection.
+#[derive(Clone, Debug)]
 pub(crate) enum Sent {
-    Client(Box<RawValue>),
-    Agent(Box<RawValue>),
+    Client(String),
+    Agent(String),
+}
+
+/// A line of a recording: `{"client":MESSAGE}` or `{"agent":MESSAGE}`; or, of a transcript that has everything on the
+/// wire, `{"dir":"c2a","line":TEXT}` or `{"dir":"a2c","line":TEXT}` among lines of other directions.
+#[derive(Deserialize)]
+struct Recorded {
+    #[serde(default)]
+    client: Option<Box<RawValue>>,
+    #[serde(default)]
+    agent: Option<Box<RawValue>>,
+    #[serde(default)]
+    dir: Option<String>,
+    #[serde(default)]
+    line: Option<String>,
 }
 
 /// The messages of a recording.
 pub(crate) fn messages(text: &str) -> Vec<Sent> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let sent = |line: &str| {
+        let Recorded { client, agent, dir, line } = serde_json::from_str(line).unwrap();
+        match (client, agent, dir.as_deref()) {
+            (Some(message), _, _) => Some(Sent::Client(message.get().to_owned())),
+            (_, Some(message), _) => Some(Sent::Agent(message.get().to_owned())),
+            (_, _, Some("c2a")) => line.map(Sent::Client),
+            (_, _, Some("a2c")) => line.map(Sent::Agent),
+            _ => None,
+        }
+    };
+    text.lines().filter_map(sent).collect()
 }
 
 /// The translation of a recorded session.
@@ -43,8 +64,8 @@ pub(crate) struct Translated {
 pub(crate) enum How {
     /// The default options.
     Plain(Profile),
-    /// The options for the recorded agent, for clients of 1.0.
-    Known,
+    /// The options for the recorded agent.
+    Known(Profile),
 }
 
 /// Replays a recording with a translator for each session; questions are asked in the stream.
@@ -110,7 +131,7 @@ impl Replay {
             Sent::Client(text) => ("client", text),
             Sent::Agent(text) => ("agent", text),
         };
-        let message: Message = serde_json::from_str(text.get()).unwrap_or_default();
+        let message: Message = serde_json::from_str(text).unwrap_or_default();
         let params = message.params.as_deref().map_or("null", RawValue::get);
         let result = message.result.as_deref().map_or("null", RawValue::get);
         match (from, message.method.as_deref(), message.id) {
@@ -152,8 +173,8 @@ impl Replay {
     fn options(&self) -> Options {
         match self.how {
             How::Plain(profile) => in_stream(profile),
-            How::Known => {
-                let mut options = in_stream(Profile::V1);
+            How::Known(profile) => {
+                let mut options = in_stream(profile);
                 self.quirks.apply_to(&mut options);
                 options
             }
@@ -287,6 +308,6 @@ fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-fn read<T: jsonrpc_core::wire::Wire>(text: &str) -> T {
+pub(crate) fn read<T: jsonrpc_core::wire::Wire>(text: &str) -> T {
     wire::decode(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }

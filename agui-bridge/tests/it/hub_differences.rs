@@ -1,0 +1,135 @@
+//! The events of a hub beside those of a translator that is fed by hand, and where they may differ.
+//!
+//! A hub opens a session within the run that needs it, so that the page sees what the agent announces of the session. The
+//! recorded clients have opened their sessions before the first prompt. What their agents sent in between is given to the
+//! translator after that prompt, as the hub has it.
+use crate::hub_player::play;
+use crate::replay::{How, Sent, replay};
+use crate::script::verify;
+use agui_types::profile::Profile;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A difference between the two ways. Streams that differ in nothing else have the same events in the same order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Difference {
+    /// A snapshot of the messages ends with the user's message of the run. The page shows that message already, and would
+    /// lose it to a snapshot without it.
+    OwnMessage,
+    /// A loaded session without messages makes no snapshot, which would remove the messages of the page.
+    EmptySnapshot,
+}
+
+impl Difference {
+    const ALL: [Self; 2] = [Self::OwnMessage, Self::EmptySnapshot];
+
+    /// The events without this difference.
+    fn removed(self, mut events: Vec<Value>) -> Vec<Value> {
+        match self {
+            Self::OwnMessage => {
+                let snapshots = events.iter_mut().filter_map(|it| it.get_mut("messages"));
+                for messages in snapshots.filter_map(Value::as_array_mut) {
+                    messages
+                        .retain(|it| !it["id"].as_str().unwrap_or_default().starts_with("user-"));
+                }
+            }
+            Self::EmptySnapshot => {
+                events.retain(|it| it["messages"].as_array().is_none_or(|it| !it.is_empty()));
+            }
+        }
+        events
+    }
+}
+
+/// The messages with what an agent sent between the opening of a session and its first prompt after that prompt.
+fn opened_in_runs(messages: &[Sent]) -> Vec<Sent> {
+    let (mut ordered, mut open) = (Vec::new(), BTreeSet::new());
+    let (mut held, mut loads) = (BTreeMap::<String, Vec<Sent>>::new(), BTreeMap::new());
+    for sent in messages {
+        let (Sent::Client(line) | Sent::Agent(line)) = sent;
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        let session = message["params"]["sessionId"].as_str().unwrap_or_default().to_owned();
+        let (method, id) = (message["method"].as_str(), message["id"].to_string());
+        let is_agents = matches!(sent, Sent::Agent(_));
+        if is_agents && method.is_none() {
+            loads.retain(|load, _| *load != id);
+        }
+        let is_loading = loads.values().any(|loading| *loading == session);
+        let is_held = !session.is_empty() && !open.contains(&session) && !is_loading;
+        if is_agents && method.is_some() && is_held {
+            held.entry(session).or_default().push(sent.clone());
+            continue;
+        }
+        ordered.push(sent.clone());
+        match method.filter(|_| !is_agents) {
+            Some("initialize") => open.clear(),
+            Some("session/load") => drop(loads.insert(id, session)),
+            Some("session/prompt") => {
+                ordered.extend(held.remove(&session).into_iter().flatten());
+                open.insert(session);
+            }
+            _ => {}
+        }
+    }
+    ordered
+}
+
+/// The number of sessions that were compared, and of those with each difference.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    pub(crate) sessions: usize,
+    pub(crate) events: usize,
+    pub(crate) differences: BTreeMap<Difference, usize>,
+}
+
+impl Compared {
+    /// Compares the events that a recording becomes in both ways.
+    ///
+    /// # Errors
+    /// A session has an event that the other way does not have there.
+    pub(crate) fn add(&mut self, messages: &[Sent], profile: Profile) -> Result<(), String> {
+        let by_hub = play(messages, profile);
+        for session in replay(&opened_in_runs(messages), How::Known(profile)) {
+            let Some(by_hub) = by_hub.get(&session.session) else { continue };
+            verify(profile, by_hub);
+            let by_hand: Vec<_> =
+                session.events.iter().map(|event| serde_json::to_value(event).unwrap()).collect();
+            let ways = [common(by_hub.clone()), common(by_hand)];
+            let without = |but: Option<Difference>| {
+                ways.clone().map(|events| {
+                    let all = Difference::ALL.into_iter().filter(|it| Some(*it) != but);
+                    all.fold(events, |events, it| it.removed(events))
+                })
+            };
+            let [given, expected] = without(None);
+            if let Some(place) = (0..given.len().max(expected.len()))
+                .find(|place| given.get(*place) != expected.get(*place))
+            {
+                let (given, expected) = (given.get(place), expected.get(place));
+                return Err(format!(
+                    "{}, event {place}: {given:?}, and by hand {expected:?}",
+                    session.session
+                ));
+            }
+            for difference in Difference::ALL {
+                let [given, expected] = without(Some(difference));
+                if given != expected {
+                    *self.differences.entry(difference).or_default() += 1;
+                }
+            }
+            (self.sessions, self.events) = (self.sessions + 1, self.events + by_hub.len());
+        }
+        Ok(())
+    }
+}
+
+/// The events without what only the two ends of a recording differ in.
+fn common(mut events: Vec<Value>) -> Vec<Value> {
+    // The run that shows what a translator still has is not in the recording.
+    let last = events.iter().rposition(|it| it["type"] == "RUN_STARTED" && it["runId"] == "last");
+    events.truncate(last.unwrap_or(events.len()));
+    for event in events.iter_mut().filter(|event| event["code"] == "AGENT_EXITED") {
+        event["message"] = Value::Null;
+    }
+    events
+}
