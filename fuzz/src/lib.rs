@@ -3,6 +3,7 @@
 //! `cargo test` replays the corpus on any toolchain; `fuzz/run` searches for new inputs, as described in the README.
 mod acp;
 mod agui;
+mod bridge;
 mod codec;
 mod conductor;
 mod document;
@@ -21,6 +22,7 @@ pub use acp::{agent, client};
 pub use agui::{
     agui_client, agui_event, agui_produce, agui_proto, agui_run_log, agui_sse, agui_stream,
 };
+pub use bridge::{conversation, hub};
 pub use codec::codec;
 pub use conductor::conductor;
 pub use document::document;
@@ -38,7 +40,7 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 26] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
@@ -63,4 +65,6 @@ pub const TARGETS: [Target; 24] = [
     ("mcp_context", mcp_context),
     ("mcp_schema", mcp_schema),
     ("mcp_peers", mcp_peers),
+    ("conversation", conversation),
+    ("hub", hub),
 ];

@@ -9,7 +9,7 @@ use agui_types::event::{
 use agui_types::input::RunAgentInput;
 use agui_types::reduce::Reducer;
 use agui_types::run_log::{Frames, LogPart, PushError, Read, RunLog, RunLogLimits, RunOutcome};
-use agui_types::sse::Decoder;
+use agui_types::sse::{Decoder, DeltaWriter};
 use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
 use proptest::prelude::*;
@@ -354,6 +354,30 @@ fn unread_events_are_returned_as_they_were_sent() {
     for unknown in ["r_1:14", "r_2:1", "r_1:x", "1", ""] {
         assert_eq!(log.number(unknown), None, "{unknown}");
     }
+}
+
+#[test]
+fn written_deltas_are_logged_as_their_events() {
+    let writer = DeltaWriter::text_message(&"m".into());
+    let (mut pushed, mut written) = (RunLog::new(&input(), LIMITS), RunLog::new(&input(), LIMITS));
+    for event in run(200) {
+        pushed.push(&event).expect("room");
+        match &event {
+            Event::TextMessageContent(content) => {
+                let mut frame = Vec::new();
+                writer.write(&mut frame, &content.delta);
+                written.push_written(&frame).expect("room");
+            }
+            _ => drop(written.push(&event).expect("room")),
+        }
+        assert_eq!(written.last(), pushed.last());
+        assert_eq!(written.bytes(), pushed.bytes());
+    }
+    for after in [0, 3, 200, pushed.last() - 1] {
+        assert_eq!(written.read(after, BATCH), pushed.read(after, BATCH));
+    }
+    written.end();
+    assert!(matches!(written.push_written(b"data: {}\n\n"), Err(PushError::Ended)));
 }
 
 #[test]

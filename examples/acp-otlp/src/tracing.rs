@@ -5,7 +5,7 @@ use crate::ids::Ids;
 use crate::sampling::Sampling;
 use crate::spans::Spans;
 use core::time::Duration;
-use jsonrpc_core::{Kind, peek};
+use jsonrpc_core::{Kind, Peeked, peek};
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
@@ -61,6 +61,16 @@ impl Tracing {
     /// Handles a line. `time` is relative to the Unix epoch.
     pub fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.tracker.handle_line(direction, time, line);
+    }
+
+    /// Returns whether a line of the agent changes nothing that is recorded, and can be left out.
+    pub fn is_quiet(&self, line: &[u8]) -> bool {
+        self.tracker.is_quiet(line)
+    }
+
+    /// Handles a line that was peeked to route it; `time` counts from the Unix epoch.
+    pub fn handle_peeked(&mut self, direction: Direction, time: Duration, line: &Peeked<'_>) {
+        self.tracker.handle_peeked(direction, time, line);
     }
 
     /// Returns the length of the prefix that decides a line, if `start` contains it. The prefix can be passed instead

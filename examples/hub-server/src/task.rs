@@ -8,7 +8,7 @@ use acp_types::v1::error::AUTH_REQUIRED;
 use agui_bridge::Failure;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jsonrpc_core::ErrorObject;
+use jsonrpc_core::{ErrorObject, peek};
 use run_telemetry::Telemetry;
 use std::sync::Arc;
 use std::time::Duration;
@@ -274,13 +274,20 @@ impl State {
     }
 }
 
-/// Gives the hub the lines that were read.
+/// Gives the hub the lines that were read. Telemetry and the hub share one peek at a line.
 fn read_lines(shared: &Shared, link: &mut Link) {
     let mut state = shared.lock();
     let now = shared.now();
     while let Some(line) = link.lines.next() {
-        if let (Ok(line), Some(watch)) = (&line, &mut link.watch) {
-            watch.receive(line.as_bytes());
+        if let (Ok(text), Some(watch)) = (&line, &mut link.watch)
+            && !watch.is_quiet(text.as_bytes())
+        {
+            if let Ok(peeked) = peek(text.as_bytes()) {
+                watch.receive(&peeked);
+                state.hub.handle_peeked(&peeked, now);
+                continue;
+            }
+            watch.receive_invalid(text.as_bytes());
         }
         state.hub.handle_line(line, now);
     }

@@ -22,6 +22,7 @@ use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::attribute::MAX_NAME_BYTES;
+use semconv_map::jsonrpc_core::Peeked;
 use semconv_map::keys::{self, link};
 use semconv_map::trace_context::{TraceContext, inject};
 use semconv_map::{CloseReason, Direction, Policy};
@@ -309,8 +310,19 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Handles a line of the agent.
-    pub fn receive(&mut self, line: &[u8]) {
+    /// Whether a line of the agent changes nothing that is recorded, and may be left out.
+    pub fn is_quiet(&self, line: &[u8]) -> bool {
+        self.tracing.is_quiet(line)
+    }
+
+    /// Handles a line of the agent that was peeked at.
+    pub fn receive(&mut self, line: &Peeked<'_>) {
+        self.tracing.handle_peeked(Direction::AgentToClient, self.exports.time(), line);
+        self.export();
+    }
+
+    /// Handles a line of the agent that is not a message.
+    pub fn receive_invalid(&mut self, line: &[u8]) {
         self.tracing.handle_line(Direction::AgentToClient, self.exports.time(), line);
         self.export();
     }

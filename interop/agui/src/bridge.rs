@@ -2,6 +2,7 @@
 //! order, repeated and lost, with questions, cancellations, failures, replays and several runs; the generators are
 //! those of the crate's property tests. Recorded input comes from the crate's recordings of agents.
 use crate::generated::{options, steps};
+use crate::hub_differences::Compared;
 use crate::replay::{How, messages, replay};
 use crate::script::{Step, events};
 use agui_bridge::Translator;
@@ -64,6 +65,35 @@ pub fn recorded(folder: &Path, profile: Profile) -> Vec<(String, Bridged)> {
     }
     sessions.sort_by(|(one, _), (other, _)| one.cmp(other));
     sessions
+}
+
+/// Compares, for each recording below a folder, the events of a hub with those of a translator, for both profiles. Prints
+/// the numbers, and returns whether no session has a difference beyond those that are known.
+pub fn compare_hub(folder: &Path) -> bool {
+    let (mut compared, mut folders) = (Compared::default(), vec![folder.to_owned()]);
+    let (mut files, mut failed) = (0, 0);
+    while let Some(folder) = folders.pop() {
+        for file in fs::read_dir(folder).expect("a folder") {
+            let path = file.expect("a file").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if path.extension().is_none_or(|extension| extension != "jsonl") {
+                continue;
+            }
+            let messages = messages(&fs::read_to_string(&path).expect("a recording"));
+            files += 1;
+            for profile in [Profile::V1, Profile::Legacy] {
+                if let Err(error) = compared.add(&messages, profile) {
+                    println!("{} {profile:?}: {error}", path.display());
+                    failed += 1;
+                }
+            }
+        }
+    }
+    println!("{files} recordings, {failed} that differ, {compared:#?}");
+    failed == 0
 }
 
 impl Bridged {

@@ -3,6 +3,10 @@ pub mod bridge;
 #[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
 #[path = "../../../agui-bridge/tests/it/generated.rs"]
 mod generated;
+#[path = "../../../agui-bridge/tests/it/hub_differences.rs"]
+mod hub_differences;
+#[path = "../../../agui-bridge/tests/it/hub_player.rs"]
+mod hub_player;
 #[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
 #[path = "../../../agui-bridge/tests/it/replay.rs"]
 mod replay;

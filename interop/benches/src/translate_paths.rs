@@ -2,6 +2,8 @@
 //! The official crates need a program between them; here it is the shortest that can be, without any state.
 use crate::corpus::{self, Case, Line, Named};
 use crate::paths::Path;
+use acp_types::client;
+use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::prompt_turn::SessionNotification;
 use ag_ui::encode::EventStreamFormatter as _;
 use ag_ui::event::TextMessageContentEvent;
@@ -10,18 +12,22 @@ use agent_client_protocol::{
 };
 use agent_client_protocol_schema::rpc::{JsonRpcMessage, Notification};
 use agent_client_protocol_schema::v1 as official;
-use agui_bridge::{FastText, Options, Translator};
+use agui_bridge::conversation::ConversationOptions;
+use agui_bridge::hub::{Hub, HubOptions};
+use agui_bridge::{Options, Translator};
+use agui_types::input::RunAgentInput;
 use agui_types::sse;
 use jsonrpc_core::{Message, wire};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::hint::black_box;
+use std::time::Duration;
 
 /// What is compared: the base of every ratio first.
 pub const OFFICIAL: &str = "acp schema, then ag-ui";
 pub const SDK: &str = "acp SDK, then ag-ui";
 pub const TYPED: &str = "ours: types, Translator, write_event";
-pub const FAST: &str = "ours: FastText, else the same";
+pub const HUB: &str = "ours: Hub, line in, numbered frame out";
 
 /// The cases of this comparison: pieces of one message.
 pub const CASES: &[Named] = &[
@@ -56,14 +62,17 @@ pub fn paths() -> Vec<Path> {
         Path { fits: speech, ..path(OFFICIAL, |case| each(OFFICIAL, case, Turn::official)) },
         Path { fits: speech, ..path(SDK, |case| each(SDK, case, Turn::sdk)) },
         path(TYPED, |case| each(TYPED, case, Turn::typed)),
-        path(FAST, |case| each(FAST, case, Turn::fast)),
+        path(HUB, |case| each(HUB, case, Turn::hub)),
     ]
 }
 
 /// A turn that has begun, and what it last wrote.
 pub struct Turn {
     translator: Translator,
-    fast: FastText,
+    /// The hub with a run in the session of the first line.
+    hub: Option<Hub>,
+    /// Events that the log of the run keeps as they were sent.
+    log: usize,
     /// What is written for one line.
     pub out: Vec<u8>,
 }
@@ -76,8 +85,31 @@ impl Default for Turn {
         let begun = translator.begin_run(&input.expect("an input"), &[]);
         let _ = begun.expect("nothing is open");
         while translator.poll_event().is_some() {}
-        Self { translator, fast: FastText::new(), out: Vec::with_capacity(1 << 16) }
+        Self { translator, hub: None, log: 1 << 20, out: Vec::with_capacity(1 << 16) }
     }
+}
+
+/// The bench has no clock.
+const NOW: Duration = Duration::ZERO;
+
+/// A hub with a run whose prompt was sent, in the session that a line names.
+fn begun(line: &str, log: usize) -> Hub {
+    let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    let session = line["params"]["sessionId"].as_str().expect("a session");
+    let mut options = HubOptions::new(ConversationOptions::new("/"));
+    (options.log.events, options.log.bytes) = (log, 1 << 30);
+    let mut hub = Hub::new(options);
+    hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), NOW);
+    let input: RunAgentInput = wire::decode(
+        r#"{"threadId":"t","runId":"r","protocolVersion":"1.0","messages":[{"id":"u","role":"user","content":"Hi"}]}"#,
+    )
+    .expect("an input");
+    hub.handle_run("t", input, NOW).expect("a run");
+    hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#), NOW);
+    let opened = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"sessionId":"{session}"}}}}"#);
+    hub.handle_line(Ok(&opened), NOW);
+    while hub.poll_frame().is_some() || hub.poll_transmit().is_some() {}
+    hub
 }
 
 type OfficialUpdate = JsonRpcMessage<Notification<official::SessionNotification>>;
@@ -96,10 +128,12 @@ impl Turn {
         }
     }
 
-    /// Takes the short way where there is one.
-    pub fn fast(&mut self, line: &str) {
-        if !self.fast.write(&mut self.translator, line.as_bytes(), &mut self.out) {
-            self.typed(line);
+    /// Takes the way of a program: through the connection, the conversation and the log of the run.
+    pub fn hub(&mut self, line: &str) {
+        let hub = self.hub.get_or_insert_with(|| begun(line, self.log));
+        hub.handle_line(Ok(line), NOW);
+        while let Some(frame) = hub.poll_frame() {
+            self.out.extend_from_slice(&frame.bytes);
         }
     }
 
@@ -160,8 +194,9 @@ fn each(path: &'static str, case: &Case, take: fn(&mut Turn, &str)) -> usize {
 
 /// Takes a turn of so many pieces, and gives how many bytes it wrote.
 pub fn turn(path: &str, pieces: usize) -> usize {
-    let take = if path == "typed" { Turn::typed } else { Turn::fast };
-    let (mut turn, mut written) = (Turn::default(), 0);
+    let take = if path == "typed" { Turn::typed } else { Turn::hub };
+    // A long turn is compacted.
+    let (mut turn, mut written) = (Turn { log: 1_000, ..Turn::default() }, 0);
     for number in 0..pieces {
         turn.out.clear();
         take(&mut turn, &corpus::chunk(AGENT, &format!(" word {}", number % 10)));
