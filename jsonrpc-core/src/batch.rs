@@ -1,8 +1,8 @@
 //! Several messages in one text.
+use crate::decode::syntax_error;
 use crate::decode_error::{DecodeError, Shape};
 use crate::envelope::Recovered;
 use crate::message::Message;
-use crate::peek::syntax_error;
 use crate::scan::Scanner;
 use crate::{checked, encode};
 use alloc::vec::Vec;

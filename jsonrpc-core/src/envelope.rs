@@ -62,7 +62,8 @@ impl Envelope {
             let member = read_name(scanner)?;
             self.note_begun(member, scanner);
             let is_payload = matches!(member, PARAMS | RESULT | ERROR);
-            let value = if CHECKED || !is_payload { scanner.value()? } else { scanner.pass()? };
+            let value =
+                if is_payload { read_payload::<CHECKED>(scanner)? } else { scanner.value()? };
             // Where the text broke off, or is broken, a number may be only the start of one.
             if matches!(scanner.next_token(), b',' | b'}') {
                 self.insert(member, value);
@@ -150,6 +151,52 @@ pub(crate) struct Parts<'a> {
 pub(crate) type Problem = (Shape, Option<Kind>);
 
 impl<'a> Parts<'a> {
+    /// Reads a message in the form that nearly all programs write, and returns its kind: no space outside the payload,
+    /// `jsonrpc` first, `id` before the method or behind the payload, no other members. Returns `None` for all other lines:
+    /// those are for [`Envelope::read`], which gives the same for this form.
+    #[inline(always)]
+    pub(crate) fn read_frequent<const CHECKED: bool>(line: &'a str) -> Option<(Kind, Self)> {
+        let mut scanner = Scanner::of_any_depth(line.as_bytes());
+        scanner.literal(br#"{"jsonrpc":"2.0",""#)?;
+        let mut parts = Self::default();
+        if scanner.literal(br#"id":"#).is_some() {
+            parts.id = Some(read_id(line, &mut scanner)?);
+            scanner.literal(br#",""#)?;
+        }
+        let mut is_call = false;
+        if scanner.literal(br#"method":"#).is_some() {
+            is_call = true;
+            parts.method = line.get(scanner.plain_text()?);
+            if scanner.literal(br#","params":"#).is_some() {
+                if !matches!(scanner.byte_ahead(0), b'{' | b'[') {
+                    return None;
+                }
+                parts.params = line.get(read_payload::<CHECKED>(&mut scanner)?);
+            }
+        } else if scanner.literal(br#"result":"#).is_some() {
+            parts.result = line.get(read_payload::<CHECKED>(&mut scanner)?);
+        } else {
+            scanner.literal(br#"error":"#)?;
+            // `null` counts as absent.
+            if scanner.byte_ahead(0) != b'{' {
+                return None;
+            }
+            parts.error = line.get(read_payload::<CHECKED>(&mut scanner)?);
+        }
+        if parts.id.is_none() && scanner.literal(br#","id":"#).is_some() {
+            parts.id = Some(read_id(line, &mut scanner)?);
+        }
+        scanner.literal(b"}")?;
+        scanner.end()?;
+        let kind = match (is_call, parts.id) {
+            (true, Some(_)) => Kind::Request,
+            (true, None) => Kind::Notification,
+            (false, Some(_)) => Kind::Response,
+            (false, None) => return None,
+        };
+        Some((kind, parts))
+    }
+
     #[inline]
     pub(crate) fn new([_, id, method, params, result, error]: [Option<&'a str>; 6]) -> Self {
         // `null` counts as absent, except where it is the result.
@@ -194,6 +241,20 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// Reads the value of a payload, or passes over it.
+#[inline(always)]
+fn read_payload<const CHECKED: bool>(scanner: &mut Scanner<'_>) -> Option<Range<usize>> {
+    if CHECKED { scanner.value() } else { scanner.pass() }
+}
+
+#[inline(always)]
+fn read_id<'a>(line: &'a str, scanner: &mut Scanner<'_>) -> Option<&'a str> {
+    match scanner.small_number() {
+        Some(place) => line.get(place),
+        None => line.get(scanner.value()?).filter(|id| is_id(id)),
+    }
+}
+
 fn is_id(text: &str) -> bool {
     let first = text.as_bytes().first();
     text.len() <= RequestId::MAX_LEN
@@ -226,4 +287,79 @@ pub(crate) fn recover(bytes: &[u8]) -> Recovered {
         _ => None,
     };
     Recovered { id: id.filter(|_| kind.is_some()), kind }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    fn frequent(line: &str) -> Option<String> {
+        Parts::read_frequent::<true>(line).map(|seen| format!("{seen:?}"))
+    }
+
+    /// The same in the way of all lines.
+    fn any(line: &str) -> Option<String> {
+        let mut envelope = Envelope::default();
+        envelope.read::<true>(&mut Scanner::of_any_depth(line.as_bytes()))?;
+        let parts = Parts::new(envelope.texts(line));
+        let kind = parts.kind().ok().filter(|_| envelope.problem.is_none())?;
+        Some(format!("{:?}", (kind, parts)))
+    }
+
+    #[test]
+    fn frequent_forms_are_read_in_one_go() {
+        for line in [
+            r#"{"jsonrpc":"2.0","method":"m"}"#,
+            r#"{"jsonrpc":"2.0","method":"m","params":{"a":[1,"\"x"]}}"#,
+            r#"{"jsonrpc":"2.0","id":-7,"method":"m","params":[ 1 ]}"#,
+            r#"{"jsonrpc":"2.0","id":"\u0061","method":"$/m"}"#,
+            r#"{"jsonrpc":"2.0","id":4,"error":{}}"#,
+            r#"{"jsonrpc":"2.0","error":{"code":[1]},"id":0}"#,
+            r#"{"jsonrpc":"2.0","method":"m","params":[],"id":1.0}"#,
+            r#"{"jsonrpc":"2.0","id":null,"result":null}"#,
+            r#"{"jsonrpc":"2.0","result":"text","id":9}  "#,
+        ] {
+            assert!(frequent(line).is_some(), "{line}");
+            assert_eq!(frequent(line), any(line), "{line}");
+        }
+    }
+
+    /// Members of all kinds in all orders: a line that is read as a frequent form is read so by the other function.
+    #[test]
+    fn frequent_forms_are_read_as_all_others() {
+        const PARTS: &[&str] = &[
+            r#""jsonrpc":"2.0""#,
+            r#""id":1"#,
+            r#""id":{}"#,
+            r#""id":01"#,
+            r#""id":"\ud800""#,
+            r#""method":"m""#,
+            r#""method":"\u006d""#,
+            r#""method":1"#,
+            r#""params":{}"#,
+            r#""params":null"#,
+            r#""params":"x""#,
+            r#""result":1"#,
+            r#""error":{"code":1,"message":"no"}"#,
+            r#""x":[1"#,
+            r#""x":1"#,
+            "",
+            " ",
+        ];
+        let mut count = 0;
+        for at in 0..PARTS.len().pow(4) {
+            let part = |power| PARTS.get(at / PARTS.len().pow(power) % PARTS.len()).copied();
+            let parts: Vec<_> = (0..4).filter_map(part).collect();
+            // An empty part at the end makes one member less.
+            let line = format!("{{{}}}", parts.join(",").trim_end_matches(','));
+            if let Some(peeked) = frequent(&line) {
+                count += 1;
+                assert_eq!(Some(peeked), any(&line), "{line}");
+            }
+        }
+        assert!(count > 8, "{count}");
+    }
 }

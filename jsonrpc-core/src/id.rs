@@ -91,7 +91,15 @@ impl RequestId {
     }
 
     /// Takes the text of a JSON value; nothing unless that is a string, a number or `null`, and not too long.
+    #[inline]
     pub(crate) fn from_text(text: &str) -> Option<Self> {
+        match small_integer(text.as_bytes()) {
+            Some(value) => Some(value.into()),
+            None => Self::from_any_text(text),
+        }
+    }
+
+    fn from_any_text(text: &str) -> Option<Self> {
         if text.len() > Self::MAX_LEN {
             return None;
         }
@@ -133,6 +141,18 @@ impl RequestId {
             },
         }
     }
+}
+
+/// The value of a number of a few digits.
+#[inline]
+fn small_integer(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || text.len() > 9 || text.first() == Some(&b'0') {
+        return None;
+    }
+    text.iter().try_fold(0, |value, byte| match byte {
+        b'0'..=b'9' => Some(10 * value + i64::from(byte - b'0')),
+        _ => None,
+    })
 }
 
 impl SpelledMeaning {

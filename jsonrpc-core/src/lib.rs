@@ -100,6 +100,7 @@ mod batch;
 mod checked;
 #[cfg(feature = "codec")]
 pub mod codec;
+mod decode;
 mod decode_error;
 mod encode;
 mod envelope;
@@ -129,7 +130,7 @@ pub use error_object::{ErrorCode, ErrorObject};
 pub use head::{Head, Payload};
 pub use id::RequestId;
 pub use json_str::JsonStr;
-pub use member_reader::{MemberReader, find_member, peek_member};
+pub use member_reader::{MemberReader, array_items, find_member, peek_member};
 pub use message::{Kind, Message, Notification, Request, Response, Version};
 pub use message_buf::MessageBuf;
 pub use peek::{PeekError, Peeked, peek, peek_envelope};

@@ -3,6 +3,7 @@ use crate::decode_error::Shape;
 use crate::peek::PeekError;
 use crate::scan::{Name, Scanner};
 use alloc::borrow::Cow;
+use core::{iter, mem};
 
 /// Reads an object member by member, as far as its caller asks.
 ///
@@ -194,24 +195,34 @@ fn unescaped(name: Name<'_>) -> Cow<'_, [u8]> {
 /// assert_eq!(find_member(params, &["sessionId", "text"]), None);
 /// ```
 pub fn find_member<'a>(object: &'a str, path: &[&str]) -> Option<&'a str> {
-    let mut members = MemberReader::new(object.as_bytes()).ok()?;
-    let (last, outer) = path.split_last()?;
-    for name in outer {
-        members.find(name)?;
-        if !members.enter() {
+    let mut scanner = Scanner::of_any_depth(object.as_bytes());
+    for name in path {
+        if !scanner.open_object() {
             return None;
         }
+        scanner.seek_member(name)?;
     }
-    members.find(last)?;
-    members.value().ok()
+    object.get(scanner.pass()?)
 }
 
-impl MemberReader<'_> {
-    /// Goes to the value of the next member of a name in this object.
-    fn find(&mut self, name: &str) -> Option<()> {
-        while !self.step()??.is(name) {}
-        Some(())
-    }
+/// The items of a JSON array, as JSON text, in their order. For arrays that were checked before: each item is only searched
+/// for its end. Other values have no items.
+///
+/// ```
+/// use jsonrpc_core::array_items;
+///
+/// let items: Vec<_> = array_items(r#"[1.50, {"a":[]}, "]"]"#).collect();
+/// assert_eq!(items, ["1.50", r#"{"a":[]}"#, r#""]""#]);
+/// assert_eq!(array_items("7").next(), None);
+/// ```
+pub fn array_items(array: &str) -> impl Iterator<Item = &str> {
+    let mut scanner = Scanner::of_any_depth(array.as_bytes());
+    let mut is_first = true;
+    let items = iter::from_fn(move || {
+        let is_item = scanner.next_item(mem::take(&mut is_first))?;
+        array.get(is_item.then(|| scanner.pass())??)
+    });
+    items.fuse()
 }
 
 /// The value of a member of a JSON object, as JSON text. The whole of `object` is checked. An array, string, number, boolean

@@ -1,7 +1,5 @@
 //! Messages: requests, notifications and responses.
-use crate::decode_error::DecodeError;
 use crate::json_str::JsonStr;
-use crate::peek::{Peeked, refusal};
 use crate::{ErrorObject, MessageBuf, RequestId, checked, encode};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -123,17 +121,6 @@ impl<'a> Version<'a> {
 impl<'a> Message<'a> {
     /// The most members unknown to JSON-RPC that one message may have.
     pub const MAX_EXTRA: usize = 64;
-
-    /// Reads one message, in one pass.
-    ///
-    /// # Errors
-    /// The text is not JSON, or the JSON not a message. The error has the message's id where it could be read.
-    pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
-        match Peeked::read::<true>(text) {
-            Ok(peeked) => peeked.message(),
-            Err(_) => Err(refusal(text)),
-        }
-    }
 
     /// Which of the three it is.
     pub fn kind(&self) -> Kind {

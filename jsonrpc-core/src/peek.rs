@@ -1,15 +1,11 @@
 //! What a line is, without reading what it carries.
-use crate::decode_error::{DecodeError, Shape};
-use crate::envelope::{Envelope, NAMES, Parts, recover};
+use crate::decode_error::Shape;
+use crate::envelope::{Envelope, Parts};
 use crate::json_str::JsonStr;
-use crate::member_reader::{MemberReader, find_member};
-use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
+use crate::member_reader::find_member;
+use crate::message::Kind;
 use crate::scan::Scanner;
-use crate::{RequestId, checked, wire};
-use alloc::borrow::Cow;
-use alloc::vec::Vec;
-use serde::Deserializer;
-use serde::de::{Error as _, IgnoredAny};
+use crate::{RequestId, checked};
 use serde_json::value::RawValue;
 
 /// A message that was looked at once: its kind, and where its parts are in the line.
@@ -31,13 +27,13 @@ use serde_json::value::RawValue;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Peeked<'a> {
-    line: &'a str,
-    kind: Kind,
-    parts: Parts<'a>,
-    /// Whether a message has nothing beside its parts.
-    is_plain: bool,
+    pub(crate) line: &'a str,
+    pub(crate) kind: Kind,
+    pub(crate) parts: Parts<'a>,
+    /// Whether the version is 2.0, no member is beside the parts, and the method has no escapes.
+    pub(crate) is_plain: bool,
     /// Whether the payload was checked.
-    is_checked: bool,
+    pub(crate) is_checked: bool,
 }
 
 impl<'a> Peeked<'a> {
@@ -95,21 +91,19 @@ impl<'a> Peeked<'a> {
         find_member(self.parts.params?, path)
     }
 
-    /// The message, with its id and method as values. What was checked is not read again.
-    ///
-    /// # Errors
-    /// Half a surrogate pair in the id, the method or a member's name; an `error` that is no error object; or the line was
-    /// peeked at by [`peek_envelope`], and the payload is not JSON.
-    pub fn message(&self) -> Result<Message<'a>, DecodeError> {
-        if !self.is_checked {
-            return Message::decode(self.line);
+    /// Reads a line.
+    #[inline(always)]
+    pub(crate) fn read<const CHECKED: bool>(line: &'a str) -> Result<Self, PeekError> {
+        match Parts::read_frequent::<CHECKED>(line) {
+            Some((kind, parts)) => {
+                Ok(Self { line, kind, parts, is_plain: true, is_checked: CHECKED })
+            }
+            None => Self::read_any::<CHECKED>(line),
         }
-        self.build().unwrap_or_else(|| Err(refusal(self.line)))
     }
 
-    /// Reads a line.
-    #[inline]
-    pub(crate) fn read<const CHECKED: bool>(line: &'a str) -> Result<Self, PeekError> {
+    #[inline(never)]
+    fn read_any<const CHECKED: bool>(line: &'a str) -> Result<Self, PeekError> {
         let mut scanner = Scanner::of_any_depth(line.as_bytes());
         let mut envelope = Envelope::default();
         envelope
@@ -121,76 +115,15 @@ impl<'a> Peeked<'a> {
             (None, Ok(kind)) => kind,
             (Some(shape), _) | (None, Err((shape, _))) => return Err(PeekError::Shape(shape)),
         };
-        let [version, _, _, params, ..] = texts;
-        let mut is_plain = envelope.unknown == 0 && version == Some(r#""2.0""#);
+        let [version, _, method, params, ..] = texts;
+        let mut is_plain = envelope.unknown == 0
+            && version == Some(r#""2.0""#)
+            && method.and_then(JsonStr::new).is_none_or(|method| method.as_plain().is_some());
         if kind == Kind::Response {
             is_plain &= params.is_none();
             parts.params = None;
         }
         Ok(Self { line, kind, parts, is_plain, is_checked: CHECKED })
-    }
-
-    /// Makes a message of checked parts; `None` where one of them cannot be a value.
-    #[inline(always)]
-    fn build(&self) -> Option<Result<Message<'a>, DecodeError>> {
-        let envelope = if self.is_plain { Extras::default() } else { Extras::of(self)? };
-        let id = match self.parts.id {
-            Some(id) => Some(RequestId::from_text(id)?),
-            None => None,
-        };
-        let params = self.parts.params.and_then(checked::raw);
-        Some(Ok(match (self.kind, id) {
-            (Kind::Request, id) => {
-                let method = self.method()?.decode()?;
-                Message::Request(Request { id: id?, method, params, envelope })
-            }
-            (Kind::Notification, _) => {
-                let method = self.method()?.decode()?;
-                Message::Notification(Notification { method, params, envelope })
-            }
-            (Kind::Response, id) => {
-                let id = id.unwrap_or(RequestId::NULL);
-                let outcome = match self.parts.error.map(wire::decode) {
-                    Some(Ok(error)) => Err(error),
-                    Some(Err(source)) => return Some(Err(DecodeError::ErrorObject { source, id })),
-                    None => Ok(checked::raw(self.parts.result?)?),
-                };
-                Message::Response(Response { id, outcome, envelope })
-            }
-        }))
-    }
-}
-
-impl<'a> Extras<'a> {
-    /// The version and the unknown members of an object that was read; `None` where a name has half a surrogate pair.
-    #[cold]
-    fn read(line: &'a str) -> Option<Self> {
-        let mut extras = Self { version: Version::Missing, members: Vec::new() };
-        let mut reader = MemberReader::new(line.as_bytes()).ok()?;
-        while let Some(name) = reader.step()? {
-            match NAMES.iter().position(|known| name.is(known)) {
-                Some(0) => extras.version = Version::of(reader.value().ok()?),
-                Some(_) => {}
-                None => {
-                    let name = name.text()?.decode()?;
-                    if extras.members.len() < Message::MAX_EXTRA {
-                        extras.members.push((name, checked::raw(reader.value().ok()?)?));
-                    }
-                }
-            }
-        }
-        Some(extras)
-    }
-
-    /// The same of a message that was read: what is called `params` beside an outcome is an unknown member, the last.
-    #[cold]
-    fn of(peeked: &Peeked<'a>) -> Option<Self> {
-        let mut extras = Self::read(peeked.line)?;
-        if peeked.kind == Kind::Response {
-            let stray = find_member(peeked.line, &["params"]).and_then(checked::raw);
-            extras.members.extend(stray.map(|params| (Cow::Borrowed("params"), params)));
-        }
-        Some(extras)
     }
 }
 
@@ -246,49 +179,7 @@ pub fn peek_envelope(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
     Peeked::read::<false>(text(line)?)
 }
 
-#[inline]
+#[inline(always)]
 fn text(line: &[u8]) -> Result<&str, PeekError> {
     core::str::from_utf8(line).map_err(|error| PeekError::Utf8 { at: error.valid_up_to() })
-}
-
-/// Why a text is no message.
-#[cold]
-pub(crate) fn refusal(text: &str) -> DecodeError {
-    let envelope = match open(text) {
-        Ok((envelope, _)) => envelope,
-        Err(error) => return error,
-    };
-    let texts = envelope.texts(text);
-    let ([_, id, ..], [_, is_id_repeated, ..]) = (texts, envelope.repeated);
-    let id = id.filter(|_| !is_id_repeated).and_then(RequestId::from_text);
-    let parts = Parts::new(texts);
-    let (problem, kind) = match (envelope.problem, parts.kind()) {
-        (Some(problem), kind) => (problem, kind.map_or_else(|(_, kind)| kind, Some)),
-        (None, Err(problem)) => problem,
-        // The method or the id has half a surrogate pair.
-        (None, Ok(kind)) if parts.id.is_some() && id.is_none() => (Shape::Id, Some(kind)),
-        (None, Ok(_)) => (Shape::Method, None),
-    };
-    DecodeError::Shape { problem, kind, id }
-}
-
-/// Reads the envelope of a text, and what it has beside the members of JSON-RPC.
-pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), DecodeError> {
-    let mut envelope = Envelope::default();
-    let is_read = envelope.read::<true>(&mut Scanner::of_any_depth(text.as_bytes()));
-    let is_object = !matches!(envelope.problem, Some(Shape::Batch | Shape::NotAnObject));
-    let extras =
-        is_read.and_then(|()| if is_object { Extras::read(text) } else { Some(Extras::default()) });
-    match extras {
-        Some(extras) => Ok((envelope, extras)),
-        None => Err(DecodeError::syntax(syntax_error(text), recover(text.as_bytes()))),
-    }
-}
-
-/// What serde_json says of a text that is not JSON, or has half a surrogate pair in a member's name.
-#[cold]
-pub(crate) fn syntax_error(text: &str) -> serde_json::Error {
-    let names = || serde_json::Deserializer::from_str(text).deserialize_map(IgnoredAny).err();
-    let error = serde_json::from_str::<&RawValue>(text).err().or_else(names);
-    error.unwrap_or_else(|| serde_json::Error::custom("expected JSON"))
 }

@@ -119,6 +119,68 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Behind the bracket that begins an object: goes to the value of the first member of a name. Nothing is checked.
+    #[inline]
+    pub(crate) fn seek_member(&mut self, name: &str) -> Option<()> {
+        let bytes = self.bytes;
+        let mut at = self.at;
+        loop {
+            let quote;
+            (quote, at) = token(bytes, at);
+            if quote != b'"' {
+                return None;
+            }
+            let start = at + 1;
+            let (end, is_same) = match plain_string(bytes, start) {
+                Ok(end) => (end, bytes.get(start..end - 1) == Some(name.as_bytes())),
+                Err(escape) => {
+                    let end = escaped_string(bytes, escape).ok()?;
+                    let bytes = bytes.get(start..end - 1)?;
+                    (end, Name { bytes, has_escapes: true }.is(name))
+                }
+            };
+            self.at = colon(bytes, end).ok()?;
+            if is_same {
+                return Some(());
+            }
+            let comma;
+            (comma, at) = token(bytes, skip(bytes, self.at)?);
+            if comma != b',' {
+                return None;
+            }
+            at += 1;
+        }
+    }
+
+    /// Reads a string without escapes, and says where it is with its quotes. Returns `None` for any other value.
+    #[inline(always)]
+    pub(crate) fn plain_text(&mut self) -> Option<Range<usize>> {
+        let start = self.literal(b"\"")?;
+        self.at = plain_string(self.bytes, self.at).ok()?;
+        Some(start..self.at)
+    }
+
+    /// Reads a whole number of few digits that the end of a member follows at once. Returns `None` for any other value.
+    #[inline(always)]
+    pub(crate) fn small_number(&mut self) -> Option<Range<usize>> {
+        // As many as any number of 64 bits may have.
+        const DIGITS: usize = 18;
+        let (start, mut at) = (self.at, self.at);
+        // A number that starts with a zero has to be looked at more closely.
+        if byte(self.bytes, at) == b'0' {
+            return None;
+        }
+        loop {
+            match byte(self.bytes, at) {
+                b'0'..=b'9' if at - start < DIGITS => at += 1,
+                b',' | b'}' if at > start => break,
+                _ => return None,
+            }
+        }
+        self.at = at;
+        Some(start..at)
+    }
+
     /// Goes into an object, if one begins here.
     #[inline(always)]
     pub(crate) fn open_object(&mut self) -> bool {

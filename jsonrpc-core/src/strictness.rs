@@ -1,10 +1,10 @@
 //! Reading messages more strictly and more leniently than [`Message::decode`] does.
+use crate::decode::open;
 use crate::decode_error::{DecodeError, Shape};
 use crate::envelope::{Envelope, NAMES};
 use crate::json_str::JsonStr;
 use crate::member_reader::peek_member;
 use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
-use crate::peek::open;
 use crate::wire::{self, Diagnostic, DiagnosticCode, Raw};
 use crate::{ErrorCode, ErrorObject, RequestId, checked};
 use alloc::borrow::Cow;

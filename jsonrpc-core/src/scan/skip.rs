@@ -1,5 +1,6 @@
 //! Where values end, in text that is taken for JSON: nothing is checked, and only strings are told from brackets.
 use super::byte;
+use super::string::plain_string;
 
 /// Where a value ends that begins at `at`; nothing where the text ends before, or goes on with what begins no value.
 #[inline]
@@ -35,10 +36,17 @@ fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// Where a string ends that begins behind a quote before `start`: behind its last quote.
-#[inline]
+#[inline(always)]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    // Most names and many values are shorter than two words.
-    let mut at = start;
+    match plain_string(bytes, start) {
+        Ok(end) => Some(end),
+        Err(at) => escaped_string_end(bytes, start, at),
+    }
+}
+
+/// The same for one that has an escape at `at`.
+#[inline(never)]
+fn escaped_string_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize> {
     for _ in 0..8 {
         let Some(word) = bytes.get(at..)?.first_chunk() else { break };
         if let Some(end) = end_in_word(bytes, start, at, u64::from_le_bytes(*word)) {

@@ -10,7 +10,8 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
 }
 
 /// Reads a string without escapes behind its first quote; an escape is where it is wrong.
-#[inline(always)]
+// A function of its own keeps the constants of its words in registers.
+#[inline(never)]
 pub(crate) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
     // Most names and many values are shorter than two words.
     for _ in 0..8 {

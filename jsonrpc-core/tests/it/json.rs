@@ -48,8 +48,50 @@ pub(crate) fn object(
     })
 }
 
-/// The members of a message, or of what nearly is one, in any order.
+/// A message, or what nearly is one.
 pub(crate) fn envelope() -> impl Strategy<Value = String> {
+    prop_oneof![3 => any_envelope(), 2 => frequent_envelope()]
+}
+
+/// A message in the form that most programs write: `jsonrpc` first, no space, the id in one of two places.
+fn frequent_envelope() -> impl Strategy<Value = String> {
+    let id = prop_oneof![
+        3 => "0|-?[1-9][0-9]{0,20}",
+        1 => string(),
+        1 => number(),
+        1 => value(),
+    ];
+    let method = prop_oneof![4 => "\"[a-z/_]{0,12}\"", 1 => string(), 1 => value()];
+    let payload = || {
+        let params = object(prop::collection::vec((string(), value()), 0..3));
+        prop_oneof![4 => params, 1 => value()]
+    };
+    let call = (method, prop::option::weighted(0.8, payload())).prop_map(|(method, params)| {
+        let params = params.map(|params| format!(",\"params\":{params}"));
+        format!("\"method\":{method}{}", params.unwrap_or_default())
+    });
+    let result = payload().prop_map(|result| format!("\"result\":{result}"));
+    let error = prop_oneof![
+        Just("{\"code\":-32603,\"message\":\"no\"}".to_owned()),
+        Just("null".to_owned()),
+        payload(),
+    ];
+    let error = error.prop_map(|error| format!("\"error\":{error}"));
+    let content = prop_oneof![3 => call, 1 => result, 1 => error];
+    (prop::option::weighted(0.7, id), any::<bool>(), content, space()).prop_map(
+        |(id, is_first, content, after)| {
+            let id = id.map(|id| format!("\"id\":{id}"));
+            let mut members = vec![content];
+            if let Some(id) = id {
+                members.insert(usize::from(!is_first), id);
+            }
+            format!("{{\"jsonrpc\":\"2.0\",{}}}{after}", members.join(","))
+        },
+    )
+}
+
+/// The members of a message, or of what nearly is one, in any order.
+fn any_envelope() -> impl Strategy<Value = String> {
     let spelled = |name: &'static str, escaped: &'static str| prop_oneof![9 => Just(format!("\"{name}\"")), 1 => Just(format!("\"{escaped}\""))];
     let id = prop_oneof![
         3 => (0..9_i64).prop_map(|id| id.to_string()),

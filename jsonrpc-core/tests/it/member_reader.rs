@@ -1,6 +1,6 @@
 //! Members that are read one by one are those that serde_json reads.
 use crate::json;
-use jsonrpc_core::{MemberReader, PeekError, find_member, peek_member};
+use jsonrpc_core::{MemberReader, PeekError, array_items, find_member, peek_member};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -150,7 +150,37 @@ fn object_that_breaks_off_is_an_error() {
     }
 }
 
+#[test]
+fn name_with_quotes_is_one_name() {
+    let object = r#"{"a":1,"b":2,"a":1,"b":3,"c\":4,"c\"":5}"#;
+    assert_eq!(find_member(object, &["a\":1,\"b"]), Some("3"));
+    assert_eq!(find_member(object, &["c\\"]), Some("4"));
+    assert_eq!(find_member(object, &["c\\\""]), Some("5"));
+    assert_eq!(find_member(object, &["a\":1,\"c"]), None);
+}
+
+#[test]
+fn items_that_break_off_end() {
+    let text = r#"[1, "]" ,{"a":[]},[[]]]"#;
+    assert_eq!(array_items(text).collect::<Vec<_>>(), ["1", r#""]""#, r#"{"a":[]}"#, "[[]]"]);
+    for length in 0..text.len() {
+        assert!(array_items(&text[..length]).count() <= 4);
+    }
+    assert_eq!(
+        array_items("[]").chain(array_items(r#"{"a":1}"#)).chain(array_items("")).count(),
+        0
+    );
+}
+
 proptest! {
+    /// The items of an array are those that serde_json reads.
+    #[test]
+    fn items_are_those_of_a_parser(text in json::value()) {
+        let expected: Vec<&RawValue> = serde_json::from_str(&text).unwrap_or_default();
+        let expected: Vec<_> = expected.into_iter().map(RawValue::get).collect();
+        prop_assert_eq!(array_items(&text).collect::<Vec<_>>(), expected);
+    }
+
     /// Whatever is passed over, taken or entered: names and values are those that a parser gives.
     #[test]
     fn members_are_those_of_a_parser(text in object(), steps in steps()) {

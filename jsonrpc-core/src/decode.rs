@@ -1,0 +1,153 @@
+//! Messages of lines that were peeked at, and the errors of lines that are not messages.
+use crate::decode_error::{DecodeError, Shape};
+use crate::envelope::{Envelope, NAMES, Parts, recover};
+use crate::member_reader::{MemberReader, find_member};
+use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
+use crate::peek::Peeked;
+use crate::scan::Scanner;
+use crate::{RequestId, checked, wire};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use serde::Deserializer;
+use serde::de::{Error as _, IgnoredAny};
+use serde_json::value::RawValue;
+
+impl<'a> Message<'a> {
+    /// Reads one message, in one pass.
+    ///
+    /// # Errors
+    /// The text is not JSON, or the JSON not a message. The error has the message's id where it could be read.
+    pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
+        match Peeked::read::<true>(text) {
+            Ok(peeked) => peeked.build(),
+            Err(_) => Err(refusal(text)),
+        }
+    }
+}
+
+impl<'a> Peeked<'a> {
+    /// The message, with its id and method as values. What was checked is not read again.
+    ///
+    /// # Errors
+    /// Half a surrogate pair in the id, the method or a member's name; an `error` that is no error object; or the line was
+    /// peeked at by [`peek_envelope`](crate::peek_envelope), and the payload is not JSON.
+    pub fn message(&self) -> Result<Message<'a>, DecodeError> {
+        if self.is_checked { self.build() } else { Message::decode(self.line) }
+    }
+
+    /// Makes a message of parts that were checked.
+    #[inline(always)]
+    fn build(&self) -> Result<Message<'a>, DecodeError> {
+        let refused = || refusal(self.line);
+        let envelope = match self.is_plain {
+            true => Extras::default(),
+            false => Extras::of(self.line, self.kind).ok_or_else(refused)?,
+        };
+        let params = self.parts.params.and_then(checked::raw);
+        Ok(match (self.kind, self.parts.id) {
+            (Kind::Request, id) => {
+                let id = id.and_then(RequestId::from_text).ok_or_else(refused)?;
+                let method = self.name().ok_or_else(refused)?;
+                Message::Request(Request { id, method, params, envelope })
+            }
+            (Kind::Notification, _) => {
+                let method = self.name().ok_or_else(refused)?;
+                Message::Notification(Notification { method, params, envelope })
+            }
+            (Kind::Response, id) => {
+                let id = id.map_or(Some(RequestId::NULL), RequestId::from_text);
+                let id = id.ok_or_else(refused)?;
+                let outcome = match self.parts.error {
+                    None => Ok(self.parts.result.and_then(checked::raw).ok_or_else(refused)?),
+                    Some(error) => match wire::decode(error) {
+                        Ok(error) => Err(error),
+                        Err(source) => return Err(DecodeError::ErrorObject { source, id }),
+                    },
+                };
+                Message::Response(Response { id, outcome, envelope })
+            }
+        })
+    }
+
+    /// The method as a string; `None` where it has half a surrogate pair.
+    #[inline(always)]
+    fn name(&self) -> Option<Cow<'a, str>> {
+        let method = self.method()?;
+        if self.is_plain { Some(Cow::Borrowed(method.as_escaped())) } else { method.decode() }
+    }
+}
+
+impl<'a> Extras<'a> {
+    /// The version and the unknown members of an object that was read; `None` where a name has half a surrogate pair.
+    #[cold]
+    fn read(line: &'a str) -> Option<Self> {
+        let mut extras = Self { version: Version::Missing, members: Vec::new() };
+        let mut reader = MemberReader::new(line.as_bytes()).ok()?;
+        while let Some(name) = reader.step()? {
+            match NAMES.iter().position(|known| name.is(known)) {
+                Some(0) => extras.version = Version::of(reader.value().ok()?),
+                Some(_) => {}
+                None => {
+                    let name = name.text()?.decode()?;
+                    if extras.members.len() < Message::MAX_EXTRA {
+                        extras.members.push((name, checked::raw(reader.value().ok()?)?));
+                    }
+                }
+            }
+        }
+        Some(extras)
+    }
+
+    /// The same of a message that was read: what is called `params` beside an outcome is an unknown member, the last.
+    #[cold]
+    fn of(line: &'a str, kind: Kind) -> Option<Self> {
+        let mut extras = Self::read(line)?;
+        if kind == Kind::Response {
+            let stray = find_member(line, &["params"]).and_then(checked::raw);
+            extras.members.extend(stray.map(|params| (Cow::Borrowed("params"), params)));
+        }
+        Some(extras)
+    }
+}
+
+/// Why a text is no message.
+#[cold]
+pub(crate) fn refusal(text: &str) -> DecodeError {
+    let envelope = match open(text) {
+        Ok((envelope, _)) => envelope,
+        Err(error) => return error,
+    };
+    let texts = envelope.texts(text);
+    let ([_, id, ..], [_, is_id_repeated, ..]) = (texts, envelope.repeated);
+    let id = id.filter(|_| !is_id_repeated).and_then(RequestId::from_text);
+    let parts = Parts::new(texts);
+    let (problem, kind) = match (envelope.problem, parts.kind()) {
+        (Some(problem), kind) => (problem, kind.map_or_else(|(_, kind)| kind, Some)),
+        (None, Err(problem)) => problem,
+        // The method or the id has half a surrogate pair.
+        (None, Ok(kind)) if parts.id.is_some() && id.is_none() => (Shape::Id, Some(kind)),
+        (None, Ok(_)) => (Shape::Method, None),
+    };
+    DecodeError::Shape { problem, kind, id }
+}
+
+/// Reads the envelope of a text, and what it has beside the members of JSON-RPC.
+pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), DecodeError> {
+    let mut envelope = Envelope::default();
+    let is_read = envelope.read::<true>(&mut Scanner::of_any_depth(text.as_bytes()));
+    let is_object = !matches!(envelope.problem, Some(Shape::Batch | Shape::NotAnObject));
+    let extras =
+        is_read.and_then(|()| if is_object { Extras::read(text) } else { Some(Extras::default()) });
+    match extras {
+        Some(extras) => Ok((envelope, extras)),
+        None => Err(DecodeError::syntax(syntax_error(text), recover(text.as_bytes()))),
+    }
+}
+
+/// What serde_json says of a text that is not JSON, or has half a surrogate pair in a member's name.
+#[cold]
+pub(crate) fn syntax_error(text: &str) -> serde_json::Error {
+    let names = || serde_json::Deserializer::from_str(text).deserialize_map(IgnoredAny).err();
+    let error = serde_json::from_str::<&RawValue>(text).err().or_else(names);
+    error.unwrap_or_else(|| serde_json::Error::custom("expected JSON"))
+}
