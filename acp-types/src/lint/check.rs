@@ -2,7 +2,7 @@
 use super::pending::receiver;
 use super::report::Report;
 use super::rule::{self, Rule};
-use super::value::{items, text};
+use super::value::{Json, is_text, items};
 use crate::capabilities::{self, Reason, Refusal};
 use crate::methods::MethodKind;
 use crate::{v1, v2};
@@ -11,7 +11,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::wire::DecodeError;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// What both sides said they can do.
@@ -158,8 +157,8 @@ pub(super) fn result(
 ///
 /// Clients announced methods for a terminal by `_meta.terminal-auth` before the protocol had a capability for them.
 pub(super) fn auth_methods(
-    params: &Value,
-    result: &Value,
+    params: Json<'_>,
+    result: Json<'_>,
     capabilities: &Capabilities,
     report: &mut Report,
 ) {
@@ -168,27 +167,31 @@ pub(super) fn auth_methods(
     let takes_terminals = announced
         .iter()
         .filter_map(|pointer| params.pointer(pointer))
-        .any(|value| !value.is_null() && *value != false);
+        .any(|value| !matches!(value.as_text(), "null" | "false"));
     let methods = items(result, "authMethods").enumerate();
     for (index, method) in
-        methods.filter(|(_, method)| !takes_terminals || text(method, "type") != Some("terminal"))
+        methods.filter(|(_, method)| !takes_terminals || !is_text(*method, "type", "terminal"))
     {
-        let (pointer, text) = (format!("/result/authMethods/{index}"), method.to_string());
-        if let Ok(method) = jsonrpc_core::wire::decode::<v1::authentication::AuthMethod>(&text) {
+        let (pointer, text) = (format!("/result/authMethods/{index}"), method.as_text());
+        if let Ok(method) = jsonrpc_core::wire::decode::<v1::authentication::AuthMethod>(text) {
             capabilities.v1(pointer.clone(), &method, report);
         }
-        if let Ok(method) = jsonrpc_core::wire::decode::<v2::authentication::AuthMethod>(&text) {
+        if let Ok(method) = jsonrpc_core::wire::decode::<v2::authentication::AuthMethod>(text) {
             capabilities.v2(pointer, &method, report);
         }
     }
 }
 
 /// Options that are switches, which the client has not said it can show.
-pub(super) fn options(options: &[Value], capabilities: &Capabilities, report: &mut Report) {
-    for (index, option) in options.iter().enumerate() {
-        let text = option.to_string();
+pub(super) fn options<'a>(
+    options: impl Iterator<Item = Json<'a>>,
+    capabilities: &Capabilities,
+    report: &mut Report,
+) {
+    for (index, option) in options.enumerate() {
+        let text = option.as_text();
         if let Ok(option) =
-            jsonrpc_core::wire::decode::<v1::session_config_options::SessionConfigOption>(&text)
+            jsonrpc_core::wire::decode::<v1::session_config_options::SessionConfigOption>(text)
         {
             capabilities.v1(format!("/result/configOptions/{index}"), &option, report);
         }
@@ -196,11 +199,11 @@ pub(super) fn options(options: &[Value], capabilities: &Capabilities, report: &m
 }
 
 /// Capabilities of the agent that need others of its own.
-pub(super) fn capability_pairs(result: &Value, report: &mut Report) {
+pub(super) fn capability_pairs(result: Json<'_>, report: &mut Report) {
     let sessions = "/agentCapabilities/sessionCapabilities";
     let has = |name: &str| {
         let value = result.pointer(sessions).and_then(|sessions| sessions.get(name));
-        value.is_some_and(Value::is_object)
+        value.is_some_and(Json::is_object)
     };
     if has("archive") && !has("list") {
         let pointer = format!("/result{sessions}/archive");

@@ -4,14 +4,13 @@ use super::pending::{Pending, is_initialize, protocol_version};
 use super::proxy::Proxy;
 use super::report::{Limits, Report};
 use super::rule;
-use super::value::{shown, text};
-use alloc::borrow::ToOwned;
+use super::value::{Json, is_text, items, shown, text};
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use jsonrpc_core::RequestId;
 use jsonrpc_core::transcript::Direction;
-use serde_json::Value;
 
 /// State of a connection apart from its sessions.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +53,7 @@ impl Connection {
     pub(super) fn handle_message(
         &mut self,
         name: &str,
-        params: &Value,
+        params: Json<'_>,
         limits: &Limits,
         report: &mut Report,
     ) {
@@ -62,14 +61,14 @@ impl Connection {
         match name {
             "authenticate" | "auth/login" => {
                 let Some(method) = text("methodId") else { return };
-                let (rule, message) = match self.auth_methods.get(method) {
+                let (rule, message) = match self.auth_methods.get(&*method) {
                     Some(false) => return,
                     Some(true) => (
                         &rule::AUTH_METHOD_TERMINAL,
-                        format!("`{}` is for a terminal", shown(method)),
+                        format!("`{}` is for a terminal", shown(&method)),
                     ),
                     None => {
-                        let message = format!("the agent does not offer `{}`", shown(method));
+                        let message = format!("the agent does not offer `{}`", shown(&method));
                         (&rule::AUTH_METHOD_UNKNOWN, message)
                     }
                 };
@@ -77,18 +76,18 @@ impl Connection {
             }
             "providers/disable" => {
                 let provider = text("providerId");
-                if provider.is_some_and(|it| self.required_providers.contains(it)) {
-                    let message = format!("`{}` is required", shown(provider.unwrap_or_default()));
+                if provider.as_deref().is_some_and(|it| self.required_providers.contains(it)) {
+                    let message = format!("`{}` is required", shown(&provider.unwrap_or_default()));
                     report.add(&rule::PROVIDER_REQUIRED, "/params/providerId", message);
                 }
             }
             "elicitation/create" if self.elicitations.len() < limits.names => {
-                self.elicitations.extend(text("elicitationId").map(str::to_owned));
+                self.elicitations.extend(text("elicitationId").map(Cow::into_owned));
             }
             "elicitation/complete" => {
                 let Some(id) = text("elicitationId") else { return };
-                if !self.elicitations.contains(id) {
-                    let message = format!("the agent did not request `{}`", shown(id));
+                if !self.elicitations.contains(&*id) {
+                    let message = format!("the agent did not request `{}`", shown(&id));
                     report.add(&rule::ELICITATION_UNKNOWN, "/params/elicitationId", message);
                 }
             }
@@ -101,26 +100,24 @@ impl Connection {
         &mut self,
         version: u16,
         method: &str,
-        result: &Value,
+        result: Json<'_>,
         limits: &Limits,
         report: &mut Report,
     ) {
-        let items = |name: &str| {
-            let items = result.get(name).and_then(Value::as_array);
-            items.map(|items| items.as_slice()).unwrap_or_default()
-        };
-        check::options(items("configOptions"), &self.capabilities, report);
+        check::options(items(result, "configOptions"), &self.capabilities, report);
         match method {
             "providers/list" => {
-                let required =
-                    items("providers").iter().filter(|it| it.get("required") == Some(&true.into()));
-                let ids = required
+                let is_required = |provider: &Json<'_>| {
+                    provider.get("required").is_some_and(|it| it.as_text() == "true")
+                };
+                let ids = items(result, "providers")
+                    .filter(is_required)
                     .filter_map(|it| it.get("providerId").or_else(|| it.get("id"))?.as_str());
-                self.required_providers = ids.take(limits.names).map(str::to_owned).collect();
+                self.required_providers = ids.take(limits.names).map(Cow::into_owned).collect();
             }
             "session/list" if self.archives => {
-                for (index, session) in items("sessions").iter().enumerate() {
-                    if !session.get("archived").is_some_and(Value::is_boolean) {
+                for (index, session) in items(result, "sessions").enumerate() {
+                    if !session.get("archived").is_some_and(Json::is_boolean) {
                         let pointer = format!("/result/sessions/{index}");
                         report.add(&rule::ARCHIVED_MISSING, pointer, "no `archived`");
                     }
@@ -139,11 +136,11 @@ impl Connection {
         &mut self,
         version: u16,
         pending: &Pending,
-        result: &Value,
+        result: Json<'_>,
         limits: &Limits,
         report: &mut Report,
     ) {
-        let asked = protocol_version(&pending.params);
+        let asked = protocol_version(pending.params());
         if let (Some(asked), Some(answered)) = (asked, protocol_version(result)) {
             let pointer = "/result/protocolVersion";
             if version == 2 && answered > asked {
@@ -156,19 +153,19 @@ impl Connection {
             }
         }
         self.version = Some(version);
-        let params = pending.params.to_string();
-        self.capabilities = Capabilities::new(version, &params, &result.to_string());
-        let methods = result.get("authMethods").and_then(Value::as_array).into_iter().flatten();
-        let method = |method: &Value| {
+        let params = pending.params();
+        self.capabilities = Capabilities::new(version, params.as_text(), result.as_text());
+        let method = |method: Json<'_>| {
             let id = method.get("id").or_else(|| method.get("methodId"))?;
-            let is_for_terminal = method.get("type").is_some_and(|kind| kind == "terminal");
-            Some((id.as_str()?.to_owned(), is_for_terminal))
+            let is_for_terminal = is_text(method, "type", "terminal");
+            Some((id.as_str()?.into_owned(), is_for_terminal))
         };
+        let methods = items(result, "authMethods");
         self.auth_methods = methods.filter_map(method).take(limits.names).collect();
         let archive =
             ["/agentCapabilities/sessionCapabilities/archive", "/capabilities/session/archive"];
-        let has = |path: &&str| result.pointer(path).is_some_and(Value::is_object);
+        let has = |path: &&str| result.pointer(path).is_some_and(Json::is_object);
         self.archives = archive.iter().any(has);
-        check::auth_methods(&pending.params, result, &self.capabilities, report);
+        check::auth_methods(params, result, &self.capabilities, report);
     }
 }

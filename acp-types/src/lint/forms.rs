@@ -1,34 +1,33 @@
 //! Forms, and answers to them.
+use super::prose::Members;
 use super::report::Report;
 use super::rule;
-use super::value::{push, shown};
+use super::value::{Json, is_text, push, shown, text};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use serde_json::{Map, Value};
 
 /// Looks at the schema of a form.
-pub(super) fn form(object: &Map<String, Value>, at: impl Fn(&str) -> String, report: &mut Report) {
-    let members = object.get("properties").and_then(Value::as_object);
+pub(super) fn form(object: &Members<'_>, at: impl Fn(&str) -> String, report: &mut Report) {
+    let properties = object.get("properties").unwrap_or(Json::NULL);
     for name in required(object.get("required")) {
-        if !members.is_some_and(|members| members.contains_key(name)) {
-            let message = format!("`{}` is not one of properties", shown(name));
+        if properties.get(&name).is_none() {
+            let message = format!("`{}` is not one of properties", shown(&name));
             report.add(&rule::FORM_REQUIRED, at("required"), message);
         }
     }
-    for (name, member) in members.into_iter().flatten() {
-        if member.get("type").and_then(Value::as_str) == Some("string")
-            && asks_for_secret(name, member)
-        {
+    for (name, member) in properties.members() {
+        if is_text(member, "type", "string") && asks_for_secret(&name, member) {
             let mut pointer = at("properties");
-            push(&mut pointer, name);
-            let message = format!("`{}` looks like a secret", shown(name));
+            push(&mut pointer, &name);
+            let message = format!("`{}` looks like a secret", shown(&name));
             report.add(&rule::FORM_SECRET, pointer, message);
         }
     }
 }
 
-fn required(list: Option<&Value>) -> impl Iterator<Item = &str> {
-    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+fn required(list: Option<Json<'_>>) -> impl Iterator<Item = Cow<'_, str>> {
+    list.into_iter().flat_map(Json::items).filter_map(Json::as_str)
 }
 
 /// Words that name a secret. All words of an entry have to follow each other.
@@ -47,9 +46,11 @@ const SECRETS: &[&[&str]] = &[
 ];
 
 /// By its name, its title or its format; not by its description, which may say what not to write.
-fn asks_for_secret(name: &str, member: &Value) -> bool {
-    let text = |key| member.get(key).and_then(Value::as_str).unwrap_or_default();
-    text("format") == "password" || [name, text("title")].iter().any(|text| names_secret(text))
+fn asks_for_secret(name: &str, member: Json<'_>) -> bool {
+    let title = text(member, "title");
+    is_text(member, "format", "password")
+        || names_secret(name)
+        || title.is_some_and(|title| names_secret(&title))
 }
 
 fn names_secret(text: &str) -> bool {
@@ -81,27 +82,24 @@ fn words(text: &str) -> alloc::vec::Vec<String> {
 }
 
 /// Looks at the answer to a form that was asked with `params`.
-pub(super) fn answered(params: &Value, result: &Value, report: &mut Report) {
-    if params.get("mode").and_then(Value::as_str) != Some("form")
-        || result.get("action").and_then(Value::as_str) != Some("accept")
-    {
+pub(super) fn answered(params: Json<'_>, result: Json<'_>, report: &mut Report) {
+    if !is_text(params, "mode", "form") || !is_text(result, "action", "accept") {
         return;
     }
     let Some(schema) = params.get("requestedSchema") else { return };
-    let asked = schema.get("properties").and_then(Value::as_object);
-    let content = result.get("content").and_then(Value::as_object);
+    let asked = schema.get("properties").unwrap_or(Json::NULL);
+    let content = result.get("content").unwrap_or(Json::NULL);
     for name in required(schema.get("required")) {
-        let value = content.and_then(|content| content.get(name));
-        if value.is_none_or(Value::is_null) {
-            let message = format!("the form requires `{}`", shown(name));
+        if content.get(&name).is_none_or(Json::is_null) {
+            let message = format!("the form requires `{}`", shown(&name));
             report.add(&rule::FORM_ANSWER, "/result", message);
         }
     }
-    for name in content.into_iter().flat_map(Map::keys) {
-        if !asked.is_some_and(|asked| asked.contains_key(name)) {
+    for (name, _) in content.members() {
+        if asked.get(&name).is_none() {
             let mut pointer = "/result/content".to_string();
-            push(&mut pointer, name);
-            let message = format!("the form does not ask for `{}`", shown(name));
+            push(&mut pointer, &name);
+            let message = format!("the form does not ask for `{}`", shown(&name));
             report.add(&rule::FORM_ANSWER, pointer, message);
         }
     }

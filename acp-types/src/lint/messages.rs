@@ -3,20 +3,18 @@ use super::linter::Linter;
 use super::pending::{Pending, fits, is_initialize, version_of_request, version_of_result};
 use super::proxy::Proxy;
 use super::session::Standing;
-use super::value::{shown, text};
+use super::value::{Json, shown, text};
 use super::{check, errors, proxy, rule};
 use crate::methods::{self, Method, MethodKind, Stability};
 use crate::v1::extensibility::EXTENSION_PREFIX;
-use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::ToString;
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{Message, Notification, Request, RequestId, Response};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-fn parse(raw: Option<&RawValue>) -> Value {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(Value::Null)
+fn json(raw: Option<&RawValue>) -> Json<'_> {
+    raw.map_or(Json::NULL, |raw| Json::new(raw.get()))
 }
 
 impl Linter {
@@ -39,14 +37,12 @@ impl Linter {
             Ok(message) => message,
             Err(error) => {
                 let trimmed = text.trim_ascii_start();
-                let rule =
-                    if trimmed.starts_with('[') && serde_json::from_str::<Value>(text).is_ok() {
-                        &rule::BATCH
-                    } else if serde_json::from_str::<&RawValue>(text).is_ok() {
-                        &rule::JSON_RPC
-                    } else {
-                        &rule::JSON_SYNTAX
-                    };
+                let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
+                let rule = match is_json {
+                    true if trimmed.starts_with('[') => &rule::BATCH,
+                    true => &rule::JSON_RPC,
+                    false => &rule::JSON_SYNTAX,
+                };
                 self.report.add(rule, "", error.to_string());
                 // The request that it answers is no longer open.
                 match Message::decode(text) {
@@ -68,11 +64,11 @@ impl Linter {
 
     fn request(&mut self, request: &Request<'_>) {
         let (direction, line) = (self.report.direction, self.report.line);
-        let params = parse(request.params);
+        let params = json(request.params);
         if request.id.is_null() {
             self.report.add(&rule::NULL_ID, "/id", "expected an integer or a string");
         }
-        self.message(MethodKind::Request, &request.method, request.params, &params);
+        self.message(MethodKind::Request, &request.method, request.params, params);
         let limit = self.limits.requests;
         let open = self.connection.open(direction);
         if open.contains_key(&request.id) {
@@ -85,13 +81,13 @@ impl Linter {
     }
 
     fn notification(&mut self, notification: &Notification<'_>) {
-        let params = parse(notification.params);
-        self.message(MethodKind::Notification, &notification.method, notification.params, &params);
+        let params = json(notification.params);
+        self.message(MethodKind::Notification, &notification.method, notification.params, params);
         if notification.method == "$/cancel_request" {
             let direction = self.report.direction;
             let id = params
                 .get("requestId")
-                .and_then(|id| serde_json::from_str::<RequestId>(&id.to_string()).ok());
+                .and_then(|id| serde_json::from_str::<RequestId>(id.as_text()).ok());
             let Some(id) = id else { return };
             match self.connection.open(direction).get_mut(&id) {
                 Some(open) => open.is_taken_back = true,
@@ -104,7 +100,7 @@ impl Linter {
     }
 
     /// Checks what requests and notifications have in common.
-    fn message(&mut self, kind: MethodKind, name: &str, raw: Option<&RawValue>, params: &Value) {
+    fn message(&mut self, kind: MethodKind, name: &str, raw: Option<&RawValue>, params: Json<'_>) {
         let direction = self.report.direction;
         let is_initialize = is_initialize(name) && direction == Direction::Sent;
         if is_initialize && name != "initialize" {
@@ -170,7 +166,7 @@ impl Linter {
     }
 
     /// Checks a message as one of its session.
-    fn in_session(&mut self, version: u16, name: &str, params: &Value) {
+    fn in_session(&mut self, version: u16, name: &str, params: Json<'_>) {
         self.connection.handle_message(name, params, &self.limits, &mut self.report);
         let Some(id) = text(params, "sessionId") else { return };
         // They are about sessions that may be of long ago.
@@ -185,39 +181,39 @@ impl Linter {
                 | "session/set_title"
                 | "session/close"
         );
-        let is_known = self.sessions.contains_key(id);
+        let is_known = self.sessions.contains_key(&*id);
         if !is_known && (is_about || self.sessions.len() >= self.limits.sessions) {
             return;
         }
         let begins =
             self.report.direction == Direction::Received && self.connection.begins_session();
-        let session = self.sessions.entry(id.to_owned()).or_default();
+        let session = self.sessions.entry(id.clone().into_owned()).or_default();
         if opens {
             session.standing = Standing::Opening;
             session.has_told_state = false;
         } else if !is_known {
             session.standing = Standing::Early;
             let (rule, message) = if begins {
-                (&rule::UPDATE_EARLY, format!("no answer has named `{}` yet", shown(id)))
+                (&rule::UPDATE_EARLY, format!("no answer has named `{}` yet", shown(&id)))
             } else {
-                (&rule::SESSION_UNKNOWN, format!("no response has named `{}`", shown(id)))
+                (&rule::SESSION_UNKNOWN, format!("no response has named `{}`", shown(&id)))
             };
             self.report.add(rule, "/params/sessionId", message);
         } else if session.standing == Standing::Closed && !is_about {
-            let message = format!("`{}` is closed", shown(id));
+            let message = format!("`{}` is closed", shown(&id));
             self.report.add(&rule::SESSION_CLOSED, "/params/sessionId", message);
         }
         if name == "session/cancel" && version == 1 && session.prompts > 0 {
             for open in self.connection.open_to_client.values_mut() {
-                open.is_cancelled |= open.session.as_deref() == Some(id);
+                open.is_cancelled |= open.session.as_deref() == Some(&*id);
             }
         }
         if matches!(name, "session/cancel" | "session/close" | "session/delete") {
             for open in self.connection.open_to_agent.values_mut() {
-                open.is_stopped |= open.session.as_deref() == Some(id);
+                open.is_stopped |= open.session.as_deref() == Some(&*id);
             }
             for open in self.connection.open_to_client.values_mut() {
-                open.is_stopped |= open.session.as_deref() == Some(id);
+                open.is_stopped |= open.session.as_deref() == Some(&*id);
             }
         }
         session.message(version, name, params, &self.limits, &mut self.report);
@@ -246,18 +242,18 @@ impl Linter {
             errors::cancelled(error, taken_back, stopped, &mut self.report);
         }
         let raw = response.outcome.as_ref().ok().copied();
-        let result = parse(raw);
+        let result = json(raw);
         let mut version = self.connection.version.unwrap_or(1);
         if is_initialize(&pending.method) && asked == Direction::Sent && raw.is_some() {
-            version = version_of_result(&result);
+            version = version_of_result(result);
             let Self { connection, limits, report, .. } = self;
-            connection.handle_initialized(version, &pending, &result, limits, report);
+            connection.handle_initialized(version, &pending, result, limits, report);
             if pending.method != "initialize" {
-                proxy::check_initialized(connection.proxy, &result, report);
+                proxy::check_initialized(connection.proxy, result, report);
             }
         }
         if let Some(proxy) = self.connection.proxy.as_mut().filter(|_| raw.is_some()) {
-            proxy.handle_result(asked, &pending, &result);
+            proxy.handle_result(asked, &pending, result);
         }
         if let Some(raw) = raw {
             let table = if version == 2 { methods::V2 } else { methods::V1 };
@@ -268,23 +264,23 @@ impl Linter {
             });
             if let Some(name) = method.and_then(|method| method.result) {
                 check::result(version, asked, &pending.method, raw, &mut self.report);
-                self.schemas.look_at(version, name, &result, "/result", &mut self.report);
+                self.schemas.look_at(version, name, result, "/result", &mut self.report);
             }
         }
         if raw.is_some() {
             let Self { connection, limits, report, .. } = self;
-            connection.handle_result(version, &pending.method, &result, limits, report);
+            connection.handle_result(version, &pending.method, result, limits, report);
         }
-        self.answered(version, &pending, raw.is_some(), &result);
+        self.answered(version, &pending, raw.is_some(), result);
     }
 
     /// Checks a response as one of its session.
-    fn answered(&mut self, version: u16, pending: &Pending, is_result: bool, result: &Value) {
+    fn answered(&mut self, version: u16, pending: &Pending, is_result: bool, result: Json<'_>) {
         let begins = matches!(&*pending.method, "session/new" | "session/fork");
         if begins && is_result {
             let Some(id) = text(result, "sessionId") else { return };
-            if self.sessions.contains_key(id) || self.sessions.len() < self.limits.sessions {
-                let session = self.sessions.entry(id.to_owned()).or_default();
+            if self.sessions.contains_key(&*id) || self.sessions.len() < self.limits.sessions {
+                let session = self.sessions.entry(id.into_owned()).or_default();
                 session.standing = Standing::Open;
                 session.set_up(result, &self.limits);
             }

@@ -1,11 +1,11 @@
 //! Open requests, and where methods may go.
-use super::value::text;
+use super::value::{Json, is_text, text};
 use crate::methods::Direction as Receiver;
 use crate::spoken::{self, Shape};
-use alloc::borrow::ToOwned;
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
 use alloc::string::String;
 use jsonrpc_core::transcript::Direction;
-use serde_json::{Value, json};
 
 /// An open request.
 #[derive(Clone, Debug)]
@@ -13,8 +13,8 @@ pub(super) struct Pending {
     pub(super) line: u64,
     pub(super) method: String,
     pub(super) session: Option<String>,
-    /// Its parameters, where the response depends on them.
-    pub(super) params: Value,
+    /// The JSON text of its parameters, where the response depends on them.
+    params: Box<str>,
     /// Its session was cancelled after it.
     pub(super) is_cancelled: bool,
     /// `$/cancel_request` named it.
@@ -24,8 +24,8 @@ pub(super) struct Pending {
 }
 
 /// Returns the version that parameters or a result of `initialize` name.
-pub(super) fn protocol_version(value: &Value) -> Option<u64> {
-    value.get("protocolVersion").and_then(Value::as_u64)
+pub(super) fn protocol_version(value: Json<'_>) -> Option<u64> {
+    value.get("protocolVersion").and_then(Json::as_u64)
 }
 
 /// Whether a method may go in this direction. The client of a proxy is its conductor.
@@ -42,41 +42,45 @@ pub(super) fn is_initialize(method: &str) -> bool {
 }
 
 /// Returns the version of parameters of `initialize`, by their shape.
-pub(super) fn version_of_request(params: &Value) -> u16 {
+pub(super) fn version_of_request(params: Json<'_>) -> u16 {
     let shape = spoken::of_initialize(protocol_version(params), |name| params.get(name).is_some());
     if shape == Shape::V2 { 2 } else { 1 }
 }
 
 /// Returns the version of a result of `initialize`, by its shape; where that does not decide, by the number.
-pub(super) fn version_of_result(result: &Value) -> u16 {
+pub(super) fn version_of_result(result: Json<'_>) -> u16 {
     let shape = spoken::of_initialized(protocol_version(result), |name| result.get(name).is_some());
     if shape == Shape::V1 { 1 } else { 2 }
 }
 
 /// Returns what is kept of parameters to check the response.
-fn kept(method: &str, params: Value) -> Value {
+fn kept<'a>(method: &str, params: Json<'a>) -> Json<'a> {
     match method {
         "session/request_permission" | "elicitation/create" => params,
         // Of a wrapped request, whether it is `initialize`.
-        "proxy/successor" if text(&params, "method") == Some("initialize") => {
-            json!({"method": "initialize"})
+        "proxy/successor" if is_text(params, "method", "initialize") => {
+            Json::new(r#"{"method":"initialize"}"#)
         }
         _ if is_initialize(method) => params,
-        _ => Value::Null,
+        _ => Json::NULL,
     }
 }
 
 impl Pending {
-    pub(super) fn new(line: u64, method: &str, params: Value) -> Self {
+    pub(super) fn new(line: u64, method: &str, params: Json<'_>) -> Self {
         Self {
             line,
-            session: text(&params, "sessionId").map(str::to_owned),
-            params: kept(method, params),
+            session: text(params, "sessionId").map(Cow::into_owned),
+            params: kept(method, params).as_text().into(),
             method: method.to_owned(),
             is_cancelled: false,
             is_taken_back: false,
             is_stopped: false,
         }
+    }
+
+    pub(super) fn params(&self) -> Json<'_> {
+        Json::new(&self.params)
     }
 }
 

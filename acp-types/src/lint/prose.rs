@@ -2,12 +2,13 @@
 use super::patch::is_absolute;
 use super::report::Report;
 use super::rule::Rule;
-use super::value::{push, shown};
+use super::value::{Json, is_text, items, push, shown};
 use super::{forms, patch, rule};
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
-use serde_json::{Map, Value};
+use alloc::vec::Vec;
 
 /// What a text has to be.
 type Check = fn(&str) -> bool;
@@ -46,10 +47,55 @@ const NAMED: &[(&str, &[&str])] = &[
     ("options", &["optionId", "value", "group", "groupId"]),
 ];
 
+/// Names of the members that are looked at beside those of the tables.
+const NAMES: &[&str] = &[
+    "line",
+    "updatedAt",
+    "lastModified",
+    "priority",
+    "prompt",
+    "enum",
+    "oneOf",
+    "content",
+    "currentModeId",
+    "currentValue",
+    "properties",
+    "required",
+    "format",
+    "text",
+    "command",
+];
+
+/// The members of an object that are looked at, so that the object is read once.
+pub(super) struct Members<'a>(Vec<(&'static str, Json<'a>)>);
+
+impl<'a> Members<'a> {
+    fn read(object: Json<'a>) -> Self {
+        let known = |name: &str| {
+            let names = TEXTS.iter().map(|row| row.0).chain(TEXTS_OF.iter().map(|row| row.1));
+            let names = names.chain(NAMED.iter().map(|row| row.0)).chain(NAMES.iter().copied());
+            names.into_iter().find(|known| *known == name)
+        };
+        let mut members: Vec<(&'static str, Json<'a>)> = Vec::new();
+        for (name, value) in object.members() {
+            if let Some(name) = known(&name)
+                && members.iter().all(|(known, _)| *known != name)
+            {
+                members.push((name, value));
+            }
+        }
+        Self(members)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Json<'a>> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
 /// Looks at an object of `types`.
 pub(super) fn look_at(
     types: &[&str],
-    object: &Map<String, Value>,
+    object: Json<'_>,
     version: u16,
     pointer: &str,
     report: &mut Report,
@@ -58,6 +104,7 @@ pub(super) fn look_at(
     if types.is_empty() {
         return;
     }
+    let object = &Members::read(object);
     let is = |name: &str| types.contains(&name);
     let at = |name: &str| {
         let mut pointer = pointer.to_string();
@@ -65,31 +112,31 @@ pub(super) fn look_at(
         pointer
     };
     for (name, rule, expected, check) in TEXTS {
-        for _ in texts(object.get(*name)).filter(|text| !check(text)) {
+        for _ in texts(object.get(name)).filter(|text| !check(text)) {
             report.add(rule, at(name), format!("expected {expected}"));
         }
     }
     for (of, name, rule, expected, check) in TEXTS_OF {
-        for _ in texts(object.get(*name)).filter(|text| is(of) && !check(text)) {
+        for _ in texts(object.get(name).filter(|_| is(of))).filter(|text| !check(text)) {
             report.add(rule, at(name), format!("expected {expected}"));
         }
     }
-    if object.get("line").and_then(Value::as_u64) == Some(0) {
+    if object.get("line").and_then(Json::as_u64) == Some(0) {
         report.add(&rule::LINE_ZERO, at("line"), "expected a line from 1");
     }
     for name in ["updatedAt", "lastModified"] {
-        let time = object.get(name).and_then(Value::as_str);
-        if time.is_some_and(|time| !is_date_time(time, version == 2)) {
+        let time = object.get(name).and_then(Json::as_str);
+        if time.is_some_and(|time| !is_date_time(&time, version == 2)) {
             let expected = if version == 2 { "a time (RFC 3339)" } else { "a time (ISO 8601)" };
             report.add(&rule::DATE_TIME, at(name), format!("expected {expected}"));
         }
     }
-    let priority = object.get("priority").and_then(Value::as_f64).filter(|_| is("Annotations"));
+    let priority = object.get("priority").and_then(Json::as_f64).filter(|_| is("Annotations"));
     if priority.is_some_and(|priority| !(0.0..=1.0).contains(&priority)) {
         report.add(&rule::PRIORITY, at("priority"), "expected a number from 0 to 1");
     }
     for (list, keys) in NAMED {
-        duplicates(object.get(*list), keys, &at(list), report);
+        duplicates(object.get(list), keys, &at(list), report);
     }
     empty_lists(types, object, at, report);
     current_values(types, object, at, report);
@@ -98,42 +145,41 @@ pub(super) fn look_at(
         forms::form(object, at, report);
     }
     if is("AuthMethodTerminal") && version == 1 {
-        let variables = object.get("env").and_then(Value::as_object);
-        for name in variables.into_iter().flat_map(Map::keys).filter(|name| !is_variable(name)) {
+        let variables = object.get("env").unwrap_or(Json::NULL).members();
+        for (name, _) in variables.filter(|(name, _)| !is_variable(name)) {
             let mut pointer = at("env");
-            push(&mut pointer, name);
+            push(&mut pointer, &name);
             report.add(&rule::ENV_NAME, pointer, "expected a name without `=`");
         }
     }
     if is("DiffPatch")
-        && object.get("format").and_then(Value::as_str) == Some("git_patch")
-        && let Some(Value::String(text)) = object.get("text")
+        && object.get("format").is_some_and(|format| format.is_str("git_patch"))
+        && let Some(text) = object.get("text").and_then(Json::as_str)
     {
-        patch::look_at(text, &at("text"), report);
+        patch::look_at(&text, &at("text"), report);
     }
     if version == 2 && is("McpServerStdio") {
-        let command = object.get("command").and_then(Value::as_str);
-        if command.is_some_and(|command| !is_absolute(command)) {
+        let command = object.get("command").and_then(Json::as_str);
+        if command.is_some_and(|command| !is_absolute(&command)) {
             report.add(&rule::RELATIVE_PATH, at("command"), "expected an absolute path");
         }
     }
 }
 
 /// A text, or a list of texts.
-fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
-    let items = value.and_then(Value::as_array).map(|items| items.as_slice()).unwrap_or_default();
-    value.and_then(Value::as_str).into_iter().chain(items.iter().filter_map(Value::as_str))
+fn texts(value: Option<Json<'_>>) -> impl Iterator<Item = Cow<'_, str>> {
+    let items = value.into_iter().flat_map(Json::items);
+    value.and_then(Json::as_str).into_iter().chain(items.filter_map(Json::as_str))
 }
 
-fn duplicates(list: Option<&Value>, keys: &[&str], pointer: &str, report: &mut Report) {
-    let Some(Value::Array(items)) = list else { return };
+fn duplicates(list: Option<Json<'_>>, keys: &[&str], pointer: &str, report: &mut Report) {
     let mut seen = BTreeSet::new();
-    for (index, item) in items.iter().enumerate() {
+    for (index, item) in list.into_iter().flat_map(Json::items).enumerate() {
         let named = keys.iter().find_map(|key| Some((*key, item.get(key)?.as_str()?)));
         if let Some((key, name)) = named
-            && !seen.insert((key, name))
+            && !seen.insert((key, name.clone()))
         {
-            let message = format!("`{}` comes twice", shown(name));
+            let message = format!("`{}` comes twice", shown(&name));
             report.add(&rule::DUPLICATE_ID, format!("{pointer}/{index}/{key}"), message);
         }
     }
@@ -141,7 +187,7 @@ fn duplicates(list: Option<&Value>, keys: &[&str], pointer: &str, report: &mut R
 
 fn empty_lists(
     types: &[&str],
-    object: &Map<String, Value>,
+    object: &Members<'_>,
     at: impl Fn(&str) -> String,
     report: &mut Report,
 ) {
@@ -155,7 +201,7 @@ fn empty_lists(
         ("StringMultiSelectItems", "enum", &rule::EMPTY_CHOICES),
         ("SystemPrompt", "content", &rule::SYSTEM_PROMPT),
     ] {
-        let is_empty = |list: &Value| list.as_array().is_some_and(|list| list.is_empty());
+        let is_empty = |list: Json<'_>| list.is_array() && list.items().next().is_none();
         if types.contains(&of) && object.get(list).is_some_and(is_empty) {
             report.add(rule, at(list), "expected at least one");
         }
@@ -164,7 +210,7 @@ fn empty_lists(
 
 fn current_values(
     types: &[&str],
-    object: &Map<String, Value>,
+    object: &Members<'_>,
     at: impl Fn(&str) -> String,
     report: &mut Report,
 ) {
@@ -172,16 +218,12 @@ fn current_values(
         ("SessionModeState", "currentModeId", "availableModes", "id"),
         ("SessionConfigSelect", "currentValue", "options", "value"),
     ] {
-        let Some(Value::Array(items)) = object.get(list).filter(|_| types.contains(&of)) else {
-            continue;
-        };
-        let Some(Value::String(name)) = object.get(current) else { continue };
-        let values = items.iter().flat_map(|item| {
-            let inner = item.get("options").and_then(Value::as_array);
-            inner.map(|items| items.as_slice()).unwrap_or_default().iter().chain([item])
-        });
-        if !values.into_iter().any(|item| item.get(key).is_some_and(|it| it == name.as_str())) {
-            let message = format!("`{}` is not one of {list}", shown(name));
+        let is_list = |list: &Json<'_>| types.contains(&of) && list.is_array();
+        let Some(list_of) = object.get(list).filter(is_list) else { continue };
+        let Some(name) = object.get(current).and_then(Json::as_str) else { continue };
+        let mut values = list_of.items().flat_map(|item| items(item, "options").chain([item]));
+        if !values.any(|item| is_text(item, key, &name)) {
+            let message = format!("`{}` is not one of {list}", shown(&name));
             report.add(&rule::CURRENT_VALUE, at(current), message);
         }
     }
@@ -189,17 +231,14 @@ fn current_values(
 
 fn system_prompt(
     types: &[&str],
-    object: &Map<String, Value>,
+    object: &Members<'_>,
     at: impl Fn(&str) -> String,
     report: &mut Report,
 ) {
-    let Some(Value::Array(blocks)) =
-        object.get("content").filter(|_| types.contains(&"SystemPrompt"))
-    else {
-        return;
-    };
-    for (index, block) in blocks.iter().enumerate() {
-        if block.get("type").and_then(Value::as_str).is_some_and(|kind| kind != "text") {
+    let blocks = object.get("content").filter(|_| types.contains(&"SystemPrompt"));
+    for (index, block) in blocks.into_iter().flat_map(Json::items).enumerate() {
+        let kind = block.get("type").filter(|kind| kind.is_string());
+        if kind.is_some_and(|kind| !kind.is_str("text")) {
             let pointer = format!("{}/{index}", at("content"));
             report.add(&rule::SYSTEM_PROMPT, pointer, "expected text");
         }

@@ -5,12 +5,11 @@ use super::pending::{Pending, fits, protocol_version};
 use super::report::Report;
 use super::rule;
 use super::schema::Schemas;
-use super::value::{shown, text};
+use super::value::{Json, shown, text};
 use crate::methods::{self, MethodKind};
 use crate::v1::extensibility::EXTENSION_PREFIX;
 use alloc::format;
 use jsonrpc_core::transcript::Direction;
-use serde_json::Value;
 
 /// State of an agent that is a proxy.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,10 +20,10 @@ pub(super) struct Proxy {
 
 impl Proxy {
     /// Takes the result of the wrapped `initialize`.
-    pub(super) fn handle_result(&mut self, asked: Direction, pending: &Pending, result: &Value) {
+    pub(super) fn handle_result(&mut self, asked: Direction, pending: &Pending, result: Json<'_>) {
         let is_initialize = pending.method == "proxy/successor"
             && asked == Direction::Received
-            && pending.params.get("method").is_some();
+            && pending.params().get("method").is_some();
         if is_initialize {
             self.answered = Some(protocol_version(result));
         }
@@ -36,7 +35,7 @@ pub(super) fn check_message(
     proxy: Option<Proxy>,
     version: u16,
     kind: MethodKind,
-    params: &Value,
+    params: Json<'_>,
     schemas: &mut Schemas,
     report: &mut Report,
 ) {
@@ -51,7 +50,7 @@ pub(super) fn check_message(
         report.add(&rule::PROXY_CANCEL, pointer, message);
         return;
     }
-    let wrapped = params.get("params").unwrap_or(&Value::Null);
+    let wrapped = params.get("params").unwrap_or(Json::NULL);
     if !(wrapped.is_null() || wrapped.is_object() || wrapped.is_array()) {
         let message = "expected an object or an array";
         report.add(&rule::PROXY_MESSAGE, "/params/params", message);
@@ -63,21 +62,21 @@ pub(super) fn check_message(
     let direction = report.direction.reversed();
     let table = if version == 2 { methods::V2 } else { methods::V1 };
     let found = table.iter().find(|method| {
-        method.name == name && method.kind == kind && fits(method.direction, direction)
+        *method.name == *name && method.kind == kind && fits(method.direction, direction)
     });
     match found.filter(|method| !method.name.starts_with("proxy/")) {
         Some(method) => {
             schemas.look_at(version, method.params, wrapped, "/params/params", report);
         }
         None => {
-            let message = format!("`{}` does not go there", shown(name));
+            let message = format!("`{}` does not go there", shown(&name));
             report.add(&rule::PROXY_MESSAGE, pointer, message);
         }
     }
 }
 
 /// Checks the response of a proxy to `proxy/initialize`.
-pub(super) fn check_initialized(proxy: Option<Proxy>, result: &Value, report: &mut Report) {
+pub(super) fn check_initialized(proxy: Option<Proxy>, result: Json<'_>, report: &mut Report) {
     let answered = proxy.and_then(|proxy| proxy.answered);
     let Some(successors) = answered else {
         let message = "the successor has not answered `initialize`";

@@ -1,11 +1,11 @@
 //! Members, names and variants that the schema does not have.
 use super::report::Report;
-use super::value::{push, shown};
+use super::value::{Json, push, shown};
 use super::{prose, rule};
 use crate::schema;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde_json::{Map, Value};
@@ -26,7 +26,7 @@ impl Schemas {
         &mut self,
         version: u16,
         name: &str,
-        value: &Value,
+        value: Json<'_>,
         pointer: &str,
         report: &mut Report,
     ) {
@@ -66,48 +66,45 @@ struct Known<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn look_at(&mut self, name: &'a str, schema: &'a Value, value: &Value) {
+    fn look_at(&mut self, name: &'a str, schema: &'a Value, value: Json<'_>) {
         if self.depth >= MAX_DEPTH {
             return;
         }
         self.depth += 1;
-        match value {
-            Value::Object(object) => {
-                let mut known = Known::default();
-                if !name.is_empty() {
-                    known.types.push(name);
-                }
-                self.collect(schema, value, &mut known, 0);
-                self.look_at_object(&known, object);
+        if value.is_object() {
+            let mut known = Known::default();
+            if !name.is_empty() {
+                known.types.push(name);
             }
-            Value::Array(items) => {
-                if let Some(schema) = self.items_of(schema, items, 0) {
-                    for (index, item) in items.iter().enumerate() {
-                        self.below(&format!("{index}"), |walk| walk.look_at("", schema, item));
-                    }
+            self.collect(schema, value, &mut known, 0);
+            self.look_at_object(&known, value);
+        } else if value.is_array() {
+            if let Some(schema) = self.items_of(schema, value, 0) {
+                for (index, item) in value.items().enumerate() {
+                    self.below(&format!("{index}"), |walk| walk.look_at("", schema, item));
                 }
             }
-            Value::String(text) => self.look_at_name(schema, text, 0),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        } else if value.is_string() {
+            self.look_at_name(schema, value, 0);
         }
         self.depth -= 1;
     }
 
-    fn look_at_object(&mut self, known: &Known<'a>, object: &Map<String, Value>) {
+    fn look_at_object(&mut self, known: &Known<'a>, object: Json<'_>) {
         if let Some(tag) = known.unknown {
-            let kind = object.get(tag).and_then(Value::as_str).unwrap_or_default();
-            if !self.is_extension(kind) {
+            let kind = object.get(tag).and_then(Json::as_str).unwrap_or_default();
+            if !self.is_extension(&kind) {
                 let pointer = format!("{}/{tag}", self.pointer);
-                let message = format!("unknown kind `{}`", shown(kind));
+                let message = format!("unknown kind `{}`", shown(&kind));
                 self.report.add(&rule::UNKNOWN_VARIANT, pointer, message);
             }
         }
         prose::look_at(&known.types, object, self.version, &self.pointer, self.report);
-        for (name, value) in object {
-            let schema = known.members.iter().rfind(|(member, _)| member == name);
+        for (name, value) in object.members() {
+            let schema = known.members.iter().rfind(|(member, _)| *member == name);
             let schema = schema.map(|(_, schema)| *schema).or(known.others);
             match schema {
-                Some(schema) => self.below(name, |walk| {
+                Some(schema) => self.below(&name, |walk| {
                     if name == "_meta" && !value.is_object() && !value.is_null() {
                         let pointer = walk.pointer.clone();
                         walk.report.add(&rule::META_OBJECT, pointer, "expected an object");
@@ -115,7 +112,7 @@ impl<'a> Walk<'a> {
                     walk.look_at("", schema, value);
                 }),
                 None if known.is_described && known.unknown.is_none() => {
-                    self.below(name, |walk| {
+                    self.below(&name, |walk| {
                         let pointer = walk.pointer.clone();
                         let of = known.types.first().copied().unwrap_or("this object");
                         let message = format!("no such member in `{of}`");
@@ -128,7 +125,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Gathers what `schema` says of an object.
-    fn collect(&self, schema: &'a Value, value: &Value, known: &mut Known<'a>, depth: usize) {
+    fn collect(&self, schema: &'a Value, value: Json<'_>, known: &mut Known<'a>, depth: usize) {
         if depth >= MAX_DEPTH {
             return;
         }
@@ -168,15 +165,16 @@ impl<'a> Walk<'a> {
         &self,
         tag: &'a str,
         variants: &'a [Value],
-        value: &Value,
+        value: Json<'_>,
         known: &mut Known<'a>,
         depth: usize,
     ) {
-        let kind = value.get(tag).unwrap_or(&Value::Null);
+        let kind = value.get(tag).unwrap_or(Json::NULL);
         let selects = |variant: &&Value| {
             let tag = variant.get("properties").and_then(|members| members.get(tag));
             tag.is_some_and(|tag| {
-                tag.get("const") == Some(kind) || list(tag, "enum").contains(kind)
+                let names = tag.get("const").into_iter().chain(list(tag, "enum"));
+                names.into_iter().any(|name| is_same(kind, name))
             })
         };
         known.is_described = true;
@@ -199,7 +197,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The schema of the items of an array.
-    fn items_of(&self, schema: &'a Value, items: &[Value], depth: usize) -> Option<&'a Value> {
+    fn items_of(&self, schema: &'a Value, items: Json<'_>, depth: usize) -> Option<&'a Value> {
         if depth >= MAX_DEPTH {
             return None;
         }
@@ -217,13 +215,15 @@ impl<'a> Walk<'a> {
         let fits = |schema: &&&Value| {
             let schema = self.definition(schema).map_or(**schema, |(_, schema)| schema);
             let required = list(schema, "required").iter().filter_map(Value::as_str);
-            required.into_iter().all(|name| items.first().is_some_and(|it| it.get(name).is_some()))
+            required
+                .into_iter()
+                .all(|name| items.items().next().is_some_and(|it| it.get(name).is_some()))
         };
         candidates.iter().find(fits).or(candidates.first()).copied()
     }
 
     /// Looks at a text that may be one of a list of names.
-    fn look_at_name(&mut self, schema: &'a Value, text: &str, depth: usize) {
+    fn look_at_name(&mut self, schema: &'a Value, text: Json<'_>, depth: usize) {
         if depth >= MAX_DEPTH {
             return;
         }
@@ -238,8 +238,11 @@ impl<'a> Walk<'a> {
             .collect();
         if names.is_empty() {
             variants.iter().for_each(|variant| self.look_at_name(variant, text, depth + 1));
-        } else if !names.contains(text) && !self.is_extension(text) {
-            let message = format!("unknown name `{}`", shown(text));
+        } else if let Some(text) = text.as_str()
+            && !names.contains(&*text)
+            && !self.is_extension(&text)
+        {
+            let message = format!("unknown name `{}`", shown(&text));
             self.report.add(&rule::UNKNOWN_NAME, self.pointer.clone(), message);
         }
     }
@@ -266,6 +269,14 @@ fn tag(variant: &Value) -> Option<&str> {
     let members = variant.get("properties")?.as_object()?;
     let is_tag = |schema: &Value| schema.get("const").is_some() || schema.get("not").is_some();
     members.iter().find(|(_, schema)| is_tag(schema)).map(|(name, _)| name.as_str())
+}
+
+/// Whether a value is one that a schema names.
+fn is_same(value: Json<'_>, expected: &Value) -> bool {
+    match expected {
+        Value::String(expected) => value.is_str(expected),
+        other => value.as_text() == other.to_string(),
+    }
 }
 
 fn list<'a>(schema: &'a Value, name: &str) -> &'a [Value] {

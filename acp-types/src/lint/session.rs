@@ -4,13 +4,12 @@ use super::options::Options;
 use super::pending::Pending;
 use super::report::{Limits, Report};
 use super::terminals::Terminals;
-use super::value::{items, shown, text};
+use super::value::{Json, is_text, items, shown, text};
 use super::{forms, options, rule};
-use alloc::borrow::ToOwned;
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
-use serde_json::Value;
 
 /// How a session stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,14 +59,14 @@ impl Session {
     }
 
     /// Takes the modes and options of a response.
-    pub(super) fn set_up(&mut self, result: &Value, limits: &Limits) {
+    pub(super) fn set_up(&mut self, result: Json<'_>, limits: &Limits) {
         if let Some(modes) = result.get("modes").filter(|modes| !modes.is_null()) {
             self.modes = Some(names(items(modes, "availableModes"), &["id"], limits));
         }
         self.take_options(result, limits);
     }
 
-    fn take_options(&mut self, value: &Value, limits: &Limits) {
+    fn take_options(&mut self, value: Json<'_>, limits: &Limits) {
         if let Some(options) = options::read(value, limits) {
             self.options = Some(options);
         }
@@ -78,7 +77,7 @@ impl Session {
         &mut self,
         version: u16,
         name: &str,
-        params: &Value,
+        params: Json<'_>,
         limits: &Limits,
         report: &mut Report,
     ) {
@@ -110,7 +109,7 @@ impl Session {
         }
     }
 
-    fn permission(&mut self, version: u16, params: &Value, limits: &Limits, report: &mut Report) {
+    fn permission(&mut self, version: u16, params: Json<'_>, limits: &Limits, report: &mut Report) {
         if version == 1 && self.is_cancelled && self.prompts > 0 {
             report.add(&rule::PERMISSION_AFTER_CANCEL, "/method", "the turn is cancelled");
         }
@@ -124,22 +123,23 @@ impl Session {
         let Some(id) = call.and_then(|call| text(call, "toolCallId")) else { return };
         // In version 2 a permission request announces a tool call as an update does.
         if self.calls.len() < limits.names {
-            let call = self.calls.entry(id.to_owned()).or_default();
+            let call = self.calls.entry(id.into_owned()).or_default();
             call.is_announced |= version == 2;
         }
     }
 
-    fn mode(&self, value: &Value, name: &str, pointer: &str, report: &mut Report) {
+    fn mode(&self, value: Json<'_>, name: &str, pointer: &str, report: &mut Report) {
         let Some(mode) = text(value, name) else { return };
-        let is_known = self.modes.as_ref().is_some_and(|modes| modes.contains(mode));
+        let is_known = self.modes.as_ref().is_some_and(|modes| modes.contains(&*mode));
         if !is_known && matches!(self.standing, Standing::Open) {
-            let message = format!("the session has no mode `{}`", shown(mode));
+            let message = format!("the session has no mode `{}`", shown(&mode));
             report.add(&rule::MODE_UNKNOWN, pointer, message);
         }
     }
 
-    fn update(&mut self, version: u16, update: &Value, limits: &Limits, report: &mut Report) {
+    fn update(&mut self, version: u16, update: Json<'_>, limits: &Limits, report: &mut Report) {
         let kind = text(update, "sessionUpdate").unwrap_or_default();
+        let kind = &*kind;
         let is_of_turn = matches!(
             kind,
             "user_message_chunk"
@@ -168,7 +168,7 @@ impl Session {
             "terminal_update" | "terminal_output_chunk" => self.background.terminal(update, limits),
             "subagent_update" => {
                 self.background.subagent(update, limits);
-                self.subagent = text(update, "sessionId").map(str::to_owned);
+                self.subagent = text(update, "sessionId").map(Cow::into_owned);
             }
             _ => {}
         }
@@ -178,7 +178,7 @@ impl Session {
         &mut self,
         version: u16,
         kind: &str,
-        update: &Value,
+        update: Json<'_>,
         limits: &Limits,
         report: &mut Report,
     ) {
@@ -186,43 +186,43 @@ impl Session {
             self.terminals.handle_tool_call(update, limits, report);
         }
         let Some(id) = text(update, "toolCallId") else { return };
-        if !self.calls.contains_key(id) && self.calls.len() >= limits.names {
+        if !self.calls.contains_key(&*id) && self.calls.len() >= limits.names {
             return;
         }
-        let call = self.calls.entry(id.to_owned()).or_default();
+        let call = self.calls.entry(id.clone().into_owned()).or_default();
         let pointer = "/params/update/toolCallId";
         if version == 2 {
             call.is_announced = true;
             self.background.call(update, limits);
         } else if kind == "tool_call" {
             if call.is_announced {
-                let message = format!("`{}` was announced before", shown(id));
+                let message = format!("`{}` was announced before", shown(&id));
                 report.add(&rule::TOOL_CALL_AGAIN, pointer, message);
             }
             call.is_announced = true;
         } else if !call.is_announced && !call.is_reported {
             call.is_reported = true;
-            let message = format!("`{}` was not announced", shown(id));
+            let message = format!("`{}` was not announced", shown(&id));
             report.add(&rule::TOOL_CALL_UNKNOWN, pointer, message);
         }
         let Some(status) = text(update, "status") else { return };
-        let is_over = matches!(status, "completed" | "failed" | "cancelled");
+        let is_over = matches!(&*status, "completed" | "failed" | "cancelled");
         if call.is_over && !is_over {
-            let message = format!("`{}` had ended", shown(id));
+            let message = format!("`{}` had ended", shown(&id));
             report.add(&rule::TOOL_CALL_REOPENED, "/params/update/status", message);
         }
         call.is_over = is_over;
     }
 
-    fn state(&mut self, update: &Value, report: &mut Report) {
+    fn state(&mut self, update: Json<'_>, report: &mut Report) {
         self.has_told_state = true;
         self.background.state(update, report);
-        if text(update, "state") != Some("idle") {
+        if !is_text(update, "state", "idle") {
             self.is_running = true;
             return;
         }
         let stopped = core::mem::take(&mut self.is_running);
-        match text(update, "stopReason") {
+        match text(update, "stopReason").as_deref() {
             None if stopped => {
                 report.add(&rule::IDLE_WITHOUT_REASON, "/params/update", "no `stopReason`");
             }
@@ -238,7 +238,7 @@ impl Session {
     }
 
     /// Reports what a turn leaves open.
-    fn turn_ends(&mut self, background: &BTreeSet<&str>, report: &mut Report) {
+    fn turn_ends(&mut self, background: &BTreeSet<Cow<'_, str>>, report: &mut Report) {
         // A cancellation ends tool calls without an update.
         let is_cancelled = core::mem::take(&mut self.is_cancelled);
         for (id, call) in &mut self.calls {
@@ -259,7 +259,7 @@ impl Session {
         version: u16,
         pending: &Pending,
         is_result: bool,
-        result: &Value,
+        result: Json<'_>,
         limits: &Limits,
         report: &mut Report,
     ) {
@@ -288,7 +288,7 @@ impl Session {
             }
             "session/set_config_option" if is_result => self.take_options(result, limits),
             "terminal/create" if is_result => self.terminals.handle_created(result, limits),
-            "elicitation/create" if is_result => forms::answered(&pending.params, result, report),
+            "elicitation/create" if is_result => forms::answered(pending.params(), result, report),
             "session/request_permission" if is_result => {
                 permission_answered(version, pending, result, report);
             }
@@ -300,14 +300,14 @@ impl Session {
         &mut self,
         version: u16,
         is_result: bool,
-        result: &Value,
+        result: Json<'_>,
         report: &mut Report,
     ) {
         self.prompts = self.prompts.saturating_sub(1);
         if version == 2 {
             return;
         }
-        if self.is_cancelled && text(result, "stopReason") != Some("cancelled") {
+        if self.is_cancelled && !is_text(result, "stopReason", "cancelled") {
             let (pointer, message) = match (is_result, result.get("stopReason")) {
                 (false, _) => ("/error", "expected `cancelled`"),
                 (true, Some(_)) => ("/result/stopReason", "expected `cancelled`"),
@@ -315,16 +315,16 @@ impl Session {
             };
             report.add(&rule::CANCEL_IGNORED, pointer, message);
         }
-        self.is_cancelled |= text(result, "stopReason") == Some("cancelled");
+        self.is_cancelled |= is_text(result, "stopReason", "cancelled");
         if self.prompts == 0 {
             self.turn_ends(&BTreeSet::new(), report);
         }
     }
 }
 
-fn permission_answered(version: u16, pending: &Pending, result: &Value, report: &mut Report) {
+fn permission_answered(version: u16, pending: &Pending, result: Json<'_>, report: &mut Report) {
     let Some(outcome) = result.get("outcome") else { return };
-    if version == 1 && pending.is_cancelled && text(outcome, "outcome") != Some("cancelled") {
+    if version == 1 && pending.is_cancelled && !is_text(outcome, "outcome", "cancelled") {
         let message = match outcome.get("outcome") {
             Some(_) => "the turn was cancelled: expected `cancelled`",
             None => "the turn was cancelled: expected `cancelled`, got none",
@@ -332,19 +332,19 @@ fn permission_answered(version: u16, pending: &Pending, result: &Value, report: 
         report.add(&rule::PERMISSION_NOT_CANCELLED, "/result/outcome/outcome", message);
     }
     if let Some(chosen) = text(outcome, "optionId") {
-        let mut options = items(&pending.params, "options");
-        if !options.any(|option| text(option, "optionId") == Some(chosen)) {
-            let message = format!("`{}` was not to choose from", shown(chosen));
+        let mut options = items(pending.params(), "options");
+        if !options.any(|option| is_text(option, "optionId", &chosen)) {
+            let message = format!("`{}` was not to choose from", shown(&chosen));
             report.add(&rule::OPTION_UNKNOWN, "/result/outcome/optionId", message);
         }
     }
 }
 
 fn names<'a>(
-    items: impl Iterator<Item = &'a Value>,
+    items: impl Iterator<Item = Json<'a>>,
     keys: &[&str],
     limits: &Limits,
 ) -> BTreeSet<String> {
-    let name = |item: &'a Value| keys.iter().find_map(|key| text(item, key)).map(str::to_owned);
+    let name = |item: Json<'a>| keys.iter().find_map(|key| text(item, key)).map(Cow::into_owned);
     items.filter_map(name).take(limits.names).collect()
 }

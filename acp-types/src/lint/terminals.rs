@@ -1,12 +1,11 @@
 //! Terminals of a session in version 1.
 use super::report::{Limits, Report};
 use super::rule;
-use super::value::{items, shown, text};
+use super::value::{Json, is_text, items, shown, text};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
-use serde_json::Value;
 
 /// Members of an update's `_meta` in which an agent describes a terminal that it runs itself. They are no part of the
 /// protocol; clients announce them as `_meta.terminal_output`.
@@ -23,45 +22,45 @@ pub(super) struct Terminals {
 
 impl Terminals {
     /// Takes the response to `terminal/create`.
-    pub(super) fn handle_created(&mut self, result: &Value, limits: &Limits) {
+    pub(super) fn handle_created(&mut self, result: Json<'_>, limits: &Limits) {
         if let Some(id) = text(result, "terminalId")
             && self.open.len() < limits.names
         {
-            self.open.insert(id.to_owned());
+            self.open.insert(id.into_owned());
         }
     }
 
     /// Checks a request about a terminal.
-    pub(super) fn handle_request(&mut self, method: &str, params: &Value, report: &mut Report) {
+    pub(super) fn handle_request(&mut self, method: &str, params: Json<'_>, report: &mut Report) {
         let Some(id) = text(params, "terminalId") else { return };
-        if !self.open.contains(id) {
-            unknown(id, "/params/terminalId", report);
+        if !self.open.contains(&*id) {
+            unknown(&id, "/params/terminalId", report);
         }
         if method == "terminal/release" {
-            self.open.remove(id);
+            self.open.remove(&*id);
         }
     }
 
     /// Checks the terminals in the content of a tool call.
     pub(super) fn handle_tool_call(
         &mut self,
-        update: &Value,
+        update: Json<'_>,
         limits: &Limits,
         report: &mut Report,
     ) {
         if let Some(meta) = update.get("_meta") {
-            let described = DESCRIPTIONS.iter().filter_map(|name| meta.get(*name));
+            let described = DESCRIPTIONS.iter().filter_map(|name| meta.get(name));
             for id in described.filter_map(|terminal| text(terminal, "terminal_id")) {
-                self.display(id, limits);
+                self.display(&id, limits);
             }
         }
         for (index, content) in items(update, "content").enumerate() {
-            let is_terminal = text(content, "type") == Some("terminal");
+            let is_terminal = is_text(content, "type", "terminal");
             let Some(id) = text(content, "terminalId").filter(|_| is_terminal) else { continue };
-            if self.open.contains(id) {
-                self.display(id, limits);
-            } else if !self.displayed.contains(id) {
-                unknown(id, &format!("/params/update/content/{index}/terminalId"), report);
+            if self.open.contains(&*id) {
+                self.display(&id, limits);
+            } else if !self.displayed.contains(&*id) {
+                unknown(&id, &format!("/params/update/content/{index}/terminalId"), report);
             }
         }
     }

@@ -1,19 +1,113 @@
-//! Reads members of JSON values, and writes names and pointers for findings.
+//! JSON values that stay text, and names and pointers for findings.
+use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt::Write;
-use serde_json::Value;
+use core::iter;
+use jsonrpc_core::{JsonStr, MemberReader, array_items, find_member};
 
 /// The longest part of a name that a message repeats, in characters.
 const MAX_SHOWN: usize = 64;
 
+/// A JSON value of a line that was checked. Members and items are read when a rule needs them, so that a value takes no
+/// memory. Of members that come twice the first counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Json<'a>(&'a str);
+
+impl<'a> Json<'a> {
+    pub(super) const NULL: Self = Self("null");
+
+    /// Takes the text of a value that was checked, without space around it.
+    pub(super) fn new(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    pub(super) fn as_text(self) -> &'a str {
+        self.0
+    }
+
+    /// Returns the member `name`, if this is an object that has it.
+    pub(super) fn get(self, name: &str) -> Option<Self> {
+        find_member(self.0, &[name]).map(Self)
+    }
+
+    /// Returns the member at a path of names, each behind a `/`.
+    pub(super) fn pointer(self, path: &str) -> Option<Self> {
+        path.split('/').skip(1).try_fold(self, Self::get)
+    }
+
+    /// Returns the members of an object, in their order.
+    pub(super) fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
+        let mut reader = MemberReader::new(self.0.as_bytes()).ok();
+        iter::from_fn(move || {
+            let reader = reader.as_mut()?;
+            let name = match reader.next_name().ok()?? {
+                Cow::Borrowed(name) => Cow::Borrowed(core::str::from_utf8(name).ok()?),
+                Cow::Owned(name) => Cow::Owned(String::from_utf8(name).ok()?),
+            };
+            Some((name, Self(reader.value().ok()?)))
+        })
+    }
+
+    /// Returns the items of an array, in their order.
+    pub(super) fn items(self) -> impl Iterator<Item = Self> {
+        array_items(self.0).map(Self)
+    }
+
+    /// Returns a string; `None` for other values, and for half a surrogate pair.
+    pub(super) fn as_str(self) -> Option<Cow<'a, str>> {
+        JsonStr::new(self.0)?.decode()
+    }
+
+    pub(super) fn as_u64(self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+
+    pub(super) fn as_f64(self) -> Option<f64> {
+        self.0
+            .parse()
+            .ok()
+            .filter(|_| self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
+    }
+
+    /// Whether this is the string `text`.
+    pub(super) fn is_str(self, text: &str) -> bool {
+        JsonStr::new(self.0).is_some_and(|own| own == text)
+    }
+
+    pub(super) fn is_string(self) -> bool {
+        self.0.starts_with('"')
+    }
+
+    pub(super) fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    pub(super) fn is_array(self) -> bool {
+        self.0.starts_with('[')
+    }
+
+    pub(super) fn is_boolean(self) -> bool {
+        matches!(self.0, "true" | "false")
+    }
+
+    pub(super) fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+}
+
 /// Returns the member `name` if it is a string.
-pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name).and_then(Value::as_str)
+pub(super) fn text<'a>(value: Json<'a>, name: &str) -> Option<Cow<'a, str>> {
+    value.get(name)?.as_str()
+}
+
+/// Whether the member `name` is the string `expected`.
+pub(super) fn is_text(value: Json<'_>, name: &str, expected: &str) -> bool {
+    value.get(name).is_some_and(|value| value.is_str(expected))
 }
 
 /// Returns the items of the member `name` if it is an array.
-pub(super) fn items<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    value.get(name).and_then(Value::as_array).into_iter().flatten()
+pub(super) fn items<'a>(value: Json<'a>, name: &str) -> impl Iterator<Item = Json<'a>> {
+    value.get(name).into_iter().flat_map(Json::items)
 }
 
 /// Returns a received name as messages show it: cut, without control characters.

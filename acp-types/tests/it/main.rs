@@ -29,6 +29,8 @@ mod lenient;
 #[cfg(test)]
 mod lint;
 #[cfg(test)]
+mod lint_memory;
+#[cfg(test)]
 mod methods;
 #[cfg(test)]
 mod preserve;
