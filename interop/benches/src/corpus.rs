@@ -131,7 +131,8 @@ impl Mix {
     }
 }
 
-fn update(update: &str) -> String {
+/// A notification of this update.
+pub fn update(update: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{SESSION}","update":{update}}}}}"#
     )
