@@ -8,6 +8,7 @@ use jsonrpc_core::{ErrorCode, ErrorObject, Message, RequestId, Response};
 use mcp_bridge::http::{PROTOCOL_VERSION, SESSION_ID, headers_of};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, StatusCode};
+use rustls::crypto::ring::default_provider;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::env;
@@ -27,6 +28,8 @@ pub async fn run() -> ExitCode {
         ));
         return ExitCode::from(2);
     };
+    // The client panics without a default provider. A default of the program stays in place.
+    let _ = default_provider().install_default();
     let shim = Arc::new(Shim {
         client: Client::new(),
         url,

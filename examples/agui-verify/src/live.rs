@@ -6,6 +6,7 @@ use agui_types::input::RunAgentInput;
 use agui_types::message::{Message, UserMessage};
 use agui_types::transport::Encoding;
 use agui_types::{proto, sse};
+use rustls::crypto::ring::default_provider;
 
 /// An error requesting a stream.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +54,8 @@ pub(crate) async fn check(
         Some(Form::Protobuf) => proto::CONTENT_TYPE,
         _ => sse::CONTENT_TYPE,
     };
+    // The client panics without a default provider.
+    let _ = default_provider().install_default();
     let mut request = reqwest::Client::new().post(url).header("accept", accepted).json(input);
     for header in &cli.headers {
         let (name, value) =

@@ -15,6 +15,7 @@ use futures::stream::BoxStream;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
+use rustls::crypto::ring::default_provider;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
@@ -69,6 +70,8 @@ impl Endpoint {
             .filter(|url| ["http", "https"].contains(&url.scheme()))
             .ok_or_else(|| EndpointError::Url(base.to_owned()))?;
         let authorization = settings.key_variable.as_deref().map(authorization).transpose()?;
+        // The client panics without a default provider. A default of the program stays in place.
+        let _ = default_provider().install_default();
         let client = Client::builder()
             .connect_timeout(CONNECT_TIME)
             .read_timeout(SILENCE)

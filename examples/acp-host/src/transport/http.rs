@@ -12,6 +12,7 @@ use jsonrpc_core::{ErrorObject, Kind, Message, RequestId, Response, peek, peek_m
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, StatusCode, Version};
+use rustls::crypto::ring::default_provider;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -85,6 +86,8 @@ struct Http {
 
 /// Creates a connection that the first message opens, which has to be `initialize`.
 pub(super) fn dial(remote: &Remote) -> reqwest::Result<Transport> {
+    // The client panics without a default provider. A default of the program stays in place.
+    let _ = default_provider().install_default();
     let authorization = remote.authorization.iter().map(|value| (AUTHORIZATION, value.clone()));
     let mut client = Client::builder()
         .connect_timeout(DIAL_TIME)

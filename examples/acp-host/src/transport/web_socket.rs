@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures::{SinkExt, StreamExt, TryStreamExt};
 use reqwest::header::AUTHORIZATION;
 use rustls::ClientConfig;
-use rustls::crypto::aws_lc_rs::default_provider;
+use rustls::crypto::ring::default_provider;
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::io;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Live agents over HTTP.
-use crate::program::{Said, run};
+use crate::program::{Said, run, run_with};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::produce::Run;
@@ -9,8 +9,17 @@ use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use axum::serve::Listener;
 use jsonrpc_core::wire;
-use std::net::TcpListener;
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::server::TlsStream;
 
 /// An agent that echoes its input in the accepted encoding.
 async fn echo(headers: HeaderMap, body: String) -> Response {
@@ -96,4 +105,59 @@ fn unreachable_agent_is_an_error() {
     assert!(said.err.starts_with("agui-verify: cannot reach the agent: "), "{}", said.err);
     let said = against("/echo", &["--header", "nothing"]);
     assert_eq!(said.err, "agui-verify: invalid header \"nothing\": expected NAME: VALUE\n");
+}
+
+/// Accepts connections over TLS; failed handshakes are skipped.
+struct TlsListener {
+    tcp: tokio::net::TcpListener,
+    acceptor: TlsAcceptor,
+}
+
+impl Listener for TlsListener {
+    type Io = TlsStream<tokio::net::TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        loop {
+            let (stream, address) = Listener::accept(&mut self.tcp).await;
+            if let Ok(stream) = self.acceptor.accept(stream).await {
+                return (stream, address);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.tcp.local_addr()
+    }
+}
+
+fn acceptor(made: &CertifiedKey<rcgen::KeyPair>) -> TlsAcceptor {
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .expect("a certificate");
+    TlsAcceptor::from(Arc::new(config))
+}
+
+#[test]
+fn https_agent_must_be_trusted() {
+    let made = generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), made.cert.pem()).expect("a file");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let tcp = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
+    let port = tcp.local_addr().expect("an address").port();
+    let listener = TlsListener { tcp, acceptor: acceptor(&made) };
+    let router = Router::new().route("/echo", post(echo));
+    runtime.spawn(async move { axum::serve(listener, router).await });
+
+    let url = format!("https://localhost:{port}/echo");
+    let refused = run(&["--url", &url], b"");
+    assert_eq!(refused.status, Some(3), "{}", refused.out);
+    let trusted = run_with(&["--url", &url], b"", Some(file.path()));
+    assert_eq!(trusted.out, "ok: 5 events, 1 runs, nothing wrong (strict)\n", "{}", trusted.err);
+    runtime.shutdown_background();
 }

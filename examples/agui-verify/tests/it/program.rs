@@ -1,5 +1,6 @@
 //! Runs the program.
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Output and exit status.
@@ -11,8 +12,14 @@ pub(crate) struct Said {
 }
 
 pub(crate) fn run(args: &[&str], stdin: &[u8]) -> Said {
+    run_with(args, stdin, None)
+}
+
+/// Runs the program with a file of trusted certificates.
+pub(crate) fn run_with(args: &[&str], stdin: &[u8], trusted: Option<&Path>) -> Said {
     let mut child = Command::new(env!("CARGO_BIN_EXE_agui-verify"))
         .args(args)
+        .envs(trusted.map(|file| ("SSL_CERT_FILE", file)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

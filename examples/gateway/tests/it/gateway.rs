@@ -1,6 +1,6 @@
 //! The gateway as a child process.
 use crate::run::Run;
-use reqwest::StatusCode;
+use reqwest::{Client, ClientBuilder, StatusCode};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::future::Future;
@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tokio_rustls::rustls::crypto::ring::default_provider;
 
 /// Time limit of each wait.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,7 +25,7 @@ pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
 pub(crate) struct Gateway {
     pub(crate) child: Child,
     pub(crate) address: String,
-    pub(crate) client: reqwest::Client,
+    pub(crate) client: Client,
     /// The lines of standard error, which ends when all processes that inherited it have ended: the
     /// gateway, its agent, and the agent's children.
     stderr: mpsc::UnboundedReceiver<String>,
@@ -64,6 +65,12 @@ pub(crate) fn input(thread: &str, run: &str, text: &str) -> Value {
         "protocolVersion": "1.0", "threadId": thread, "runId": run,
         "messages": [{ "id": format!("{run}-user"), "role": "user", "content": text }],
     })
+}
+
+/// Returns a builder of HTTP clients, which panic without a default provider of TLS.
+pub(crate) fn http() -> ClientBuilder {
+    let _ = default_provider().install_default();
+    Client::builder().no_proxy()
 }
 
 impl Gateway {
@@ -113,7 +120,7 @@ impl Gateway {
                 break address.to_owned();
             }
         };
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let client = http().build().unwrap();
         Self { child, address, client, stderr }
     }
 

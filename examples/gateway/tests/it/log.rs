@@ -1,9 +1,8 @@
 //! A standard error that accepts no writes does not stop the gateway.
-use crate::gateway::{command, input, soon};
+use crate::gateway::{command, http, input, soon};
 use crate::run::Run;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use reqwest::Client;
 use std::fs::{self, File};
 use std::io::Write;
 use std::process::Stdio;
@@ -61,7 +60,7 @@ async fn listens(child: &Child) -> String {
 
 /// Runs a word of the demo agent in a gateway without a log, then ends it.
 async fn works(mut child: Child, address: &str) {
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = http().build().unwrap();
     for run in ["1", "2", "3"] {
         let input = input("t", run, "noise");
         let chat = client.post(format!("http://{address}/api/ai/chat")).json(&input);

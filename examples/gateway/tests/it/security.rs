@@ -1,5 +1,5 @@
 //! Input makes the gateway fetch nothing and hold no more than its limits; secrets are in no log.
-use crate::gateway::{Gateway, input, refusal, script, soon};
+use crate::gateway::{Gateway, http, input, refusal, script, soon};
 use crate::http_agents::{Agent, Does, next};
 use crate::page_tools::{asking, begin, mcp, request, respond};
 use crate::run::Run;
@@ -8,7 +8,6 @@ use axum::http::{StatusCode, header};
 use axum::routing::{any, post};
 use futures::FutureExt;
 use nix::sys::signal::Signal;
-use reqwest::Client;
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -287,7 +286,7 @@ async fn secrets_are_in_no_log_and_no_error() {
         (COOKIE, HeaderValue::from_static("session=canary-cookie")),
     ];
     let known = HeaderMap::from_iter(known);
-    gateway.client = Client::builder().no_proxy().default_headers(known.clone()).build().unwrap();
+    gateway.client = http().default_headers(known.clone()).build().unwrap();
     assert_eq!(soon(agents.headers(known).send()).await.unwrap().status(), 200);
     let url = gateway.url("/api/nothing?token=canary-query");
     errors += &refusal(soon(gateway.client.get(url).send()).await.unwrap()).await.1;
@@ -309,7 +308,7 @@ async fn secrets_are_in_no_log_and_no_error() {
     let secret = server["headers"][0]["value"].as_str().unwrap();
     for (url, secret) in [(url, secret), (url, "Bearer canary-wrong"), (&format!("{url}0"), secret)]
     {
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = http().build().unwrap();
         let begun = json!({
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": "test", "version": "1" },

@@ -1,6 +1,7 @@
 //! The client with this server, and with faulty servers.
 use crate::book_flight::{program, result};
 use crate::endpoint::world;
+use crate::world::http;
 use async_trait::async_trait;
 use axum::Router;
 use axum::extract::State;
@@ -33,7 +34,8 @@ impl Handler for Traveller {
 }
 
 async fn connect(url: &str, era: Option<Era>) -> Result<HttpClient, ConnectError> {
-    connect_with(reqwest::Client::new(), url, era, r#"{"elicitation":{},"sampling":{}}"#).await
+    connect_with(http().build().expect("a client"), url, era, r#"{"elicitation":{},"sampling":{}}"#)
+        .await
 }
 
 async fn connect_with(
@@ -77,7 +79,8 @@ async fn flight_is_booked_as_a_task() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         let program = program(policy, &Arc::default(), "a", false).await;
         let client =
-            connect_with(reqwest::Client::new(), &program.url, Some(Era::Modern), can).await;
+            connect_with(http().build().expect("a client"), &program.url, Some(Era::Modern), can)
+                .await;
         let arguments = json!({ "from": "Paris", "destination": "Oslo" });
         let booked = client.expect("a server").call(params("book_flight", &arguments)).await;
         let booked = booked.expect("a result").structured_content;
@@ -102,7 +105,7 @@ async fn bearer_token_identifies_the_caller() {
         assert!(matches!(refused, Err(ConnectError::Refused(_))), "{refused:?}");
         let token = HeaderValue::from_static("Bearer 7f3a");
         let headers = HeaderMap::from_iter([(AUTHORIZATION, token)]);
-        let http = reqwest::Client::builder().default_headers(headers).build().expect("a client");
+        let http = http().default_headers(headers).build().expect("a client");
         let client = connect_with(http, &server.url, Some(era), "{}").await.expect("a server");
         client.tools().await.expect("a list");
     }

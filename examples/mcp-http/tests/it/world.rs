@@ -2,7 +2,8 @@
 use futures::StreamExt;
 use mcp_http::{Endpoint, EndpointOptions, Service, router};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
+use rustls::crypto::ring::default_provider;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -17,6 +18,12 @@ pub(crate) struct World {
     pub(crate) http: Client,
 }
 
+/// Returns a builder of HTTP clients, which panic without a default provider if another package of the build enables TLS.
+pub(crate) fn http() -> ClientBuilder {
+    let _ = default_provider().install_default();
+    Client::builder()
+}
+
 impl World {
     pub(crate) async fn new(service: Arc<dyn Service>, options: EndpointOptions) -> Self {
         let endpoint = Endpoint::new(service, options);
@@ -24,12 +31,12 @@ impl World {
         let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
         let app = router("/mcp", Arc::clone(&endpoint));
         tokio::spawn(async move { axum::serve(listener, app).await });
-        Self { endpoint: Some(endpoint), url, http: Client::new() }
+        Self { endpoint: Some(endpoint), url, http: http().build().expect("a client") }
     }
 
     /// A server in another process.
     pub(crate) fn at(url: &str) -> Self {
-        Self { endpoint: None, url: url.to_owned(), http: Client::new() }
+        Self { endpoint: None, url: url.to_owned(), http: http().build().expect("a client") }
     }
 
     pub(crate) fn endpoint(&self) -> &Arc<Endpoint> {

@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use jsonrpc_core::wire::{self, Raw};
+use rustls::crypto::ring::default_provider;
 use snippets::agui_http_agent::{RunError, run};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
@@ -88,10 +89,16 @@ fn asking() -> Agent {
     agent
 }
 
+/// Returns an HTTP client, which panics without a default provider if another package of the build enables TLS.
+fn http() -> reqwest::Client {
+    let _ = default_provider().install_default();
+    reqwest::Client::new()
+}
+
 /// A frontend tool, an interrupt and its answer: three runs of one conversation, in both encodings.
 #[tokio::test]
 async fn conversation_continues_over_http() {
-    let (url, http) = (format!("http://{}/agent", serve().await), reqwest::Client::new());
+    let (url, http) = (format!("http://{}/agent", serve().await), http());
     for accepts_protobuf in [false, true] {
         let mut agent = asking();
         agent.accepts_protobuf = accepts_protobuf;
@@ -130,7 +137,7 @@ async fn conversation_continues_over_http() {
 
 #[tokio::test]
 async fn errors_are_reported() {
-    let (address, http) = (serve().await, reqwest::Client::new());
+    let (address, http) = (serve().await, http());
     let mut agent = asking();
     let url = format!("http://{address}/broken");
     let cut = run(&mut agent, &http, &url, "r1", Vec::new(), |_| ()).await;

@@ -11,6 +11,7 @@ use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_http::{Handler, HttpClient};
+use rustls::crypto::ring::default_provider;
 use serde_json::{Map, Value, json};
 use std::env;
 use std::error::Error;
@@ -28,6 +29,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     capabilities.sampling = Some(SamplingCapability::new());
     let me = Implementation::new("mcp-http", env!("CARGO_PKG_VERSION"));
     let options = ClientOptions::new(me, capabilities);
+    // The client panics without a default provider if another package of the build enables TLS.
+    let _ = default_provider().install_default();
     let client =
         HttpClient::connect(reqwest::Client::new(), &url, options, Arc::new(Accepts)).await?;
     let list = client.tools().await?;
