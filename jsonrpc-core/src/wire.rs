@@ -16,7 +16,7 @@
 //! An optional member that is not a [`Presence`] is `None` for `null`, and is encoded as `null` again while it is
 //! `None`.
 //!
-//! Decoding is one pass over the text by [`ValueReader`], and encoding is one pass by [`write`], without an
+//! Decoding is one pass over the text by [`ValueReader`], and encoding is one pass by [`write()`], without an
 //! intermediate tree. [`decode`] reads a whole document; its error has a JSON pointer. Serde's traits are adapters over
 //! both. They work in serde_json and in other self-describing formats, and inside `flatten`, tagged and untagged types.
 //! [`serde_wire!`](crate::serde_wire) makes a type with serde's traits a member of these types, and [`decode_serde`]
@@ -100,7 +100,7 @@
 //!   it. Flattened types of one object are read one after the other from the same text ([`Open`]).
 //! - An invalid member with annotations is noted and skipped. In the mode `Preserve` its text is stored in the `Extra` of
 //!   the object.
-//! - [`write`] walks the views. [`Entries`] writes the members of an object, and stored members in their positions.
+//! - [`write()`] walks the views. [`Entries`] writes the members of an object, and stored members in their positions.
 //! - The implementations of serde's traits convert between a format and JSON text.
 //!
 //! The code that `object!` generates for a required and an optional member, without constructor, setters and serde:

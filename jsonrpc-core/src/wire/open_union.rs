@@ -46,7 +46,7 @@ pub fn from_parts<T: Wire>(name: &str, tag: &str, members: &Extra) -> Result<T, 
 
 /// Defines an enum for a JSON object with a tag member that selects its shape, and keeps unknown shapes.
 ///
-/// The payload of each variant is an [`Object`]; its members are siblings of the tag. The tag may be at any place; the
+/// The payload of each variant is an [`Object`](crate::wire::Object); its members are siblings of the tag. The tag may be at any place; the
 /// first is fastest. A known tag with an invalid body is an error of that body. An unknown tag becomes `Unknown`
 /// ([`UnknownVariant`]). A missing or `null` tag is an error, unless there is an `untagged` variant, which is then
 /// selected (if the variant has a name on the wire, the tag may be present, and is then encoded again). With an
