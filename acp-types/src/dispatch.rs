@@ -1,7 +1,7 @@
 //! Decoding by method, common to all versions.
 use alloc::boxed::Box;
 use core::ops::Deref;
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, Wire, decode, decode_with};
+use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, Wire, decode_with};
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -36,10 +36,7 @@ macro_rules! requests {
             /// # Errors
             /// The method is known, but the parameters are invalid. The pointer begins at the parameters.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
-                Ok(match method {
-                    $( $method => Self::$Request(decode($crate::dispatch::object(params))?), )+
-                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
-                })
+                Self::decode_with(method, params, Mode::Strict).map(|decoded| decoded.value)
             }
 
             /// Decodes the parameters of a request in a [mode](Mode), as [`decode`](Self::decode) does.
@@ -53,7 +50,7 @@ macro_rules! requests {
             ) -> Result<Decoded<Self>, DecodeError> {
                 Ok(match method {
                     $( $method => wire::decode_with($crate::dispatch::object(params), mode)?
-                        .map(|params| Self::$Request(Box::new(params))), )+
+                        .map(Self::$Request), )+
                     other => Decoded::from(Self::Other {
                         method: other.into(),
                         params: params.map(Raw::from),
@@ -94,10 +91,7 @@ macro_rules! requests {
             /// # Errors
             /// The method is known, but the result is invalid. The pointer begins at the result.
             pub fn decode(method: &str, result: &RawValue) -> Result<Self, DecodeError> {
-                Ok(match method {
-                    $( $method => Self::$Response($crate::dispatch::Answer::read(result)?), )+
-                    other => Self::Other { method: other.into(), result: result.into() },
-                })
+                Self::decode_with(method, result, Mode::Strict).map(|decoded| decoded.value)
             }
 
             /// Decodes the result of a request in a [mode](Mode), as [`decode`](Self::decode) does.
@@ -110,7 +104,7 @@ macro_rules! requests {
                 mode: Mode,
             ) -> Result<Decoded<Self>, DecodeError> {
                 Ok(match method {
-                    $( $method => $crate::dispatch::Answer::read_with(result, mode)?
+                    $( $method => $crate::dispatch::Answer::read(result, mode)?
                         .map(Self::$Response), )+
                     other => Decoded::from(Self::Other {
                         method: other.into(),
@@ -206,14 +200,7 @@ macro_rules! notifications {
             /// # Errors
             /// The method is known, but the parameters are invalid. The pointer begins at the parameters.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
-                Ok(match method {
-                    $(
-                        <$Notification as NotificationParams>::METHOD => {
-                            Self::$Notification(decode($crate::dispatch::object(params))?)
-                        }
-                    )+
-                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
-                })
+                Self::decode_with(method, params, Mode::Strict).map(|decoded| decoded.value)
             }
 
             /// Decodes the parameters of a notification in a [mode](Mode), as [`decode`](Self::decode) does.
@@ -340,36 +327,21 @@ impl<T: Serialize> Serialize for OrNull<T> {
 
 /// A result that is decoded by the method of its request.
 pub(crate) trait Answer: Sized {
-    /// Decodes the result.
-    fn read(result: &RawValue) -> Result<Self, DecodeError>;
-
     /// Decodes the result in a mode.
-    fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError>;
+    fn read(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError>;
 }
 
 impl<T: Object> Answer for T {
-    fn read(result: &RawValue) -> Result<Self, DecodeError> {
-        decode(object(Some(result)))
-    }
-
-    fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
+    fn read(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
         decode_with(object(Some(result)), mode)
     }
 }
 
-impl<T: Answer> Answer for OrNull<T> {
-    fn read(result: &RawValue) -> Result<Self, DecodeError> {
-        T::read(result).map(|value| Self { value: Box::new(value), is_null: is_null(result) })
+impl<T: Object> Answer for OrNull<T> {
+    fn read(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
+        let is_null = result.get() == "null";
+        Ok(decode_with(object(Some(result)), mode)?.map(|value| Self { value, is_null }))
     }
-
-    fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
-        let value = T::read_with(result, mode)?;
-        Ok(value.map(|value| Self { value: Box::new(value), is_null: is_null(result) }))
-    }
-}
-
-fn is_null(value: &RawValue) -> bool {
-    value.get() == "null"
 }
 
 /// Returns the text of an object that may be absent.

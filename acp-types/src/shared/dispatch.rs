@@ -54,11 +54,7 @@ impl NotificationParams for ProxySuccessorNotification {
 }
 
 impl Answer for Box<ProxySuccessorResponse> {
-    fn read(result: &RawValue) -> Result<Self, DecodeError> {
-        Ok(Self::new(ProxySuccessorResponse(result.into())))
-    }
-
-    fn read_with(result: &RawValue, _: Mode) -> Result<Decoded<Self>, DecodeError> {
-        Self::read(result).map(Decoded::from)
+    fn read(result: &RawValue, _: Mode) -> Result<Decoded<Self>, DecodeError> {
+        Ok(Decoded::from(Self::new(ProxySuccessorResponse(result.into()))))
     }
 }

@@ -66,7 +66,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw, decode};
+use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
 #[cfg(feature = "schemars")]
 use schemars::{Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
