@@ -213,7 +213,7 @@ pub use open_enum::UnknownName;
 pub use open_union::UnknownVariant;
 pub use presence::Presence;
 pub use raw::Raw;
-pub use reader::{Fault, Items, ValueReader};
+pub use reader::{Fault, ValueReader};
 pub use value::{Flat, List, Members, Object, View, Wire};
 pub use writer::{Entries, write};
 

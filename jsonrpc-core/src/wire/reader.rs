@@ -216,18 +216,64 @@ impl<'a> ValueReader<'a> {
         walk.end()
     }
 
-    /// Begins to read a list.
+    /// Reads an array with `each`, which reads one item.
     ///
     /// # Errors
-    /// The next value is not an array.
-    pub fn items(&mut self) -> Result<Items, Fault> {
+    /// The next value is not an array, or `each` fails and the item may not be left out.
+    #[inline(never)]
+    pub fn items(
+        &mut self,
+        each: &mut dyn FnMut(&mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let skips = core::mem::take(&mut self.skips_items);
         if self.next_byte() != b'[' {
             return Err(self.expected("a sequence"));
         }
         self.enter()?;
-        let left_out = (skips && self.mode != Mode::Strict).then(Box::default);
-        Ok(Items { is_first: true, is_failed: false, start: 0, count: 0, left_out })
+        let mut left_out = (skips && self.mode != Mode::Strict).then(Box::<LeftOut>::default);
+        let (mut is_first, mut is_failed, mut index) = (true, false, 0_u32);
+        loop {
+            match self.scanner.next_item(core::mem::take(&mut is_first)) {
+                Some(true) if is_failed => drop(self.text()?),
+                Some(true) => {
+                    let start = self.scanner.at();
+                    if let Err(fault) = each(self) {
+                        is_failed = self.leave_out(fault, left_out.as_deref_mut(), index, start)?;
+                    }
+                    index = index.saturating_add(1);
+                }
+                Some(false) => break,
+                None => return Err(self.broken()),
+            }
+        }
+        self.depth -= 1;
+        if is_failed {
+            return Err(Fault(()));
+        }
+        if left_out.is_some() {
+            self.left_out = left_out;
+        }
+        Ok(())
+    }
+
+    /// Decides about an item that cannot be read: it is left out, or the list cannot be read, which is returned.
+    #[cold]
+    fn leave_out(
+        &mut self,
+        fault: Fault,
+        left_out: Option<&mut LeftOut>,
+        index: u32,
+        start: usize,
+    ) -> Result<bool, Fault> {
+        if !self.goes_on() {
+            return Err(fault);
+        }
+        let Some(left_out) = left_out else { return Ok(true) };
+        self.note(DiagnosticCode::SkippedItem, start);
+        if self.mode == Mode::Preserve {
+            left_out.push(index, self.text_since(start));
+        }
+        Ok(false)
     }
 
     /// Returns whether the next value is an object with this member.
@@ -422,74 +468,5 @@ fn unescaped<'a>(
             reader.guards = 0;
             Err(Fault(()))
         }
-    }
-}
-
-/// A list during reading.
-#[derive(Debug)]
-pub struct Items {
-    is_first: bool,
-    is_failed: bool,
-    /// Start of the current item.
-    start: usize,
-    count: u32,
-    left_out: Option<Box<LeftOut>>,
-}
-
-impl Items {
-    /// Returns whether another item follows, which then has to be read.
-    ///
-    /// # Errors
-    /// The text is not JSON.
-    #[inline(never)]
-    pub fn next(&mut self, reader: &mut ValueReader<'_>) -> Result<bool, Fault> {
-        while let Some(is_more) = reader.scanner.next_item(self.is_first) {
-            self.is_first = false;
-            if !is_more {
-                return Ok(false);
-            }
-            if !self.is_failed {
-                (self.start, self.count) = (reader.scanner.at(), self.count.saturating_add(1));
-                return Ok(true);
-            }
-            reader.text()?;
-        }
-        Err(reader.broken())
-    }
-
-    /// Handles an invalid item: it is left out, or the list is invalid.
-    ///
-    /// # Errors
-    /// The list is invalid, and reading does not continue.
-    #[cold]
-    pub fn on_fault(&mut self, reader: &mut ValueReader<'_>, fault: Fault) -> Result<(), Fault> {
-        if !reader.goes_on() {
-            return Err(fault);
-        }
-        match &mut self.left_out {
-            Some(left_out) => {
-                reader.note(DiagnosticCode::SkippedItem, self.start);
-                if reader.mode == Mode::Preserve {
-                    left_out.push(self.count - 1, reader.text_since(self.start));
-                }
-            }
-            None => self.is_failed = true,
-        }
-        Ok(())
-    }
-
-    /// Ends a list after all items.
-    ///
-    /// # Errors
-    /// An item is invalid, and is not left out.
-    pub fn end(self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
-        reader.depth -= 1;
-        if self.is_failed {
-            return Err(Fault(()));
-        }
-        if self.left_out.is_some() {
-            reader.left_out = self.left_out;
-        }
-        Ok(())
     }
 }

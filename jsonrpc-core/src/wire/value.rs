@@ -205,15 +205,12 @@ impl<T: Wire> Wire for Vec<T> {
     }
 
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
-        let mut items = reader.items()?;
-        while items.next(reader)? {
+        reader.items(&mut |reader| {
             let mut item = T::blank();
-            match item.read(reader) {
-                Ok(()) => self.push(item),
-                Err(fault) => items.on_fault(reader, fault)?,
-            }
-        }
-        items.end(reader)
+            item.read(reader)?;
+            self.push(item);
+            Ok(())
+        })
     }
 
     fn view(&self) -> View<'_> {

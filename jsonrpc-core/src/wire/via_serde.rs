@@ -313,10 +313,16 @@ fn serialize_text<S: Serializer>(
         }
         b'[' => {
             let mut list = serializer.serialize_seq(None)?;
-            let mut items = reader.items().map_err(unread)?;
-            while items.next(reader).map_err(unread)? {
-                list.serialize_element(&Json(reader.text().map_err(unread)?, depth + 1))?;
-            }
+            let mut written = Ok(());
+            let read = reader.items(&mut |reader| {
+                let item = reader.text()?;
+                if written.is_ok() {
+                    written = list.serialize_element(&Json(item, depth + 1));
+                }
+                Ok(())
+            });
+            read.map_err(unread)?;
+            written?;
             list.end()
         }
         b'"' => serializer.serialize_str(&reader.string().map_err(unread)?),
