@@ -18,7 +18,7 @@ pub fn write(value: &dyn Wire, out: &mut Vec<u8>) {
     write_value(value, true, out);
 }
 
-/// As [`write`]; `keeps` determines whether invalid text kept by objects is written as well.
+/// As [`write()`]; `keeps` determines whether invalid text kept by objects is written as well.
 pub(super) fn write_value(value: &dyn Wire, keeps: bool, out: &mut Vec<u8>) {
     match value.view() {
         View::Null => out.extend_from_slice(b"null"),
