@@ -1,4 +1,4 @@
-//! Several messages in one text.
+//! Documents and batches: several messages in one text.
 use crate::decode::syntax_error;
 use crate::decode_error::{DecodeError, Shape};
 use crate::envelope::Recovered;
@@ -8,8 +8,8 @@ use crate::{checked, encode};
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
 
-/// What one JSON text holds: a message, or a batch of them. For transports whose frames may be either, such as the body
-/// of an HTTP request.
+/// The content of one JSON text: a message, or a batch. For transports with frames of either kind, such as the bodies
+/// of HTTP requests.
 ///
 /// ```
 /// use jsonrpc_core::{Batch, Document, Message};
@@ -27,25 +27,25 @@ use serde_json::value::RawValue;
 pub enum Document<'a> {
     /// One message.
     Message(Message<'a>),
-    /// Several, or one in an array.
+    /// Several messages, or one in an array.
     Batch(Batch<'a>),
 }
 
 impl<'a> Document<'a> {
-    /// Reads a message, or a batch of up to [`Batch::MAX_LEN`] messages.
+    /// Decodes a message, or a batch of up to [`Batch::MAX_LEN`] messages.
     ///
     /// # Errors
-    /// The text is not JSON; is neither an object nor an array; is an object and not a message; or is an array that is
-    /// empty or too long. [`DecodeError::reply`] then is the one answer to the whole. What is wrong with a message inside
-    /// a batch comes with that message.
+    /// The text is not JSON, is neither an object nor an array, is an object but not a message, or is an empty or
+    /// oversized array. [`DecodeError::reply`] is then the single response. Defects of a message within a batch are
+    /// reported for that message.
     pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
         Self::decode_within(text, Batch::MAX_LEN)
     }
 
-    /// Reads a message, or a batch of up to `max_len` messages.
+    /// Decodes a message, or a batch of up to `max_len` messages.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// As for [`decode`](Self::decode).
     pub fn decode_within(text: &'a str, max_len: usize) -> Result<Self, DecodeError> {
         if text.trim_ascii_start().starts_with('[') {
             Batch::decode(text, max_len).map(Self::Batch)
@@ -55,32 +55,32 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Messages in an array, each of which may be good or bad by itself.
+/// Messages in an array, each decoded individually.
 ///
 /// Spec: [Batch](https://www.jsonrpc.org/specification#batch) (JSON-RPC 2.0)
 ///
-/// Its requests are answered in one array, in any order, which [`to_line`](Self::to_line) writes; where it has none there
-/// is no answer. It holds a reference for each message, and no copies.
+/// Its requests are answered in one array, in any order, written by [`to_line`](Self::to_line); without requests there
+/// is no response. The batch holds a reference for each message, without copies.
 #[derive(Clone, Debug)]
 pub struct Batch<'a>(Vec<&'a RawValue>);
 
 impl<'a> Batch<'a> {
-    /// The most messages that are read from one array unless told otherwise. Two bytes of the peer's text may ask for an
-    /// answer of a hundred, so that there has to be a limit.
+    /// The default largest number of messages in a batch. It is limited since two bytes of input may require a response
+    /// of a hundred bytes.
     pub const MAX_LEN: usize = 1024;
 
-    /// The messages in the order they came, at least one.
+    /// Returns the messages in order; at least one.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = Result<Message<'a>, DecodeError>> {
         self.texts().map(Message::decode)
     }
 
-    /// The JSON text of each message, for who reads them in another way.
+    /// Returns the JSON text of each message.
     pub fn texts(&self) -> impl ExactSizeIterator<Item = &'a str> {
         self.0.iter().map(|text| text.get())
     }
 
-    /// Appends `messages` as one array on a line with its line end; nothing if there are none, since an empty array may
-    /// not be sent.
+    /// Appends `messages` as one array on a line with its line end. Appends nothing without messages, since an empty
+    /// array must not be sent.
     pub fn to_line<'m, 'b: 'm>(
         messages: impl IntoIterator<Item = &'m Message<'b>>,
         out: &mut Vec<u8>,
@@ -106,7 +106,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The first `max_len` items of an array, and the number of all; `None` where the text is not JSON.
+/// Returns the first `max_len` items of an array, and the number of all items; `None` if the text is not JSON.
 fn items(text: &str, max_len: usize) -> Option<(Vec<&RawValue>, usize)> {
     let mut scanner = Scanner::of_any_depth(text.as_bytes());
     let (mut items, mut count) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! Messages of lines that were peeked at, and the errors of lines that are not messages.
+//! Messages of peeked lines, and errors of invalid lines.
 use crate::decode_error::{DecodeError, Shape};
 use crate::envelope::{Envelope, NAMES, Parts, recover};
 use crate::member_reader::{MemberReader, find_member};
@@ -13,10 +13,10 @@ use serde::de::{Error as _, IgnoredAny};
 use serde_json::value::RawValue;
 
 impl<'a> Message<'a> {
-    /// Reads one message, in one pass.
+    /// Decodes one message, in one pass.
     ///
     /// # Errors
-    /// The text is not JSON, or the JSON not a message. The error has the message's id where it could be read.
+    /// The text is not JSON, or not a message. The error has the id of the message, if it could be read.
     pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
         match Peeked::read::<true>(text) {
             Ok(peeked) => peeked.build(),
@@ -26,16 +26,16 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Peeked<'a> {
-    /// The message, with its id and method as values. What was checked is not read again.
+    /// Returns the message, with id and method as values. Validated parts are not validated again.
     ///
     /// # Errors
-    /// Half a surrogate pair in the id, the method or a member's name; an `error` that is no error object; or the line was
-    /// peeked at by [`peek_envelope`](crate::peek_envelope), and the payload is not JSON.
+    /// A lone surrogate in the id, the method or a member's name; an `error` that is not an error object; or, after
+    /// [`peek_envelope`](crate::peek_envelope), a payload that is not JSON.
     pub fn message(&self) -> Result<Message<'a>, DecodeError> {
         if self.is_checked { self.build() } else { Message::decode(self.line) }
     }
 
-    /// Makes a message of parts that were checked.
+    /// Creates a message of validated parts.
     #[inline(always)]
     fn build(&self) -> Result<Message<'a>, DecodeError> {
         let refused = || refusal(self.line);
@@ -69,7 +69,7 @@ impl<'a> Peeked<'a> {
         })
     }
 
-    /// The method as a string; `None` where it has half a surrogate pair.
+    /// Returns the method as a string; `None` if it has a lone surrogate.
     #[inline(always)]
     fn name(&self) -> Option<Cow<'a, str>> {
         let method = self.method()?;
@@ -78,7 +78,7 @@ impl<'a> Peeked<'a> {
 }
 
 impl<'a> Extras<'a> {
-    /// The version and the unknown members of an object that was read; `None` where a name has half a surrogate pair.
+    /// Returns the version and the unknown members of an object; `None` if a name has a lone surrogate.
     #[cold]
     fn read(line: &'a str) -> Option<Self> {
         let mut extras = Self { version: Version::Missing, members: Vec::new() };
@@ -98,7 +98,7 @@ impl<'a> Extras<'a> {
         Some(extras)
     }
 
-    /// The same of a message that was read: what is called `params` beside an outcome is an unknown member, the last.
+    /// Returns those of a message: `params` in a response is the last unknown member.
     #[cold]
     fn of(line: &'a str, kind: Kind) -> Option<Self> {
         let mut extras = Self::read(line)?;
@@ -110,7 +110,7 @@ impl<'a> Extras<'a> {
     }
 }
 
-/// Why a text is no message.
+/// Returns the error of a text that is not a message.
 #[cold]
 pub(crate) fn refusal(text: &str) -> DecodeError {
     let envelope = match open(text) {
@@ -124,14 +124,14 @@ pub(crate) fn refusal(text: &str) -> DecodeError {
     let (problem, kind) = match (envelope.problem, parts.kind()) {
         (Some(problem), kind) => (problem, kind.map_or_else(|(_, kind)| kind, Some)),
         (None, Err(problem)) => problem,
-        // The method or the id has half a surrogate pair.
+        // The method or the id has a lone surrogate.
         (None, Ok(kind)) if parts.id.is_some() && id.is_none() => (Shape::Id, Some(kind)),
         (None, Ok(_)) => (Shape::Method, None),
     };
     DecodeError::Shape { problem, kind, id }
 }
 
-/// Reads the envelope of a text, and what it has beside the members of JSON-RPC.
+/// Reads the envelope of a text, and the unknown members.
 pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), DecodeError> {
     let mut envelope = Envelope::default();
     let is_read = envelope.read::<true>(&mut Scanner::of_any_depth(text.as_bytes()));
@@ -144,7 +144,7 @@ pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), DecodeError> {
     }
 }
 
-/// What serde_json says of a text that is not JSON, or has half a surrogate pair in a member's name.
+/// Returns serde_json's error for a text that is not JSON, or has a lone surrogate in a member's name.
 #[cold]
 pub(crate) fn syntax_error(text: &str) -> serde_json::Error {
     let names = || serde_json::Deserializer::from_str(text).deserialize_map(IgnoredAny).err();

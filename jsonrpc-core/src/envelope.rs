@@ -1,11 +1,11 @@
-//! The one reader of envelopes: where the members of a message are, and which kind of message they make.
+//! The reader of envelopes: places of a message's members, and the kind of message.
 use crate::RequestId;
 use crate::decode_error::Shape;
 use crate::message::{Kind, Message};
 use crate::scan::Scanner;
 use core::ops::Range;
 
-/// The names of JSON-RPC, each at the place of its member in [`Envelope`].
+/// The names defined by JSON-RPC, each at the index of its member in [`Envelope`].
 pub(crate) const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 pub(crate) const ID: usize = 1;
@@ -13,27 +13,27 @@ pub(crate) const METHOD: usize = 2;
 pub(crate) const PARAMS: usize = 3;
 pub(crate) const RESULT: usize = 4;
 pub(crate) const ERROR: usize = 5;
-/// The place of all other names.
+/// The index of all other names.
 pub(crate) const UNKNOWN: usize = NAMES.len();
 
 /// The members of an envelope.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
-    /// Each at the place of its name in [`NAMES`]; of those that come twice, the last.
+    /// Places of the members, at the indices of [`NAMES`]; of a repeated member the last place.
     places: [Option<Range<usize>>; 6],
-    /// Which of [`NAMES`] come twice.
+    /// Repeated members.
     pub(crate) repeated: [bool; 6],
-    /// Which members have a name and the start of a value.
+    /// Members with a name and the start of a value.
     begun: [bool; 6],
     /// Number of members unknown to JSON-RPC.
     pub(crate) unknown: usize,
-    /// What is wrong with the envelope as such, the first of several.
+    /// The first defect of the envelope.
     pub(crate) problem: Option<Shape>,
 }
 
 impl Envelope {
     /// Reads a whole text; `None` if it is not JSON. Unless `CHECKED`, the values of `params`, `result` and `error` are
-    /// only passed over: their brackets and strings decide where they end, and nothing else of them is looked at.
+    /// only delimited by brackets and strings, and not validated.
     #[inline]
     pub(crate) fn read<const CHECKED: bool>(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         match scanner.next_token() {
@@ -47,7 +47,7 @@ impl Envelope {
         scanner.end()
     }
 
-    /// Reads an object as far as it goes; `None` if it breaks off.
+    /// Reads an object as far as possible; `None` if it is truncated.
     #[inline]
     fn run<const CHECKED: bool>(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         let mut is_more = match begin(scanner) {
@@ -64,7 +64,7 @@ impl Envelope {
             let is_payload = matches!(member, PARAMS | RESULT | ERROR);
             let value =
                 if is_payload { read_payload::<CHECKED>(scanner)? } else { scanner.value()? };
-            // Where the text broke off, or is broken, a number may be only the start of one.
+            // At the end of truncated or invalid text, a number may be incomplete.
             if matches!(scanner.next_token(), b',' | b'}') {
                 self.insert(member, value);
             }
@@ -76,7 +76,7 @@ impl Envelope {
     #[inline(always)]
     fn note_begun(&mut self, at: usize, scanner: &mut Scanner<'_>) {
         if let Some(begun) = self.begun.get_mut(at) {
-            // An error that is `null` counts as absent, so that the name alone does not make a response.
+            // An error that is `null` counts as absent, so its name alone does not make a response.
             *begun = at != ERROR || !matches!(scanner.next_token(), b'n' | 0);
         }
     }
@@ -97,7 +97,7 @@ impl Envelope {
         }
     }
 
-    /// The JSON text of each member in the text that was read.
+    /// Returns the JSON text of each member.
     #[inline(always)]
     pub(crate) fn texts<'a>(&self, text: &'a str) -> [Option<&'a str>; 6] {
         let mut texts = [None; 6];
@@ -110,18 +110,18 @@ impl Envelope {
     }
 }
 
-/// Passes over how nearly all messages start, up to the version and no further. Returns where the version is.
+/// Skips the usual beginning of a message, up to the version. Returns the place of the version.
 #[inline(always)]
 pub(crate) fn begin(scanner: &mut Scanner<'_>) -> Option<Range<usize>> {
     let start = scanner.literal(br#"{"jsonrpc":"2.0""#)?;
     Some(start + 11..start + 16)
 }
 
-/// Reads a member's name, and up to its value. Returns the place of the name in [`NAMES`], or [`UNKNOWN`].
+/// Reads a member's name, up to its value. Returns the index of the name in [`NAMES`], or [`UNKNOWN`].
 #[inline(always)]
 pub(crate) fn read_name(scanner: &mut Scanner<'_>) -> Option<usize> {
     scanner.next_token();
-    // As nearly all names are written.
+    // The usual notation of names.
     let usual = match scanner.byte_ahead(1) {
         b'm' => scanner.literal(br#""method":"#).map(|_| METHOD),
         b'p' => scanner.literal(br#""params":"#).map(|_| PARAMS),
@@ -137,7 +137,7 @@ pub(crate) fn read_name(scanner: &mut Scanner<'_>) -> Option<usize> {
     Some(NAMES.iter().position(|known| name.is(known)).unwrap_or(UNKNOWN))
 }
 
-/// The members that decide the kind of a message, as JSON text.
+/// The members that determine the kind of a message, as JSON text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parts<'a> {
     pub(crate) id: Option<&'a str>,
@@ -147,13 +147,13 @@ pub(crate) struct Parts<'a> {
     pub(crate) error: Option<&'a str>,
 }
 
-/// What is wrong with a message, and what kind of message it would have been.
+/// The defect of a message, and the intended kind of message.
 pub(crate) type Problem = (Shape, Option<Kind>);
 
 impl<'a> Parts<'a> {
-    /// Reads a message in the form that nearly all programs write, and returns its kind: no space outside the payload,
-    /// `jsonrpc` first, `id` before the method or behind the payload, no other members. Returns `None` for all other lines:
-    /// those are for [`Envelope::read`], which gives the same for this form.
+    /// Reads a message in the common form, and returns its kind: no white space outside the payload, `jsonrpc` first,
+    /// `id` before the method or after the payload, no other members. Returns `None` for other lines, which
+    /// [`Envelope::read`] handles. For this form both have the same result.
     #[inline(always)]
     pub(crate) fn read_frequent<const CHECKED: bool>(line: &'a str) -> Option<(Kind, Self)> {
         let mut scanner = Scanner::of_any_depth(line.as_bytes());
@@ -199,13 +199,13 @@ impl<'a> Parts<'a> {
 
     #[inline]
     pub(crate) fn new([_, id, method, params, result, error]: [Option<&'a str>; 6]) -> Self {
-        // `null` counts as absent, except where it is the result.
+        // `null` counts as absent, except as a result.
         let [params, error] = [params, error].map(|text| text.filter(|text| *text != "null"));
         let result = result.filter(|text| *text != "null" || error.is_none());
         Self { id, method, params, result, error }
     }
 
-    /// The kind of message that has these members.
+    /// Returns the kind of message with these members.
     #[inline]
     pub(crate) fn kind(&self) -> Result<Kind, Problem> {
         let kind = self.kind_by_presence();
@@ -235,13 +235,13 @@ impl<'a> Parts<'a> {
             (false, true, false) | (false, false, true) => Ok(Kind::Response),
             (false, true, true) => Err((Shape::Ambiguous, Some(Kind::Response))),
             (true, _, _) => Err((Shape::Ambiguous, None)),
-            // With an id it is what a peer sends that leaves out a result which is undefined.
+            // With an id, it is a response of a peer that omits an undefined result.
             (false, false, false) => Err((Shape::Empty, self.id.map(|_| Kind::Response))),
         }
     }
 }
 
-/// Reads the value of a payload, or passes over it.
+/// Reads the value of a payload, or skips it.
 #[inline(always)]
 fn read_payload<const CHECKED: bool>(scanner: &mut Scanner<'_>) -> Option<Range<usize>> {
     if CHECKED { scanner.value() } else { scanner.pass() }
@@ -261,16 +261,16 @@ fn is_id(text: &str) -> bool {
         && (matches!(first, Some(b'"' | b'-' | b'0'..=b'9')) || text == "null")
 }
 
-/// What is known of a message from the part of it that could be read.
+/// The known parts of an unreadable message.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recovered {
     pub(crate) kind: Option<Kind>,
     pub(crate) id: Option<RequestId>,
 }
 
-/// Recovers kind and id of a message that broke off, or broke.
+/// Recovers kind and id of a truncated or invalid message.
 ///
-/// The id counts only where it is clear which peer's it is: both number their requests, often alike.
+/// The id counts only if the kind of message is known: both peers number their requests, often in the same way.
 pub(crate) fn recover(bytes: &[u8]) -> Recovered {
     let mut envelope = Envelope::default();
     let is_whole = envelope.run::<true>(&mut Scanner::of_any_depth(bytes)).is_some();
@@ -300,7 +300,7 @@ mod tests {
         Parts::read_frequent::<true>(line).map(|seen| format!("{seen:?}"))
     }
 
-    /// The same in the way of all lines.
+    /// Reads the same by the general method.
     fn any(line: &str) -> Option<String> {
         let mut envelope = Envelope::default();
         envelope.read::<true>(&mut Scanner::of_any_depth(line.as_bytes()))?;
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Members of all kinds in all orders: a line that is read as a frequent form is read so by the other function.
+    /// Any members in any order: both functions have the same result for a line in the common form.
     #[test]
     fn frequent_forms_are_read_as_all_others() {
         const PARTS: &[&str] = &[
@@ -353,7 +353,7 @@ mod tests {
         for at in 0..PARTS.len().pow(4) {
             let part = |power| PARTS.get(at / PARTS.len().pow(power) % PARTS.len()).copied();
             let parts: Vec<_> = (0..4).filter_map(part).collect();
-            // An empty part at the end makes one member less.
+            // An empty part at the end removes one member.
             let line = format!("{{{}}}", parts.join(",").trim_end_matches(','));
             if let Some(peeked) = frequent(&line) {
                 count += 1;

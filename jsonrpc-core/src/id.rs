@@ -1,3 +1,4 @@
+//! Request ids.
 use crate::encode;
 use crate::json_str::JsonStr;
 use crate::wire::{Fault, Raw, ValueReader, View, Wire};
@@ -11,14 +12,14 @@ use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-/// Names a request, so that its response finds it.
+/// The id of a request, which its response repeats.
 ///
 /// Spec: [`id`](https://www.jsonrpc.org/specification#request_object) (JSON-RPC 2.0)
 ///
-/// It is written as it was read: `1.0`, `1e3`, numbers beyond 64 bits, escapes in strings. It is compared by what it
-/// means: `1`, `1.0` and `10e-1` are one id, `1` and `"1"` are two. The order is total, and says nothing more.
+/// It is written as it was read: `1.0`, `1e3`, numbers beyond 64 bits, escapes in strings. It is compared by value:
+/// `1`, `1.0` and `10e-1` are equal, `1` and `"1"` differ. The order is total and has no further meaning.
 ///
-/// Small integers and `null` take no memory beside the value; cloning never copies text.
+/// Small integers and `null` do not allocate. Clones share text.
 ///
 /// ```
 /// use jsonrpc_core::RequestId;
@@ -40,7 +41,7 @@ enum Repr {
     Spelled(Arc<Spelled>),
 }
 
-/// An id whose text does not follow from its meaning.
+/// An id with a notation that does not follow from its value.
 struct Spelled {
     text: Raw,
     meaning: SpelledMeaning,
@@ -48,7 +49,7 @@ struct Spelled {
 
 enum SpelledMeaning {
     Integer(i64),
-    /// As [`normal_form`] writes it.
+    /// In the form of [`normal_form`].
     Number(Box<str>),
     String(Box<str>),
 }
@@ -62,14 +63,14 @@ enum Meaning<'a> {
 }
 
 impl RequestId {
-    /// The id that a request may have but should not, and that answers a message whose own id could not be read.
+    /// The id `null`: discouraged for requests, and used in responses to messages with an unreadable id.
     pub const NULL: Self = Self(Repr::Null);
 
-    /// The longest id that is read, in bytes of JSON text. A peer chooses its ids, and each is kept while its request
-    /// is open.
+    /// The longest accepted id, in bytes of JSON text. A peer chooses its ids, and each is stored while its request is
+    /// open.
     pub const MAX_LEN: usize = 4096;
 
-    /// The integer that the id means, if it fits.
+    /// Returns the id as an integer, if it fits.
     pub fn as_i64(&self) -> Option<i64> {
         match self.meaning() {
             Meaning::Integer(value) => Some(value),
@@ -77,7 +78,7 @@ impl RequestId {
         }
     }
 
-    /// The string that the id is, if it is one.
+    /// Returns the id as a string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self.meaning() {
             Meaning::String(value) => Some(value),
@@ -85,12 +86,13 @@ impl RequestId {
         }
     }
 
-    /// Whether it is `null`.
+    /// Returns whether the id is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self.0, Repr::Null)
     }
 
-    /// Takes the text of a JSON value; nothing unless that is a string, a number or `null`, and not too long.
+    /// Creates an id from the text of a JSON value; `None` unless it is a string, a number or `null` of permitted
+    /// length.
     #[inline]
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         match small_integer(text.as_bytes()) {
@@ -143,7 +145,7 @@ impl RequestId {
     }
 }
 
-/// The value of a number of a few digits.
+/// Returns the value of a short number.
 #[inline]
 fn small_integer(text: &[u8]) -> Option<i64> {
     if text.is_empty() || text.len() > 9 || text.first() == Some(&b'0') {
@@ -162,10 +164,10 @@ impl SpelledMeaning {
     }
 }
 
-/// Exponents of more digits are not calculated with; such a number equals itself as it is written, and no other.
+/// Longer exponents are not evaluated; such a number equals only itself in the same notation.
 const MAX_EXPONENT_DIGITS: usize = 17;
 
-/// One text for each value of a JSON number: the digits without zeros at either end, and the power of ten.
+/// Returns a canonical text of a JSON number: the digits without zeros at either end, and the power of ten.
 fn normal_form(text: &str) -> String {
     let (sign, unsigned) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
@@ -186,7 +188,7 @@ fn normal_form(text: &str) -> String {
     format!("{sign}{significant}e{}", exponent + shift)
 }
 
-/// The value of a [`normal_form`] that is a 64-bit integer.
+/// Returns the value of a [`normal_form`] that is a 64-bit integer.
 fn integer(normal: &str) -> Option<i64> {
     let (digits, exponent) = normal.split_once('e')?;
     let digits: i64 = digits.parse().ok()?;
@@ -231,7 +233,7 @@ impl Hash for RequestId {
     }
 }
 
-/// A string without quotes and escapes, anything else as it is written.
+/// A string without quotes and escapes; other ids as written.
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

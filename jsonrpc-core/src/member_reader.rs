@@ -1,23 +1,23 @@
-//! Members of an object, one by one.
+//! Sequential access to the members of an object.
 use crate::decode_error::Shape;
 use crate::peek::PeekError;
 use crate::scan::{Name, Scanner};
 use alloc::borrow::Cow;
 use core::{iter, mem};
 
-/// Reads an object member by member, as far as its caller asks.
+/// Reads an object member by member, on demand.
 ///
-/// Values that are [taken](Self::value) are checked. A value that is passed over is only searched for its end, and nothing
-/// behind the last member that was asked for is looked at.
+/// Values that are [taken](Self::value) are validated. Skipped values are only searched for their end, and nothing
+/// after the last requested member is examined.
 ///
 /// | the text is | result |
-/// |---|---|
-/// | a JSON object, each name in it once | its members, in their order, each value whole |
-/// | a JSON object with a name twice | the same, both of them |
-/// | something else, or not UTF-8 | some members, and an error at the latest at its end |
+/// | a JSON object with unique names | its members in order, with complete values |
+/// | a JSON object with a repeated name | the same, with both members |
+/// | something else, or not UTF-8 | some members, and an error no later than the end |
+/// | the start of an object | its members up to the end of the text, then an error |
 /// | the start of an object | what the object gives, up to its end; an error behind |
 ///
-/// Each byte is looked at once, whatever the bytes are. Only names with escapes take memory.
+/// Each byte is examined once, for any input. Only names with escapes allocate.
 ///
 /// ```
 /// use jsonrpc_core::MemberReader;
@@ -48,35 +48,35 @@ pub struct MemberReader<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Behind the bracket that begins an object.
+    /// After the opening bracket of an object.
     Start,
     /// At the value of a member.
     Value,
-    /// Behind a value.
+    /// After a value.
     Behind,
 }
 
 impl<'a> MemberReader<'a> {
-    /// At the start of an object; space may stand before it.
+    /// Creates a reader at the start of an object, with optional white space before it.
     ///
     /// # Errors
-    /// The text does not start as an object does.
+    /// The text does not start with an object.
     pub fn new(json: &'a [u8]) -> Result<Self, PeekError> {
         let scanner = Scanner::of_any_depth(json);
         let mut members = Self { json, scanner, place: Place::Value, position: 0 };
         if members.enter() { Ok(members) } else { Err(PeekError::Shape(Shape::NotAnObject)) }
     }
 
-    /// At the value of a member.
+    /// Creates a reader at the value of a member.
     pub(crate) fn at_value(scanner: Scanner<'a>) -> Self {
         let json = scanner.bytes();
         let position = behind_token(json, scanner.at());
         Self { json, scanner, place: Place::Value, position }
     }
 
-    /// The name of the next member, without its quotes; `None` at the end of the object. The members of an object that was
-    /// [entered](Self::enter) come first, and then, behind the `None` at its end, those of the object around it. The value
-    /// of the member before is passed over, if it was not taken.
+    /// Returns the name of the next member, without its quotes; `None` at the end of the object. The members of an
+    /// [entered](Self::enter) object come first, and after the `None` at its end those of the surrounding object. An
+    /// untaken value of the previous member is skipped.
     ///
     /// # Errors
     /// The text ends, or is not JSON.
@@ -104,15 +104,15 @@ impl<'a> MemberReader<'a> {
             return Some(None);
         }
         let name = self.scanner.name()?;
-        // The scanner has passed over the space behind the colon.
+        // The scanner has skipped the white space after the colon.
         (self.place, self.position) = (Place::Value, behind_token(self.json, self.scanner.at()));
         Some(Some(name))
     }
 
-    /// The value of the member whose name came last, as JSON text.
+    /// Returns the value of the current member, as JSON text.
     ///
     /// # Errors
-    /// The text ends, or the value is not JSON or not UTF-8; or it was passed over before.
+    /// The text ends, or the value is not JSON or not UTF-8, or it was already skipped.
     #[inline]
     pub fn value(&mut self) -> Result<&'a str, PeekError> {
         self.scanner.next_token();
@@ -123,7 +123,7 @@ impl<'a> MemberReader<'a> {
         let place = self.scanner.value().ok_or_else(|| self.error())?;
         self.go(Place::Behind);
         let value = self.json.get(place).unwrap_or_default();
-        // Only the next byte ends a number or a word.
+        // A number or a word ends only at the next byte.
         if !matches!(value.first(), Some(b'"' | b'{' | b'[')) {
             if self.position == self.json.len() {
                 return Err(self.error());
@@ -134,7 +134,7 @@ impl<'a> MemberReader<'a> {
             .map_err(|error| PeekError::Utf8 { at: start + error.valid_up_to() })
     }
 
-    /// Enters the value of the member whose name came last, if it is an object.
+    /// Enters the value of the current member, if it is an object.
     #[inline]
     pub fn enter(&mut self) -> bool {
         let is_object = self.place == Place::Value && self.scanner.open_object();
@@ -144,15 +144,15 @@ impl<'a> MemberReader<'a> {
         is_object
     }
 
-    /// Checks that nothing but space follows the object, at the end of which [`next_name`](Self::next_name) gave `None`.
+    /// Checks that only white space follows the object.
     ///
     /// # Errors
-    /// Something follows.
+    /// Other text follows.
     pub fn end(mut self) -> Result<(), PeekError> {
         self.scanner.end().ok_or_else(|| self.error())
     }
 
-    /// Number of bytes that were looked at. The bytes behind them make no difference to what was given so far.
+    /// Returns the number of examined bytes. Later bytes do not affect the results so far.
     #[inline]
     pub fn position(&self) -> usize {
         self.position
@@ -168,7 +168,7 @@ impl<'a> MemberReader<'a> {
     }
 }
 
-/// Where the token ends that stands before `at`.
+/// Returns the end of the token before `at`.
 #[inline(always)]
 fn behind_token(json: &[u8], at: usize) -> usize {
     let before = json.get(..at).unwrap_or_default();
@@ -176,16 +176,16 @@ fn behind_token(json: &[u8], at: usize) -> usize {
     at - space.count()
 }
 
-/// The text of a name with escapes; its bytes as they are where it cannot be text.
+/// Returns a name without escapes; its bytes unchanged if it cannot be unescaped.
 #[cold]
 fn unescaped(name: Name<'_>) -> Cow<'_, [u8]> {
     let text = name.text().and_then(|text| text.decode());
     text.map_or(Cow::Borrowed(name.escaped()), |text| Cow::Owned(text.into_owned().into_bytes()))
 }
 
-/// The value of the first member at a path, as JSON text: the names of the members around it, the outermost first. For
-/// objects that were checked before; nothing behind the member is looked at. Returns `None` where there is none, and where
-/// a value on the way is not an object.
+/// Returns the value of the first member at a path of names, outermost first, as JSON text. For validated objects;
+/// nothing after the member is examined. Returns `None` if there is no such member, or if a value on the path is not an
+/// object.
 ///
 /// ```
 /// use jsonrpc_core::find_member;
@@ -205,8 +205,8 @@ pub fn find_member<'a>(object: &'a str, path: &[&str]) -> Option<&'a str> {
     object.get(scanner.pass()?)
 }
 
-/// The items of a JSON array, as JSON text, in their order. For arrays that were checked before: each item is only searched
-/// for its end. Other values have no items.
+/// Returns the items of a JSON array as JSON text, in order. The array has to be valid: only the ends of items are
+/// searched. Other values have no items.
 ///
 /// ```
 /// use jsonrpc_core::array_items;
@@ -225,11 +225,11 @@ pub fn array_items(array: &str) -> impl Iterator<Item = &str> {
     items.fuse()
 }
 
-/// The value of a member of a JSON object, as JSON text. The whole of `object` is checked. An array, string, number, boolean
-/// or `null` has no members.
+/// Returns the value of a member of a JSON object, as JSON text. The whole `object` is validated. Other JSON values
+/// have no members.
 ///
 /// # Errors
-/// `object` is not JSON, or has the member twice.
+/// `object` is not JSON, or repeats the member.
 pub fn peek_member<'a>(object: &'a str, name: &str) -> Result<Option<&'a str>, PeekError> {
     let mut members = match MemberReader::new(object.as_bytes()) {
         Ok(members) => members,

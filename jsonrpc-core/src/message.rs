@@ -5,12 +5,12 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
 
-/// One JSON-RPC message, borrowed from the text it was read from.
+/// One JSON-RPC message, borrowed from its text.
 ///
 /// Spec: [JSON-RPC 2.0](https://www.jsonrpc.org/specification)
 ///
-/// `params`, `result` and `data` stay text until somebody reads them, so what is only forwarded leaves byte for byte.
-/// Reading is tolerant, writing strict; the [crate's documentation](crate#odd-input) has the table.
+/// `params`, `result` and `data` remain text until they are decoded, so forwarded messages are unchanged. Decoding is
+/// tolerant, encoding strict; the [crate documentation](crate#odd-input) has the table.
 ///
 /// ```
 /// use jsonrpc_core::{Message, Response};
@@ -27,15 +27,15 @@ use serde_json::value::RawValue;
 /// ```
 #[derive(Clone, Debug)]
 pub enum Message<'a> {
-    /// Asks for something; has to be answered once.
+    /// A request, which has to be answered once.
     Request(Request<'a>),
-    /// Tells something; is never answered.
+    /// A notification, which is never answered.
     Notification(Notification<'a>),
-    /// Answers a request.
+    /// A response to a request.
     Response(Response<'a>),
 }
 
-/// The three kinds of message.
+/// The kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Has a `method` and an `id`.
@@ -46,48 +46,48 @@ pub enum Kind {
     Response,
 }
 
-/// A call that has to be answered.
+/// A call that requires a response.
 ///
 /// Spec: [Request object](https://www.jsonrpc.org/specification#request_object) (JSON-RPC 2.0)
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// Names the request; its response has the same.
+    /// Identifier, repeated by the response.
     pub id: RequestId,
-    /// What is asked for.
+    /// The method.
     pub method: Cow<'a, str>,
-    /// With what: an object or an array.
+    /// The parameters: an object or an array.
     pub params: Option<&'a RawValue>,
     pub(crate) envelope: Extras<'a>,
 }
 
-/// A call that is never answered.
+/// A call without a response.
 ///
 /// Spec: [Notification](https://www.jsonrpc.org/specification#notification) (JSON-RPC 2.0)
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Notification<'a> {
-    /// What happened.
+    /// The method.
     pub method: Cow<'a, str>,
-    /// With what: an object or an array.
+    /// The parameters: an object or an array.
     pub params: Option<&'a RawValue>,
     pub(crate) envelope: Extras<'a>,
 }
 
-/// What came of a request.
+/// The response to a request.
 ///
 /// Spec: [Response object](https://www.jsonrpc.org/specification#response_object) (JSON-RPC 2.0)
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Response<'a> {
-    /// The id of the request; `null` in an error about a message whose id could not be read.
+    /// The id of the request; `null` in an error about a message with an unreadable id.
     pub id: RequestId,
     /// `result`, or `error`.
     pub outcome: Result<&'a RawValue, ErrorObject>,
     pub(crate) envelope: Extras<'a>,
 }
 
-/// What an envelope has beside the members of JSON-RPC 2.0.
+/// Members of an envelope besides those of JSON-RPC 2.0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extras<'a> {
     pub(crate) version: Version<'a>,
@@ -97,17 +97,17 @@ pub(crate) struct Extras<'a> {
 /// The `jsonrpc` member of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Version<'a> {
-    /// `"2.0"`, the one that is written.
+    /// `"2.0"`, which is always written.
     #[default]
     V2,
-    /// The member is not there.
+    /// The member is absent.
     Missing,
-    /// Anything else.
+    /// Any other value.
     Other(&'a RawValue),
 }
 
 impl<'a> Version<'a> {
-    /// Of the text of a JSON value.
+    /// Returns the version for the text of a JSON value.
     #[inline]
     pub(crate) fn of(text: &'a str) -> Self {
         let is_2 = || JsonStr::new(text).is_some_and(|version| version == "2.0");
@@ -119,10 +119,10 @@ impl<'a> Version<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The most members unknown to JSON-RPC that one message may have.
+    /// The largest number of unknown members of a message.
     pub const MAX_EXTRA: usize = 64;
 
-    /// Which of the three it is.
+    /// Returns the kind of message.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Request(_) => Kind::Request,
@@ -131,7 +131,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The id, if it has one.
+    /// Returns the id, if it has one.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
             Self::Request(request) => Some(&request.id),
@@ -140,24 +140,24 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The `jsonrpc` member as it came. It is always written as `"2.0"`.
+    /// Returns the received `jsonrpc` member. It is always written as `"2.0"`.
     pub fn version(&self) -> Version<'a> {
         self.envelope().version
     }
 
-    /// The members that JSON-RPC does not know, in the order they came.
+    /// Returns the unknown members, in order.
     pub fn extra(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.envelope().members.iter().map(|(name, value)| (&**name, *value))
     }
 
-    /// Appends the message as one line with its line end. Line breaks inside `params`, `result` and `data`, which can
-    /// only stand between tokens, become spaces.
+    /// Appends the message as one line with its line end. Line breaks inside `params`, `result` and `data`, which occur
+    /// only between tokens, become spaces.
     pub fn to_line(&self, out: &mut Vec<u8>) {
         encode::message(self, out);
         out.push(b'\n');
     }
 
-    /// The message with all that it borrows, copied once.
+    /// Copies the message and everything it borrows.
     pub fn into_owned(self) -> MessageBuf {
         self.into()
     }
@@ -172,7 +172,7 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A request to send. `params` has to be an object or an array.
+    /// Creates a request. `params` has to be an object or an array.
     pub fn new(
         id: impl Into<RequestId>,
         method: impl Into<Cow<'a, str>>,
@@ -184,14 +184,14 @@ impl<'a> Request<'a> {
 }
 
 impl<'a> Notification<'a> {
-    /// A notification to send. `params` has to be an object or an array.
+    /// Creates a notification. `params` has to be an object or an array.
     pub fn new(method: impl Into<Cow<'a, str>>, params: impl Into<Option<&'a RawValue>>) -> Self {
         Self { method: method.into(), params: params.into(), envelope: Extras::default() }
     }
 }
 
 impl<'a> Response<'a> {
-    /// A response to send.
+    /// Creates a response.
     pub fn new(id: impl Into<RequestId>, outcome: Result<&'a RawValue, ErrorObject>) -> Self {
         Self { id: id.into(), outcome, envelope: Extras::default() }
     }

@@ -1,4 +1,4 @@
-//! What a line is, without reading what it carries.
+//! Peeking: the kind of a line and the places of its parts, without decoding the payload.
 use crate::decode_error::Shape;
 use crate::envelope::{Envelope, Parts};
 use crate::json_str::JsonStr;
@@ -8,11 +8,11 @@ use crate::scan::Scanner;
 use crate::{RequestId, checked};
 use serde_json::value::RawValue;
 
-/// A message that was looked at once: its kind, and where its parts are in the line.
+/// A peeked message: its kind, and the places of its parts in the line.
 ///
-/// [`peek`](crate::peek()) and [`peek_envelope`] make one in one pass, without memory (but a word for each 64 arrays and
-/// objects inside each other, from the 65th). Routing, typing and telemetry take it, so that a line is read once; a
-/// [`Message`] is made of it without a second pass.
+/// [`peek`](crate::peek()) and [`peek_envelope`] create it in one pass, without allocation up to 64 levels of nesting.
+/// Routing, typing and telemetry share it, so that a line is scanned once; a [`Message`] is created from it without a
+/// second pass.
 ///
 /// ```
 /// use jsonrpc_core::{JsonStr, Kind, peek};
@@ -30,63 +30,63 @@ pub struct Peeked<'a> {
     pub(crate) line: &'a str,
     pub(crate) kind: Kind,
     pub(crate) parts: Parts<'a>,
-    /// Whether the version is 2.0, no member is beside the parts, and the method has no escapes.
+    /// Whether the version is 2.0, there are no unknown members, and the method has no escapes.
     pub(crate) is_plain: bool,
-    /// Whether the payload was checked.
+    /// Whether the payload was validated.
     pub(crate) is_checked: bool,
 }
 
 impl<'a> Peeked<'a> {
-    /// The line.
+    /// Returns the line.
     pub fn line(&self) -> &'a str {
         self.line
     }
 
-    /// Whether it is a request, a notification or a response.
+    /// Returns the kind of message.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The id, as JSON text.
+    /// Returns the id, as JSON text.
     pub fn id(&self) -> Option<&'a str> {
         self.parts.id
     }
 
-    /// The id, to be kept or compared. Allocates where the id is a string.
+    /// Returns the id as an owned value. Allocates for strings.
     #[inline]
     pub fn request_id(&self) -> Option<RequestId> {
         RequestId::from_text(self.parts.id?)
     }
 
-    /// The method of a request or a notification.
+    /// Returns the method of a request or a notification.
     #[inline]
     pub fn method(&self) -> Option<JsonStr<'a>> {
         JsonStr::new(self.parts.method?)
     }
 
-    /// The params of a request or a notification, as JSON text: an object or an array.
+    /// Returns the parameters of a request or a notification, as JSON text: an object or an array.
     pub fn params(&self) -> Option<&'a str> {
         self.parts.params
     }
 
-    /// The result of a response that has no error, as JSON text.
+    /// Returns the result of a successful response, as JSON text.
     pub fn result(&self) -> Option<&'a str> {
         self.parts.result
     }
 
-    /// The error of a response, as JSON text; whether it is an error object has not been checked.
+    /// Returns the error of a response, as JSON text, not validated as an error object.
     pub fn error(&self) -> Option<&'a str> {
         self.parts.error
     }
 
-    /// The params of a request or a notification, to be kept or passed on. `None` where they are not JSON, which only
-    /// [`peek_envelope`] lets pass.
+    /// Returns the parameters of a request or a notification as a raw value. `None` if they are not JSON, which only
+    /// [`peek_envelope`] permits.
     pub fn raw_params(&self) -> Option<&'a RawValue> {
         let params = self.parts.params?;
         if self.is_checked { checked::raw(params) } else { serde_json::from_str(params).ok() }
     }
 
-    /// The value of the first member of the params at a path, as JSON text, as [`find_member`] finds it.
+    /// Returns the value of the first member of the parameters at a path, as JSON text; see [`find_member`].
     pub fn param(&self, path: &[&str]) -> Option<&'a str> {
         find_member(self.parts.params?, path)
     }
@@ -127,42 +127,41 @@ impl<'a> Peeked<'a> {
     }
 }
 
-/// A line is not a message, or a member cannot be looked for in it.
+/// An error peeking at a line, or reading one of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeekError {
-    /// It is not UTF-8.
+    /// The line is not UTF-8.
     #[error("not valid UTF-8 from byte {at}")]
     Utf8 {
-        /// Where the first wrong byte is.
+        /// Index of the first invalid byte.
         at: usize,
     },
-    /// It is not JSON.
+    /// The line is not JSON.
     #[error("not valid JSON at byte {at}")]
     Syntax {
-        /// Where reading ended.
+        /// Index at which reading ended.
         at: usize,
     },
-    /// The member that was asked for comes twice.
+    /// The requested member is repeated.
     #[error("expected one member of this name, got two")]
     Duplicate,
-    /// It is JSON, and not a message.
+    /// The line is JSON, but not a message.
     #[error("not a JSON-RPC message: {0}")]
     Shape(Shape),
 }
 
-/// Looks at a line, and checks the whole of it. Where [`Message::decode`] gives a message this gives its kind, id and
-/// method.
+/// Peeks at a line, and validates all of it. Kind, id and method are those of [`Message::decode`].
 ///
 /// # Errors
-/// The line is not a message, as [`Message::decode`] sees it. Two things only `decode` sees: the `error` of a response that
-/// is no error object, and half a surrogate pair in the method, the id or a member's name.
+/// The line is not a message. Two defects are detected only by [`Message::decode`]: an `error` that is not an error
+/// object, and a lone surrogate in the method, the id or a member's name.
 pub fn peek(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
     Peeked::read::<true>(text(line)?)
 }
 
-/// Looks at a line, and only delimits the values of `params`, `result` and `error`: their brackets and strings decide where
-/// they end. For lines whose payload is decoded, and so checked, by the caller, or is not needed.
+/// Peeks at a line, and only delimits the values of `params`, `result` and `error` by brackets and strings. For lines
+/// with a payload that the caller decodes and thereby validates, or does not need.
 ///
 /// ```
 /// use jsonrpc_core::peek_envelope;
@@ -174,7 +173,7 @@ pub fn peek(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
 /// ```
 ///
 /// # Errors
-/// The envelope is not that of a message, as [`peek`](crate::peek()) sees it.
+/// The envelope is not that of a message; see [`peek`](crate::peek()).
 pub fn peek_envelope(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
     Peeked::read::<false>(text(line)?)
 }

@@ -1,10 +1,9 @@
-//! One pass over the bytes of JSON text. It takes no memory of its own, but for a word for each 64 arrays and objects
-//! inside each other.
+//! A single-pass scanner of JSON text. It allocates only beyond 64 levels of nesting.
 //!
-//! It takes exactly the texts that serde_json takes as a raw value, however deep they are: the grammar is checked, numbers may have any size, escapes may be halves of surrogate pairs. Whether the bytes are UTF-8
-//! is not its business.
+//! It accepts exactly the texts that serde_json accepts as a raw value, at any depth: the grammar is validated, numbers
+//! may have any size, and escapes may be lone surrogates. UTF-8 is not validated.
 //!
-//! What reads gives nothing where the text is not JSON, and the scanner is then at the [fault](Scanner::fault).
+//! Readers return `None` if the text is not JSON; the scanner is then at the [fault](Scanner::fault).
 mod open;
 mod skip;
 mod string;
@@ -18,10 +17,10 @@ use core::ops::Range;
 use open::Open;
 use string::{escaped_string, unescape};
 
-/// Up to this many bytes a string is read again as fast as it is remembered.
+/// Strings up to this length are scanned again instead of remembered.
 const LONG: usize = 16;
 
-/// The name of a member, as it stands between its quotes.
+/// A member's name, between its quotes.
 #[derive(Clone, Copy)]
 pub(crate) struct Name<'a> {
     bytes: &'a [u8],
@@ -37,18 +36,18 @@ impl<'a> Name<'a> {
         self.bytes == name.as_bytes()
     }
 
-    /// What stands between the quotes, where that is the name itself.
+    /// Returns the text between the quotes if it has no escapes.
     #[inline(always)]
     pub(crate) fn plain(&self) -> Option<&'a [u8]> {
         (!self.has_escapes).then_some(self.bytes)
     }
 
-    /// What stands between the quotes.
+    /// Returns the text between the quotes.
     pub(crate) fn escaped(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Nothing where the bytes are not UTF-8.
+    /// Returns the name; `None` if it is not UTF-8.
     pub(crate) fn text(&self) -> Option<JsonStr<'a>> {
         core::str::from_utf8(self.bytes).ok().map(JsonStr::between_quotes)
     }
@@ -58,7 +57,7 @@ impl<'a> Name<'a> {
 pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where a string without escapes that was passed over begins and ends: behind its first quote, and behind its last.
+    /// Begin and end of a skipped string without escapes: after its first quote, and after its last.
     passed: (usize, usize),
 }
 
@@ -67,18 +66,18 @@ impl<'a> Scanner<'a> {
         Self { bytes, at: 0, passed: (0, 0) }
     }
 
-    /// Where reading ended, after it gave nothing.
+    /// Returns where reading ended after a failure.
     pub(crate) fn fault(&self) -> usize {
         self.at
     }
 
-    /// Enters an object; whether it has members.
+    /// Enters an object, and returns whether it has members.
     #[inline(always)]
     pub(crate) fn enter(&mut self) -> Option<bool> {
         self.open_object().then(|| self.begin_members())
     }
 
-    /// Goes on behind the value of a member; whether there is another member.
+    /// Continues after the value of a member, and returns whether another member follows.
     #[inline(always)]
     pub(crate) fn go_on(&mut self) -> Option<bool> {
         let is_more = match self.next_token() {
@@ -90,7 +89,7 @@ impl<'a> Scanner<'a> {
         Some(is_more)
     }
 
-    /// Reads a value of any kind, and says where it is.
+    /// Reads a value of any kind, and returns its place.
     #[inline(always)]
     pub(crate) fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
@@ -103,7 +102,7 @@ impl<'a> Scanner<'a> {
         Some(start..self.at)
     }
 
-    /// Passes over a value that is not checked, and says where it is: its brackets and strings decide where it ends.
+    /// Skips a value without validation, and returns its place. Brackets and strings delimit it.
     #[inline(always)]
     pub(crate) fn pass(&mut self) -> Option<Range<usize>> {
         let start = self.at;
@@ -119,7 +118,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Behind the bracket that begins an object: goes to the value of the first member of a name. Nothing is checked.
+    /// Within an object: goes to the value of the first member with a name, without validation.
     #[inline]
     pub(crate) fn seek_member(&mut self, name: &str) -> Option<()> {
         let bytes = self.bytes;
@@ -152,7 +151,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads a string without escapes, and says where it is with its quotes. Returns `None` for any other value.
+    /// Reads a string without escapes, and returns its range with the quotes. Returns `None` for other values.
     #[inline(always)]
     pub(crate) fn plain_text(&mut self) -> Option<Range<usize>> {
         let start = self.literal(b"\"")?;
@@ -160,13 +159,13 @@ impl<'a> Scanner<'a> {
         Some(start..self.at)
     }
 
-    /// Reads a whole number of few digits that the end of a member follows at once. Returns `None` for any other value.
+    /// Reads a short integer directly before the end of a member. Returns `None` for other values.
     #[inline(always)]
     pub(crate) fn small_number(&mut self) -> Option<Range<usize>> {
-        // As many as any number of 64 bits may have.
+        // The digits of any 64-bit number.
         const DIGITS: usize = 18;
         let (start, mut at) = (self.at, self.at);
-        // A number that starts with a zero has to be looked at more closely.
+        // A number with a leading zero requires a closer look.
         if byte(self.bytes, at) == b'0' {
             return None;
         }
@@ -181,7 +180,7 @@ impl<'a> Scanner<'a> {
         Some(start..at)
     }
 
-    /// Goes into an object, if one begins here.
+    /// Enters an object, if one begins here.
     #[inline(always)]
     pub(crate) fn open_object(&mut self) -> bool {
         let is_object = self.next_token() == b'{';
@@ -189,7 +188,7 @@ impl<'a> Scanner<'a> {
         is_object
     }
 
-    /// Behind the bracket that begins an object: whether it has members. Goes behind its end otherwise.
+    /// Returns whether an object has members, after its opening bracket. Moves past its end otherwise.
     #[inline(always)]
     pub(crate) fn begin_members(&mut self) -> bool {
         let has_members = self.next_token() != b'}';
@@ -197,14 +196,13 @@ impl<'a> Scanner<'a> {
         has_members
     }
 
-    /// The text that is read.
+    /// Returns the scanned text.
     pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Goes to the value of the member `name` of the object whose members are read: from the value of another one that is
-    /// before it. What is passed over has to be read later, and is checked then: here only strings are told from brackets.
-    /// Nothing where there is no such member, or a name has escapes.
+    /// Moves to the value of the member `name` of the current object, from the value of an earlier one. Skipped text is
+    /// not validated here; it has to be read later. Returns `None` if there is no such member, or a name has escapes.
     pub(crate) fn find_member(&mut self, name: &str) -> Option<()> {
         let bytes = self.bytes;
         let (_, mut at) = token(bytes, self.at);
@@ -224,7 +222,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes over a value, and tells only strings from brackets. Nothing where it has no end.
+    /// Skips a value, distinguishing only strings and brackets. Returns `None` if it does not end.
     #[inline(always)]
     fn pass_over(&mut self, mut at: usize) -> Option<usize> {
         let bytes = self.bytes;
@@ -241,7 +239,7 @@ impl<'a> Scanner<'a> {
             match next {
                 b'{' | b'[' => open += 1,
                 b'}' | b']' if open > 1 => open -= 1,
-                // The last bracket, or what is behind a number or a word.
+                // The last bracket, or the byte after a number or a word.
                 b'}' | b']' => return Some(at + open),
                 b',' if open == 0 => return Some(at),
                 b'"' => continue,
@@ -252,7 +250,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes over a string, and remembers where it ends if it is a long one: it has to be read again.
+    /// Skips a string, and remembers its end if it is long, since it has to be read again.
     #[inline(always)]
     fn pass_over_string(&mut self, start: usize) -> Option<usize> {
         match self.plain_string(start) {
@@ -266,7 +264,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads a string without escapes behind its first quote, which may have been passed over.
+    /// Reads a string without escapes after its first quote; it may have been skipped before.
     #[inline(always)]
     fn plain_string(&self, start: usize) -> Step {
         if start == self.passed.0 {
@@ -275,13 +273,13 @@ impl<'a> Scanner<'a> {
         plain_string(self.bytes, start)
     }
 
-    /// What another scanner of the same text has passed over needs not be looked through again.
+    /// Copies the remembered string of another scanner of the same text.
     #[inline(always)]
     pub(crate) fn remember(&mut self, other: &Self) {
         self.passed = other.passed;
     }
 
-    /// Passes over a text if that is what comes next, and says where it is.
+    /// Skips a literal text if it follows, and returns its place.
     #[inline(always)]
     pub(crate) fn literal<const N: usize>(&mut self, text: &[u8; N]) -> Option<usize> {
         let (start, rest) = (self.at, self.bytes.get(self.at..)?);
@@ -303,13 +301,13 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
-    /// Nothing but space may follow.
+    /// Checks that only white space follows.
     pub(crate) fn end(&mut self) -> Option<()> {
         self.next_token();
         if self.at == self.bytes.len() { Some(()) } else { None }
     }
 
-    /// The next byte that is not space; 0, which no token starts with, at the end.
+    /// Returns the next byte that is not white space; 0, which starts no token, at the end.
     #[inline(always)]
     pub(crate) fn next_token(&mut self) -> u8 {
         let (token, at) = token(self.bytes, self.at);
@@ -317,13 +315,13 @@ impl<'a> Scanner<'a> {
         token
     }
 
-    /// The byte so many places on; 0 at the end.
+    /// Returns the byte at a distance; 0 at the end.
     #[inline(always)]
     pub(crate) fn byte_ahead(&self, distance: usize) -> u8 {
         byte(self.bytes, self.at + distance)
     }
 
-    /// Reads a member's name and the colon behind it.
+    /// Reads a member's name and its colon.
     #[inline(always)]
     pub(crate) fn name(&mut self) -> Option<Name<'a>> {
         let (place, has_escapes) = self.name_place()?;
@@ -331,7 +329,7 @@ impl<'a> Scanner<'a> {
         Some(Name { bytes, has_escapes })
     }
 
-    /// The same, but where it stands between its quotes, and whether it has escapes.
+    /// As [`name`](Self::name), but returns the place between the quotes, and whether the name has escapes.
     #[inline(always)]
     pub(crate) fn name_place(&mut self) -> Option<(Range<usize>, bool)> {
         if self.next_token() != b'"' {
@@ -364,7 +362,7 @@ impl<'a> Scanner<'a> {
                     let is_object = bracket == b'{';
                     let first;
                     (first, at) = token(bytes, at + 1);
-                    // A closing bracket stands two places behind its opening one.
+                    // A closing bracket is two places after its opening one.
                     if first != bracket + 2 {
                         open.push(is_object);
                         if is_object {
@@ -376,7 +374,7 @@ impl<'a> Scanner<'a> {
                 }
                 _ => at = scalar(bytes, at)?,
             }
-            // Closes what ends here.
+            // Closes the brackets that end here.
             loop {
                 if open.depth == 0 {
                     return Ok(at);
@@ -401,21 +399,21 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// For readers that look into values.
+/// Access for readers of values.
 impl<'a> Scanner<'a> {
-    /// Where the next byte is.
+    /// Returns the place of the next byte.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// Goes to another place.
+    /// Moves to another place.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, at: usize) {
         self.at = at;
     }
 
-    /// Enters an array, or goes on behind an item; whether there is another item.
+    /// Enters an array, or continues after an item, and returns whether another item follows.
     #[inline(always)]
     pub(crate) fn next_item(&mut self, is_first: bool) -> Option<bool> {
         let is_more = match (self.next_token(), is_first) {
@@ -438,7 +436,7 @@ impl<'a> Scanner<'a> {
         Some(is_more)
     }
 
-    /// Reads a string: what stands between its quotes, and the string itself where that is another.
+    /// Reads a string: its place between the quotes, and the unescaped string if it differs.
     #[inline(always)]
     pub(crate) fn text(&mut self) -> Option<(Range<usize>, Option<String>)> {
         if self.next_token() != b'"' {
@@ -454,16 +452,16 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Where reading goes on, or where the text is wrong.
+/// The next place, or the place of an error.
 type Step = Result<usize, usize>;
 
-/// 0 at the end.
+/// Returns a byte; 0 at the end.
 #[inline(always)]
 fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or_default()
 }
 
-/// The next byte that is not space, and where it is.
+/// Returns the next byte that is not white space, and its place.
 #[inline(always)]
 pub(crate) fn token(bytes: &[u8], at: usize) -> (u8, usize) {
     match byte(bytes, at) {
@@ -480,7 +478,7 @@ fn token_behind_space(bytes: &[u8], mut at: usize) -> (u8, usize) {
     (byte(bytes, at), at)
 }
 
-/// Reads a member's name, and up to its value.
+/// Reads a member's name, up to its value.
 #[inline(always)]
 fn name(bytes: &[u8], first: u8, at: usize) -> Step {
     if first != b'"' {
@@ -524,7 +522,7 @@ fn number(bytes: &[u8], start: usize) -> Step {
         }
         at = digits(bytes, at)?;
     }
-    // A digit behind a leading zero is left over, and fails where the number should have ended.
+    // A digit after a leading zero is left over, and fails as the end of the number.
     Ok(at)
 }
 

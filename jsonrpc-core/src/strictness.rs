@@ -1,4 +1,4 @@
-//! Reading messages more strictly and more leniently than [`Message::decode`] does.
+//! Decoding of messages, stricter and more lenient than [`Message::decode`].
 use crate::decode::open;
 use crate::decode_error::{DecodeError, Shape};
 use crate::envelope::{Envelope, NAMES};
@@ -14,8 +14,8 @@ use alloc::{format, vec};
 use serde_json::value::RawValue;
 
 impl<'a> Message<'a> {
-    /// Reads one message as JSON-RPC 2.0 has it, and nothing else: for tests of peers, and for peers that ask for it.
-    /// The [crate's documentation](crate#odd-input) has what it refuses that [`decode`](Self::decode) takes.
+    /// Decodes one message exactly as JSON-RPC 2.0 defines it, for tests of peers and for peers that require it. The
+    /// [crate documentation](crate#odd-input) lists the differences from [`decode`](Self::decode).
     ///
     /// ```
     /// use jsonrpc_core::Message;
@@ -25,7 +25,7 @@ impl<'a> Message<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`decode`](Self::decode), and where JSON-RPC 2.0 says "must".
+    /// As for [`decode`](Self::decode), and for violations of a "must" of JSON-RPC 2.0.
     pub fn decode_strict(text: &'a str) -> Result<Self, DecodeError> {
         let message = Self::decode(text)?;
         let (envelope, _) = open(text)?;
@@ -39,9 +39,9 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Reads whatever can be taken for one message, and tells what is not as JSON-RPC 2.0 has it, at most a dozen things:
-    /// for peers that cannot be helped, and for reports about them. What [`decode_strict`](Self::decode_strict) takes has
-    /// no diagnostics. The [crate's documentation](crate#odd-input) has the table.
+    /// Decodes any text that can be interpreted as one message, and reports up to a dozen deviations from JSON-RPC 2.0,
+    /// for peers that cannot be fixed and for reports about them. Text that [`decode_strict`](Self::decode_strict)
+    /// accepts has no diagnostics. The [crate documentation](crate#odd-input) has the table.
     ///
     /// ```
     /// use jsonrpc_core::{Message, wire::DiagnosticCode};
@@ -56,7 +56,7 @@ impl<'a> Message<'a> {
     /// ```
     ///
     /// # Errors
-    /// The text is not JSON, or nobody could tell what is asked, told or answered.
+    /// The text is not JSON, or not a request, notification or response.
     pub fn decode_lenient(text: &'a str) -> Result<(Self, Vec<Diagnostic>), DecodeError> {
         let (envelope, extras) = open(text)?;
         let is_only_repeated = matches!(envelope.problem, None | Some(Shape::Duplicate(_)));
@@ -69,7 +69,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What [`Message::decode`] takes and JSON-RPC 2.0 does not.
+/// Returns the violation that [`Message::decode`] accepts and JSON-RPC 2.0 does not.
 fn refused([version, id, method, params, result, error]: [Option<&str>; 6]) -> Option<Shape> {
     let is_call = method.is_some();
     if !matches!(version.map(Version::of), Some(Version::V2)) {
@@ -88,7 +88,7 @@ fn is_null(value: &RawValue) -> bool {
     value.get() == "null"
 }
 
-/// A message that is being read leniently.
+/// A message during lenient decoding.
 struct Lenient<'a> {
     members: [Option<&'a RawValue>; 6],
     envelope: Extras<'a>,
@@ -103,7 +103,7 @@ impl<'a> Lenient<'a> {
             Version::Missing => diagnostics.push(Diagnostic::new(
                 DiagnosticCode::MissingVersion,
                 "",
-                "expected member `jsonrpc`, got none",
+                "expected member `jsonrpc`",
             )),
             Version::Other(_) => diagnostics.push(Diagnostic::new(
                 DiagnosticCode::OtherVersion,
@@ -178,7 +178,7 @@ impl<'a> Lenient<'a> {
                 Ok(result)
             }
             (None, None) if id.is_some() => {
-                let problem = "expected one of `result` and `error`, got none";
+                let problem = "expected one of `result` and `error`";
                 self.tell(DiagnosticCode::MissingResult, "", problem);
                 Ok(RawValue::NULL)
             }
@@ -187,7 +187,7 @@ impl<'a> Lenient<'a> {
             }
         };
         let id = id.unwrap_or_else(|| {
-            self.tell(DiagnosticCode::MissingId, "", "expected member `id`, got none");
+            self.tell(DiagnosticCode::MissingId, "", "expected member `id`");
             RequestId::NULL
         });
         let mut envelope = core::mem::take(&mut self.envelope);
@@ -201,7 +201,7 @@ impl<'a> Lenient<'a> {
         RequestId::from_text(raw.get()).ok_or_else(error).map(Some)
     }
 
-    /// The error object that is meant; where it is none, it becomes the data of one.
+    /// Returns the intended error object. A value that is not one becomes its data.
     fn error_object(&mut self, error: &RawValue) -> ErrorObject {
         let source = match wire::decode(error.get()) {
             Ok(error) => return error,
@@ -221,11 +221,11 @@ impl<'a> Lenient<'a> {
         object
     }
 
-    /// Keeps what has no place in this kind of message.
+    /// Keeps a member that this kind of message does not define.
     fn stray(&mut self, name: &'static str, value: Option<&'a RawValue>) {
         if let Some(value) = value {
             let pointer = format!("/{name}");
-            self.tell(DiagnosticCode::StrayMember, pointer, "expected none here, got one");
+            self.tell(DiagnosticCode::StrayMember, pointer, "unexpected member");
             self.envelope.members.push((Cow::Borrowed(name), value));
         }
     }
@@ -236,7 +236,7 @@ impl<'a> Lenient<'a> {
             self.tell(
                 DiagnosticCode::NullMember,
                 pointer,
-                "expected another value or none, got null",
+                "expected another value or no member, got null",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Version 2: work that goes on in the background, and what can be cancelled by itself.
+//! Version 2: background work, and items that can be cancelled individually.
 use super::report::{Limits, Report};
 use super::rule;
 use super::value::{Json, shown, text};
@@ -7,18 +7,18 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 
-/// What a session has that can go on by itself.
+/// Items of a session that may work in the background.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Background {
-    /// By id, whether it offers to be cancelled.
+    /// By id, whether the item supports cancellation.
     calls: BTreeMap<String, bool>,
     terminals: BTreeMap<String, bool>,
     subagents: BTreeSet<String>,
-    /// The agent says what goes on in the background.
+    /// Whether the agent reports background work.
     is_reported: bool,
 }
 
-/// Takes what an upsert says of `capabilities.cancel`.
+/// Records `capabilities.cancel` of an upsert.
 fn announce(known: &mut BTreeMap<String, bool>, id: &str, update: Json<'_>, limits: &Limits) {
     if known.contains_key(id) || known.len() < limits.names {
         let can_cancel = known.entry(id.to_owned()).or_default();
@@ -29,21 +29,21 @@ fn announce(known: &mut BTreeMap<String, bool>, id: &str, update: Json<'_>, limi
 }
 
 impl Background {
-    /// A tool call is new or has changed.
+    /// Records a new or changed tool call.
     pub(super) fn call(&mut self, update: Json<'_>, limits: &Limits) {
         if let Some(id) = text(update, "toolCallId") {
             announce(&mut self.calls, &id, update, limits);
         }
     }
 
-    /// A terminal is new or has changed.
+    /// Records a new or changed terminal.
     pub(super) fn terminal(&mut self, update: Json<'_>, limits: &Limits) {
         if let Some(id) = text(update, "terminalId") {
             announce(&mut self.terminals, &id, update, limits);
         }
     }
 
-    /// A subagent is new or has changed.
+    /// Records a new or changed subagent.
     pub(super) fn subagent(&mut self, update: Json<'_>, limits: &Limits) {
         if let Some(id) = text(update, "sessionId").filter(|_| self.subagents.len() < limits.names)
         {
@@ -51,7 +51,7 @@ impl Background {
         }
     }
 
-    /// The client cancels a tool call or a terminal.
+    /// Checks the cancellation of a tool call or a terminal.
     pub(super) fn cancel(&self, method: &str, params: Json<'_>, report: &mut Report) {
         let (known, name) = match method {
             "tool_call/cancel" => (&self.calls, "toolCallId"),
@@ -59,12 +59,12 @@ impl Background {
         };
         let Some(id) = text(params, name) else { return };
         if known.get(&*id) != Some(&true) {
-            let message = format!("`{}` does not offer to be cancelled", shown(&id));
+            let message = format!("`{}` does not support cancellation", shown(&id));
             report.add(&rule::CANCEL_NOT_OFFERED, format!("/params/{name}"), message);
         }
     }
 
-    /// The agent says what the session is at.
+    /// Checks a reported state of the session.
     pub(super) fn state(&mut self, update: Json<'_>, report: &mut Report) {
         let Some(work) = update.get("background").filter(|work| work.is_array()) else {
             if self.is_reported {

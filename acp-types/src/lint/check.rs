@@ -1,4 +1,4 @@
-//! What the types and the capabilities say about a single message.
+//! Checks of a single message against types and capabilities.
 use super::pending::receiver;
 use super::report::Report;
 use super::rule::{self, Rule};
@@ -13,7 +13,7 @@ use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::wire::DecodeError;
 use serde_json::value::RawValue;
 
-/// What both sides said they can do.
+/// Announced capabilities of both sides.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Capabilities {
     #[default]
@@ -23,7 +23,7 @@ pub(super) enum Capabilities {
 }
 
 impl Capabilities {
-    /// From the `initialize` pair, if it can be read as one of `version`.
+    /// Reads the `initialize` pair, if it is valid in `version`.
     pub(super) fn new(version: u16, params: &str, result: &str) -> Self {
         use jsonrpc_core::wire::decode;
         if version == 2 {
@@ -60,7 +60,7 @@ impl Capabilities {
         }
     }
 
-    /// Whether the method may be sent to the receiver of `direction`.
+    /// Checks that the method may be sent to the receiver of `direction`.
     pub(super) fn method(&self, direction: Direction, name: &str, report: &mut Report) {
         let subject = (receiver(direction), name);
         self.v1("/method", subject, report);
@@ -80,7 +80,7 @@ fn invalid(at: &str, rule: &'static Rule, error: &DecodeError, report: &mut Repo
     report.add(rule, format!("{at}{}", error.pointer()), error.problem());
 }
 
-/// Reads parameters; what they need has to be announced.
+/// Decodes parameters, and checks the capabilities that they require.
 pub(super) fn params(
     version: u16,
     direction: Direction,
@@ -126,7 +126,7 @@ pub(super) fn params(
     }
 }
 
-/// Reads a result of a request that went in `asked`.
+/// Decodes the result of a request in direction `asked`.
 pub(super) fn result(
     version: u16,
     asked: Direction,
@@ -153,9 +153,9 @@ pub(super) fn result(
     }
 }
 
-/// Checks the ways to log in of an `initialize` pair against what the client can show.
+/// Checks the authentication methods of an `initialize` pair against the client's capabilities.
 ///
-/// Clients announced methods for a terminal by `_meta.terminal-auth` before the protocol had a capability for them.
+/// Clients announced terminal methods by `_meta.terminal-auth` before the protocol defined a capability.
 pub(super) fn auth_methods(
     params: Json<'_>,
     result: Json<'_>,
@@ -182,7 +182,7 @@ pub(super) fn auth_methods(
     }
 }
 
-/// Options that are switches, which the client has not said it can show.
+/// Reports boolean options that the client does not support.
 pub(super) fn options<'a>(
     options: impl Iterator<Item = Json<'a>>,
     capabilities: &Capabilities,
@@ -198,7 +198,7 @@ pub(super) fn options<'a>(
     }
 }
 
-/// Capabilities of the agent that need others of its own.
+/// Checks capabilities of the agent that require others.
 pub(super) fn capability_pairs(result: Json<'_>, report: &mut Report) {
     let sessions = "/agentCapabilities/sessionCapabilities";
     let has = |name: &str| {
@@ -211,7 +211,7 @@ pub(super) fn capability_pairs(result: Json<'_>, report: &mut Report) {
     }
 }
 
-/// What a client asks for needs: where a session begins, and in a prompt.
+/// Returns the requirements of session setup and prompts.
 macro_rules! client_request {
     ($check:ident, $version:ident, [$($Whole:ident)*], [$($Optional:ident)*]) => {
         fn $check(

@@ -1,4 +1,4 @@
-//! What a connection has agreed on: capabilities, ways to log in, open requests.
+//! State of a connection: capabilities, authentication methods, open requests.
 use super::check::{self, Capabilities};
 use super::pending::{Pending, is_initialize, protocol_version};
 use super::proxy::Proxy;
@@ -12,21 +12,21 @@ use alloc::string::String;
 use jsonrpc_core::RequestId;
 use jsonrpc_core::transcript::Direction;
 
-/// State of a connection apart from its sessions.
+/// State of a connection outside of sessions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connection {
-    /// The version that it speaks, once `initialize` is answered.
+    /// The version, once `initialize` is answered.
     pub(super) version: Option<u16>,
     pub(super) capabilities: Capabilities,
-    /// By id, whether it is for a terminal.
+    /// By id, whether the method is for a terminal.
     auth_methods: BTreeMap<String, bool>,
     /// Providers that must not be disabled.
     required_providers: BTreeSet<String>,
     /// Elicitations by URL that the agent requested.
     elicitations: BTreeSet<String>,
-    /// The agent archives sessions.
+    /// Whether the agent archives sessions.
     archives: bool,
-    /// The agent is a proxy.
+    /// State of a proxy, if the agent is one.
     pub(super) proxy: Option<Proxy>,
     /// Requests of the client.
     pub(super) open_to_agent: BTreeMap<RequestId, Pending>,
@@ -43,13 +43,13 @@ impl Connection {
         }
     }
 
-    /// Whether a request is open that makes a session.
+    /// Returns whether a request that creates a session is open.
     pub(super) fn begins_session(&self) -> bool {
         let begins = |pending: &Pending| matches!(&*pending.method, "session/new" | "session/fork");
         self.open_to_agent.values().any(begins)
     }
 
-    /// Checks a message against earlier ones of the connection, of any session.
+    /// Checks a message against earlier ones of the connection.
     pub(super) fn handle_message(
         &mut self,
         name: &str,
@@ -95,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// Takes what a result says about the self.
+    /// Records the content of a result.
     pub(super) fn handle_result(
         &mut self,
         version: u16,
@@ -131,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// Takes the response to `initialize`.
+    /// Handles the response to `initialize`.
     pub(super) fn handle_initialized(
         &mut self,
         version: u16,
@@ -144,11 +144,13 @@ impl Connection {
         if let (Some(asked), Some(answered)) = (asked, protocol_version(result)) {
             let pointer = "/result/protocolVersion";
             if version == 2 && answered > asked {
-                let message = format!("asked for version {asked}, answered {answered}");
+                let message = format!("version {asked} was requested, the answer is {answered}");
                 report.add(&rule::VERSION_ANSWER, pointer, message);
             }
             if (answered >= 2) != (version == 2) {
-                let message = format!("it says {answered}, and is of version {version}");
+                let message = format!(
+                    "the answer states version {answered}, but has the form of version {version}"
+                );
                 report.add(&rule::VERSION_SHAPE, pointer, message);
             }
         }

@@ -1,4 +1,4 @@
-//! Forms, and answers to them.
+//! Checks of forms and their answers.
 use super::prose::Members;
 use super::report::Report;
 use super::rule;
@@ -7,7 +7,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Looks at the schema of a form.
+/// Checks the schema of a form.
 pub(super) fn form(object: &Members<'_>, at: impl Fn(&str) -> String, report: &mut Report) {
     let properties = object.get("properties").unwrap_or(Json::NULL);
     for name in required(object.get("required")) {
@@ -30,7 +30,7 @@ fn required(list: Option<Json<'_>>) -> impl Iterator<Item = Cow<'_, str>> {
     list.into_iter().flat_map(Json::items).filter_map(Json::as_str)
 }
 
-/// Words that name a secret. All words of an entry have to follow each other.
+/// Words that name a secret. The words of an entry have to be adjacent.
 const SECRETS: &[&[&str]] = &[
     &["password"],
     &["passwd"],
@@ -45,7 +45,7 @@ const SECRETS: &[&[&str]] = &[
     &["cvv"],
 ];
 
-/// By its name, its title or its format; not by its description, which may say what not to write.
+/// Checks name, title and format; not the description, which may warn against secrets.
 fn asks_for_secret(name: &str, member: Json<'_>) -> bool {
     let title = text(member, "title");
     is_text(member, "format", "password")
@@ -58,7 +58,7 @@ fn names_secret(text: &str) -> bool {
     SECRETS.iter().any(|secret| words.windows(secret.len()).any(|words| words == *secret))
 }
 
-/// The words of `userAPIKey`, `user_api_key` or `User API key`, in small letters.
+/// Returns the words of `userAPIKey`, `user_api_key` or `User API key` in lower case.
 fn words(text: &str) -> alloc::vec::Vec<String> {
     let mut words = alloc::vec![String::new()];
     let mut was = ' ';
@@ -81,7 +81,7 @@ fn words(text: &str) -> alloc::vec::Vec<String> {
     words
 }
 
-/// Looks at the answer to a form that was asked with `params`.
+/// Checks the answer to the form in `params`.
 pub(super) fn answered(params: Json<'_>, result: Json<'_>, report: &mut Report) {
     if !is_text(params, "mode", "form") || !is_text(result, "action", "accept") {
         return;

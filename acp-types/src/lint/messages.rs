@@ -1,4 +1,4 @@
-//! Messages of a connection: their method, their response, their session.
+//! Checks of messages: method, response, session.
 use super::linter::Linter;
 use super::pending::{Pending, fits, is_initialize, version_of_request, version_of_result};
 use super::proxy::Proxy;
@@ -18,8 +18,8 @@ fn json(raw: Option<&RawValue>) -> Json<'_> {
 }
 
 impl Linter {
-    /// Checks a line, without its line end. `Sent` is from the client, `Received` from the agent. Blank lines are only
-    /// counted.
+    /// Checks a line, without its line end. `Sent` lines are from the client, `Received` lines from the agent. Blank
+    /// lines are only counted.
     pub fn handle_line(&mut self, direction: Direction, line: &[u8]) {
         self.report.line += 1;
         self.report.direction = direction;
@@ -44,7 +44,7 @@ impl Linter {
                     false => &rule::JSON_SYNTAX,
                 };
                 self.report.add(rule, "", error.to_string());
-                // The request that it answers is no longer open.
+                // The request of the response is no longer open.
                 match Message::decode(text) {
                     Ok(message) => message,
                     Err(error) => {
@@ -99,14 +99,14 @@ impl Linter {
         }
     }
 
-    /// Checks what requests and notifications have in common.
+    /// Checks common properties of requests and notifications.
     fn message(&mut self, kind: MethodKind, name: &str, raw: Option<&RawValue>, params: Json<'_>) {
         let direction = self.report.direction;
         let is_initialize = is_initialize(name) && direction == Direction::Sent;
         if is_initialize && name != "initialize" {
             self.connection.proxy = Some(Proxy::default());
         }
-        // A proxy asks its successor before it answers.
+        // A proxy sends a request to its successor before it responds.
         let may_come = name.starts_with("$/")
             || (name == "proxy/successor" && self.connection.proxy.is_some());
         let version = match (self.connection.version, is_initialize) {
@@ -141,7 +141,7 @@ impl Linter {
         self.in_session(version, name, params);
     }
 
-    /// Returns the method, if it may go in this direction.
+    /// Returns the method, if it is valid in this direction.
     fn method(&mut self, version: u16, kind: MethodKind, name: &str) -> Option<&'static Method> {
         let table = if version == 2 { methods::V2 } else { methods::V1 };
         let direction = self.report.direction;
@@ -156,7 +156,7 @@ impl Linter {
                 MethodKind::Request => "a request",
                 MethodKind::Notification => "a notification",
             };
-            let message = format!("`{name}` does not go this way as {what}");
+            let message = format!("`{name}` is not valid in this direction as {what}");
             self.report.add(&rule::WRONG_DIRECTION, "/method", message);
         } else {
             let message = format!("version {version} has no `{}`", shown(name));
@@ -165,11 +165,11 @@ impl Linter {
         None
     }
 
-    /// Checks a message as one of its session.
+    /// Checks a message of a session.
     fn in_session(&mut self, version: u16, name: &str, params: Json<'_>) {
         self.connection.handle_message(name, params, &self.limits, &mut self.report);
         let Some(id) = text(params, "sessionId") else { return };
-        // They are about sessions that may be of long ago.
+        // These methods may refer to old sessions.
         let opens = matches!(name, "session/load" | "session/resume");
         let is_about = matches!(
             name,
@@ -229,7 +229,7 @@ impl Linter {
     fn response(&mut self, response: &Response<'_>) {
         let asked = self.report.direction.reversed();
         let Some(pending) = self.connection.open(asked).remove(&response.id) else {
-            // An error without an id answers what could not be read.
+            // An error response without an id answers an unreadable message.
             if !(response.id.is_null() && response.outcome.is_err()) {
                 let message = format!("no open request {}", shown(&response.id.to_string()));
                 self.report.add(&rule::UNMATCHED_RESPONSE, "/id", message);
@@ -274,7 +274,7 @@ impl Linter {
         self.answered(version, &pending, raw.is_some(), result);
     }
 
-    /// Checks a response as one of its session.
+    /// Checks a response of a session.
     fn answered(&mut self, version: u16, pending: &Pending, is_result: bool, result: Json<'_>) {
         let begins = matches!(&*pending.method, "session/new" | "session/fork");
         if begins && is_result {

@@ -1,4 +1,4 @@
-//! Options of a session, and their values.
+//! Configuration options of a session, and their values.
 use super::report::{Limits, Report};
 use super::rule;
 use super::value::{Json, is_text, items, shown, text};
@@ -7,10 +7,10 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 
-/// By option, the values to choose from; nothing where it is not a choice.
+/// By option, the permitted values; `None` for an option without a list of values.
 pub(super) type Options = BTreeMap<String, Option<BTreeSet<String>>>;
 
-/// The options in a list, if there is one.
+/// Reads a list of options, if there is one.
 pub(super) fn read(value: Json<'_>, limits: &Limits) -> Option<Options> {
     value.get("configOptions").filter(|options| options.is_array())?;
     let option = |option: Json<'_>| {
@@ -20,7 +20,7 @@ pub(super) fn read(value: Json<'_>, limits: &Limits) -> Option<Options> {
     Some(items(value, "configOptions").filter_map(option).take(limits.names).collect())
 }
 
-/// The values of a choice, those in groups too.
+/// Returns the values of a selection, including those in groups.
 fn values(option: Json<'_>, limits: &Limits) -> Option<BTreeSet<String>> {
     if !is_text(option, "type", "select") {
         return None;
@@ -30,7 +30,7 @@ fn values(option: Json<'_>, limits: &Limits) -> Option<BTreeSet<String>> {
     Some(names.take(limits.names).collect())
 }
 
-/// Looks at a request to set an option; nothing is known where there is no list.
+/// Checks a request to set an option. Without a list of options, nothing is known.
 pub(super) fn set(options: Option<&Options>, params: Json<'_>, report: &mut Report) {
     let Some(id) = text(params, "configId") else { return };
     let Some(values) = options.and_then(|options| options.get(&*id)) else {

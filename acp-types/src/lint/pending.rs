@@ -1,4 +1,4 @@
-//! Open requests, and where methods may go.
+//! Open requests, and directions of methods.
 use super::value::{Json, is_text, text};
 use crate::methods::Direction as Receiver;
 use crate::spoken::{self, Shape};
@@ -13,22 +13,22 @@ pub(super) struct Pending {
     pub(super) line: u64,
     pub(super) method: String,
     pub(super) session: Option<String>,
-    /// The JSON text of its parameters, where the response depends on them.
+    /// JSON text of its parameters, if the response depends on them.
     params: Box<str>,
-    /// Its session was cancelled after it.
+    /// Whether its session was cancelled after it.
     pub(super) is_cancelled: bool,
-    /// `$/cancel_request` named it.
+    /// Whether it was withdrawn by `$/cancel_request`.
     pub(super) is_taken_back: bool,
-    /// Its session was cancelled, closed or deleted after it.
+    /// Whether its session was cancelled, closed or deleted after it.
     pub(super) is_stopped: bool,
 }
 
-/// Returns the version that parameters or a result of `initialize` name.
+/// Returns the version in parameters or a result of `initialize`.
 pub(super) fn protocol_version(value: Json<'_>) -> Option<u64> {
     value.get("protocolVersion").and_then(Json::as_u64)
 }
 
-/// Whether a method may go in this direction. The client of a proxy is its conductor.
+/// Returns whether a method is valid in this direction. The conductor is the client of a proxy.
 pub(super) fn fits(to: Receiver, direction: Direction) -> bool {
     match to {
         Receiver::ToEither | Receiver::ToProxyOrConductor => true,
@@ -47,13 +47,13 @@ pub(super) fn version_of_request(params: Json<'_>) -> u16 {
     if shape == Shape::V2 { 2 } else { 1 }
 }
 
-/// Returns the version of a result of `initialize`, by its shape; where that does not decide, by the number.
+/// Returns the version of a result of `initialize`, by its shape, otherwise by its number.
 pub(super) fn version_of_result(result: Json<'_>) -> u16 {
     let shape = spoken::of_initialized(protocol_version(result), |name| result.get(name).is_some());
     if shape == Shape::V1 { 1 } else { 2 }
 }
 
-/// Returns what is kept of parameters to check the response.
+/// Returns the part of the parameters that is needed to check the response.
 fn kept<'a>(method: &str, params: Json<'a>) -> Json<'a> {
     match method {
         "session/request_permission" | "elicitation/create" => params,

@@ -1,4 +1,4 @@
-//! What the text of the specification says about a single object and its schema does not.
+//! Checks of single objects that the specification defines in prose, not in its schema.
 use super::patch::is_absolute;
 use super::report::Report;
 use super::rule::Rule;
@@ -10,10 +10,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What a text has to be.
+/// The check of a string.
 type Check = fn(&str) -> bool;
 
-/// Members with text, wherever they are: name, rule, what they have to be, in words, check.
+/// String members of any type: name, rule, expected value, check.
 const TEXTS: &[(&str, &Rule, &str, Check)] = &[
     ("cwd", &rule::RELATIVE_PATH, "an absolute path", is_absolute),
     ("path", &rule::RELATIVE_PATH, "an absolute path", is_absolute),
@@ -21,7 +21,7 @@ const TEXTS: &[(&str, &Rule, &str, Check)] = &[
     ("additionalDirectories", &rule::RELATIVE_PATH, "an absolute path", is_absolute),
 ];
 
-/// Members with text of a type: type, name, rule, what they have to be, in words, check.
+/// String members of a certain type: type, name, rule, expected value, check.
 const TEXTS_OF: &[(&str, &str, &Rule, &str, Check)] = &[
     ("ImageContent", "data", &rule::BASE64, "base64", is_base64),
     ("AudioContent", "data", &rule::BASE64, "base64", is_base64),
@@ -37,7 +37,7 @@ const TEXTS_OF: &[(&str, &str, &Rule, &str, Check)] = &[
     ("EnvVariable", "name", &rule::ENV_NAME, "a name without `=`", is_variable),
 ];
 
-/// Lists whose items have names of their own: the list, what names an item.
+/// Lists of named items: the list, and the member with the name of an item.
 const NAMED: &[(&str, &[&str])] = &[
     ("availableCommands", &["name"]),
     ("availableModes", &["id"]),
@@ -47,7 +47,7 @@ const NAMED: &[(&str, &[&str])] = &[
     ("options", &["optionId", "value", "group", "groupId"]),
 ];
 
-/// Names of the members that are looked at beside those of the tables.
+/// Names of checked members, in addition to those of the tables.
 const NAMES: &[&str] = &[
     "line",
     "updatedAt",
@@ -66,7 +66,7 @@ const NAMES: &[&str] = &[
     "command",
 ];
 
-/// The members of an object that are looked at, so that the object is read once.
+/// The checked members of an object, so that it is read once.
 pub(super) struct Members<'a>(Vec<(&'static str, Json<'a>)>);
 
 impl<'a> Members<'a> {
@@ -92,7 +92,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Looks at an object of `types`.
+/// Checks an object of `types`.
 pub(super) fn look_at(
     types: &[&str],
     object: Json<'_>,
@@ -100,7 +100,7 @@ pub(super) fn look_at(
     pointer: &str,
     report: &mut Report,
 ) {
-    // What is not of the protocol may mean anything.
+    // The meaning of objects outside of the protocol is unknown.
     if types.is_empty() {
         return;
     }
@@ -166,7 +166,7 @@ pub(super) fn look_at(
     }
 }
 
-/// A text, or a list of texts.
+/// Returns a string, or the strings of a list.
 fn texts(value: Option<Json<'_>>) -> impl Iterator<Item = Cow<'_, str>> {
     let items = value.into_iter().flat_map(Json::items);
     value.and_then(Json::as_str).into_iter().chain(items.filter_map(Json::as_str))
@@ -179,7 +179,7 @@ fn duplicates(list: Option<Json<'_>>, keys: &[&str], pointer: &str, report: &mut
         if let Some((key, name)) = named
             && !seen.insert((key, name.clone()))
         {
-            let message = format!("`{}` comes twice", shown(&name));
+            let message = format!("`{}` is repeated", shown(&name));
             report.add(&rule::DUPLICATE_ID, format!("{pointer}/{index}/{key}"), message);
         }
     }
@@ -279,7 +279,7 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && !name.contains(['=', '\0'])
 }
 
-/// `2026-11-20T10:00:00.5+01:00`: RFC 3339, and without a zone ISO 8601 still.
+/// Checks for RFC 3339, such as `2026-11-20T10:00:00.5+01:00`, or without a zone ISO 8601.
 fn is_date_time(text: &str, has_zone: bool) -> bool {
     let is_like = |text: &str, pattern: &str| {
         text.len() == pattern.len()

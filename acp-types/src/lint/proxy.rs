@@ -1,4 +1,4 @@
-//! Proxies: programs between client and agent. The conductor, which links them, stands where the client does.
+//! Proxies between client and agent. The conductor that links them takes the place of the client.
 //!
 //! Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
 use super::pending::{Pending, fits, protocol_version};
@@ -14,12 +14,12 @@ use jsonrpc_core::transcript::Direction;
 /// State of an agent that is a proxy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Proxy {
-    /// The version that its successor answered to `initialize`, where it named one.
+    /// The version in its successor's response to `initialize`, if any.
     answered: Option<Option<u64>>,
 }
 
 impl Proxy {
-    /// Takes the result of the wrapped `initialize`.
+    /// Handles the result of the wrapped `initialize`.
     pub(super) fn handle_result(&mut self, asked: Direction, pending: &Pending, result: Json<'_>) {
         let is_initialize = pending.method == "proxy/successor"
             && asked == Direction::Received
@@ -58,7 +58,7 @@ pub(super) fn check_message(
     if name.starts_with(EXTENSION_PREFIX) || name.starts_with("$/") {
         return;
     }
-    // What a proxy wraps is for an agent; what comes wrapped is of one.
+    // A wrapped message to the successor is for an agent; one from it is from an agent.
     let direction = report.direction.reversed();
     let table = if version == 2 { methods::V2 } else { methods::V1 };
     let found = table.iter().find(|method| {
@@ -69,7 +69,7 @@ pub(super) fn check_message(
             schemas.look_at(version, method.params, wrapped, "/params/params", report);
         }
         None => {
-            let message = format!("`{}` does not go there", shown(&name));
+            let message = format!("`{}` is not valid in this direction", shown(&name));
             report.add(&rule::PROXY_MESSAGE, pointer, message);
         }
     }

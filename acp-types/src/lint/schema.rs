@@ -1,4 +1,4 @@
-//! Members, names and variants that the schema does not have.
+//! Members, names and variants that the schema does not define.
 use super::report::Report;
 use super::value::{Json, push, shown};
 use super::{prose, rule};
@@ -10,10 +10,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde_json::{Map, Value};
 
-/// How deep a value is looked at.
+/// Largest depth of checked values.
 const MAX_DEPTH: usize = 64;
 
-/// The schemas of both versions, made at first use.
+/// The schemas of both versions, created on first use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schemas {
     v1: Option<Arc<Value>>,
@@ -21,7 +21,7 @@ pub(super) struct Schemas {
 }
 
 impl Schemas {
-    /// Checks `value`, which is at `pointer`, against the type `name`.
+    /// Checks `value` at `pointer` against the type `name`.
     pub(super) fn look_at(
         &mut self,
         version: u16,
@@ -51,17 +51,17 @@ struct Walk<'a> {
     depth: usize,
 }
 
-/// What a schema knows of an object.
+/// The schema's definition of an object.
 #[derive(Default)]
 struct Known<'a> {
     members: Vec<(&'a str, &'a Value)>,
-    /// Types that the object is one of.
+    /// Types of the object.
     types: Vec<&'a str>,
-    /// What members beside the known ones are.
+    /// The schema of additional members.
     others: Option<&'a Value>,
-    /// Where there are no other members: the schema describes an object.
+    /// Whether additional members are unknown: the schema describes an object.
     is_described: bool,
-    /// A kind of object that is not known: the member that says so.
+    /// The member that states an unknown kind of object.
     unknown: Option<&'a str>,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
                     self.below(&name, |walk| {
                         let pointer = walk.pointer.clone();
                         let of = known.types.first().copied().unwrap_or("this object");
-                        let message = format!("no such member in `{of}`");
+                        let message = format!("unknown member of `{of}`");
                         walk.report.add(&rule::UNKNOWN_MEMBER, pointer, message);
                     });
                 }
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Gathers what `schema` says of an object.
+    /// Collects the definitions of an object from `schema`.
     fn collect(&self, schema: &'a Value, value: Json<'_>, known: &mut Known<'a>, depth: usize) {
         if depth >= MAX_DEPTH {
             return;
@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
         match variants.iter().find(selects) {
             Some(variant) => self.collect(variant, value, known, depth + 1),
             None if kind.is_string() => known.unknown = Some(tag),
-            // That it is missing is said where the type is read.
+            // The decoder of the type reports the missing member.
             None => known.is_described = false,
         }
     }
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The schema of the items of an array.
+    /// Returns the schema of an array's items.
     fn items_of(&self, schema: &'a Value, items: Json<'_>, depth: usize) -> Option<&'a Value> {
         if depth >= MAX_DEPTH {
             return None;
@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
             .iter()
             .filter_map(|variant| self.items_of(variant, items, depth + 1))
             .collect();
-        // Of several, that whose required members the first item has.
+        // Of several, the one with required members that the first item has.
         let fits = |schema: &&&Value| {
             let schema = self.definition(schema).map_or(**schema, |(_, schema)| schema);
             let required = list(schema, "required").iter().filter_map(Value::as_str);
@@ -222,7 +222,7 @@ impl<'a> Walk<'a> {
         candidates.iter().find(fits).or(candidates.first()).copied()
     }
 
-    /// Looks at a text that may be one of a list of names.
+    /// Checks a string that may be one of a list of names.
     fn look_at_name(&mut self, schema: &'a Value, text: Json<'_>, depth: usize) {
         if depth >= MAX_DEPTH {
             return;
@@ -264,14 +264,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The member that tells variants apart, if this is one.
+/// Returns the member that distinguishes variants, if any.
 fn tag(variant: &Value) -> Option<&str> {
     let members = variant.get("properties")?.as_object()?;
     let is_tag = |schema: &Value| schema.get("const").is_some() || schema.get("not").is_some();
     members.iter().find(|(_, schema)| is_tag(schema)).map(|(name, _)| name.as_str())
 }
 
-/// Whether a value is one that a schema names.
+/// Returns whether a schema lists a value.
 fn is_same(value: Json<'_>, expected: &Value) -> bool {
     match expected {
         Value::String(expected) => value.is_str(expected),

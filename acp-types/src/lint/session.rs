@@ -11,13 +11,13 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 
-/// How a session stands.
+/// The stage of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// No response has named it, and a message of it came.
+    /// A message refers to it, but no response has named it.
     #[default]
     Early,
-    /// The client resumes it, and the agent has not answered.
+    /// The client resumes it, and the agent has not responded.
     Opening,
     Open,
     Closed,
@@ -29,10 +29,10 @@ pub(super) struct Session {
     pub(super) standing: Standing,
     /// Prompts that are open.
     pub(super) prompts: usize,
-    /// It belongs to another session, which has the prompts.
+    /// Whether it belongs to another session, which has the prompts.
     pub(super) is_subagent: bool,
     is_cancelled: bool,
-    /// Version 2: the agent has reported the state of the session since it was resumed.
+    /// Version 2: whether the agent has reported the state of the session since it was resumed.
     pub(super) has_told_state: bool,
     is_running: bool,
     calls: BTreeMap<String, Announcement>,
@@ -48,17 +48,17 @@ pub(super) struct Session {
 struct Announcement {
     is_announced: bool,
     is_over: bool,
-    /// It was reported as open or unknown.
+    /// Whether it was reported as open or unknown.
     is_reported: bool,
 }
 
 impl Session {
-    /// Takes the session that an update has announced.
+    /// Takes a session that an update has announced.
     pub(super) fn take_subagent(&mut self) -> Option<String> {
         self.subagent.take()
     }
 
-    /// Takes the modes and options of a response.
+    /// Records the modes and options of a response.
     pub(super) fn set_up(&mut self, result: Json<'_>, limits: &Limits) {
         if let Some(modes) = result.get("modes").filter(|modes| !modes.is_null()) {
             self.modes = Some(names(items(modes, "availableModes"), &["id"], limits));
@@ -121,7 +121,7 @@ impl Session {
             self.background.call(call, limits);
         }
         let Some(id) = call.and_then(|call| text(call, "toolCallId")) else { return };
-        // In version 2 a permission request announces a tool call as an update does.
+        // In version 2 a permission request announces a tool call, as an update does.
         if self.calls.len() < limits.names {
             let call = self.calls.entry(id.into_owned()).or_default();
             call.is_announced |= version == 2;
@@ -237,7 +237,7 @@ impl Session {
         self.turn_ends(&background, report);
     }
 
-    /// Reports what a turn leaves open.
+    /// Reports items that a turn leaves open.
     fn turn_ends(&mut self, background: &BTreeSet<Cow<'_, str>>, report: &mut Report) {
         // A cancellation ends tool calls without an update.
         let is_cancelled = core::mem::take(&mut self.is_cancelled);
@@ -334,7 +334,7 @@ fn permission_answered(version: u16, pending: &Pending, result: Json<'_>, report
     if let Some(chosen) = text(outcome, "optionId") {
         let mut options = items(pending.params(), "options");
         if !options.any(|option| is_text(option, "optionId", &chosen)) {
-            let message = format!("`{}` was not to choose from", shown(&chosen));
+            let message = format!("`{}` is not among the choices", shown(&chosen));
             report.add(&rule::OPTION_UNKNOWN, "/result/outcome/optionId", message);
         }
     }

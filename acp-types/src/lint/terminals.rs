@@ -7,21 +7,21 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 
-/// Members of an update's `_meta` in which an agent describes a terminal that it runs itself. They are no part of the
-/// protocol; clients announce them as `_meta.terminal_output`.
+/// Members of an update's `_meta` in which an agent describes its own terminals. They are not part of the protocol;
+/// clients announce support as `_meta.terminal_output`.
 const DESCRIPTIONS: &[&str] = &["terminal_info", "terminal_output", "terminal_exit"];
 
-/// The terminals that a session has.
+/// The terminals of a session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Terminals {
     /// Created and not released.
     open: BTreeSet<String>,
-    /// May be shown by tool calls: embedded before their release, which they outlive, or run by the agent itself.
+    /// Valid in tool calls: embedded before their release, or run by the agent itself.
     displayed: BTreeSet<String>,
 }
 
 impl Terminals {
-    /// Takes the response to `terminal/create`.
+    /// Handles the response to `terminal/create`.
     pub(super) fn handle_created(&mut self, result: Json<'_>, limits: &Limits) {
         if let Some(id) = text(result, "terminalId")
             && self.open.len() < limits.names
@@ -65,7 +65,7 @@ impl Terminals {
         }
     }
 
-    /// Reports the terminals that a turn leaves open.
+    /// Reports terminals that a turn leaves open.
     pub(super) fn handle_turn_end(&mut self, report: &mut Report) {
         for id in core::mem::take(&mut self.open) {
             let message = format!("`{}` is not released", shown(&id));
@@ -81,5 +81,9 @@ impl Terminals {
 }
 
 fn unknown(id: &str, pointer: &str, report: &mut Report) {
-    report.add(&rule::TERMINAL_UNKNOWN, pointer, format!("there is no terminal `{}`", shown(id)));
+    report.add(
+        &rule::TERMINAL_UNKNOWN,
+        pointer,
+        format!("the terminal `{}` does not exist", shown(id)),
+    );
 }

@@ -1,22 +1,22 @@
-//! JSON values that stay text, and names and pointers for findings.
+//! JSON values as text, and names and pointers for findings.
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt::Write;
 use core::iter;
 use jsonrpc_core::{JsonStr, MemberReader, array_items, find_member};
 
-/// The longest part of a name that a message repeats, in characters.
+/// Longest part of a received name in a message, in characters.
 const MAX_SHOWN: usize = 64;
 
-/// A JSON value of a line that was checked. Members and items are read when a rule needs them, so that a value takes no
-/// memory. Of members that come twice the first counts.
+/// A JSON value of a validated line. Members and items are read on demand, without allocation. Of repeated members the
+/// first counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Json<'a>(&'a str);
 
 impl<'a> Json<'a> {
     pub(super) const NULL: Self = Self("null");
 
-    /// Takes the text of a value that was checked, without space around it.
+    /// Creates a value from validated text without surrounding white space.
     pub(super) fn new(text: &'a str) -> Self {
         Self(text)
     }
@@ -25,17 +25,17 @@ impl<'a> Json<'a> {
         self.0
     }
 
-    /// Returns the member `name`, if this is an object that has it.
+    /// Returns the member `name` of an object.
     pub(super) fn get(self, name: &str) -> Option<Self> {
         find_member(self.0, &[name]).map(Self)
     }
 
-    /// Returns the member at a path of names, each behind a `/`.
+    /// Returns the member at a path of names, each after a `/`.
     pub(super) fn pointer(self, path: &str) -> Option<Self> {
         path.split('/').skip(1).try_fold(self, Self::get)
     }
 
-    /// Returns the members of an object, in their order.
+    /// Returns the members of an object, in order.
     pub(super) fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
         let mut reader = MemberReader::new(self.0.as_bytes()).ok();
         iter::from_fn(move || {
@@ -48,12 +48,12 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// Returns the items of an array, in their order.
+    /// Returns the items of an array, in order.
     pub(super) fn items(self) -> impl Iterator<Item = Self> {
         array_items(self.0).map(Self)
     }
 
-    /// Returns a string; `None` for other values, and for half a surrogate pair.
+    /// Returns a string; `None` for other values, and for a lone surrogate.
     pub(super) fn as_str(self) -> Option<Cow<'a, str>> {
         JsonStr::new(self.0)?.decode()
     }
@@ -69,7 +69,7 @@ impl<'a> Json<'a> {
             .filter(|_| self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
     }
 
-    /// Whether this is the string `text`.
+    /// Returns whether this is the string `text`.
     pub(super) fn is_str(self, text: &str) -> bool {
         JsonStr::new(self.0).is_some_and(|own| own == text)
     }
@@ -100,7 +100,7 @@ pub(super) fn text<'a>(value: Json<'a>, name: &str) -> Option<Cow<'a, str>> {
     value.get(name)?.as_str()
 }
 
-/// Whether the member `name` is the string `expected`.
+/// Returns whether the member `name` is the string `expected`.
 pub(super) fn is_text(value: Json<'_>, name: &str, expected: &str) -> bool {
     value.get(name).is_some_and(|value| value.is_str(expected))
 }
@@ -110,7 +110,7 @@ pub(super) fn items<'a>(value: Json<'a>, name: &str) -> impl Iterator<Item = Jso
     value.get(name).into_iter().flat_map(Json::items)
 }
 
-/// Returns a received name as messages show it: cut, without control characters.
+/// Returns a received name for messages: truncated, without control characters.
 pub(super) fn shown(name: &str) -> String {
     let mut shown: String = name.chars().take(MAX_SHOWN).filter(|it| !it.is_control()).collect();
     if name.chars().nth(MAX_SHOWN).is_some() {
@@ -122,6 +122,6 @@ pub(super) fn shown(name: &str) -> String {
 /// Appends a segment to a JSON pointer.
 pub(super) fn push(pointer: &mut String, name: &str) {
     let name = shown(name).replace('~', "~0").replace('/', "~1");
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write!(pointer, "/{name}");
 }

@@ -1,9 +1,9 @@
-//! What the linter holds while it checks a line.
+//! Memory of the linter while it checks a line.
 use crate::lint::linter;
 use allocation_counter::measure;
 use jsonrpc_core::transcript::Direction;
 
-/// An update of so many bytes that ends in a list of the same item.
+/// An update of this number of bytes, ending in a list of equal items.
 fn line(start: &str, item: &str, size: usize) -> String {
     let items = vec![item; size / (item.len() + 1)].join(",");
     format!(
@@ -11,7 +11,7 @@ fn line(start: &str, item: &str, size: usize) -> String {
     )
 }
 
-/// Lists that no type reads are checked item by item, and not kept as values.
+/// Lists without a type are checked item by item, without storing them as values.
 #[test]
 fn linter_holds_at_most_four_times_the_line() {
     for (start, item) in [
@@ -24,7 +24,7 @@ fn linter_holds_at_most_four_times_the_line() {
         for size in [32_000, 1_000_000] {
             let line = line(start, item, size);
             let mut linter = linter();
-            // Buffers that are made once, and the findings, do not grow with the line.
+            // Buffers and findings do not grow with the line.
             linter.handle_line(Direction::Received, line.as_bytes());
             let held = measure(|| linter.handle_line(Direction::Received, line.as_bytes()));
             let most = 4 * line.len() as u64;

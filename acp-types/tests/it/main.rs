@@ -1,4 +1,4 @@
-//! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
+//! Integration tests. `cfg(test)` lets Clippy treat helpers as tests.
 
 #[cfg(test)]
 mod agent;

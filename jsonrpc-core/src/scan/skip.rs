@@ -1,8 +1,9 @@
-//! Where values end, in text that is taken for JSON: nothing is checked, and only strings are told from brackets.
+//! Ends of values in text that is presumed to be JSON: nothing is validated, only strings and brackets are
+//! distinguished.
 use super::byte;
 use super::string::plain_string;
 
-/// Where a value ends that begins at `at`; nothing where the text ends before, or goes on with what begins no value.
+/// Returns the end of the value at `at`; `None` if the text ends first, or no value begins there.
 #[inline]
 pub(crate) fn skip(bytes: &[u8], at: usize) -> Option<usize> {
     match byte(bytes, at) {
@@ -16,7 +17,7 @@ pub(crate) fn skip(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where an array or an object ends.
+/// Returns the end of an array or an object.
 fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut open = 0_usize;
     loop {
@@ -35,7 +36,7 @@ fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Where a string ends that begins behind a quote before `start`: behind its last quote.
+/// Returns the end of a string, after its last quote; `start` is after its first quote.
 #[inline(always)]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     match plain_string(bytes, start) {
@@ -44,7 +45,7 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// The same for one that has an escape at `at`.
+/// Does the same for a string with an escape at `at`.
 #[inline(never)]
 fn escaped_string_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize> {
     for _ in 0..8 {
@@ -57,7 +58,7 @@ fn escaped_string_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize
     long_string_end(bytes, start, at)
 }
 
-/// The same for one that does not end before `at`.
+/// As [`string_end`], for a string that does not end before `at`.
 #[inline(never)]
 fn long_string_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize> {
     loop {
@@ -80,21 +81,21 @@ fn long_string_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize> {
 
 const BLOCK: usize = 64;
 
-/// How many bytes behind the first two are in whole blocks in which no string ends.
+/// Returns the number of bytes, after the first two, in whole blocks without the end of a string.
 fn blocks_without_end(bytes: &[u8]) -> usize {
-    // For how many more blocks it is taken for granted that they have quotes.
+    // The number of blocks that are presumed to have quotes.
     let (mut length, mut quoted) = (0, 0);
     while let Some(with_two_before) = bytes.get(length..)
         && let Some([before_that, before, block]) = overlapping(with_two_before)
     {
-        // Without an early end inside a block, the compiler makes vector instructions of it.
+        // Without an early exit in a block, the compiler vectorizes the loop.
         if quoted == 0 && block.iter().fold(false, |any, byte| any | (*byte == b'"')) {
             quoted = 16;
         }
         if quoted > 0 {
             quoted -= 1;
             let each = block.iter().zip(before).zip(before_that);
-            // A quote behind one backslash, and only one, is escaped; behind more it has to be counted.
+            // A quote after exactly one backslash is escaped; after more, they have to be counted.
             let may_end = each.fold(false, |any, ((byte, before), before_that)| {
                 any | ((*byte == b'"') & ((*before != b'\\') | (*before_that == b'\\')))
             });
@@ -107,7 +108,7 @@ fn blocks_without_end(bytes: &[u8]) -> usize {
     length
 }
 
-/// The blocks that begin with the first, the second and the third byte.
+/// Returns the blocks that begin at the first, the second and the third byte.
 fn overlapping(bytes: &[u8]) -> Option<[&[u8; BLOCK]; 3]> {
     Some([bytes.first_chunk()?, bytes.get(1..)?.first_chunk()?, bytes.get(2..)?.first_chunk()?])
 }
@@ -125,17 +126,17 @@ fn end_in_word(bytes: &[u8], start: usize, at: usize, word: u64) -> Option<usize
     None
 }
 
-/// The top bits of the bytes that are quotes.
+/// Returns the top bits of the bytes that are quotes.
 #[inline(always)]
 fn quotes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const TOPS: u64 = ONES << 7;
     let word = word ^ (ONES * 0x22);
-    // No byte takes a carry from another.
+    // No carry crosses a byte.
     !(((word & !TOPS) + !TOPS) | word | !TOPS)
 }
 
-/// Whether an odd number of backslashes stands before a quote of the string that begins at `start`.
+/// Returns whether an odd number of backslashes precedes a quote of the string that begins at `start`.
 #[inline(always)]
 fn is_escaped(bytes: &[u8], start: usize, quote: usize) -> bool {
     byte(bytes, quote.wrapping_sub(1)) == b'\\' && is_run_odd(bytes, start, quote)
@@ -154,9 +155,9 @@ mod tests {
     use alloc::format;
     use alloc::vec::Vec;
 
-    /// Wherever in a word or a block an escape is, whatever is next to it, and however long the string is.
+    /// The end of a string agrees with the validating scanner, for escapes at any place of a word or a block.
     #[test]
-    fn a_string_ends_where_it_does_when_it_is_checked() {
+    fn string_end_agrees_with_the_validating_scanner() {
         let pieces = [r#"\""#, r"\\", r"\n", r"\u00e9", "é", "#", "]", r#"\\\""#, r"\\\\", "x"];
         for before in (0..9).chain(56..140).chain([1086, 1087, 1088, 1100]) {
             for (one, other) in pieces.iter().flat_map(|one| pieces.map(|other| (one, other))) {

@@ -1,16 +1,16 @@
-//! Strings: where they end, and what they say.
+//! Strings: their ends, and their unescaped values.
 use super::{Step, byte};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Reads a string behind its first quote.
+/// Reads a string after its first quote.
 #[inline(always)]
 pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
     plain_string(bytes, at).or_else(|at| escaped_string(bytes, at))
 }
 
-/// Reads a string without escapes behind its first quote; an escape is where it is wrong.
-// A function of its own keeps the constants of its words in registers.
+/// Reads a string without escapes after its first quote; an escape is an error at its place.
+// A separate function keeps its constants in registers.
 #[inline(never)]
 pub(crate) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
     // Most names and many values are shorter than two words.
@@ -28,12 +28,12 @@ pub(crate) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
     long_string(bytes, at)
 }
 
-/// Reads on in a string without escapes that is long, or ends near the end of the text.
+/// Continues a string without escapes that is long, or ends near the end of the text.
 #[inline(never)]
 fn long_string(bytes: &[u8], mut at: usize) -> Step {
     let rest = bytes.get(at..).unwrap_or_default();
     at += match (bytes.last_chunk(), 8_usize.checked_sub(rest.len())) {
-        // A part of the last word; behind it come zeros, which no string has.
+        // A part of the last word, padded with zeros, which no string contains.
         (Some(word), Some(before @ 1..8)) => {
             let word = u64::from_le_bytes(*word) >> (8 * before);
             (special_bytes(word).trailing_zeros() / 8) as usize
@@ -86,20 +86,20 @@ fn escape(bytes: &[u8], at: usize) -> Step {
     }
 }
 
-/// The top bits of the bytes that end a string, start an escape, or may not stand in a string; the lowest is always a
-/// true one.
+/// Returns the top bits of the bytes that end a string, start an escape, or are invalid in a string. The lowest is
+/// always correct.
 #[inline]
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const TOPS: u64 = ONES << 7;
-    // A quote changes places with the space, and so is below 0x21 with the control characters.
+    // A quote is exchanged with the space, and so is below 0x21 with the control characters.
     let control = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
     let escape = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
-    // A top bit that was not there came from a byte that went below zero.
+    // A top bit that was not set comes from a byte that underflowed.
     (control | escape) & !word & TOPS
 }
 
-/// Whether no byte ends a string, starts an escape, or may not stand in a string.
+/// Returns whether no byte ends a string, starts an escape, or is invalid in a string.
 #[inline]
 pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
     let is_plain_word = |word: &[u8; 8]| special_bytes(u64::from_le_bytes(*word)) == 0;
@@ -107,18 +107,18 @@ pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
         if bytes.len() > 64 {
             return plain_prefix(bytes) == bytes.len();
         }
-        // What the words leave is in the last one.
+        // The last word covers the rest.
         return bytes.as_chunks().0.iter().all(is_plain_word) && is_plain_word(last);
     }
     let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
         return bytes.iter().all(|byte| is_plain(*byte));
     };
-    // Two halves of a word that meet or overlap.
+    // Two halves of a word, adjacent or overlapping.
     let half = |half: &[u8; 4]| u64::from(u32::from_le_bytes(*half));
     special_bytes(half(first) | half(last) << 32) == 0
 }
 
-/// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.
+/// Returns the number of bytes before the first one that ends a string, starts an escape, or is invalid in a string.
 #[inline]
 pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
     let (mut rest, mut length) = (bytes, 0);
@@ -136,12 +136,12 @@ pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
     length + rest.iter().take_while(|byte| is_plain(**byte)).count()
 }
 
-/// How many bytes are in whole blocks without such a byte; a long string is cheapest in blocks.
+/// Returns the number of bytes in whole blocks without such a byte; blocks are fastest for long strings.
 #[inline(never)]
 fn plain_blocks(bytes: &[u8]) -> usize {
     const BLOCK: usize = 64;
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    // Without an early end inside a block, the compiler makes vector instructions of it.
+    // Without an early exit in a block, the compiler vectorizes the loop.
     let is_plain =
         |block: &&[u8; BLOCK]| block.iter().fold(true, |all, byte| all & is_plain(*byte));
     blocks.iter().take_while(is_plain).count() * BLOCK
@@ -152,7 +152,7 @@ fn is_plain(byte: u8) -> bool {
     byte >= b' ' && byte != b'"' && byte != b'\\'
 }
 
-/// Reads a string from its first escape, and undoes the escapes. Nothing where it is not UTF-8 or has half a surrogate pair.
+/// Reads a string from its first escape, and unescapes it. Returns `None` if it is not UTF-8 or has a lone surrogate.
 #[inline(never)]
 pub(super) fn unescape(
     bytes: &[u8],
@@ -160,7 +160,7 @@ pub(super) fn unescape(
     mut at: usize,
 ) -> Option<(Step, Option<String>)> {
     let rest = bytes.len() - start;
-    // What is left of the text is an upper bound that small texts reach soon.
+    // The rest of the text is an upper bound, which small texts reach quickly.
     let mut text = Vec::with_capacity(rest.min(2 * (at - start) + 256));
     let mut plain = start;
     loop {
@@ -175,7 +175,7 @@ pub(super) fn unescape(
     }
 }
 
-/// Undoes the escape behind a backslash, and says where it ends.
+/// Resolves the escape after a backslash, and returns its end.
 #[inline]
 fn undo_escape(bytes: &[u8], at: usize, text: &mut Vec<u8>) -> Option<usize> {
     text.push(match byte(bytes, at) {
@@ -195,7 +195,7 @@ fn undo_escape(bytes: &[u8], at: usize, text: &mut Vec<u8>) -> Option<usize> {
     Some(at + 1)
 }
 
-/// The character of one `\u` escape, or of two that are a surrogate pair, and where they end.
+/// Resolves one `\u` escape, or two that form a surrogate pair, and returns the end.
 fn undo_unit(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = bytes.get(at..at + 4)?;
@@ -217,9 +217,9 @@ mod tests {
     use super::*;
     use alloc::format;
 
-    /// Wherever in a word an escape is, and whatever is next to it.
+    /// The end of a string with escapes agrees with a byte-wise scan, for escapes at any place of a word.
     #[test]
-    fn a_string_with_escapes_ends_where_it_does_byte_by_byte() {
+    fn escaped_string_end_agrees_with_a_byte_wise_scan() {
         let ends = |text: &[u8]| {
             let mut at = 0;
             loop {

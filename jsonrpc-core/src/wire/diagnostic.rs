@@ -11,7 +11,7 @@ use core::fmt;
 /// let (message, diagnostics) = Message::decode_lenient(r#"{"id":1,"method":"m"}"#)?;
 /// assert_eq!(message.id(), Some(&1.into()));
 /// assert_eq!((diagnostics[0].code, &*diagnostics[0].pointer), (DiagnosticCode::MissingVersion, ""));
-/// assert_eq!(diagnostics[0].to_string(), "missing_version: expected member `jsonrpc`, got none");
+/// assert_eq!(diagnostics[0].to_string(), "missing_version: expected member `jsonrpc`");
 /// # Ok::<(), jsonrpc_core::DecodeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
-//! JSON texts as peers may write them: any spacing, any spelling of numbers, any escapes.
+//! Generators of JSON text in any notation: white space, numbers, escapes.
 use proptest::prelude::*;
 
-/// Space between tokens.
+/// White space between tokens.
 pub(crate) fn space() -> impl Strategy<Value = String> {
     prop_oneof![4 => Just(String::new()), 1 => "[ \t\r\n]{1,3}"]
 }
 
-/// A JSON string whose escapes all stand for characters.
+/// A JSON string without lone surrogates.
 pub(crate) fn string() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-zA-Z0-9 /{}\\[\\],:é€😀\u{7f}]{1,12}",
@@ -18,7 +18,7 @@ pub(crate) fn string() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..4).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
 }
 
-/// A JSON number, not larger than a double can be.
+/// A JSON number within the range of a double.
 pub(crate) fn number() -> impl Strategy<Value = String> {
     "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,4})?([eE][+-]?[0-9]{1,2})?"
 }
@@ -48,12 +48,12 @@ pub(crate) fn object(
     })
 }
 
-/// A message, or what nearly is one.
+/// A message, or an almost valid one.
 pub(crate) fn envelope() -> impl Strategy<Value = String> {
     prop_oneof![3 => any_envelope(), 2 => frequent_envelope()]
 }
 
-/// A message in the form that most programs write: `jsonrpc` first, no space, the id in one of two places.
+/// A message in the common form: `jsonrpc` first, no white space, the id in one of two places.
 fn frequent_envelope() -> impl Strategy<Value = String> {
     let id = prop_oneof![
         3 => "0|-?[1-9][0-9]{0,20}",
@@ -90,7 +90,7 @@ fn frequent_envelope() -> impl Strategy<Value = String> {
     )
 }
 
-/// The members of a message, or of what nearly is one, in any order.
+/// The members of a message, or nearly so, in any order.
 fn any_envelope() -> impl Strategy<Value = String> {
     let spelled = |name: &'static str, escaped: &'static str| prop_oneof![9 => Just(format!("\"{name}\"")), 1 => Just(format!("\"{escaped}\""))];
     let id = prop_oneof![
@@ -121,7 +121,7 @@ fn any_envelope() -> impl Strategy<Value = String> {
         .prop_map(|(before, object, after)| format!("{before}{object}{after}"))
 }
 
-/// A text with a piece cut out, doubled or replaced: mostly no JSON any more.
+/// A text with a piece removed, repeated or replaced; usually not JSON.
 pub(crate) fn damaged(text: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     let noise =
         prop_oneof![Just(String::new()), "[\\[\\]{}:,\"\\\\0-9a-fu.eE+\\- \n\t\u{1}-]{1,3}"];

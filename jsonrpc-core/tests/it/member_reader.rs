@@ -1,4 +1,4 @@
-//! Members that are read one by one are those that serde_json reads.
+//! The member reader agrees with serde_json.
 use crate::json;
 use jsonrpc_core::{MemberReader, PeekError, array_items, find_member, peek_member};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// A way to treat a member.
+/// An action on a member.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Pass,
@@ -23,8 +23,8 @@ enum Seen {
     End,
 }
 
-/// Reads as the steps say, over and over, and notes after each thing how far it had read. It ends at the end of the
-/// outermost object, at an error, or when so much was seen.
+/// Reads as the steps require, cyclically, and records the position after each part. Ends at the end of the outermost
+/// object, at an error, or after `most` parts.
 fn read(text: &[u8], steps: &[Step], most: usize) -> (Vec<(Seen, usize)>, Option<PeekError>) {
     let (mut seen, mut depth) = (Vec::new(), 1);
     let mut run = || -> Result<(), PeekError> {
@@ -57,7 +57,7 @@ fn read(text: &[u8], steps: &[Step], most: usize) -> (Vec<(Seen, usize)>, Option
     (seen, error)
 }
 
-/// The members of an object, as they come.
+/// The members of an object, in order.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -95,7 +95,7 @@ fn parsed(text: &str, steps: &mut impl Iterator<Item = Step>, seen: &mut Vec<See
             _ => {}
         }
     }
-    // The end takes a step as well.
+    // The end consumes a step as well.
     steps.next();
     seen.push(Seen::End);
 }
@@ -104,7 +104,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop::sample::select(vec![Step::Pass, Step::Take, Step::Enter]), 1..12)
 }
 
-/// An object that is deep and long enough, some of its names the same.
+/// A nested object with some repeated names.
 fn object() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         3 => prop::sample::select(vec![r#""a""#, r#""\u0061""#, r#""b\"""#, r#""""#]).prop_map(str::to_owned),
@@ -173,7 +173,7 @@ fn items_that_break_off_end() {
 }
 
 proptest! {
-    /// The items of an array are those that serde_json reads.
+    /// The items of an array match those of serde_json.
     #[test]
     fn items_are_those_of_a_parser(text in json::value()) {
         let expected: Vec<&RawValue> = serde_json::from_str(&text).unwrap_or_default();
@@ -181,7 +181,7 @@ proptest! {
         prop_assert_eq!(array_items(&text).collect::<Vec<_>>(), expected);
     }
 
-    /// Whatever is passed over, taken or entered: names and values are those that a parser gives.
+    /// For any members skipped, taken or entered, names and values agree with a parser.
     #[test]
     fn members_are_those_of_a_parser(text in object(), steps in steps()) {
         let mut expected = Vec::new();
@@ -192,7 +192,7 @@ proptest! {
         prop_assert_eq!(seen, expected);
     }
 
-    /// The bytes up to the position decide what was given; those behind make no difference.
+    /// The results depend only on the bytes up to the position.
     #[test]
     fn bytes_behind_the_position_make_no_difference(
         text in object(), steps in steps(), other in json::damaged(json::value()), which: prop::sample::Index,
@@ -208,7 +208,7 @@ proptest! {
         }
     }
 
-    /// Reading ends, whatever the bytes are.
+    /// Reading ends for any bytes.
     #[test]
     fn reading_ends_for_any_bytes(text in json::damaged(object()), noise in prop::collection::vec(any::<u8>(), 0..40), steps in steps(), at: prop::sample::Index) {
         let mut bytes = text.into_bytes();
@@ -219,8 +219,7 @@ proptest! {
         prop_assert!(seen.len() <= 2 * bytes.len() + 1);
     }
 
-    /// A member at a path is the first of its name in the first object of its name, and so on; without repeated names
-    /// that is the member that serde_json has.
+    /// A member at a path is the first one with each name; without repeated names it is the member of serde_json.
     #[test]
     fn member_at_a_path_is_the_first(text in object(), path in prop::collection::vec(prop::sample::select(vec!["a", "b\"", ""]), 1..4)) {
         let mut expected = Some(&*text);
@@ -231,7 +230,7 @@ proptest! {
         prop_assert_eq!(find_member(&text, &path), expected);
     }
 
-    /// A member that is asked for by name in a checked object is the only one.
+    /// A requested member of a validated object is unique.
     #[test]
     fn peeked_member_is_the_only_one(text in prop_oneof![object(), json::value()], name in prop::sample::select(vec!["a", "b\"", "", "c"])) {
         let Members(members) = serde_json::from_str(&text).unwrap_or(Members(vec![]));

@@ -290,7 +290,7 @@ fn lenient_decoding_keeps_all_parts() -> Result<(), Box<dyn Error>> {
     assert_eq!(
         shown,
         [
-            "stray_member at /result: expected none here, got one",
+            "stray_member at /result: unexpected member",
             "bad_error_object at /error/code: expected i64, got number",
         ]
     );

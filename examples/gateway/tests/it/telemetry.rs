@@ -319,7 +319,9 @@ fn invalid_variable_is_logged() {
         (
             &[("OTEL_METRICS_EXEMPLAR_FILTER", "now_and_then")],
             "warn",
-            Some(r#"OTEL_METRICS_EXEMPLAR_FILTER is "now_and_then", expected an exemplar filter: ignored"#),
+            Some(
+                r#"OTEL_METRICS_EXEMPLAR_FILTER is "now_and_then", expected an exemplar filter: ignored"#,
+            ),
         ),
         (
             &[("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "pigeon")],
