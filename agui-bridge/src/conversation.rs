@@ -1,22 +1,23 @@
-//! One thread as a machine without IO: its runs, one after the other, and the agent's session behind them.
+//! One thread as a machine without I/O: its consecutive runs, and the agent's session.
 //!
-//! A [`Conversation`] takes the inputs of runs, events of the agent's session, answers of people, calls of the page's
-//! tools, and the time. It gives events of runs, commands for the client's side of the agent's connection
-//! ([`acp_types::client`]), notices for the program, and a deadline. [`hub`](crate::hub) composes it with that connection.
+//! A [`Conversation`] handles the inputs of runs, events of the agent's session, answers of users, calls of the page's
+//! tools, and time. It returns events of runs, commands for the client's side of the agent's connection
+//! ([`acp_types::client`]), notices for the program, and a deadline. [`hub`](crate::hub) combines it with that
+//! connection.
 //!
 //! # Invariant of the run loop
 //!
 //! At most one run is open, at most one turn is in flight, and at most one session is attached. Each `handle_*` first
-//! advances the time, then changes the state of the open run, and then settles the thread: actions of the page's tools go to
-//! the translator, responses of the translator become commands, its events become events of the open run, a run with an ended
-//! stream is closed, and the next waiting run begins, until nothing changes any more. When a `handle_*` returns,
-//! nothing is left to do but to take the outputs and to wait for [`poll_timeout`](Conversation::poll_timeout). So each run
-//! that is accepted ends once, with `RUN_FINISHED`, `RUN_ERROR` or a refusal, and each request of the agent is answered
-//! once, whatever comes in whatever order.
+//! advances the time, then changes the state of the open run, and then settles the thread: it passes actions of the
+//! page's tools to the translator, turns responses of the translator into commands, adds its events to the open run,
+//! closes a run with an ended stream, and begins the next waiting run, until nothing changes any more. When a
+//! `handle_*` has returned, the caller takes the outputs and waits for [`poll_timeout`](Conversation::poll_timeout).
+//! For any inputs in any order, each accepted run ends once, with `RUN_FINISHED`, `RUN_ERROR` or a refusal, and each
+//! request of the agent is answered once.
 //!
-//! After each `handle_*`, call [`poll_command`](Conversation::poll_command), [`poll_event`](Conversation::poll_event) and
-//! [`poll_notice`](Conversation::poll_notice) until they return `None`, and re-arm the timer. Times are offsets from an
-//! epoch of the caller's choice. A conversation can be serialised at any point and continued elsewhere.
+//! After each `handle_*`, call [`poll_command`](Conversation::poll_command), [`poll_event`](Conversation::poll_event)
+//! and [`poll_notice`](Conversation::poll_notice) until they return `None`, and reset the timer. Times are offsets from
+//! an epoch of the caller's choice. A conversation can be serialized at any point and continued in another process.
 //!
 //! ```
 //! use acp_types::client::{
@@ -100,7 +101,7 @@ pub(crate) use session::Trouble;
 use session::{AgentState, OpenedSession};
 pub use session::{Remembered, SessionSettings, config_value};
 
-/// One thread: its runs, and the agent's session behind them. See the [module](self) for the run loop and an example.
+/// One thread: its runs, and the agent's session. See the [module](self) for the run loop and an example.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Conversation {
     options: ConversationOptions,
@@ -109,14 +110,14 @@ pub struct Conversation {
     memory: SessionMemory,
     page: PageToolsPart,
     requests: OpenRequests,
-    /// Sessions that were opened so far.
+    /// Number of sessions opened so far.
     sessions: u64,
     /// The session that is open or being opened.
     attached: Option<SessionNumber>,
     /// The session that is open.
     session: Option<OpenedSession>,
     remembered: Option<Remembered>,
-    /// Settings that are being changed, and keys that were given out.
+    /// Open changes of settings, by key.
     setting: BTreeMap<SettingKey, (SessionNumber, Setting)>,
     keys: u64,
     starting: Option<StartingRun>,
@@ -125,7 +126,7 @@ pub struct Conversation {
     known: KnownRuns,
     /// Whether a run has begun.
     has_run: bool,
-    /// Whether the run that began last was refused by the translator, so that its error is not the agent's.
+    /// Whether the translator refused the last run, so that its error does not come from the agent.
     is_refused: bool,
     now: Duration,
     commands: VecDeque<Command>,
@@ -162,14 +163,14 @@ impl Conversation {
         }
     }
 
-    /// Sets the session that an earlier process had, to be continued by the first run.
+    /// Sets the session of an earlier process, which the first run continues.
     #[must_use]
     pub fn with_remembered(mut self, remembered: Remembered) -> Self {
         self.remembered = Some(remembered);
         self
     }
 
-    /// Handles the agent's answer to `initialize`. Runs that wait for it begin.
+    /// Handles the agent's response to `initialize`. Waiting runs begin.
     pub fn handle_connected(&mut self, features: AgentFeatures, now: Duration) {
         self.begin_input(now);
         let quirks = Quirks::of(features.info.as_ref());
@@ -185,7 +186,7 @@ impl Conversation {
         self.advance();
     }
 
-    /// Handles that a new attempt to connect to the agent is under way: runs wait for it.
+    /// Handles the start of a new connection attempt. Runs wait for it.
     pub fn handle_connecting(&mut self, now: Duration) {
         self.begin_input(now);
         if matches!(self.agent, AgentState::Lost(_)) {
@@ -194,7 +195,7 @@ impl Conversation {
         self.advance();
     }
 
-    /// Ends the open run as failed and leaves the session, for a reason of the program.
+    /// Fails the open run and releases the session, for a reason of the program.
     pub fn handle_failure(&mut self, failure: Failure, message: &str, now: Duration) {
         self.begin_input(now);
         self.leave_session();
@@ -202,7 +203,7 @@ impl Conversation {
         self.advance();
     }
 
-    /// Handles that no page reads the open run any more: synchronous calls of its tools are parked.
+    /// Handles that the open run has no reader. Synchronous calls of the page's tools are parked.
     pub fn handle_disconnect(&mut self, now: Duration) {
         self.begin_input(now);
         self.page.machine.handle_disconnect(self.now);
@@ -230,56 +231,56 @@ impl Conversation {
         self.page.poll_notice().or_else(|| self.notices.pop_front())
     }
 
-    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has something to do, unless an input comes before.
+    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), unless an input comes before.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let stage = self.active.as_ref().and_then(ActiveRun::until);
         let parts = [self.translator.poll_timeout(), self.page.machine.poll_timeout()];
         parts.into_iter().chain([stage, self.queue.poll_timeout()]).flatten().min()
     }
 
-    /// Tools that the page offers, for the MCP server that lists them.
+    /// Returns the page's tools, for the MCP server that lists them.
     pub fn tools(&self) -> &ToolSet {
         self.page.machine.tools()
     }
 
-    /// Settings of the session, if one is open.
+    /// Returns the settings of the open session.
     pub fn session_settings(&self) -> Option<&SessionSettings> {
         self.session.as_ref().map(|session| &session.settings)
     }
 
-    /// Id of the session, if one is open.
+    /// Returns the id of the open session.
     pub fn session_id(&self) -> Option<&SessionId> {
         self.session.as_ref().map(|session| &session.id)
     }
 
-    /// What another process needs to continue the session.
+    /// Returns the data with which another process can continue the session.
     pub fn remembered(&self) -> Option<&Remembered> {
         self.remembered.as_ref()
     }
 
-    /// Whether a run is open or waits.
+    /// Returns whether a run is open or waits.
     pub fn is_running(&self) -> bool {
         self.is_busy() || !self.queue.is_empty()
     }
 
-    /// Whether the last run was interrupted and its turn continues.
+    /// Returns whether the last run was interrupted and its turn continues.
     pub fn is_interrupted(&self) -> bool {
         self.translator.is_interrupted()
     }
 }
 
-/// Text that is open in the stream of a run.
+/// The open text in the stream of a run.
 #[derive(Debug)]
 pub(crate) struct OpenText<'a> {
     pub(crate) run_id: &'a RunId,
     pub(crate) voice: Voice,
-    /// Id that the agent gave to the message.
+    /// The agent's id of the message.
     pub(crate) key: Option<&'a str>,
     pub(crate) message: &'a MessageId,
 }
 
 impl Conversation {
-    /// Returns the open text if a further piece of it becomes one event and changes nothing else.
+    /// Returns the open text if a further piece of it is one event without other effects.
     pub(crate) fn open_text(&self) -> Option<OpenText<'_>> {
         if !self.events.is_empty() {
             return None;
@@ -289,8 +290,8 @@ impl Conversation {
         Some(OpenText { run_id, voice, key, message })
     }
 
-    /// Handles a piece of the open text. The caller writes its event. Returns `false` if the text is not open, or the
-    /// piece is too long for one event; nothing has changed then.
+    /// Handles a piece of the open text. The caller encodes its event. Returns `false` without an effect if the text is
+    /// not open, or the piece is too long for one event.
     pub(crate) fn handle_text(&mut self, message: &MessageId, text: &str, now: Duration) -> bool {
         self.begin_input(now);
         let Some(open) = self.open_text() else { return false };
@@ -334,7 +335,7 @@ impl Conversation {
         self.start_next();
     }
 
-    /// Moves what the parts have produced to the outputs, and closes a run that has ended.
+    /// Moves the outputs of the parts to the outputs of the conversation, and closes an ended run.
     fn flush(&mut self) {
         self.page.drive(&mut self.translator);
         if self.translator.poll_prompt()
@@ -371,13 +372,13 @@ impl Conversation {
         }
     }
 
-    /// A run has ended.
+    /// Handles the end of a run.
     fn rest(&mut self) {
         if self.translator.is_interrupted() {
             return;
         }
         if self.options.rules.session == SessionScope::Turn {
-            // The next turn is given the conversation as text.
+            // The next turn gets the conversation as text.
             self.release();
         } else {
             self.remember();

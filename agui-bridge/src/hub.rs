@@ -1,18 +1,18 @@
-//! One client connection with its conversations: lines and run inputs in, lines and numbered frames out, without IO.
+//! One connection to an agent with its conversations, without I/O. Input: lines and run inputs. Output: lines and
+//! numbered frames.
 //!
-//! A [`Hub`] composes [`acp_types::client`], a [`Conversation`] for each thread, and a
-//! [`RunLog`] for each run. A program that embeds it moves bytes: lines between the hub and an
-//! agent, inputs and frames between the hub and pages.
+//! A [`Hub`] combines [`acp_types::client`], a [`Conversation`] for each thread, and a [`RunLog`] for each run. The
+//! program only moves bytes: lines between the hub and an agent, inputs and frames between the hub and pages.
 //!
 //! # Run loop
 //!
-//! After each `handle_*`: transmit what [`poll_transmit`](Hub::poll_transmit) gives, take
+//! After each `handle_*`: transmit the lines of [`poll_transmit`](Hub::poll_transmit), take
 //! [`poll_event`](Hub::poll_event) until it returns `None`, wake readers of runs, and arm a timer for
-//! [`poll_timeout`](Hub::poll_timeout). A reader either takes all frames of all runs from [`poll_frame`](Hub::poll_frame),
-//! or reads one run by number with [`read`](Hub::read).
+//! [`poll_timeout`](Hub::poll_timeout). A reader either takes all frames of all runs from
+//! [`poll_frame`](Hub::poll_frame), or reads one run by number with [`read`](Hub::read).
 //!
-//! Output of the agent is moved into the logs at once. A thread with runs that are not read, or are read slowly, delays no
-//! other. A log is compacted within its bound; a run that exceeds its log fails with `LIMIT_EXCEEDED`.
+//! Output of the agent is stored in the logs immediately. A slow or missing reader of one thread does not delay others.
+//! A log is compacted within its limits. A run that exceeds its log fails with `LIMIT_EXCEEDED`.
 //!
 //! ```
 //! use acp_types::client;
@@ -29,7 +29,7 @@
 //!
 //! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
 //! assert_eq!(hub.handle_run("t", decode::<RunAgentInput>(posted)?, now)?, Accepted::Queued);
-//! // An agent on the other side of a pipe; here its lines are ready.
+//! // Lines of an agent, which a program reads from a pipe.
 //! for line in [
 //!     r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
 //!     r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
@@ -75,7 +75,7 @@ use runs::Runs;
 use text::FastTexts;
 use threads::{ThreadNumber, Threads};
 
-/// One client connection with its conversations; see the [module](self).
+/// One connection to an agent with its conversations; see the [module](self).
 #[derive(Debug)]
 pub struct Hub {
     options: HubOptions,
@@ -86,7 +86,7 @@ pub struct Hub {
     texts: FastTexts,
     /// Thread of the current line, if the line is a piece of text.
     text_thread: Option<ThreadNumber>,
-    /// Calls that change a setting of a thread.
+    /// Open calls that change a setting of a thread.
     setting: BTreeMap<CallKey, (ThreadNumber, Option<SettingKey>)>,
     events: VecDeque<HubEvent>,
 }
@@ -94,7 +94,7 @@ pub struct Hub {
 /// Progress of the login.
 #[derive(Debug)]
 enum Login {
-    /// The call follows the answer to `initialize`.
+    /// The call follows the response to `initialize`.
     Planned(Call),
     /// The call is open. Conversations wait for its end.
     Open(CallKey),
@@ -117,7 +117,7 @@ impl Hub {
         }
     }
 
-    /// Begins a connection: `initialize` is transmitted first. One that is open is closed before.
+    /// Opens a connection, and closes an open one first. `initialize` is transmitted first.
     pub fn connect(&mut self, options: client::Options, now: Duration) {
         self.handle_closed(CloseReason::ClientClosed, now);
         self.login = Login::Done;
@@ -126,23 +126,23 @@ impl Hub {
         self.for_each_thread(now, |conversation| conversation.handle_connecting(now));
     }
 
-    /// The same for an agent that wants a login first: sessions are opened when it has answered `login`.
+    /// Opens a connection with a login: sessions are opened after the response to `login`.
     pub fn connect_with_login(&mut self, options: client::Options, login: Call, now: Duration) {
         self.connect(options, now);
         self.login = Login::Planned(login);
     }
 
-    /// Handles that the agent cannot be reached: runs that wait for it fail.
+    /// Handles that the agent is unavailable. Waiting runs fail.
     pub fn handle_unavailable(&mut self, failure: Failure, message: &str, now: Duration) {
         self.lose(&Trouble::Failed(failure, message.to_string()), now);
     }
 
-    /// Handles that the agent refuses the connection, with this error: runs that wait for it fail.
+    /// Handles that the agent refused the connection, with this error. Waiting runs fail.
     pub fn handle_denied(&mut self, error: &ErrorObject, now: Duration) {
         self.lose(&Trouble::Refused(error.clone()), now);
     }
 
-    /// Handles a line of the agent, as [`Lines`](jsonrpc_core::framing::Lines) gives it.
+    /// Handles a line of the agent from [`Lines`](jsonrpc_core::framing::Lines).
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
         if let Ok(text) = line
             && self.handle_similar(text, now)
@@ -160,14 +160,14 @@ impl Hub {
         }
     }
 
-    /// Handles a line that the caller has peeked at, for telemetry or routing. It is not peeked at again.
+    /// Handles a line that the caller has already peeked at, for telemetry or routing.
     pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) {
         if !self.handle_similar(line.line(), now) {
             self.handle_message(line, now);
         }
     }
 
-    /// Handles the end of the connection. Lines that were read have to be given before.
+    /// Handles the end of the connection. Pass in all read lines first.
     pub fn handle_closed(&mut self, reason: CloseReason, now: Duration) {
         if let Some(connection) = &mut self.connection {
             connection.handle_closed(reason);
@@ -195,10 +195,10 @@ impl Hub {
         }
     }
 
-    /// Handles the input of a run of a thread, which is created where it does not exist.
+    /// Handles the input of a run, and creates its thread if it does not exist.
     ///
     /// # Errors
-    /// The run does not begin. Nothing has changed.
+    /// The run does not begin. The hub is unchanged.
     pub fn handle_run(
         &mut self,
         thread: &str,
@@ -231,7 +231,7 @@ impl Hub {
         self.with_conversation(thread, now, cancel).unwrap_or(false)
     }
 
-    /// Gives an input to the conversation of a thread: an answer, a call of a tool, a setting.
+    /// Passes an input to the conversation of a thread: an answer, a call of a tool, a setting.
     pub fn with_conversation<T>(
         &mut self,
         thread: &str,
@@ -244,15 +244,15 @@ impl Hub {
         Some(handled)
     }
 
-    /// Conversation of a thread.
+    /// Returns the conversation of a thread.
     pub fn conversation(&self, thread: &str) -> Option<&Conversation> {
         self.threads.get(self.threads.find(thread)?).map(|thread| &thread.conversation)
     }
 
-    /// Adds a thread with a conversation of the program's making, in place of one that has its name.
+    /// Adds a thread with a conversation of the program. It replaces a thread of the same name.
     ///
     /// # Errors
-    /// Too many threads exist.
+    /// There are too many threads.
     pub fn insert_thread(
         &mut self,
         name: &str,
@@ -268,7 +268,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Removes a thread with its runs: its session is left, and open runs are not read to their ends.
+    /// Removes a thread with its runs. Its session is released, and open runs do not end.
     pub fn remove_thread(&mut self, thread: &str, now: Duration) {
         let Some(number) = self.threads.find(thread) else { return };
         let Some(removed) = self.threads.remove(number) else { return };
@@ -279,31 +279,31 @@ impl Hub {
         self.drive(now);
     }
 
-    /// Names of the threads.
+    /// Returns the names of the threads.
     pub fn threads(&self) -> impl Iterator<Item = &str> {
         self.threads.names()
     }
 
-    /// Log of a run, until the run is forgotten.
+    /// Returns the log of a run, until the run is forgotten.
     pub fn log(&self, thread: &str, run_id: &RunId) -> Option<&RunLog> {
         self.runs.get(self.threads.find(thread)?, run_id)
     }
 
-    /// Reads the frames of a run behind number `after`; `None` for a run that is not known.
+    /// Reads the frames of a run after number `after`; `None` for an unknown run.
     pub fn read(&self, thread: &str, run_id: &RunId, after: u64, max_bytes: usize) -> Option<Read> {
         Some(self.log(thread, run_id)?.read(after, max_bytes))
     }
 
-    /// Forgets a run that has ended.
+    /// Forgets an ended run.
     pub fn forget_run(&mut self, thread: &str, run_id: &RunId) {
         if let Some(number) = self.threads.find(thread) {
             self.runs.forget(number, run_id);
         }
     }
 
-    /// Returns the new frames of a run, in the order in which runs have them. Call until it returns `None`.
+    /// Returns the new frames of a run; runs with new frames are served in order. Call it until it returns `None`.
     ///
-    /// Frames of a run that was compacted before they were polled begin with the run again.
+    /// If a run was compacted before its frames were polled, its frames begin with its first event again.
     pub fn poll_frame(&mut self) -> Option<Frame> {
         loop {
             let (number, run_id, frames, has_ended) = self.runs.poll()?;
@@ -323,38 +323,39 @@ impl Hub {
         self.events.pop_front()
     }
 
-    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has something to do, unless an input comes before.
+    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), unless an input comes before.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let connection = self.connection.as_ref().and_then(Connection::poll_timeout);
         connection.into_iter().chain(self.threads.poll_timeout(self.options.idle)).min()
     }
 
-    /// Answers a request of the agent that was given to the program.
+    /// Answers a request of the agent that was passed to the program.
     ///
     /// # Errors
-    /// The request is answered already.
+    /// The request is already answered.
     pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
         self.connection.as_mut().ok_or(Answered)?.reply(request, reply)
     }
 
-    /// Makes a call of the agent beside the conversations. [`HubEvent::CallEnded`] follows; `None` without a connection.
+    /// Calls the agent outside of the conversations. [`HubEvent::CallEnded`] follows. Returns `None` without a
+    /// connection.
     pub fn call(&mut self, call: Call, now: Duration) -> Option<CallKey> {
         let key = self.connection.as_mut()?.call(call, now);
         self.drive(now);
         Some(key)
     }
 
-    /// The agent's answer to `initialize`, once it has come.
+    /// Returns the agent's response to `initialize`, once received.
     pub fn initialized(&self) -> Option<&Initialized> {
         self.connection.as_ref()?.initialized()
     }
 
-    /// Whether a connection is open or being made.
+    /// Returns whether a connection is open or being opened.
     pub fn is_connected(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| !connection.is_closed())
     }
 
-    /// Thread and run of a line to transmit, for telemetry: of a prompt, of the opening of a session, of a reply.
+    /// Returns the thread of a session, for telemetry of transmitted lines.
     pub fn thread_of(&self, session: SessionKey) -> Option<&str> {
         self.threads.of_session(session).map(|thread| &*thread.name)
     }

@@ -1,4 +1,4 @@
-//! The run that is open, and the turn that it asks for.
+//! The open run, and its turn.
 use super::output::SessionNumber;
 use crate::input::{Forwarded, Plan, Prompt, SessionStep};
 use agui_types::id::RunId;
@@ -6,37 +6,37 @@ use core::time::Duration;
 use jsonrpc_core::wire::Extra;
 use serde::{Deserialize, Serialize};
 
-/// The run that is open.
+/// The open run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ActiveRun {
     pub(super) run_id: RunId,
-    /// Members of `_meta` for the run's requests.
+    /// Members of `_meta` for requests of the run.
     pub(super) meta: Extra,
     pub(super) is_cancelled: bool,
-    /// Whether it ended with an interrupt.
+    /// Whether the run ended with an interrupt.
     pub(super) is_interrupted: bool,
     pub(super) stage: Stage,
 }
 
-/// Progress of the run that is open.
+/// Progress of the open run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Stage {
-    /// The session is being opened; the prompt follows.
+    /// The session is being opened. The prompt follows.
     Opening { session: SessionNumber, turn: PlannedTurn },
-    /// The turn of the run before has to end first; the prompt follows. After `until` its session is left.
+    /// The previous turn has to end first. The prompt follows. At `until` the session is released.
     Waiting { turn: PlannedTurn, until: Option<Duration> },
-    /// The agent has the prompt, or none is needed.
+    /// The agent has the prompt, or needs none.
     Working,
-    /// The turn is being cancelled. After `until` its session is left.
+    /// The turn is being cancelled. At `until` the session is released.
     Stopping { until: Duration },
 }
 
-/// A turn that an input asks for.
+/// The turn of an input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PlannedTurn {
     pub(super) prompt: Prompt,
     pub(super) step: SessionStep,
-    /// Whether the user has changed the conversation, so that a new session is no news.
+    /// Whether the user changed the conversation, so that a new session is expected.
     pub(super) is_expected: bool,
     pub(super) forwarded: Forwarded,
 }
@@ -47,7 +47,7 @@ impl ActiveRun {
         Self { run_id, meta, is_cancelled: false, is_interrupted: false, stage }
     }
 
-    /// Returns the time at which the stage is over.
+    /// Returns the end of the stage.
     pub(super) fn until(&self) -> Option<Duration> {
         match &self.stage {
             Stage::Stopping { until } => Some(*until),
@@ -58,7 +58,7 @@ impl ActiveRun {
 }
 
 impl PlannedTurn {
-    /// Returns the turn of a plan, if it has one.
+    /// Returns the turn of a plan, if any.
     pub(super) fn of(plan: Plan) -> Option<Self> {
         let is_expected = plan.diverged.is_some();
         let (step, forwarded) = (plan.session, plan.forwarded);

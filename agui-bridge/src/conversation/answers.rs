@@ -1,4 +1,4 @@
-//! Answers of people, calls and questions of tools, and settings that a user changes.
+//! Answers of users, calls and questions of tools, and changes of settings.
 use super::Conversation;
 use super::output::{Command, Notice, QuestionKey, Setting, SettingError, SettingKey};
 use super::requests::Requester;
@@ -19,29 +19,28 @@ use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Meta};
 use serde::{Deserialize, Serialize};
 
-/// Settings that may be in the course of being changed.
+/// Maximum number of concurrent changes of settings.
 const MAX_SETTING: usize = 64;
 
-/// Answer to a question that comes beside the input of a run.
+/// An answer that arrives outside of a run's input.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum UserAnswer {
-    /// To a permission request.
+    /// The answer to a permission request.
     Permission(PermissionAnswer),
-    /// To an elicitation.
+    /// The answer to an elicitation.
     Elicitation(ElicitationAction),
-    /// Dismissal of either.
+    /// Dismisses a permission request or an elicitation.
     Cancelled,
 }
 
-/// Question of a tool of the program to the user of the thread that has called the tool.
+/// A question of a program's tool to the user of the thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolQuestion {
     /// Name of the tool.
     pub tool: String,
-    /// The agent's id of the call, where the call has it. The latest call of the tool that the agent has announced is taken
-    /// otherwise.
+    /// The agent's id of the call, if known. Otherwise the last announced call of the tool counts.
     pub agent_id: Option<ToolCallId>,
     /// Text of the question.
     pub message: String,
@@ -63,23 +62,23 @@ impl ToolQuestion {
     }
 }
 
-/// A question, or a change of a setting, is not taken.
+/// An error of a question or of a change of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuestionError {
     /// The thread has no session.
     #[error("the thread has no session")]
     NoSession,
-    /// Too many are open.
+    /// Too many questions or changes are open.
     #[error("too many questions or changes are open")]
     TooMany,
 }
 
 impl Conversation {
-    /// Handles the answer of a person to the question of an interrupt, or of an event that asks in the stream.
+    /// Handles a user's answer to an interrupt, or to a question in the stream.
     ///
     /// # Errors
-    /// The answer is not taken, and the question is as open as before.
+    /// The answer is refused. The question remains open.
     pub fn handle_answer(
         &mut self,
         interrupt_id: &str,
@@ -105,10 +104,10 @@ impl Conversation {
         answered
     }
 
-    /// Handles a call that the agent makes of the page's tools. [`Notice::ToolAnswered`] follows, once.
+    /// Handles the agent's call of a page tool. [`Notice::ToolAnswered`] follows, once.
     ///
     /// # Errors
-    /// The call is not taken: the agent gets the error, and no notice follows.
+    /// The call is refused: the agent gets the error, and no notice follows.
     pub fn handle_tool_call(
         &mut self,
         call: NewCall,
@@ -120,14 +119,14 @@ impl Conversation {
         taken
     }
 
-    /// Handles that the agent does not wait for a call any more. No notice follows.
+    /// Handles the withdrawal of a call by the agent. No notice follows.
     pub fn handle_tool_withdrawn(&mut self, call_id: &PageCallId, now: Duration) {
         self.begin_input(now);
         self.page.machine.handle_withdrawn(call_id);
         self.advance();
     }
 
-    /// Handles the result of a call of the page's tools that comes beside the input of a run.
+    /// Handles the result of a page tool that arrives outside of a run's input.
     pub fn handle_tool_result(
         &mut self,
         call_id: &PageCallId,
@@ -140,8 +139,7 @@ impl Conversation {
         completion
     }
 
-    /// Handles a question of a tool of the program, as those of the agent are handled.
-    /// [`Notice::QuestionAnswered`] follows, once.
+    /// Handles a question of a program's tool like those of the agent. [`Notice::QuestionAnswered`] follows, once.
     ///
     /// # Errors
     /// There is no session, or too many questions are open.
@@ -168,7 +166,7 @@ impl Conversation {
         Ok(key)
     }
 
-    /// Handles that a tool does not wait for its answer any more: it is cancelled.
+    /// Handles the withdrawal of a question by its tool.
     pub fn handle_question_withdrawn(&mut self, key: QuestionKey, now: Duration) {
         self.begin_input(now);
         if let Some(id) = self.requests.find(Requester::Tool(key)) {
@@ -177,7 +175,7 @@ impl Conversation {
         self.advance();
     }
 
-    /// Handles that a page which the agent has sent the user to was completed.
+    /// Handles the completion of an elicitation by URL.
     pub fn handle_elicitation_complete(
         &mut self,
         complete: &CompleteElicitationNotification,
@@ -209,7 +207,7 @@ impl Conversation {
     /// Changes a setting of the session. [`Notice::SettingEnded`] follows, once.
     ///
     /// # Errors
-    /// There is no session, or too many settings are being changed.
+    /// There is no session, or too many changes are open.
     pub fn handle_setting(
         &mut self,
         setting: Setting,
@@ -227,7 +225,7 @@ impl Conversation {
         Ok(key)
     }
 
-    /// Handles the end of [`Command::Set`]; a result of `session/set_config_option` has all options.
+    /// Handles the end of [`Command::Set`]. A response to `session/set_config_option` has all options.
     pub fn handle_setting_ended(
         &mut self,
         key: SettingKey,

@@ -1,4 +1,4 @@
-//! The beginning of runs: waiting for the agent, continuing its session, planning the turn.
+//! The beginning of runs: wait for the agent, continue its session, plan the turn.
 use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::output::{Notice, RunEvent, RunOutput, SessionNumber};
 use super::runs::{Accepted, Novelty, PendingRun, RunRefused, RunRequest};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StartingRun {
     pub(super) run: PendingRun,
-    /// Session that is being continued; `None` while the agent is not connected.
+    /// The session being continued; `None` while the agent is not connected.
     pub(super) loading: Option<SessionNumber>,
 }
 
@@ -26,13 +26,13 @@ impl Conversation {
     ///
     /// | the thread | result |
     /// |---|---|
-    /// | knows the run with this input, or with these answers | [`Accepted::Again`] |
-    /// | has no open run | [`Accepted::Begun`]; [`Accepted::Resumed`] where the input continues an interrupted turn |
+    /// | knows a run with this input, or with these answers | [`Accepted::Again`] |
+    /// | has no open run | [`Accepted::Begun`]; [`Accepted::Resumed`] if the input continues an interrupted turn |
     /// | … but the agent is not connected, or its session has to be continued first | [`Accepted::Queued`] |
-    /// | has an open run | by [`WhenBusy`](super::WhenBusy): [`Accepted::Queued`] or an error |
+    /// | has an open run | depends on [`WhenBusy`](super::WhenBusy): [`Accepted::Queued`] or an error |
     ///
     /// # Errors
-    /// The run does not begin. Nothing has changed.
+    /// The run does not begin. The conversation is unchanged.
     pub fn handle_run(
         &mut self,
         run: impl Into<RunRequest>,
@@ -55,8 +55,8 @@ impl Conversation {
 
     /// Cancels a run. Returns whether the run was waiting or open.
     ///
-    /// A run that waits begins in its turn, and ends at once. The agent has
-    /// [`cancel_grace`](super::ConversationOptions::cancel_grace) to end the turn of an open one.
+    /// A waiting run begins in its turn, and ends immediately. The agent has
+    /// [`cancel_grace`](super::ConversationOptions::cancel_grace) to end the turn of an open run.
     pub fn handle_cancel(&mut self, run_id: &agui_types::id::RunId, now: Duration) -> bool {
         self.begin_input(now);
         let mut found = false;
@@ -100,7 +100,7 @@ impl Conversation {
         Ok(Accepted::Queued)
     }
 
-    /// Ends the wait of a run that has not begun.
+    /// Refuses a waiting run.
     pub(super) fn refuse(&mut self, run: &PendingRun, why: RunRefused) {
         self.known.remove(run.run_id());
         let output = RunOutput::Refused(why);
@@ -124,7 +124,7 @@ impl Conversation {
         }
     }
 
-    /// Begins a run as soon as the agent is connected and has the session of the thread.
+    /// Begins a run, or lets it wait for the agent and its session.
     fn start(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
         if run.is_cancelled {
             return self.begin(run);
@@ -151,7 +151,7 @@ impl Conversation {
         Ok(Accepted::Queued)
     }
 
-    /// Cancels the run that waits for the agent or for its session: it ends without them.
+    /// Cancels the run that waits for the agent or for its session. It ends without them.
     fn cancel_starting(&mut self) {
         if let Some(mut starting) = self.starting.take() {
             if starting.loading.is_some() {
@@ -162,7 +162,7 @@ impl Conversation {
         }
     }
 
-    /// The session of the thread was continued: the run that waits for it begins.
+    /// Handles that the session was continued: the waiting run begins.
     pub(super) fn handle_continued(&mut self, number: SessionNumber, opened: &mut Opened) {
         let Some(starting) = self.starting.take() else { return };
         let replay = core::mem::take(&mut opened.replay);
@@ -186,7 +186,7 @@ impl Conversation {
         self.start_waiting(starting.run);
     }
 
-    /// The session of the thread was not continued: the run that waits for it has a new one.
+    /// Handles that the session was not continued: the waiting run gets a new one.
     pub(super) fn handle_not_continued(&mut self, trouble: &Trouble) {
         let Some(starting) = self.starting.take() else { return };
         self.attached = None;
@@ -199,7 +199,7 @@ impl Conversation {
         self.start_waiting(starting.run);
     }
 
-    /// Begins a run with the session that there is, or with a new one.
+    /// Begins a run with the open session, or with a new one.
     fn begin(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
         let PendingRun { request: RunRequest { input, meta }, is_cancelled } = run;
         if self.session.is_none() {
@@ -213,7 +213,7 @@ impl Conversation {
         let page = &self.page.machine;
         let mut plan = self.memory.plan(&input, &rules, &capabilities, |call| page.awaits(call))?;
         if plan.diverged.is_some() && !answers.is_empty() {
-            // Answers continue the turn with the conversation that the agent has.
+            // Answers continue the turn with the agent's conversation.
             plan.prompt = None;
         }
         let blocks = plan.prompt.as_ref().map_or(&[][..], |prompt| &prompt.blocks);
@@ -221,7 +221,7 @@ impl Conversation {
         self.known.insert(&input);
         self.has_run = true;
         self.is_refused = begun == Begun::Ended;
-        // The agent never sees the prompt of a run that was cancelled before it began.
+        // The agent does not receive the prompt of a run that was cancelled before it began.
         let is_unsent = is_cancelled && begun == Begun::Prompt;
         if !is_unsent && (!self.is_refused || plan.prompt.is_none()) {
             self.memory.accept(&input, &plan);
@@ -251,7 +251,7 @@ impl Conversation {
                 }
                 self.set_stage(Stage::Waiting { turn, until });
             }
-            // The run continues the turn of the one before, or has ended.
+            // The run continues the previous turn, or has ended.
             _ => {}
         }
         if is_cancelled {
@@ -260,7 +260,7 @@ impl Conversation {
         Ok(if begun == Begun::Resumed { Accepted::Resumed } else { Accepted::Begun })
     }
 
-    /// The rules as far as the agent can follow them.
+    /// Returns the rules, restricted to the features of the agent.
     fn rules(&self) -> Rules {
         let mut rules = self.options.rules.clone();
         if let AgentState::Connected(features) = &self.agent {
@@ -272,7 +272,8 @@ impl Conversation {
         rules
     }
 
-    /// Content that the agent takes. Without an agent any is taken, so that the run can begin and say what is wrong.
+    /// Returns the content that the agent accepts in prompts. Without an agent any content is accepted, so that the run
+    /// can begin and report the failure.
     fn prompt_capabilities(&self) -> PromptCapabilities {
         if let AgentState::Connected(features) = &self.agent {
             return features.prompt.clone();
@@ -282,7 +283,7 @@ impl Conversation {
         any
     }
 
-    /// Keeps the session and what its agent knows for a later process.
+    /// Stores the session and its state for a later process.
     pub(super) fn remember(&mut self) {
         let Some(session) = &self.session else { return };
         if self.options.rules.session == SessionScope::Turn {
@@ -295,14 +296,14 @@ impl Conversation {
         }
     }
 
-    /// The session that was remembered cannot be continued.
+    /// Handles that the stored session cannot be continued.
     pub(super) fn forget_remembered(&mut self) {
         if self.remembered.take().is_some() {
             self.notices.push_back(Notice::Forget);
         }
     }
 
-    /// The failure for which no turn can begin, if there is one.
+    /// Returns the failure that prevents turns, if any.
     pub(super) fn agent_trouble(&self) -> Option<Trouble> {
         match &self.agent {
             AgentState::Connected(_) => None,
@@ -315,7 +316,7 @@ impl Conversation {
     }
 }
 
-/// Members as the `_meta` of a request, if there are any.
+/// Returns members as `_meta` of a request, if any.
 pub(super) fn meta_of(members: &jsonrpc_core::wire::Extra) -> Option<Meta> {
     (!members.is_empty()).then(|| Meta::from(crate::json::raw(members)))
 }

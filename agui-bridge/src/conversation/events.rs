@@ -1,4 +1,4 @@
-//! Events of the agent's session: updates, requests, and answers to those.
+//! Events of the agent's session: updates, requests and responses.
 use super::Conversation;
 use super::output::{AgentReply, Command, SessionNumber};
 use super::requests::Requester;
@@ -15,11 +15,11 @@ use core::time::Duration;
 use jsonrpc_core::wire::Raw;
 
 impl Conversation {
-    /// Handles an event of a session; events of a session that was released are ignored.
+    /// Handles an event of a session. Events of a released session are ignored.
     ///
-    /// Returns the event if it concerns the program: a request for files, terminals or an extension, its withdrawal, or the
+    /// Returns an event for the program: a request for files, terminals or an extension, its withdrawal, or the
     /// notification of an extension.
-    #[must_use = "the program has to answer a request that is returned"]
+    #[must_use = "the program has to answer a returned request"]
     pub fn handle_session(
         &mut self,
         session: SessionNumber,
@@ -85,7 +85,7 @@ impl Conversation {
         }
     }
 
-    /// Handles a request of the agent; returns one that the program has to answer.
+    /// Handles a request of the agent. Returns one that the program has to answer.
     fn handle_request(
         &mut self,
         key: RequestKey,
@@ -130,7 +130,7 @@ impl Conversation {
         None
     }
 
-    /// Answers a permission request about a tool of the page, which asks its user itself.
+    /// Grants a permission request for a page tool, since the page asks the user itself.
     fn allow(&mut self, key: RequestKey, outcome: RequestPermissionOutcome) {
         let answer = Answer::Permission(RequestPermissionResponse::new(outcome));
         self.reply(key, AgentReply::Answer(answer));
@@ -142,7 +142,7 @@ impl Conversation {
         }
     }
 
-    /// Sends the translator's responses to the agent and to the tools of the program.
+    /// Sends the translator's responses to the agent and to the program's tools.
     pub(super) fn respond(&mut self) {
         while let Some(response) = self.translator.poll_response() {
             match self.requests.remove(&response.request_id) {
@@ -160,7 +160,7 @@ fn is_idle(update: &SessionUpdateV2) -> bool {
     matches!(update, SessionUpdateV2::StateUpdate(StateUpdate::Idle(_)))
 }
 
-/// The reply as a result or an error, ready to be sent.
+/// Converts a reply into a result or an error.
 impl From<AgentReply> for acp_types::client::Reply {
     fn from(reply: AgentReply) -> Self {
         match reply {

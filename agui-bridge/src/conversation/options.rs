@@ -1,4 +1,4 @@
-//! Configuration of a conversation, and the features of the agent that it depends on.
+//! Configuration of a conversation, and features of the agent.
 use super::WhenBusy;
 use crate::{Options, frontend_tool, input};
 use acp_types::v1::initialization::{Implementation, InitializeResponse, PromptCapabilities};
@@ -20,29 +20,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationOptions {
-    /// Absolute path of the folder that sessions work in.
+    /// Absolute path of the working folder of sessions.
     pub cwd: String,
-    /// MCP servers of every session.
+    /// MCP servers of each session.
     pub mcp_servers: Vec<McpServer>,
-    /// Translation of the agent's traffic into events.
+    /// Translation of the agent's messages into events.
     pub translator: Options,
     /// Mapping of inputs to sessions and prompts.
     pub rules: input::Rules,
-    /// Way in which an agent reaches the page's tools.
+    /// Access of the agent to the page's tools.
     pub page_tools: PageTools,
     /// Behaviour of the page's tools.
     pub frontend: frontend_tool::Options,
     /// Treatment of a run that arrives while another one is open.
     pub when_busy: WhenBusy,
-    /// Time within which a cancelled turn has to end; 10 s. The session is left after it.
+    /// Time limit for a cancelled turn; 10 s. After it the session is released.
     pub cancel_grace: Duration,
-    /// Time that a run waits for its turn; without limit unless it is set.
+    /// Time limit for a waiting run; none by default.
     pub queue_wait: Option<Duration>,
-    /// Runs that wait at most; 8.
+    /// Maximum number of waiting runs; 8.
     pub max_queued: usize,
-    /// Inputs of runs that are recognised when they are repeated; 64. The oldest ended runs are forgotten first.
+    /// Number of inputs that are recognized when repeated; 64. Runs that ended first are forgotten first.
     pub max_known_runs: usize,
-    /// Questions of the program's own tools that are open at most; 64.
+    /// Maximum number of open questions of the program's tools; 64.
     pub max_questions: usize,
 }
 
@@ -66,27 +66,27 @@ impl ConversationOptions {
     }
 }
 
-/// Way in which an agent reaches the page's tools.
+/// Access of an agent to the page's tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PageTools {
-    /// The agent is given no tools of the page.
+    /// The agent has no tools of the page.
     #[default]
     Off,
-    /// The [extension method](crate::contextual_tools): tools are announced in `_meta`, and acknowledged at once.
+    /// The [extension method](crate::contextual_tools). Tools are announced in `_meta`, and acknowledged immediately.
     Contextual,
-    /// An MCP server of the program, whose calls come by
+    /// An MCP server of the program. Its calls are passed to
     /// [`handle_tool_call`](super::Conversation::handle_tool_call).
     Mcp {
-        /// Descriptions of the server by transport, the preferred one first. A session is given the first one that the agent
-        /// can reach.
+        /// Descriptions of the server by transport, in order of preference. A session gets the first one that the agent
+        /// supports.
         servers: Vec<McpServer>,
-        /// Whether sessions are given the server also while the page offers no tools.
+        /// Whether sessions have the server even while the page offers no tools.
         always: bool,
     },
 }
 
-/// Features of an agent that a conversation depends on, as its `initialize` response has them.
+/// Features of an agent that a conversation depends on, from the response to `initialize`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentFeatures {
@@ -94,21 +94,20 @@ pub struct AgentFeatures {
     pub info: Option<Implementation>,
     /// Content that prompts may have.
     pub prompt: PromptCapabilities,
-    /// Whether the agent serves `session/load`. A program clears it for a transport on which the response may overtake the
-    /// updates before it.
+    /// Whether the agent supports `session/load`. Clear it for a transport in which the response can overtake earlier
+    /// updates.
     pub load: bool,
-    /// Whether the agent serves `session/resume`.
+    /// Whether the agent supports `session/resume`.
     pub resume: bool,
-    /// Whether the agent serves `session/fork`.
+    /// Whether the agent supports `session/fork`.
     pub fork: bool,
-    /// Whether the agent reaches MCP servers over HTTP.
+    /// Whether the agent supports MCP servers over HTTP.
     pub mcp_http: bool,
-    /// Whether the agent reaches MCP servers over server-sent events.
+    /// Whether the agent supports MCP servers over server-sent events.
     pub mcp_sse: bool,
-    /// Whether the agent reaches MCP servers that it has to start itself. A program clears it where the agent does not run on
-    /// the same machine.
+    /// Whether the agent can start MCP servers. Clear it for an agent on another machine.
     pub mcp_stdio: bool,
-    /// Whether a session takes a `systemPrompt`.
+    /// Whether a session accepts a `systemPrompt`.
     pub system_prompt: bool,
 }
 
@@ -145,7 +144,7 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
             info: Some(info),
             prompt,
             load: false,
-            // Every agent that has sessions resumes them.
+            // Version 2 requires `session/resume` of each agent with sessions.
             resume: true,
             fork: session.fork.is_some(),
             mcp_http: mcp.http.is_some(),
@@ -157,7 +156,7 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
 }
 
 impl AgentFeatures {
-    /// Whether the agent can connect to an MCP server that is described in this way.
+    /// Returns whether the agent can connect to an MCP server with this description.
     pub(super) fn reaches(&self, server: &McpServer) -> bool {
         match server {
             McpServer::Http(_) => self.mcp_http,

@@ -18,31 +18,31 @@ use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Meta, Raw};
 use serde::{Deserialize, Serialize};
 
-/// Number of a session within its conversation, unique for the life of the conversation.
+/// Number of a session within its conversation. Numbers are not reused.
 ///
-/// It exists before the agent has named the session, and separates events of a session that was left from those of the
+/// It exists before the agent has named the session, and distinguishes events of a released session from those of the
 /// current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionNumber(pub(super) u64);
 
-/// Identifies a setting that the program changes, until [`Notice::SettingEnded`].
+/// Identifies a change of a setting, until [`Notice::SettingEnded`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SettingKey(pub(super) u64);
 
-/// Identifies a question of a tool of the program, until [`Notice::QuestionAnswered`].
+/// Identifies a question of a program's tool, until [`Notice::QuestionAnswered`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct QuestionKey(pub(super) u64);
 
 /// A command for the client's side of the agent's connection.
 ///
-/// At most one session is open at a time: between two [`Open`](Self::Open) there is a [`Release`](Self::Release), unless
-/// the connection was lost.
+/// At most one session is open: between two [`Open`](Self::Open) there is a [`Release`](Self::Release), unless the
+/// connection was lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Command {
-    /// Open a session. It ends with `SessionEvent::Opened` or `Refused`.
+    /// Opens a session. `SessionEvent::Opened` or `Refused` follows.
     Open(SessionNumber, Box<OpenSession>),
-    /// Send a prompt. It ends with `SessionEvent::TurnEnded`.
+    /// Sends a prompt. `SessionEvent::TurnEnded` follows.
     Prompt {
         /// Session of the prompt.
         session: SessionNumber,
@@ -51,34 +51,34 @@ pub enum Command {
         /// `_meta` of the request.
         meta: Option<Meta>,
     },
-    /// Cancel the turn of a session.
+    /// Cancels the turn of a session.
     Cancel {
         /// Session of the turn.
         session: SessionNumber,
-        /// Time within which the turn has to end.
+        /// Time limit for the end of the turn.
         grace: Duration,
     },
-    /// Answer a request of the agent.
+    /// Answers a request of the agent.
     Reply {
         /// Session of the request.
         session: SessionNumber,
-        /// Request, as it was handed in.
+        /// The request that was passed in.
         #[serde(with = "super::requests::request_key")]
         request: RequestKey,
-        /// Answer.
+        /// The response.
         reply: AgentReply,
     },
-    /// Change a setting of a session.
+    /// Changes a setting of a session.
     Set {
         /// Session of the setting.
         session: SessionNumber,
-        /// Key to hand in with the result, where the result matters.
+        /// Key to pass in with the result. Without a key the result is not needed.
         key: Option<SettingKey>,
         /// Setting and value.
         setting: Setting,
     },
-    /// Leave a session: its turn is cancelled, its open requests are answered, later events are dropped, and it is closed
-    /// where the agent serves `session/close`.
+    /// Releases a session: its turn is cancelled, its open requests are answered, later events are dropped, and it is
+    /// closed if the agent supports `session/close`.
     Release(SessionNumber),
 }
 
@@ -88,7 +88,7 @@ pub enum Command {
 pub struct OpenSession {
     /// Method of opening.
     pub origin: SessionOrigin,
-    /// Absolute path of the folder that the session works in.
+    /// Absolute path of the session's working folder.
     pub cwd: String,
     /// MCP servers of the session.
     pub mcp_servers: Vec<McpServer>,
@@ -104,7 +104,7 @@ pub struct OpenSession {
 pub enum SessionOrigin {
     /// `session/new`.
     New,
-    /// `session/load`: the agent repeats the conversation.
+    /// `session/load`: the agent replays the conversation.
     Load(SessionId),
     /// `session/resume`.
     Resume(SessionId),
@@ -112,19 +112,19 @@ pub enum SessionOrigin {
     Fork(SessionId),
 }
 
-/// Answer to a request of the agent.
+/// The response to a request of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AgentReply {
-    /// Result of a permission request or of an elicitation.
+    /// The result of a permission request or of an elicitation.
     Answer(Answer),
-    /// Result of an extension method.
+    /// The result of an extension method.
     Result(Raw),
-    /// Error.
+    /// An error.
     Error(ErrorObject),
 }
 
-/// A setting of a session and its new value.
+/// A setting of a session, and its new value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Setting {
@@ -137,39 +137,39 @@ pub enum Setting {
 /// An output of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunEvent {
-    /// Run of the output.
+    /// The run.
     pub run_id: RunId,
-    /// Output.
+    /// The output.
     pub output: RunOutput,
 }
 
-/// Output of a run: events from `RUN_STARTED` to `RUN_FINISHED` or `RUN_ERROR`, or a refusal and no event.
+/// The output of a run: events from `RUN_STARTED` to `RUN_FINISHED` or `RUN_ERROR`, or a refusal without events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RunOutput {
-    /// Event of the stream.
+    /// An event of the stream.
     Event(Event),
     /// A run that was [queued](super::Accepted::Queued) does not begin.
     Refused(RunRefused),
 }
 
-/// A notice for the program that runs the conversation.
+/// A notice for the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Notice {
-    /// A call of a page's tool has its outcome, once.
+    /// The outcome of a call of a page tool, once.
     ToolAnswered(ToolCallId, Outcome),
-    /// A call of a page's tool still waits: the time to report progress, where the caller wants it.
+    /// A call of a page tool still waits. Report progress if the caller requested it.
     ToolAlive(ToolCallId),
-    /// The page's tools have changed; see [`tools`](super::Conversation::tools).
+    /// The page's tools changed; see [`tools`](super::Conversation::tools).
     ToolsChanged,
-    /// A question of a tool of the program has its answer, once.
+    /// The answer to a question of a program's tool, once.
     QuestionAnswered(QuestionKey, ElicitationAction),
     /// A setting was changed or refused, once.
     SettingEnded(SettingKey, Result<(), SettingError>),
-    /// The session can be continued by another process with this; it replaces what was remembered before.
+    /// Data with which another process can continue the session. It replaces earlier data.
     Remember(Box<Remembered>),
-    /// The session that was remembered cannot be continued.
+    /// The stored session cannot be continued.
     Forget,
     /// Something was dropped or replaced.
     Diagnostic(ConversationDiagnostic),
@@ -179,10 +179,10 @@ pub enum Notice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingError {
-    /// The agent refuses it.
-    #[error("the agent refuses: {}", .0.message)]
+    /// The agent refused the change.
+    #[error("the agent refused the change: {}", .0.message)]
     Refused(ErrorObject),
-    /// The agent does not answer, or is gone.
+    /// The agent does not respond, or is gone.
     #[error("{0}")]
     Failed(String),
 }
@@ -191,31 +191,31 @@ pub enum SettingError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversationDiagnostic {
-    /// A member of `forwardedProps` is not allowed.
+    /// A member of `forwardedProps` that is not allowed was dropped.
     #[error("at {0}: a property that is not allowed")]
     PropertyLeftOut(String),
     /// The value of a config option is neither a string nor a boolean.
     #[error("config option `{0}`: expected a string or a boolean")]
     ConfigValue(String),
-    /// The agent reaches none of the descriptions of the page's MCP server.
+    /// The agent supports none of the descriptions of the page's MCP server.
     #[error("the agent cannot reach the MCP server of the page's tools")]
     ToolsUnreachable,
     /// A contextual tool of the page is not offered to the agent.
     #[error("the agent is not offered a tool of the page: {0}")]
     ToolSkipped(String),
-    /// The agent calls a contextual tool without its prefix.
+    /// The agent called a contextual tool without its prefix.
     #[error("the agent calls `{0}` without the prefix of the page's tools")]
     MissingPrefix(String),
-    /// A call of a contextual tool was acknowledged, and cannot be shown.
+    /// A call of a contextual tool was acknowledged, but cannot be shown.
     #[error("a call of the page's tool `{0}` is not shown: {1}")]
     CallNotShown(String, String),
-    /// A session was not continued; a new one takes its place.
+    /// A session was replaced by a new one, since it could not be continued.
     #[error("the session of the thread cannot be continued: {0}")]
     SessionLost(String),
-    /// A cancelled turn did not end in time, and its session was left.
-    #[error("the agent does not end a cancelled turn")]
+    /// A cancelled turn did not end in time, and its session was released.
+    #[error("the agent did not end a cancelled turn")]
     GraceOver,
-    /// Texts for the next prompt were dropped because there were too many.
+    /// Texts for the next prompt were dropped because of their number.
     #[error("{0} late results of tools were dropped")]
     LateResultsDropped(usize),
 }

@@ -1,4 +1,4 @@
-//! The page's tools within a conversation: the machine that runs them, and results that come late.
+//! The page's tools within a conversation: their machine, and late results.
 use super::{ConversationDiagnostic, Notice};
 use crate::contextual_tools::{ContextualToolsStore, Wire};
 use crate::frontend_tool::{Binding, FrontendTools, NewCall, Options, Outcome, ToolMode};
@@ -31,12 +31,12 @@ pub(super) struct PageToolsPart {
     replies: Replies,
 }
 
-/// Outcomes of calls, on their way to the program.
+/// Outcomes of calls that were not polled yet.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Replies {
     /// Texts for the beginning of the next prompt.
     late: Vec<String>,
-    /// Calls by the extension method, which were acknowledged when they came.
+    /// Calls by the extension method, which were acknowledged on arrival.
     acknowledged: BTreeSet<ToolCallId>,
     notices: VecDeque<Notice>,
 }
@@ -65,7 +65,7 @@ impl Binding for Replies {
     }
 }
 
-/// What a session is given so that its agent has the page's tools.
+/// Additions to a session that make the page's tools available to its agent.
 #[derive(Debug, Default)]
 pub(super) struct Provision {
     pub(super) servers: Vec<McpServer>,
@@ -75,7 +75,7 @@ pub(super) struct Provision {
 impl PageToolsPart {
     pub(super) fn new(access: conversation::PageTools, mut options: Options) -> Self {
         if matches!(access, conversation::PageTools::Contextual) {
-            // Calls are acknowledged before the page has seen them.
+            // Calls are acknowledged before they reach the page.
             options.modes = vec![("*".to_owned(), ToolMode::Ack)];
         }
         Self {
@@ -87,7 +87,7 @@ impl PageToolsPart {
         }
     }
 
-    /// Returns what a session of this agent is given.
+    /// Returns the additions to a session of this agent.
     pub(super) fn provide(&mut self, features: &conversation::AgentFeatures) -> Provision {
         match &self.access {
             conversation::PageTools::Contextual => {
@@ -106,7 +106,7 @@ impl PageToolsPart {
         }
     }
 
-    /// Takes the tools of an input, which sessions are given from now on.
+    /// Sets the tools of an input, for sessions opened from now on.
     pub(super) fn set_tools(&mut self, input: &RunAgentInput) {
         let tools = input.tools.clone().unwrap_or_default();
         if tools != self.tools {
@@ -115,12 +115,12 @@ impl PageToolsPart {
         }
     }
 
-    /// Begins a turn with the tools that were set.
+    /// Begins a turn with the current tools.
     pub(super) fn begin_turn(&mut self, now: Duration) {
         self.machine.begin_turn(&self.tools, now);
     }
 
-    /// Continues the turn of the run before with the tools that were set.
+    /// Continues the previous turn with the current tools.
     pub(super) fn resume_turn(&mut self, now: Duration) {
         self.machine.resume_turn(&self.tools, now);
     }
@@ -134,12 +134,12 @@ impl PageToolsPart {
         }
     }
 
-    /// Forgets the tools of a session that was left.
+    /// Forgets the tools of a released session.
     pub(super) fn forget_session(&mut self, session: &SessionId) {
         self.contextual.delete(session.as_str());
     }
 
-    /// Handles a call by the extension method, returning the response.
+    /// Handles a call by the extension method, and returns the response.
     pub(super) fn handle_contextual(
         &mut self,
         params: Option<&RawValue>,

@@ -1,4 +1,4 @@
-//! Runs that wait for the open one to end.
+//! Runs that wait for the end of the open run.
 use alloc::collections::VecDeque;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,9 @@ pub enum WhenBusy {
     Supersede,
 }
 
-/// Runs that wait, with the rule that admits them.
+/// Waiting runs, with the rule that admits them.
 ///
-/// `T` is whatever describes a run to its owner. Time is an offset from an epoch of the caller's choice.
+/// `T` describes a run to the caller. Times are offsets from an epoch of the caller's choice.
 ///
 /// ```
 /// use agui_bridge::conversation::{Admission, RunQueue, WhenBusy};
@@ -51,7 +51,7 @@ pub enum Admission<T> {
     Waits,
     /// The run waits, the open run is to be cancelled, and these runs no longer wait.
     Supersedes(VecDeque<T>),
-    /// The queue does not take the run.
+    /// The queue refuses the run.
     Refused(T),
 }
 
@@ -61,8 +61,8 @@ impl<T> RunQueue<T> {
         Self { rule, capacity, waiting: VecDeque::new() }
     }
 
-    /// Admits a run while another one is open. `until` is the time at which the wait is over, `is_ending` is whether the
-    /// open run is being cancelled.
+    /// Admits a run while another one is open. `until` is the end of the wait; `is_ending` is whether the open run is
+    /// being cancelled.
     pub fn push(&mut self, run: T, until: Option<Duration>, is_ending: bool) -> Admission<T> {
         let (is_admitted, superseded) = match self.rule {
             WhenBusy::Reject => (is_ending && self.waiting.is_empty(), None),
@@ -81,19 +81,19 @@ impl<T> RunQueue<T> {
         }
     }
 
-    /// Returns the run that waits longest.
+    /// Returns the run that has waited longest.
     pub fn pop(&mut self) -> Option<T> {
         self.waiting.pop_front().map(|entry| entry.run)
     }
 
-    /// Returns a run that has waited too long. Call until it returns `None`.
+    /// Returns a run with an expired wait. Call it until it returns `None`.
     pub fn poll_expired(&mut self, now: Duration) -> Option<T> {
         let is_over = |entry: &Entry<T>| entry.until.is_some_and(|until| until <= now);
         let index = self.waiting.iter().position(is_over)?;
         self.waiting.remove(index).map(|entry| entry.run)
     }
 
-    /// Returns the time at which the next wait is over.
+    /// Returns the time at which the next wait expires.
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.waiting.iter().filter_map(|entry| entry.until).min()
     }
@@ -103,12 +103,12 @@ impl<T> RunQueue<T> {
         self.waiting.iter_mut().map(|entry| &mut entry.run)
     }
 
-    /// Number of waiting runs.
+    /// Returns the number of waiting runs.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether no run waits.
+    /// Returns whether no run waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Requests that wait for a person: the agent's, and questions of the program's tools.
+//! Open requests to the user, from the agent and from tools of the program.
 use super::QuestionKey;
 use acp_types::client::RequestKey;
 use acp_types::v1::prompt_turn::SessionUpdate;
@@ -10,15 +10,15 @@ use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
 use serde::{Deserialize, Serialize};
 
-/// Tool calls of the agent that are remembered, so that a question can name the call it belongs to.
+/// Number of remembered tool calls of the agent, so that a question can refer to its call.
 const MAX_ANNOUNCED: usize = 16;
 
-/// Requests that the translator has and that are not answered.
+/// Requests of the translator without an answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenRequests {
     open: Vec<(RequestId, Requester)>,
     numbered: i64,
-    /// Latest tool calls of the agent: their ids, and their names with their titles.
+    /// Last tool calls of the agent: id, and name with title.
     announced: VecDeque<(ToolCallId, String)>,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Requester {
 }
 
 impl OpenRequests {
-    /// Returns the id that the translator knows a request by.
+    /// Adds a request, and returns its id for the translator.
     pub(super) fn insert(&mut self, requester: Requester) -> RequestId {
         self.numbered = self.numbered.wrapping_add(1);
         let id = RequestId::from(self.numbered);
@@ -48,12 +48,12 @@ impl OpenRequests {
         self.open.iter().find(|(_, open)| *open == requester).map(|(id, _)| id.clone())
     }
 
-    /// Ends all requests of a session that was left.
+    /// Ends all requests of a released session.
     pub(super) fn remove_agent(&mut self) {
         self.open.retain(|(_, requester)| matches!(requester, Requester::Tool(_)));
     }
 
-    /// Number of open questions of the program's tools.
+    /// Returns the number of open questions of the program's tools.
     pub(super) fn questions(&self) -> usize {
         self.open.iter().filter(|(_, open)| matches!(open, Requester::Tool(_))).count()
     }
@@ -68,14 +68,14 @@ impl OpenRequests {
         }
     }
 
-    /// Returns the latest tool call with this tool in its name or title.
+    /// Returns the last tool call with this tool in its name or title.
     pub(super) fn call_of(&self, tool: &str) -> Option<ToolCallId> {
         let of_tool = |(_, words): &&(ToolCallId, String)| words.contains(tool);
         self.announced.iter().rev().find(of_tool).map(|(id, _)| id.clone())
     }
 }
 
-/// A request key as its number.
+/// Serializes a request key as its number.
 pub(super) mod request_key {
     use acp_types::client::RequestKey;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,4 +1,4 @@
-//! Runs that a conversation knows: the waiting ones, the open one, and the latest that ended.
+//! The runs of a conversation: waiting, open, and recently ended.
 use crate::input::InputError;
 use crate::json;
 use agui_types::id::RunId;
@@ -7,13 +7,13 @@ use alloc::collections::VecDeque;
 use jsonrpc_core::wire::Extra;
 use serde::{Deserialize, Serialize};
 
-/// A run that a client asks for.
+/// A requested run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunRequest {
     /// Input of the run.
     pub input: RunAgentInput,
-    /// Members of `_meta` for the requests that the run makes of the agent, such as `traceparent`.
+    /// Members of `_meta` for the run's requests to the agent, such as `traceparent`.
     pub meta: Extra,
 }
 
@@ -29,12 +29,12 @@ impl From<RunAgentInput> for RunRequest {
 pub enum Accepted {
     /// The run has begun.
     Begun,
-    /// The run has begun and continues the turn of an interrupted one.
+    /// The run has begun, and continues the turn of an interrupted one.
     Resumed,
-    /// The run waits: for the agent, for its session, or for another run. `RUN_STARTED` follows, or
+    /// The run waits for the agent, its session, or another run. `RUN_STARTED` follows, or
     /// [`RunOutput::Refused`](super::RunOutput::Refused).
     Queued,
-    /// No run begins: the named run has the same input, or had the same answers. Its events are the response.
+    /// No run begins: this run has the same input, or had the same answers. Its events are the response.
     Again(RunId),
 }
 
@@ -42,14 +42,14 @@ pub enum Accepted {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RunRefused {
-    /// Another run of the thread is open, or too many wait.
+    /// Another run of the thread is open, or too many runs wait.
     #[error("another run of the thread is open")]
     Busy,
     /// A run with this id and another input exists.
     #[error("another run has this id")]
     OtherRun,
-    /// The named run was resumed with the same answers.
-    #[error("run {0} has these answers already")]
+    /// This run was resumed with the same answers.
+    #[error("run {0} already has these answers")]
     Resumed(RunId),
     /// The input cannot be mapped to a prompt.
     #[error(transparent)]
@@ -60,7 +60,7 @@ pub enum RunRefused {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingRun {
     pub(super) request: RunRequest,
-    /// Whether the run is to end as soon as it has begun.
+    /// Whether the run ends immediately after its beginning.
     pub(super) is_cancelled: bool,
 }
 
@@ -70,7 +70,7 @@ impl PendingRun {
     }
 }
 
-/// Runs by id with fingerprints of their inputs, bounded.
+/// A bounded set of runs, with fingerprints of their inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct KnownRuns {
     runs: VecDeque<KnownRun>,
@@ -107,7 +107,7 @@ impl KnownRuns {
         Self { runs: VecDeque::new(), capacity }
     }
 
-    /// Clients such as CopilotKit resume an interrupted run under its own id.
+    /// Returns the relation. Clients such as CopilotKit resume an interrupted run under its own id.
     pub(super) fn novelty(&self, input: &RunAgentInput) -> Novelty {
         let Some(known) = self.runs.iter().find(|known| known.run_id == input.run_id) else {
             return Novelty::New;
@@ -128,7 +128,7 @@ impl KnownRuns {
         self.runs.push_back(KnownRun { run_id, fingerprint, progress: Progress::Live });
         while self.runs.len() > self.capacity {
             let ended = self.runs.iter().position(|known| known.progress != Progress::Live);
-            // Live runs are bounded by the queue.
+            // The queue bounds the number of live runs.
             let Some(oldest) = ended else { return };
             self.runs.remove(oldest);
         }
@@ -145,7 +145,7 @@ impl KnownRuns {
     }
 }
 
-/// Returns the same number for the same input.
+/// Returns a hash of the input.
 fn fingerprint(input: &RunAgentInput) -> u64 {
     json::fingerprint(&[&serde_json::to_string(input).unwrap_or_default()])
 }

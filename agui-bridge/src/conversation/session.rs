@@ -1,4 +1,4 @@
-//! The agent's session of a conversation, and what another process needs to continue it.
+//! The agent's session of a conversation, and the data with which another process continues it.
 use super::{AgentFeatures, SessionNumber, SessionOrigin, Setting};
 use crate::Failure;
 use crate::input::SessionMemory;
@@ -22,14 +22,14 @@ use serde_json::Value;
 /// Connection state of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum AgentState {
-    /// The agent has not answered `initialize`. Runs wait.
+    /// The agent has not responded to `initialize`. Runs wait.
     Connecting,
     Connected(AgentFeatures),
-    /// The connection is lost, or could not be made. Runs fail.
+    /// The connection was lost or refused. Runs fail.
     Lost(Trouble),
 }
 
-/// A session that is open.
+/// An open session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenedSession {
     pub(super) number: SessionNumber,
@@ -51,7 +51,7 @@ pub struct SessionSettings {
     pub config_options: Vec<SessionConfigOption>,
 }
 
-/// A session and what its agent knows of the conversation, for a later process.
+/// A session and its conversation so far, for a later process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {
     session_id: SessionId,
@@ -64,7 +64,7 @@ impl Remembered {
         Self { session_id, memory }
     }
 
-    /// Id of the session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> &SessionId {
         &self.session_id
     }
@@ -73,13 +73,13 @@ impl Remembered {
         &self.memory
     }
 
-    /// Returns how the agent continues the session, if it can.
+    /// Returns the agent's method for continuing the session, if any.
     pub(super) fn origin(&self, features: &AgentFeatures) -> Option<SessionOrigin> {
         continued(&self.session_id, features)
     }
 }
 
-/// Returns how the agent continues a session, if it can.
+/// Returns the agent's method for continuing a session, if any.
 pub(super) fn continued(id: &SessionId, features: &AgentFeatures) -> Option<SessionOrigin> {
     if features.resume {
         Some(SessionOrigin::Resume(id.clone()))
@@ -101,7 +101,7 @@ impl OpenedSession {
         Self { number, id: opened.session_id.clone(), settings, has_turn: false }
     }
 
-    /// Notes changes of settings that the agent reports.
+    /// Records changes of settings that the agent reports.
     pub(super) fn handle_update(&mut self, update: &SessionUpdate) {
         match update {
             SessionUpdate::CurrentModeUpdate(update) => {
@@ -114,7 +114,7 @@ impl OpenedSession {
         }
     }
 
-    /// Notes a setting that was changed, with all config options where the agent has returned them.
+    /// Records a changed setting, with all config options if the agent returned them.
     pub(super) fn set(&mut self, setting: &Setting, options: Option<Vec<SessionConfigOption>>) {
         if let (Setting::Mode(mode), Some(modes)) = (setting, &mut self.settings.modes) {
             modes.current_mode_id = mode.clone();
@@ -125,7 +125,7 @@ impl OpenedSession {
     }
 }
 
-/// Returns the value of a config option for a JSON string or boolean.
+/// Converts a JSON string or boolean into the value of a config option.
 pub fn config_value(value: &Raw) -> Option<SessionConfigOptionValue> {
     match value.decode::<Value>().ok()? {
         Value::String(value) => {
@@ -138,17 +138,17 @@ pub fn config_value(value: &Raw) -> Option<SessionConfigOptionValue> {
     }
 }
 
-/// Reason for which the agent does not carry out a request.
+/// The reason why the agent does not process a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Trouble {
-    /// The agent answered with an error, or with something invalid.
+    /// The agent responded with an error, or with something invalid.
     Refused(ErrorObject),
-    /// The agent does not answer.
+    /// The agent does not respond.
     Failed(Failure, String),
 }
 
 impl Trouble {
-    /// Classifies the failure of a call of `method`, for which a timeout is `timeout`.
+    /// Classifies the failure of a call of `method`. `timeout` is the failure for a timeout.
     pub(crate) fn of(method: &str, error: &CallError, timeout: Failure) -> Self {
         let failure = match error {
             CallError::Answered(error) | CallError::AuthRequired { error, .. } => {
@@ -158,7 +158,7 @@ impl Trouble {
                 let message = format!("{method}: {error}");
                 return Self::Refused(ErrorObject::new(ErrorCode::INVALID_REQUEST, message));
             }
-            // The error of a call does not know which side of the connection the peer is.
+            // The error of a call does not state which side of the connection the peer is.
             CallError::Timeout => {
                 return Self::Failed(timeout, "the agent took too long to answer".into());
             }
@@ -169,7 +169,7 @@ impl Trouble {
         Self::Failed(failure, error.to_string())
     }
 
-    /// Whether the agent does not know the session any more.
+    /// Returns whether the agent has lost the session.
     pub(super) fn is_session_lost(&self) -> bool {
         let Self::Refused(error) = self else { return false };
         let data = error.data.as_ref().and_then(|data| data.decode::<Extra>().ok());

@@ -1,4 +1,4 @@
-//! The agent's turn: the session and the prompt that begin it, and the ways in which it ends.
+//! The agent's turn: its session, its prompt, and its end.
 use super::active::{PlannedTurn, Stage};
 use super::begin::meta_of;
 use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting};
@@ -72,7 +72,7 @@ impl Conversation {
         attached.or(fork.map(SessionOrigin::Fork)).unwrap_or(SessionOrigin::New)
     }
 
-    /// Has a session opened.
+    /// Opens a session.
     pub(super) fn open(
         &mut self,
         origin: SessionOrigin,
@@ -133,7 +133,7 @@ impl Conversation {
         self.end_session();
     }
 
-    /// Sends a prompt in the session that is open.
+    /// Sends a prompt in the open session.
     fn prompt(&mut self, turn: PlannedTurn) {
         let PlannedTurn { mut prompt, forwarded, .. } = turn;
         let Some(session) = &mut self.session else { return };
@@ -205,7 +205,7 @@ impl Conversation {
         }
     }
 
-    /// Has the open run end.
+    /// Ends the open run.
     pub(super) fn stop(&mut self) {
         let Some(active) = &mut self.active else { return };
         if active.is_cancelled || !self.translator.is_running() {
@@ -230,7 +230,7 @@ impl Conversation {
         }
     }
 
-    /// A cancelled turn did not end in time.
+    /// Handles that a cancelled turn did not end in time.
     pub(super) fn give_up(&mut self) {
         self.diagnose(ConversationDiagnostic::GraceOver);
         self.page.machine.handle_turn_end();
@@ -245,7 +245,7 @@ impl Conversation {
         }
     }
 
-    /// Leaves a session in which the agent may still be working.
+    /// Releases a session in which the agent may still be working.
     pub(super) fn leave_session(&mut self) {
         self.page.machine.handle_turn_end();
         self.forget_remembered();
@@ -259,13 +259,13 @@ impl Conversation {
         }
     }
 
-    /// Leaves the session, and forgets what its agent knew.
+    /// Releases the session, and forgets its conversation.
     fn drop_session(&mut self) {
         self.release();
         self.memory.forget_session();
     }
 
-    /// Leaves the session, or the attempt to open one.
+    /// Releases the session, or the attempt to open one.
     pub(super) fn release(&mut self) {
         if let Some(session) = self.attached.take() {
             self.commands.push_back(Command::Release(session));
@@ -273,7 +273,7 @@ impl Conversation {
         self.end_session();
     }
 
-    /// The session is gone.
+    /// Handles the end of the session.
     pub(super) fn end_session(&mut self) {
         self.requests.remove_agent();
         if let Some(session) = self.session.take() {
@@ -287,16 +287,15 @@ impl Conversation {
         }
     }
 
-    /// Handles the end of the connection to the agent, or of an attempt to make one.
+    /// Handles the end of the connection to the agent, or of a connection attempt.
     ///
-    /// Turns and runs that wait for the agent fail, as do runs that follow until
-    /// [`handle_connected`](Self::handle_connected). The session can be continued after that, where the agent has a method
-    /// for it.
+    /// Turns and runs that wait for the agent fail, as do later runs until
+    /// [`handle_connected`](Self::handle_connected). Then the session is continued, if the agent supports it.
     pub fn handle_disconnected(&mut self, failure: Failure, message: &str, now: Duration) {
         self.disconnect(Trouble::Failed(failure, message.to_owned()), now);
     }
 
-    /// Handles that the agent refuses the connection or the login, with this error.
+    /// Handles that the agent refused the connection or the login, with this error.
     pub fn handle_denied(&mut self, error: &ErrorObject, now: Duration) {
         self.disconnect(Trouble::Refused(error.clone()), now);
     }

@@ -1,4 +1,4 @@
-//! What happens between the connection of a hub, its conversations and its logs.
+//! Data flow between the connection of a hub, its conversations and its logs.
 use super::threads::ThreadNumber;
 use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent, Login, Trouble};
 use crate::conversation::{
@@ -31,7 +31,7 @@ use core::time::Duration;
 use jsonrpc_core::wire::{Meta, Raw, Wire};
 
 impl Hub {
-    /// Handles what the connection has.
+    /// Handles the outputs of the connection.
     pub(super) fn drive(&mut self, now: Duration) {
         while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
             self.handle_event(event, now);
@@ -56,7 +56,7 @@ impl Hub {
         }
     }
 
-    /// Logs in if a login is planned; otherwise conversations begin.
+    /// Sends the planned login, or lets the conversations begin.
     fn log_in(&mut self, now: Duration) {
         if let Login::Planned(call) = core::mem::replace(&mut self.login, Login::Done)
             && let Some(connection) = &mut self.connection
@@ -73,7 +73,7 @@ impl Hub {
     }
 
     fn handle_session(&mut self, key: SessionKey, event: SessionEvent, now: Duration) {
-        // Ends of sessions that were left are not news.
+        // The end of a released session needs no handling.
         let Some((number, session)) = self.threads.session(key) else { return };
         let Some(thread) = self.threads.get_mut(number) else { return };
         match &event {
@@ -100,7 +100,7 @@ impl Hub {
         self.settle(number, now);
     }
 
-    /// Handles a notification outside of sessions. The end of an elicitation does not name its conversation.
+    /// Handles a notification outside of sessions. The completion of an elicitation does not name its conversation.
     fn handle_notification(
         &mut self,
         notification: Box<Received<AgentNotification>>,
@@ -143,7 +143,7 @@ impl Hub {
             return;
         }
         let Some((number, setting)) = self.setting.remove(&key) else {
-            // A call that a conversation has made without waiting for its result is not the program's.
+            // Neither a setting nor a login: a call of the program.
             return self.events.push_back(HubEvent::CallEnded(key, ended));
         };
         let ended = match ended {
@@ -178,7 +178,7 @@ impl Hub {
         self.events.push_back(HubEvent::Closed(reason));
     }
 
-    /// Tells a conversation that was added what is known of the agent.
+    /// Informs a new conversation about the state of the agent.
     pub(super) fn introduce(&mut self, number: ThreadNumber, now: Duration) {
         let is_ready = self.is_connected() && matches!(self.login, Login::Done);
         let initialized = self.initialized().filter(|_| is_ready);
@@ -193,7 +193,7 @@ impl Hub {
         self.settle(number, now);
     }
 
-    /// Carries out what a conversation has for the connection, its logs, and the program.
+    /// Carries out the outputs of a conversation for the connection, its logs, and the program.
     pub(super) fn settle(&mut self, number: ThreadNumber, now: Duration) {
         loop {
             let Some(thread) = self.threads.get_mut(number) else { return };
@@ -253,7 +253,7 @@ impl Hub {
                     connection.cancel(key, grace, now);
                 }
             }
-            // A request that is answered already was withdrawn.
+            // A request that is already answered was withdrawn.
             Command::Reply { request, reply, .. } => drop(connection.reply(request, reply)),
             Command::Set { key, setting, .. } => {
                 let session = attached.and_then(|(_, key)| connection.session_id(key));
@@ -291,13 +291,13 @@ impl Hub {
         let ended = SessionEvent::TurnEnded(TurnKey::new(0), Err(TurnError::Call(error)));
         if let Some(thread) = self.threads.get_mut(number) {
             let left = thread.conversation.handle_session(session, ended, now);
-            debug_assert!(left.is_none(), "the end of a turn is the conversation's");
+            debug_assert!(left.is_none(), "the conversation handles the end of a turn");
         }
     }
 }
 
 impl Hub {
-    /// What the agent does, as far as the program can use it.
+    /// Returns the features of the agent, as far as the program can use them.
     fn features(&self, initialized: &Initialized) -> AgentFeatures {
         let mut features = match &initialized.response.value {
             InitializeResponse::V1(response) => AgentFeatures::from(&**response),
@@ -310,10 +310,10 @@ impl Hub {
     }
 }
 
-/// Message of a run with a full log.
+/// Error message of a run with a full log.
 pub(super) const RUN_FULL: &str = "The run has more output than its log holds.";
 
-/// Whether an update is a piece of a message or of a thought.
+/// Returns whether an update is a piece of a message or thought.
 fn is_text(update: &Update) -> bool {
     use SessionUpdate::{AgentMessageChunk, AgentThoughtChunk};
 
@@ -333,7 +333,7 @@ fn prompt(connection: &Connection, blocks: Vec<ContentBlock>, meta: Option<Meta>
     prompt
 }
 
-/// The request for a session, in the version that the agent speaks.
+/// Returns the request for a session, in the agent's version.
 fn open_request(open: OpenSession, is_v2: bool) -> Open {
     let OpenSession { origin, cwd, mcp_servers, system_prompt, meta } = open;
     let system_prompt = system_prompt
@@ -365,7 +365,7 @@ fn open_request(open: OpenSession, is_v2: bool) -> Open {
     if is_v2 { open_v2(open) } else { open }
 }
 
-/// The same request in version 2, where it has a form there.
+/// Returns the same request in version 2, if it has an equivalent.
 fn open_v2(open: Open) -> Open {
     let v2 = match &open {
         Open::New(request) => in_v2(&**request).map(|it| Open::NewV2(Box::new(it))),
@@ -376,7 +376,7 @@ fn open_v2(open: Open) -> Open {
     v2.unwrap_or(open)
 }
 
-/// A value in the type that version 2 has for its JSON text.
+/// Converts a value into the version 2 type with the same JSON text.
 fn in_v2<T: Wire, U: Wire>(value: &T) -> Option<U> {
     Raw::of(value).decode().ok()
 }

@@ -14,29 +14,29 @@ use bytes::Bytes;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frame {
-    /// Thread of the run, by the name that the program has given it.
+    /// Name of the run's thread.
     pub thread: String,
-    /// Run.
+    /// Id of the run.
     pub run_id: RunId,
     /// Number of the last event.
     pub last: u64,
-    /// Events as server-sent events with their numbers.
+    /// Server-sent events with their numbers.
     pub bytes: Bytes,
-    /// Whether the run has ended with them.
+    /// Whether the run ends with these frames.
     pub has_ended: bool,
 }
 
-/// A run is not taken.
+/// A refused run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubRefused {
-    /// The thread does not begin it.
+    /// The thread refused it.
     #[error(transparent)]
     Run(#[from] RunRefused),
-    /// [`HubOptions::max_threads`](super::HubOptions::max_threads) threads exist.
+    /// [`HubOptions::max_threads`](super::HubOptions::max_threads) is reached.
     #[error("too many threads are open")]
     TooManyThreads,
-    /// [`HubOptions::max_runs`](super::HubOptions::max_runs) runs are open.
+    /// [`HubOptions::max_runs`](super::HubOptions::max_runs) open runs exist.
     #[error("too many runs are open")]
     TooManyRuns,
 }
@@ -45,39 +45,40 @@ pub enum HubRefused {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum HubEvent {
-    /// The agent has answered `initialize`.
+    /// The agent has responded to `initialize`.
     Connected(Box<Initialized>),
-    /// The connection is closed: open runs have failed, and further ones fail until [`Hub::connect`](super::Hub::connect).
+    /// The connection is closed. Open runs have failed, and later ones fail until
+    /// [`Hub::connect`](super::Hub::connect).
     Closed(CloseReason),
-    /// A request of the agent that is the program's: files, terminals, extensions. It is answered by
+    /// A request of the agent for the program: files, terminals, extensions. Answer it with
     /// [`Hub::reply`](super::Hub::reply).
     Request {
         /// Thread of the requesting session; `None` outside of sessions.
         thread: Option<String>,
         /// Key of the request.
         key: RequestKey,
-        /// Request.
+        /// The request.
         request: Box<Received<AgentRequest>>,
     },
-    /// A request of the program's was withdrawn, and is answered.
+    /// A request for the program was withdrawn and needs no response.
     Withdrawn(RequestKey),
     /// A notification that no conversation handles.
     Notification {
         /// Thread of the named session; `None` outside of sessions.
         thread: Option<String>,
-        /// Notification.
+        /// The notification.
         notification: Box<Received<AgentNotification>>,
     },
     /// A notice of a conversation.
     Notice(String, Notice),
-    /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin. Its log is gone.
+    /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin. Its log is removed.
     RunRefused(String, RunId, RunRefused),
     /// A run has ended.
     RunEnded(String, RunId, RunOutcome),
     /// A thread without runs was removed.
     ThreadRemoved(String),
-    /// The end of a call of the program's.
+    /// The end of a call of the program.
     CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
-    /// Something was tolerated or dropped by the connection.
+    /// The connection tolerated or dropped something.
     Diagnostic(Diagnostic),
 }

@@ -3,32 +3,33 @@ use crate::conversation::ConversationOptions;
 use agui_types::run_log::RunLogLimits;
 use core::time::Duration;
 
-/// Configuration of a [`Hub`](super::Hub), and its bounds.
+/// Configuration of a [`Hub`](super::Hub), and its limits.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HubOptions {
-    /// Configuration of the conversations that runs begin.
+    /// Configuration of conversations that are created for runs.
     pub conversation: ConversationOptions,
-    /// Bounds of the log of one run.
+    /// Limits of the log of one run.
     pub log: RunLogLimits,
-    /// Threads at most; 1024. Past it a run of a new thread is [refused](super::HubRefused::TooManyThreads).
+    /// Maximum number of threads; 1024. Beyond it a run of a new thread is
+    /// [refused](super::HubRefused::TooManyThreads).
     pub max_threads: usize,
-    /// Logs of runs at most; 1024. Past it the oldest of runs that have ended are forgotten, and a run is
-    /// [refused](super::HubRefused::TooManyRuns) while all are open.
+    /// Maximum number of logs; 1024. Beyond it the oldest ended runs are forgotten. A run is
+    /// [refused](super::HubRefused::TooManyRuns) if all are open.
     pub max_runs: usize,
-    /// Bytes of all logs; 256 MiB. Past it the oldest of runs that have ended are forgotten.
+    /// Maximum size of all logs in bytes; 256 MiB. Beyond it the oldest ended runs are forgotten.
     pub max_log_bytes: usize,
     /// Time after which a thread without runs is removed; 30 minutes.
     pub idle: Duration,
-    /// Whether the agent runs on this machine, so that it can start MCP servers of the program; `true`.
+    /// Whether the agent runs on this machine and can start MCP servers of the program; `true`.
     pub agent_is_local: bool,
-    /// Whether sessions are loaded; `true`. Not to be set for a transport on which the answer to `session/load` may overtake
-    /// the updates before it.
+    /// Whether sessions are loaded; `true`. Clear it for a transport in which the response to `session/load` can
+    /// overtake earlier updates.
     pub can_load: bool,
 }
 
 impl HubOptions {
-    /// Creates the default bounds.
+    /// Creates the default limits.
     pub fn new(conversation: ConversationOptions) -> Self {
         Self {
             conversation,

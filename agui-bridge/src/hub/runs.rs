@@ -1,4 +1,4 @@
-//! The logs of a hub's runs, bounded together.
+//! The logs of a hub's runs, with a common limit.
 use super::threads::ThreadNumber;
 use agui_types::event::Event;
 use agui_types::id::RunId;
@@ -6,7 +6,7 @@ use agui_types::input::RunAgentInput;
 use agui_types::run_log::{Frames, PushError, Read, RunLog, RunLogLimits, RunOutcome};
 use alloc::collections::{BTreeMap, VecDeque};
 
-/// Bytes of frames that are polled at once.
+/// Maximum size of polled frames in bytes.
 const MAX_FRAME: usize = 256 << 10;
 
 /// The logs of a hub's runs.
@@ -14,7 +14,7 @@ const MAX_FRAME: usize = 256 << 10;
 pub(super) struct Runs {
     all: BTreeMap<ThreadNumber, BTreeMap<RunId, LoggedRun>>,
     len: usize,
-    /// Runs that have new frames, each once.
+    /// Runs with new frames, each once.
     ready: VecDeque<(ThreadNumber, RunId)>,
     begun: u64,
 }
@@ -24,7 +24,7 @@ struct LoggedRun {
     /// Order of arrival.
     number: u64,
     log: RunLog,
-    /// Number of the last event that was polled.
+    /// Number of the last polled event.
     polled: u64,
     is_ready: bool,
 }
@@ -40,7 +40,7 @@ impl Runs {
         Some(&self.all.get(&thread)?.get(run_id)?.log)
     }
 
-    /// Forgets the oldest ended runs until there is room for one more; whether there is.
+    /// Forgets the oldest ended runs until there is room for one more. Returns whether there is room.
     pub(super) fn make_room(&mut self, max: usize, max_bytes: usize) -> bool {
         if self.len < max && self.bytes() <= max_bytes {
             return true;
@@ -66,7 +66,7 @@ impl Runs {
         self.iter().map(|(_, run)| run.log.bytes()).sum()
     }
 
-    /// Begins the log of a run; one that was interrupted and is resumed under its own id counts on.
+    /// Creates the log of a run. A run that is resumed under its own id continues its numbering.
     pub(super) fn insert(
         &mut self,
         thread: ThreadNumber,
@@ -100,7 +100,7 @@ impl Runs {
         run.fits(&pushed)
     }
 
-    /// Adds an event that is written already, as [`push`](Self::push).
+    /// Adds an encoded event, like [`push`](Self::push).
     pub(super) fn push_written(
         &mut self,
         thread: ThreadNumber,
@@ -118,7 +118,7 @@ impl Runs {
         run.fits(&pushed)
     }
 
-    /// Ends the log of a run, returning the outcome of that.
+    /// Ends the log of a run, and returns the outcome of the run.
     pub(super) fn end(&mut self, thread: ThreadNumber, run_id: &RunId) -> Option<RunOutcome> {
         let run = self.all.get_mut(&thread)?.get_mut(run_id)?;
         run.log.end();
@@ -139,7 +139,7 @@ impl Runs {
         self.ready.retain(|(ready, _)| *ready != thread);
     }
 
-    /// Returns the next frames of a run that has any.
+    /// Returns the next new frames of a run.
     pub(super) fn poll(&mut self) -> Option<(ThreadNumber, RunId, Frames, bool)> {
         loop {
             let (thread, run_id) = self.ready.pop_front()?;

@@ -1,7 +1,7 @@
 //! The fast path for text: from the agent's line to the frame in the log.
 //!
-//! Most lines of an agent are pieces of one message or thought. The text of such a line is copied to the frame with its
-//! escapes; the line is not decoded. A line that differs from the previous one only in its text is not even peeked at. All
+//! Most lines of an agent are pieces of one message or thought. The text of such a line is copied into the frame with
+//! its escapes, without decoding. A line that differs from the previous one only in its text is not even peeked at. All
 //! other lines pass through the connection.
 use super::Hub;
 use super::drive::RUN_FULL;
@@ -19,16 +19,17 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::{JsonStr, Peeked};
 
-/// Bytes of a line without its text that are kept for comparison.
+/// Maximum size of a line without its text, for comparison with the next line.
 const MAX_SHAPE: usize = 4096;
 
-/// Texts that are known at the same time.
+/// Maximum number of known open texts.
 const MAX_TEXTS: usize = 8;
 
-/// Shapes that are learnt for one message at most. An agent may number its lines, so that no two have the same shape.
+/// Maximum number of shapes that are learned for one message. An agent may number its lines, so that no two have the
+/// same shape.
 const MAX_LEARNT: u32 = 4;
 
-/// The open texts of threads that may take the fast path, the latest first.
+/// The open texts that may use the fast path, the most recent first.
 #[derive(Debug, Default)]
 pub(super) struct FastTexts {
     texts: Vec<FastText>,
@@ -46,19 +47,19 @@ struct FastText {
     run_id: RunId,
     message: MessageId,
     voice: Voice,
-    /// Id that the agent gave to the message.
+    /// The agent's id of the message.
     key: Option<String>,
     writer: DeltaWriter,
-    /// The line up to its text, with the quote.
+    /// The line before its text, including the quote.
     head: Vec<u8>,
-    /// The line after its text, with the quote.
+    /// The line after its text, including the quote.
     tail: Vec<u8>,
     learnt: u32,
 }
 
 impl Hub {
-    /// Handles a line that differs from the previous one of an open text only in its text. Returns `false` for any other
-    /// line, which is not handled.
+    /// Handles a line that differs from the previous one of an open text only in its text. Returns `false` for other
+    /// lines, without an effect.
     pub(super) fn handle_similar(&mut self, line: &str, now: Duration) -> bool {
         let mut found = self.texts.texts.iter().enumerate();
         let Some((place, text)) = found.find_map(|(place, it)| Some((place, it.text(line)?)))
@@ -68,7 +69,7 @@ impl Hub {
         self.write_text(place, text, now)
     }
 
-    /// Handles a message that was peeked at: on the fast path, or else through the connection.
+    /// Handles a peeked message, on the fast path or through the connection.
     pub(super) fn handle_message(&mut self, line: &Peeked<'_>, now: Duration) {
         let piece = TextPiece::read(line);
         if let Some(piece) = &piece
@@ -85,7 +86,7 @@ impl Hub {
         }
     }
 
-    /// Handles a line that continues an open text. Returns `false` for any other line, which is not handled.
+    /// Handles a line that continues an open text. Returns `false` for other lines, without an effect.
     fn handle_piece(&mut self, line: &Peeked<'_>, piece: &TextPiece<'_>, now: Duration) -> bool {
         let Some(place) = self.texts.texts.iter().position(|it| it.is_continued_by(piece)) else {
             return false;
@@ -99,7 +100,7 @@ impl Hub {
         true
     }
 
-    /// Writes a text, which is in its quotes, to the log, if it is one event and changes nothing else.
+    /// Writes a text in quotes to the log, if it is one event without other effects.
     fn write_text(&mut self, place: usize, text: &str, now: Duration) -> bool {
         self.texts.texts.swap(0, place);
         let Some(known) = self.texts.texts.first() else { return false };
@@ -119,7 +120,7 @@ impl Hub {
         true
     }
 
-    /// Notes the text that a line has begun or continued.
+    /// Records the text that a line has begun or continued.
     fn note_text(&mut self, line: &Peeked<'_>, piece: &TextPiece<'_>, number: ThreadNumber) {
         let Some(thread) = self.threads.get(number) else { return };
         let (Some((_, session)), Some(open)) = (thread.session, thread.conversation.open_text())
@@ -173,7 +174,7 @@ impl FastText {
         piece.tag == tag && piece.session == self.session_id && piece.message_id.is_none_or(is_same)
     }
 
-    /// Keeps the shape of a line: the line without its text, which is a part of it.
+    /// Records the shape of a line: the line without its text.
     fn learn(&mut self, line: &str, text: &str) {
         if self.learnt >= MAX_LEARNT {
             return;
@@ -191,7 +192,7 @@ impl FastText {
         }
     }
 
-    /// The text of a line of this shape, in its quotes.
+    /// Returns the text of a line of this shape, in quotes.
     fn text<'a>(&self, line: &'a str) -> Option<&'a str> {
         let start = self.head.len().checked_sub(1)?;
         let bytes = line.as_bytes();
@@ -200,7 +201,7 @@ impl FastText {
     }
 }
 
-/// Decodes a string of one character or more; returns it with its spelling.
+/// Decodes a string of at least one character. Returns the value and the encoded form.
 fn decoded(text: &str) -> Option<(Cow<'_, str>, JsonString<'_>)> {
     let delta = JsonString::from_text(text).ok().filter(|_| text.len() > 2)?;
     Some((JsonStr::new(text)?.decode()?, delta))

@@ -1,7 +1,7 @@
-//! The members of a line that is a piece of text, read without decoding.
+//! The members of a line with a piece of text, read without decoding.
 use jsonrpc_core::{JsonStr, Kind, MemberReader, Peeked};
 
-/// A piece of a message or thought that has these members and no others, in either version of the protocol.
+/// A piece of a message or thought with exactly these members, in either version of the protocol.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextPiece<'a> {
     /// Id of the session, as JSON text.
@@ -9,7 +9,7 @@ pub(super) struct TextPiece<'a> {
     /// Kind of the update, as JSON text.
     pub(super) tag: &'a str,
     pub(super) message_id: Option<JsonStr<'a>>,
-    /// The text, in its quotes.
+    /// The text, in quotes.
     pub(super) text: &'a str,
 }
 
@@ -21,7 +21,7 @@ struct Update<'a> {
 }
 
 impl<'a> TextPiece<'a> {
-    /// Reads a line. Returns `None` if it has other members, which may matter, or one of these twice.
+    /// Reads a line. Returns `None` if it has other members, or one of these twice.
     pub(super) fn read(line: &Peeked<'a>) -> Option<Self> {
         let is_update = line.method().is_some_and(|method| method == "session/update");
         if line.kind() != Kind::Notification || !is_update {
@@ -60,7 +60,7 @@ impl<'a> Update<'a> {
     }
 }
 
-/// Reads the text of a block that has no other members.
+/// Reads the text of a block without other members.
 fn text_of<'a>(block: &mut MemberReader<'a>) -> Option<&'a str> {
     let (mut tag, mut text) = (None, None);
     while let Some(name) = block.next_name().ok()? {
@@ -73,7 +73,7 @@ fn text_of<'a>(block: &mut MemberReader<'a>) -> Option<&'a str> {
     text.filter(|_| tag == Some("\"text\""))
 }
 
-/// Reads a string, in its quotes.
+/// Reads a string, in quotes.
 fn string<'a>(members: &mut MemberReader<'a>) -> Option<&'a str> {
     members.value().ok().filter(|value| value.starts_with('"'))
 }

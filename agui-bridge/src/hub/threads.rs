@@ -1,4 +1,4 @@
-//! The threads of a hub: by number, by name, and by the time at which they have something to do.
+//! The threads of a hub: by number, by name, and by deadline.
 use crate::conversation::{Conversation, SessionNumber, Trouble};
 use acp_types::client::SessionKey;
 use alloc::boxed::Box;
@@ -15,11 +15,11 @@ pub(super) struct ThreadNumber(pub(super) u64);
 pub(super) struct HubThread {
     pub(super) name: Box<str>,
     pub(super) conversation: Conversation,
-    /// The session that the conversation has attached.
+    /// The attached session of the conversation.
     pub(super) session: Option<(SessionNumber, SessionKey)>,
-    /// Time at which its timer fires; not after the conversation's own.
+    /// Time of its timer; not after the conversation's deadline.
     timer: Option<Duration>,
-    /// Time since which no run is open.
+    /// Time of the end of the last run; `None` while a run is open.
     rests_since: Option<Duration>,
 }
 
@@ -30,10 +30,10 @@ pub(super) struct Threads {
     by_name: BTreeMap<Box<str>, ThreadNumber>,
     by_session: BTreeMap<SessionKey, ThreadNumber>,
     timers: BTreeSet<(Duration, ThreadNumber)>,
-    /// Threads without an open run, by the time since which they rest.
+    /// Threads without an open run, by the end of their last run.
     resting: BTreeSet<(Duration, ThreadNumber)>,
     numbered: u64,
-    /// Failure of the last attempt to connect, until the next one.
+    /// Failure of the last connection attempt, until the next one.
     lost: Option<Trouble>,
 }
 
@@ -62,7 +62,7 @@ impl Threads {
         self.all.get_mut(&number)
     }
 
-    /// Number of the next thread that is inserted.
+    /// Returns the number of the next thread.
     pub(super) fn next(&self) -> ThreadNumber {
         ThreadNumber(self.numbered + 1)
     }
@@ -103,7 +103,7 @@ impl Threads {
         Some(removed)
     }
 
-    /// Thread of a session, with the number that its conversation has for that.
+    /// Returns the thread of a session, with the conversation's number of the session.
     pub(super) fn session(&self, key: SessionKey) -> Option<(ThreadNumber, SessionNumber)> {
         let number = *self.by_session.get(&key)?;
         Some((number, self.all.get(&number)?.session?.0))
@@ -113,7 +113,7 @@ impl Threads {
         self.all.get(self.by_session.get(&key)?)
     }
 
-    /// Sets the session that a conversation has attached; returns the one before.
+    /// Sets the attached session of a conversation. Returns the previous one.
     pub(super) fn attach(
         &mut self,
         number: ThreadNumber,
@@ -129,7 +129,7 @@ impl Threads {
         before.map(|(_, key)| key)
     }
 
-    /// Forgets the sessions of a connection that is closed.
+    /// Forgets the sessions of a closed connection.
     pub(super) fn detach_all(&mut self) {
         self.by_session.clear();
         self.all.values_mut().for_each(|thread| thread.session = None);
@@ -137,7 +137,7 @@ impl Threads {
 
     /// Sets the timer of a thread after its conversation has handled an input.
     ///
-    /// A timer that fires early is harmless, and setting it anew for each piece of text is not.
+    /// A timer that fires early is harmless, and cheaper than a new timer for each piece of text.
     pub(super) fn set_timer(&mut self, number: ThreadNumber, now: Duration) {
         let Some(thread) = self.all.get_mut(&number) else { return };
         let next = thread.conversation.poll_timeout();
@@ -160,13 +160,13 @@ impl Threads {
         }
     }
 
-    /// Threads with timers that have fired.
+    /// Returns the threads with expired timers.
     pub(super) fn due(&self, now: Duration) -> Vec<ThreadNumber> {
         let due = self.timers.iter().take_while(|(timer, _)| *timer <= now);
         due.map(|(_, number)| *number).collect()
     }
 
-    /// Threads that have rested for too long.
+    /// Returns the threads that were idle for too long.
     pub(super) fn idle(&self, now: Duration, limit: Duration) -> Vec<ThreadNumber> {
         let is_over = |since: Duration| since.saturating_add(limit) <= now;
         let idle = self.resting.iter().take_while(|(since, _)| is_over(*since));
@@ -179,12 +179,12 @@ impl Threads {
         timer.into_iter().chain(idle).min()
     }
 
-    /// Notes a failure to connect, for threads that are inserted before the next attempt.
+    /// Records a failed connection attempt, for threads that are added before the next attempt.
     pub(super) fn lose(&mut self, trouble: &Trouble) {
         self.lost = Some(trouble.clone());
     }
 
-    /// Notes an attempt to connect.
+    /// Records a connection attempt.
     pub(super) fn find_again(&mut self) {
         self.lost = None;
     }

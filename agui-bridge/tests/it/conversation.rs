@@ -1,4 +1,4 @@
-//! Runs of a conversation: how they begin, wait, and end.
+//! Runs of a conversation: their beginning, waiting and end.
 use crate::thread::{
     Rig, failed, input, opened, options, permission, raw, refused, request, said, user,
 };
@@ -25,7 +25,7 @@ fn resume(id: &str, payload: &Value) -> Value {
     json!({"resume": [{"interruptId": id, "status": "resolved", "payload": payload}]})
 }
 
-/// The answers that went to the agent, by request.
+/// The responses to the agent, by request.
 fn replies(rig: &Rig) -> Vec<(u64, Value)> {
     let reply = |command: &Command| match command {
         Command::Reply { request, reply: AgentReply::Answer(answer), .. } => {
@@ -37,7 +37,7 @@ fn replies(rig: &Rig) -> Vec<(u64, Value)> {
 }
 
 #[test]
-fn a_thread_keeps_its_session() {
+fn thread_keeps_its_session() {
     let mut rig = Rig::connected(options());
     assert_eq!(rig.say("1", "Hi"), Ok(Accepted::Begun));
     assert_eq!((&*rig.opening().cwd, &rig.opening().origin), ("/work", &SessionOrigin::New));
@@ -59,7 +59,7 @@ fn a_thread_keeps_its_session() {
 }
 
 #[test]
-fn an_input_that_says_nothing_new_needs_no_agent() {
+fn input_without_news_needs_no_agent() {
     let mut rig = Rig::connected(options());
     rig.turn("1", "Hi", "Hello.");
     rig.take_commands();
@@ -71,7 +71,7 @@ fn an_input_that_says_nothing_new_needs_no_agent() {
 }
 
 #[test]
-fn the_same_input_is_not_run_again() {
+fn repeated_input_does_not_run_again() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Hi").unwrap();
     assert_eq!(rig.say("1", "Hi"), Ok(Accepted::Again("1".into())));
@@ -96,7 +96,7 @@ fn known_runs_are_bounded() {
 }
 
 #[test]
-fn an_input_that_cannot_be_mapped_is_refused() {
+fn input_without_a_prompt_is_refused() {
     let mut rig = Rig::connected(options());
     let blank = input("1", &[user("u", " ")], &json!({}));
     let Err(RunRefused::Input(error)) = rig.run(blank) else { panic!() };
@@ -106,7 +106,7 @@ fn an_input_that_cannot_be_mapped_is_refused() {
 }
 
 #[test]
-fn a_busy_thread_refuses_queues_or_supersedes() {
+fn busy_thread_refuses_queues_or_supersedes() {
     let mut rig = Rig::connected(options());
     rig.say("1", "one").unwrap();
     assert_eq!(rig.say("2", "two"), Err(RunRefused::Busy));
@@ -149,7 +149,7 @@ fn a_busy_thread_refuses_queues_or_supersedes() {
 }
 
 #[test]
-fn a_queued_run_that_is_cancelled_ends_in_its_turn() {
+fn cancelled_queued_run_ends_in_its_turn() {
     let mut queues = options();
     queues.when_busy = WhenBusy::Queue;
     let mut rig = Rig::connected(queues);
@@ -161,7 +161,7 @@ fn a_queued_run_that_is_cancelled_ends_in_its_turn() {
     rig.end();
     assert_eq!(rig.kinds("2"), ["RUN_STARTED", CANCELLED]);
     assert!(!rig.cancel("2"));
-    // The agent has not seen its message, so that the next prompt has both.
+    // The agent does not have its message, so the next prompt has both.
     rig.run(input(
         "3",
         &[user("u-1", "one"), user("u-2", "two"), user("u-3", "three")],
@@ -172,7 +172,7 @@ fn a_queued_run_that_is_cancelled_ends_in_its_turn() {
 }
 
 #[test]
-fn a_cancelled_turn_has_a_grace() {
+fn cancelled_turn_has_a_grace_period() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Hi").unwrap();
     rig.open("s");
@@ -196,7 +196,7 @@ fn a_cancelled_turn_has_a_grace() {
 }
 
 #[test]
-fn a_run_is_cancelled_while_its_session_is_opened() {
+fn run_is_cancelled_while_its_session_is_opened() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Hi").unwrap();
     rig.cancel("1");
@@ -231,7 +231,7 @@ fn runs_wait_for_the_agent() {
 }
 
 #[test]
-fn a_permission_request_interrupts_the_run() {
+fn permission_request_interrupts_the_run() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Write").unwrap();
     rig.open("s");
@@ -255,7 +255,7 @@ fn a_permission_request_interrupts_the_run() {
 }
 
 #[test]
-fn an_interrupted_run_is_resumed_under_its_own_id() {
+fn interrupted_run_is_resumed_under_its_own_id() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Write").unwrap();
     rig.open("s");
@@ -268,7 +268,7 @@ fn an_interrupted_run_is_resumed_under_its_own_id() {
 }
 
 #[test]
-fn a_question_is_answered_beside_the_runs() {
+fn question_is_answered_outside_of_runs() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Write").unwrap();
     rig.open("s");
@@ -288,7 +288,7 @@ fn a_question_is_answered_beside_the_runs() {
 }
 
 #[test]
-fn a_new_prompt_follows_the_turn_that_it_abandons() {
+fn new_prompt_follows_the_abandoned_turn() {
     let mut abandons = options();
     abandons.translator.unanswered = Unanswered::Abandon;
     let mut rig = Rig::connected(abandons);
@@ -311,7 +311,7 @@ fn a_new_prompt_follows_the_turn_that_it_abandons() {
     rig.end();
     assert_eq!(rig.outcome("2"), OK);
 
-    // The turn does not end: the prompt goes to a new session.
+    // The turn does not end: the prompt is sent in a new session.
     let mut abandons = options();
     abandons.translator.unanswered = Unanswered::Abandon;
     let mut rig = Rig::connected(abandons);
@@ -327,7 +327,7 @@ fn a_new_prompt_follows_the_turn_that_it_abandons() {
 }
 
 #[test]
-fn a_changed_conversation_has_a_new_session() {
+fn changed_conversation_has_a_new_session() {
     let mut rig = Rig::connected(options());
     rig.turn("1", "Hi", "Hello.");
     rig.say("2", "Bye").unwrap();
@@ -349,7 +349,7 @@ fn a_changed_conversation_has_a_new_session() {
 }
 
 #[test]
-fn a_session_lasts_a_turn_where_the_rules_say_so() {
+fn session_for_each_turn_is_configurable() {
     let mut of_turn = options();
     of_turn.rules.session = SessionScope::Turn;
     let mut rig = Rig::connected(of_turn);
@@ -367,7 +367,7 @@ fn a_session_lasts_a_turn_where_the_rules_say_so() {
 }
 
 #[test]
-fn a_session_is_continued_after_the_agent_was_lost() {
+fn session_is_continued_after_a_lost_agent() {
     let mut rig = Rig::new(options());
     rig.connect(resumes());
     rig.turn("1", "Hi", "Hello.");
@@ -382,7 +382,7 @@ fn a_session_is_continued_after_the_agent_was_lost() {
     rig.end();
     assert_eq!(rig.outcome("3"), OK);
 
-    // And in another process.
+    // Another process continues as well.
     let Some(Notice::Remember(remembered)) =
         rig.notices.iter().rfind(|notice| matches!(notice, Notice::Remember(_))).cloned()
     else {
@@ -405,7 +405,7 @@ fn a_session_is_continued_after_the_agent_was_lost() {
 }
 
 #[test]
-fn a_session_that_cannot_be_continued_is_replaced() {
+fn session_that_cannot_be_continued_is_replaced() {
     let mut rig = Rig::new(options());
     rig.connect(resumes());
     rig.turn("1", "Hi", "Hello.");
@@ -423,7 +423,7 @@ fn a_session_that_cannot_be_continued_is_replaced() {
     rig.end();
     assert_eq!(rig.outcome("2"), OK);
 
-    // A run that is cancelled meanwhile does not wait for the session.
+    // A run that is cancelled before does not wait for the session.
     rig.disconnect();
     rig.connect(resumes());
     rig.say("3", "Hello?").unwrap();
@@ -433,7 +433,7 @@ fn a_session_that_cannot_be_continued_is_replaced() {
 }
 
 #[test]
-fn a_refused_session_ends_the_run() {
+fn refused_session_ends_the_run() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Hi").unwrap();
     let error = refused(&json!({"code": -32000, "message": "log in"}));
@@ -445,7 +445,7 @@ fn a_refused_session_ends_the_run() {
 }
 
 #[test]
-fn turns_fail_by_the_reason() {
+fn failed_turn_reports_its_reason() {
     let lost = json!({"code": -32002, "message": "gone", "data": {"sessionId": "s"}});
     let table = [
         (TurnError::Call(refused(&lost)), "RUN_ERROR ACP_SESSION_NOT_FOUND", true),
@@ -470,7 +470,7 @@ fn turns_fail_by_the_reason() {
 }
 
 #[test]
-fn requests_of_a_session_that_was_left_are_not_answered_by_the_thread() {
+fn requests_of_a_released_session_are_not_answered() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Hi").unwrap();
     rig.open("s");
@@ -482,7 +482,7 @@ fn requests_of_a_session_that_was_left_are_not_answered_by_the_thread() {
 }
 
 #[test]
-fn requests_for_files_are_the_programs() {
+fn file_requests_are_returned_to_the_program() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Hi").unwrap();
     rig.open("s");
@@ -498,7 +498,7 @@ fn requests_for_files_are_the_programs() {
 }
 
 #[test]
-fn members_of_meta_go_with_the_runs_requests() {
+fn run_meta_is_sent_with_its_requests() {
     let mut rig = Rig::connected(options());
     let mut run = RunRequest::from(input("1", &[user("u", "Hi")], &json!({})));
     run.meta.insert("traceparent", raw(&json!("00-1-2-01")));
@@ -512,7 +512,7 @@ fn members_of_meta_go_with_the_runs_requests() {
 }
 
 #[test]
-fn lost_updates_are_told() {
+fn lost_updates_are_reported() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Hi").unwrap();
     rig.open("s");

@@ -1,4 +1,4 @@
-//! What holds for a conversation whatever happens, in whatever order.
+//! Properties of a conversation for any inputs in any order.
 use crate::generated::{cases, options as translator_options, update, update_v2};
 use crate::thread::{ended, failed, opened, permission, raw, read, refused, request};
 use acp_types::client::{
@@ -25,7 +25,7 @@ use std::time::Duration;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// The number of the run, of the messages of its input, of the answers in it, and whether the page has tools.
+    /// Number of the run, of the messages of its input, of the answers in it, and whether the page has tools.
     Run(u8, u8, u8, bool),
     Cancel(u8),
     Connect(u8),
@@ -33,7 +33,7 @@ enum Op {
     Disconnect,
     Fail,
     Session(Box<Happening>),
-    /// The same of a session that was left.
+    /// The same, for a released session.
     Stale(Box<Happening>),
     Answer(u8, u8),
     Call,
@@ -128,15 +128,15 @@ fn options() -> impl Strategy<Value = ConversationOptions> {
     )
 }
 
-/// What the program and the connection know, and what they hold against what comes out.
+/// The state of the program and of the connection, against which outputs are checked.
 struct World {
     thread: Conversation,
-    /// Whether the thread is written and read between any two steps.
+    /// Whether the thread is serialized and restored between any two steps.
     is_written: bool,
     now: Duration,
     verifier: Verifier,
     profile: Profile,
-    /// How often each run was accepted, and has ended.
+    /// Number of acceptances and ends of each run.
     runs: BTreeMap<RunId, (usize, usize)>,
     /// Number of runs that have begun.
     begun: usize,
@@ -145,7 +145,7 @@ struct World {
     left: Option<SessionNumber>,
     is_open: bool,
     has_turn: bool,
-    /// Requests of the agent that have no answer, by number.
+    /// Requests of the agent without a response, by number.
     asked: BTreeSet<u64>,
     requests: u64,
     calls: BTreeSet<ToolCallId>,
@@ -183,7 +183,7 @@ impl World {
             let text = serde_json::to_string(&self.thread).unwrap();
             self.thread = serde_json::from_str(&text).unwrap();
         }
-        // What is due comes before what happens.
+        // Deadlines come before the next step.
         let now = self.now;
         self.thread.handle_timeout(now);
         self.drain()?;
@@ -452,7 +452,7 @@ impl World {
         Ok(())
     }
 
-    /// What the connection would refuse.
+    /// Checks that the connection would accept the command.
     fn command(&mut self, command: &Command) -> Result<(), TestCaseError> {
         match command {
             Command::Open(session, _) => {
@@ -487,7 +487,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether the event ends its run.
+    /// Returns whether the event ends its run.
     fn event_out(&mut self, event: &Event) -> Result<bool, TestCaseError> {
         let renamed = self.renamed(event);
         self.verifier.handle(&renamed).map_err(|error| TestCaseError::fail(error.to_string()))?;
@@ -502,7 +502,7 @@ impl World {
         Ok(matches!(event, Event::RunFinished(_) | Event::RunError(_)))
     }
 
-    /// The event of a run whose id is used once: an id may be used again when its run was forgotten, and by a client that
+    /// Returns the event with a unique run id. An id is reused after its run was forgotten, and by a client that
     /// resumes under the same id.
     fn renamed(&mut self, event: &Event) -> Event {
         let mut event = event.clone();
@@ -519,7 +519,7 @@ impl World {
         event
     }
 
-    /// What holds between any two steps.
+    /// Checks the properties between any two steps.
     fn check(&self) -> Result<(), TestCaseError> {
         let state = serde_json::to_value(&self.thread)?;
         let len = |pointer: &str| match state.pointer(pointer) {
@@ -543,7 +543,7 @@ impl World {
         Ok(())
     }
 
-    /// The end of everything.
+    /// Ends the test.
     fn finish(&mut self) -> Result<(), TestCaseError> {
         self.play(&Op::Disconnect)?;
         prop_assert!(!self.thread.is_running());
@@ -566,10 +566,10 @@ fn pick<T>(from: &[T], nth: u8) -> Option<&T> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Each run ends once, requests are answered once, streams are in order, and nothing grows beyond its bound, for any
-    /// order of inputs.
+    /// Each run ends once, requests are answered once, streams are in order, and memory is bounded, for any order of
+    /// inputs.
     #[test]
-    fn conversations_keep_their_laws(
+    fn conversation_is_valid_for_any_inputs(
         options in options(),
         steps in proptest::collection::vec(op(), 0..60),
     ) {
@@ -582,9 +582,9 @@ proptest! {
         world.finish()?;
     }
 
-    /// A conversation that is written and read between any two inputs does the same.
+    /// Serialization between any two inputs does not change the outputs.
     #[test]
-    fn conversations_go_on_elsewhere(
+    fn serialized_conversation_continues(
         options in options(),
         steps in proptest::collection::vec(op(), 0..30),
     ) {

@@ -1,4 +1,4 @@
-//! Tools and settings of a conversation: the page's, the program's, and what a user may set.
+//! Tools and settings of a conversation: page tools, program tools, and settings of the user.
 use crate::thread::{Rig, input, opened, options, permission, raw, request, said, update, user};
 use acp_types::client::SessionEvent;
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
@@ -42,7 +42,7 @@ fn call() -> NewCall {
     NewCall::new("pick", raw(&json!({"of": "the wall"})))
 }
 
-/// A thread in whose run the page's tool was called.
+/// A thread with an open call of a page tool.
 fn calling() -> (Rig, agui_types::id::ToolCallId) {
     let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
     rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
@@ -52,7 +52,7 @@ fn calling() -> (Rig, agui_types::id::ToolCallId) {
 }
 
 #[test]
-fn a_session_is_given_a_server_that_the_agent_reaches() {
+fn session_gets_a_supported_server() {
     let none = (AgentFeatures::default(), false);
     let mut over_http = AgentFeatures::default();
     (over_http.mcp_http, over_http.mcp_stdio) = (true, true);
@@ -69,7 +69,7 @@ fn a_session_is_given_a_server_that_the_agent_reaches() {
 }
 
 #[test]
-fn a_call_is_parked_and_answered_by_the_next_input() {
+fn call_is_parked_and_answered_by_the_next_input() {
     let (mut rig, id) = calling();
     rig.wait(Duration::from_millis(100));
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_call_is_parked_and_answered_by_the_next_input() {
 }
 
 #[test]
-fn a_result_comes_beside_a_run() {
+fn result_arrives_outside_of_a_run() {
     let (mut rig, id) = calling();
     let result = ToolResult::text("green");
     let complete = |rig: &mut Rig| {
@@ -112,7 +112,7 @@ fn a_result_comes_beside_a_run() {
 }
 
 #[test]
-fn a_call_ends_with_its_turn() {
+fn call_ends_with_its_turn() {
     let (mut rig, id) = calling();
     rig.end();
     assert!(rig.notices.contains(&Notice::ToolAnswered(id, Outcome::Cancelled)));
@@ -120,7 +120,7 @@ fn a_call_ends_with_its_turn() {
 }
 
 #[test]
-fn a_withdrawn_call_has_no_answer() {
+fn withdrawn_call_has_no_answer() {
     let (mut rig, id) = calling();
     rig.thread.handle_tool_withdrawn(&id, rig.now);
     rig.end();
@@ -128,7 +128,7 @@ fn a_withdrawn_call_has_no_answer() {
 }
 
 #[test]
-fn a_late_result_begins_the_next_prompt() {
+fn late_result_begins_the_next_prompt() {
     let (mut rig, id) = calling();
     rig.thread.handle_tool_withdrawn(&id, rig.now);
     rig.end();
@@ -138,7 +138,7 @@ fn a_late_result_begins_the_next_prompt() {
 }
 
 #[test]
-fn a_call_that_waits_is_shown_to_be_alive() {
+fn waiting_call_reports_progress() {
     let (mut rig, id) = calling();
     rig.thread.handle_disconnect(rig.now);
     rig.wait(Duration::from_secs(15));
@@ -146,7 +146,7 @@ fn a_call_that_waits_is_shown_to_be_alive() {
 }
 
 #[test]
-fn permission_for_a_pages_tool_is_given() {
+fn permission_for_a_page_tool_is_granted() {
     let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
     rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
     rig.open("s");
@@ -186,7 +186,7 @@ fn contextual_tools_are_announced_and_acknowledged() {
 }
 
 #[test]
-fn a_tool_of_the_program_asks_the_user() {
+fn program_tool_asks_the_user() {
     let question = || ToolQuestion::new("book", "Which day?", ElicitationSchema::new());
     let mut rig = Rig::connected(options());
     assert_eq!(rig.thread.handle_question(question(), rig.now), Err(QuestionError::NoSession));
@@ -207,7 +207,7 @@ fn a_tool_of_the_program_asks_the_user() {
     rig.wait(Duration::ZERO);
     assert!(rig.notices.contains(&Notice::QuestionAnswered(key, accept)));
     assert!(!rig.commands.iter().any(|command| matches!(command, Command::Reply { .. })));
-    // One that the tool takes back is cancelled, once.
+    // A question withdrawn by its tool is cancelled, once.
     let key = rig.thread.handle_question(question(), rig.now).unwrap();
     rig.thread.handle_question_withdrawn(key, rig.now);
     rig.thread.handle_question_withdrawn(key, rig.now);
@@ -233,7 +233,7 @@ fn questions_are_bounded() {
 }
 
 #[test]
-fn a_user_sets_what_the_session_has() {
+fn user_changes_a_setting() {
     let mut rig = Rig::connected(options());
     let mode = Setting::Mode("code".into());
     assert_eq!(rig.thread.handle_setting(mode.clone(), rig.now), Err(QuestionError::NoSession));
@@ -261,14 +261,14 @@ fn a_user_sets_what_the_session_has() {
     rig.thread.handle_setting_ended(key, refused.clone(), rig.now);
     rig.wait(Duration::ZERO);
     assert!(rig.notices.contains(&Notice::SettingEnded(key, refused.map(|_: Option<_>| ()))));
-    // The agent changes it itself.
+    // The agent changes the setting.
     let update = update(&json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"}));
     assert!(rig.session(SessionEvent::Update(update)).is_none());
     assert_eq!(current(&rig), "ask");
 }
 
 #[test]
-fn an_input_sets_what_it_may() {
+fn input_changes_allowed_settings() {
     let mut allowing = options();
     allowing.rules.forwarded.mode = true;
     allowing.rules.forwarded.config = vec!["model".into(), "count".into()];

@@ -1,4 +1,4 @@
-//! A hub between an agent that is a list of lines and pages that read frames.
+//! A hub between a scripted agent and pages that read frames.
 use crate::thread::{input, options, user};
 use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
@@ -14,16 +14,16 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A hub, its agent, and all frames that came.
+/// A hub, its agent, and all polled frames.
 struct Rig {
     hub: Hub,
     now: Duration,
-    /// Prompts that are not answered, by session.
+    /// Prompts without a response, by session.
     prompts: BTreeMap<String, Value>,
     sent: Vec<Value>,
     capabilities: Value,
     sessions: usize,
-    /// Bytes of the frames of each run.
+    /// Frames of each run, as bytes.
     read: BTreeMap<(String, String), Vec<u8>>,
     events: Vec<HubEvent>,
 }
@@ -66,7 +66,7 @@ impl Rig {
         self.line(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 
-    /// Has the agent answer what it can without the test, and takes what came out.
+    /// Lets the agent respond to simple requests, and takes the outputs.
     fn exchange(&mut self) {
         while let Some(transmit) = self.hub.poll_transmit() {
             let message: Value = serde_json::from_slice(&transmit.line).unwrap();
@@ -188,7 +188,7 @@ fn unread_thread_delays_no_other() {
             rig.hub.handle_line(Ok(&slow), rig.now);
         }
         rig.hub.handle_line(Ok(&fast), rig.now);
-        // At the same time the fast thread's event can be read, and nothing but that.
+        // Meanwhile only the fast thread's event can be read.
         let Some(Read::Frames(frames)) = rig.hub.read("fast", &"1".into(), after, 1 << 20) else {
             panic!("the event is late")
         };
@@ -236,7 +236,7 @@ fn runs_fail_with_the_connection_and_wait_for_the_next() {
     rig.hub.handle_unavailable(Failure::AgentUnavailable, "no such program", rig.now);
     rig.say("c", "3").unwrap();
     assert_eq!(rig.kinds("c", "3"), ["RUN_STARTED", "RUN_ERROR AGENT_UNAVAILABLE"]);
-    // One that resumes sessions.
+    // An agent that resumes sessions.
     rig.capabilities = json!({"sessionCapabilities": {"resume": {}}});
     rig.connect();
     rig.say("a", "4").unwrap();
@@ -286,7 +286,7 @@ fn interrupt_is_resumed_by_the_next_input() {
 }
 
 #[test]
-fn a_run_resumed_under_its_own_id_counts_on() {
+fn run_resumed_under_its_own_id_continues_its_numbers() {
     let mut rig = Rig::connected(hub_options());
     rig.say("a", "1").unwrap();
     let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c", "title": "Write"}, "options":
@@ -347,7 +347,7 @@ fn threads_and_runs_are_bounded() {
     rig.end("s1");
     rig.hub.forget_run("a", &"2".into());
     assert!(rig.hub.log("a", &"2".into()).is_none());
-    // A thread that rests is removed, one that runs is not.
+    // An idle thread is removed, a running one is not.
     rig.wait(Duration::from_secs(30 * 60));
     assert_eq!(rig.hub.threads().collect::<Vec<_>>(), ["b"]);
     assert!(rig.events.contains(&HubEvent::ThreadRemoved("a".into())));
@@ -370,7 +370,7 @@ fn refused_queued_run_has_no_log() {
 }
 
 #[test]
-fn a_removed_thread_leaves_its_session() {
+fn removed_thread_releases_its_session() {
     let mut rig = Rig::new(hub_options());
     rig.capabilities = json!({"sessionCapabilities": {"close": {}}});
     rig.connect();

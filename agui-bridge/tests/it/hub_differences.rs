@@ -1,8 +1,8 @@
-//! The events of a hub beside those of a translator that is fed by hand, and where they may differ.
+//! Events of a hub compared with those of a translator, and the permitted differences.
 //!
-//! A hub opens a session within the run that needs it, so that the page sees what the agent announces of the session. The
-//! recorded clients have opened their sessions before the first prompt. What their agents sent in between is given to the
-//! translator after that prompt, as the hub has it.
+//! A hub opens a session within the run that needs it, so that the page sees the announcements of the session. The
+//! recorded clients opened their sessions before the first prompt. The translator therefore gets the messages in
+//! between after that prompt, as in the hub.
 use crate::hub_player::play;
 use crate::replay::{How, Sent, replay};
 use crate::script::verify;
@@ -10,11 +10,11 @@ use agui_types::profile::Profile;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A difference between the two ways. Streams that differ in nothing else have the same events in the same order.
+/// A permitted difference. Apart from these, both have the same events in the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Difference {
-    /// A snapshot of the messages ends with the user's message of the run. The page shows that message already, and would
-    /// lose it to a snapshot without it.
+    /// A snapshot of the messages ends with the user's message of the run. The page already shows that message, and
+    /// would lose it with a snapshot without it.
     OwnMessage,
     /// A loaded session without messages makes no snapshot, which would remove the messages of the page.
     EmptySnapshot,
@@ -23,7 +23,7 @@ pub(crate) enum Difference {
 impl Difference {
     const ALL: [Self; 2] = [Self::OwnMessage, Self::EmptySnapshot];
 
-    /// The events without this difference.
+    /// Returns the events without this difference.
     fn removed(self, mut events: Vec<Value>) -> Vec<Value> {
         match self {
             Self::OwnMessage => {
@@ -41,7 +41,7 @@ impl Difference {
     }
 }
 
-/// The messages with what an agent sent between the opening of a session and its first prompt after that prompt.
+/// Returns the messages, with those between the opening of a session and its first prompt moved after that prompt.
 fn opened_in_runs(messages: &[Sent]) -> Vec<Sent> {
     let (mut ordered, mut open) = (Vec::new(), BTreeSet::new());
     let (mut held, mut loads) = (BTreeMap::<String, Vec<Sent>>::new(), BTreeMap::new());
@@ -74,7 +74,7 @@ fn opened_in_runs(messages: &[Sent]) -> Vec<Sent> {
     ordered
 }
 
-/// The number of sessions that were compared, and of those with each difference.
+/// Number of compared sessions, and of those with each difference.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
     pub(crate) sessions: usize,
@@ -83,10 +83,10 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Compares the events that a recording becomes in both ways.
+    /// Compares the events of a recording in both ways.
     ///
     /// # Errors
-    /// A session has an event that the other way does not have there.
+    /// An event of a session differs.
     pub(crate) fn add(&mut self, messages: &[Sent], profile: Profile) -> Result<(), String> {
         let by_hub = play(messages, profile);
         for session in replay(&opened_in_runs(messages), How::Known(profile)) {
@@ -123,9 +123,9 @@ impl Compared {
     }
 }
 
-/// The events without what only the two ends of a recording differ in.
+/// Returns the events without the differences at the two ends of a recording.
 fn common(mut events: Vec<Value>) -> Vec<Value> {
-    // The run that shows what a translator still has is not in the recording.
+    // The run with the translator's remaining events is not in the recording.
     let last = events.iter().rposition(|it| it["type"] == "RUN_STARTED" && it["runId"] == "last");
     events.truncate(last.unwrap_or(events.len()));
     for event in events.iter_mut().filter(|event| event["code"] == "AGENT_EXITED") {

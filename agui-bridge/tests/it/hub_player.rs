@@ -1,4 +1,4 @@
-//! Plays a recording to a hub: line by line as the agent sent them, with the answers that the recorded client gave.
+//! Plays a recording to a hub: the agent's lines, with the responses of the recorded client.
 use crate::replay::{Sent, read};
 use crate::script::in_stream;
 use acp_types::client::{self, CloseReason, Reply};
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const NOW: Duration = Duration::ZERO;
 
-/// The events of each session of a recording that was prompted, for a client of this profile.
+/// Returns the events of each prompted session of a recording, for a client of this profile.
 pub(crate) fn play(messages: &[Sent], profile: Profile) -> BTreeMap<String, Vec<Value>> {
     let mut player = Player::new(profile);
     messages.iter().for_each(|message| player.handle(message));
@@ -29,12 +29,12 @@ struct Player {
     profile: Profile,
     /// Methods and sessions of the recorded client's requests, by id.
     requests: BTreeMap<String, (String, String)>,
-    /// Ids that the hub gave to its requests, by the recorded ids.
+    /// The hub's request ids, by the recorded ids.
     ids: BTreeMap<String, Value>,
     /// Responses to `session/new`, by session.
     opened: BTreeMap<String, Value>,
     sessions: BTreeMap<String, Session>,
-    /// Thread and interrupt of each unanswered request of the agent, by id.
+    /// Thread and interrupt of each open request of the agent, by id.
     questions: BTreeMap<String, (String, String)>,
     frames: BTreeMap<String, Vec<u8>>,
 }
@@ -43,7 +43,7 @@ struct Player {
 struct Session {
     /// Whether the hub has opened it.
     is_open: bool,
-    /// Lines that the agent sent before that, and its response to `session/load`.
+    /// Lines of the agent before that, and its response to `session/load`.
     held: Vec<Held>,
     runs: usize,
     /// The last run that was not refused.
@@ -121,7 +121,7 @@ impl Player {
             let info = Implementation::new("test", "1");
             options = options.with_v2(InitializeRequestV2::new(ProtocolVersion::V2, info));
         }
-        // The recording goes on with another process of the agent.
+        // The recording continues with another process of the agent.
         self.hub.handle_closed(CloseReason::AgentClosed("another follows".into()), NOW);
         self.pump();
         self.sessions.values_mut().for_each(|session| session.is_open = false);
@@ -145,7 +145,7 @@ impl Player {
         let input =
             json!({"threadId": "thread", "runId": format!("run-{run}"), "messages": [said]});
         let input: agui_types::input::RunAgentInput = read(&input.to_string());
-        // A prompt beside an open one is refused, as by hand.
+        // A prompt during another one is refused, as by the translator.
         if self.hub.handle_run(name, input, NOW).is_ok() {
             self.sessions.entry(name.to_owned()).or_default().accepted = run;
         }
@@ -169,7 +169,7 @@ impl Player {
         self.hub.insert_thread(name, thread, NOW).unwrap();
     }
 
-    /// Answers what the hub sends to open the session of a prompt.
+    /// Answers the hub's requests that open the session of a prompt.
     fn exchange(&mut self, name: &str, prompt: &str) {
         while let Some(transmit) = self.hub.poll_transmit() {
             let request: Value = serde_json::from_slice(&transmit.line).unwrap();
@@ -214,7 +214,7 @@ impl Player {
         self.hub.handle_line(Ok(&response.to_string()), NOW);
     }
 
-    /// Hands a line of the agent to the hub.
+    /// Passes a line of the agent to the hub.
     fn feed(&mut self, line: &str) {
         let message = message(line);
         let method = message["method"].as_str().unwrap_or_default();
@@ -241,7 +241,7 @@ impl Player {
             }
             _ => {
                 if method == "initialize" && response["result"].is_object() {
-                    // The hub opens sessions in the one way that all recordings can answer.
+                    // The hub opens sessions by the method that all recordings support.
                     response["result"]["agentCapabilities"] = json!({"loadSession": true});
                 }
                 if let Some(ours) = self.ids.get(&id).filter(|ours| !ours.is_null()).cloned() {
@@ -291,7 +291,7 @@ impl Player {
     }
 }
 
-/// The message of a line; `null` for one that is no JSON.
+/// Returns the message of a line; `null` for an invalid one.
 fn message(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_default()
 }

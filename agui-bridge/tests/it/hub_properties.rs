@@ -1,4 +1,4 @@
-//! Laws of the hub, for any order of lines and inputs.
+//! Properties of the hub for any order of lines and inputs.
 use crate::generated::{cases, update};
 use crate::hub_world::{Op, THREADS, World};
 use proptest::prelude::*;
@@ -42,10 +42,10 @@ fn play(steps: &[Op], cut: usize) -> Result<World, TestCaseError> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Each run ends once, the streams of all threads are in order, and nothing exceeds its bound, for any lines in any
-    /// order, any loss, any delay, and any end of the connection.
+    /// Each run ends once, the streams of all threads are in order, and no limit is exceeded, for any lines in any
+    /// order, any loss and delay, and any end of the connection.
     #[test]
-    fn hubs_keep_their_laws(steps in proptest::collection::vec(op(), 0..80)) {
+    fn hub_is_valid_for_any_inputs(steps in proptest::collection::vec(op(), 0..80)) {
         let mut world = play(&steps, usize::MAX)?;
         world.play(&Op::Close)?;
         world.play(&Op::Unavailable)?;
@@ -66,9 +66,9 @@ proptest! {
         prop_assert_eq!(&world.agent_requests, &BTreeSet::new());
     }
 
-    /// However the agent's bytes are cut, the same lines and frames come out.
+    /// The lines and frames do not depend on the pieces in which the agent's bytes arrive.
     #[test]
-    fn cuts_make_no_difference(steps in proptest::collection::vec(op(), 0..30), cut in 1..40_usize) {
+    fn pieces_do_not_change_the_output(steps in proptest::collection::vec(op(), 0..30), cut in 1..40_usize) {
         let (whole, pieces) = (play(&steps, usize::MAX)?, play(&steps, cut)?);
         prop_assert_eq!(whole.transmitted, pieces.transmitted);
         prop_assert_eq!(whole.streams, pieces.streams);

@@ -1,4 +1,4 @@
-//! The fast path for text: the lines that take it, and its events and state beside those of the decoding path.
+//! The fast path for text: its lines, and its events and state compared with the decoding path.
 use crate::generated::{cases, chunk, options as translator_options, update};
 use crate::thread::{input, options, user};
 use acp_types::client;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const NOW: Duration = Duration::ZERO;
 
-/// A hub with a run whose prompt was sent, for a session `session`.
+/// A hub with a run and a sent prompt, for a session `session`.
 fn prompted(conversation: ConversationOptions) -> Hub {
     let mut hub = Hub::new(HubOptions::new(options()));
     hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), NOW);
@@ -36,14 +36,14 @@ fn text(text: &str) -> Value {
     json!({"sessionUpdate": "agent_message_chunk", "messageId": "a", "content": {"type": "text", "text": text}})
 }
 
-/// The frames of a line, as text. The fast path keeps the escapes of a text.
+/// Returns the frames of a line as text. The fast path keeps the escapes of a text.
 fn frames(hub: &mut Hub, line: &str) -> String {
     hub.handle_line(Ok(line), NOW);
     let frames = std::iter::from_fn(|| hub.poll_frame());
     frames.map(|frame| String::from_utf8(frame.bytes.to_vec()).unwrap()).collect()
 }
 
-/// The line with its text in another spelling.
+/// Returns the line with its text in another notation.
 fn spelt(update: &Value) -> String {
     line(update).replace("\"A\"", r#""\u0041""#)
 }
@@ -75,7 +75,7 @@ fn piece_of_an_open_text_is_not_decoded() {
         let frames = frames(&mut hub, &spelt(update));
         assert!(!frames.contains("u0041"), "{frames}");
     }
-    // A member that comes twice is the decoder's to judge.
+    // A line with a repeated member is decoded.
     let twice = spelt(&text("A")).replace("\"text\":\"\\", "\"text\":\"B\",\"text\":\"\\");
     assert_eq!(twice.matches("\"text\":").count(), 2, "{twice}");
     for _ in 0..2 {
@@ -132,7 +132,7 @@ fn conversation_does_not_grow_with_pieces() {
         let mut hub = prompted(options());
         (0..pieces).for_each(|_| hub.handle_line(Ok(&piece), NOW));
         let mut thread = serde_json::to_value(hub.conversation("t").unwrap()).unwrap();
-        // The print of a message and its length depend on the text.
+        // The fingerprint of a message and its length depend on the text.
         thread["memory"] = Value::Null;
         sizes.push(thread.to_string().len());
     }
@@ -142,8 +142,7 @@ fn conversation_does_not_grow_with_pieces() {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Lines that are compared, lines that are peeked at and lines that are decoded make the events of a translator that is
-    /// fed by hand, and the same state.
+    /// Compared, peeked and decoded lines give the events of a translator, and the same state.
     #[test]
     fn fast_path_equals_the_decoding_path(
         translator in translator_options(),

@@ -1,4 +1,4 @@
-//! A hub with an agent and pages that do what a property says, and checks of everything that comes out.
+//! A hub with an agent and pages that perform generated steps, and checks of all outputs.
 use crate::thread::{input, options, user};
 use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
@@ -24,15 +24,15 @@ pub(crate) enum Op {
     Run(usize, bool),
     /// The latest run of a thread.
     Cancel(usize),
-    /// A request of the hub by its place among the open ones, and the kind of the response.
+    /// A request of the hub by its position among the open ones, and the kind of the response.
     Answer(usize, u8),
     Update(usize, Value),
-    /// A text of so many bytes.
+    /// A text of this number of bytes.
     Say(usize, usize),
     Permission(usize),
     Files(usize),
     Garbage(&'static str),
-    /// The last line once more.
+    /// Repeats the last line.
     Again,
     Close,
     Connect,
@@ -42,11 +42,11 @@ pub(crate) enum Op {
     Wait(u64),
 }
 
-/// Threads, and runs, that the hub may keep.
+/// Maximum number of threads, and of runs.
 const MAX_THREADS: usize = 2;
 const MAX_RUNS: usize = 5;
 
-/// Bytes of the log of one run, and of all logs.
+/// Maximum size of the log of one run, and of all logs.
 const LOG_BYTES: usize = 8 << 10;
 const ALL_LOG_BYTES: usize = 24 << 10;
 
@@ -54,23 +54,23 @@ pub(crate) struct World {
     pub(crate) hub: Hub,
     now: Duration,
     runs: usize,
-    /// The latest run of each thread.
+    /// The last run of each thread.
     latest: BTreeMap<String, String>,
-    /// Runs that were accepted and have not ended.
+    /// Accepted runs that have not ended.
     pub(crate) open: BTreeSet<(String, String)>,
     interrupts: BTreeMap<String, Vec<String>>,
     pub(crate) streams: BTreeMap<String, Vec<u8>>,
-    /// Requests of the hub that the agent has not answered: ids and methods.
+    /// Requests of the hub without a response: id and method.
     requests: Vec<(Value, String)>,
-    /// Requests of the agent that the hub has not answered.
+    /// Requests of the agent without a response.
     pub(crate) agent_requests: BTreeSet<u64>,
     requested: u64,
     sessions: usize,
     line: String,
     lines: Lines,
-    /// Bytes that are read from the agent at once.
+    /// Size of one read from the agent.
     cut: usize,
-    /// All lines that were transmitted.
+    /// All transmitted lines.
     pub(crate) transmitted: Vec<u8>,
 }
 
@@ -113,7 +113,7 @@ impl World {
         self.read(&self.line.clone());
     }
 
-    /// Reads a line of the agent in pieces.
+    /// Passes a line of the agent to the hub in pieces.
     fn read(&mut self, line: &str) {
         for bytes in format!("{line}\n").as_bytes().chunks(self.cut) {
             self.lines.push(bytes);
@@ -177,7 +177,7 @@ impl World {
             Op::Garbage(text) => self.read(text),
             Op::Again => {
                 let line = self.line.clone();
-                // The id of a request is not used again.
+                // The id of a request is not reused.
                 if !line.contains("\"id\"") {
                     self.read(&line);
                 }
@@ -221,7 +221,7 @@ impl World {
         self.check()
     }
 
-    /// Checks the bounds.
+    /// Checks the limits.
     fn check(&self) -> Result<(), TestCaseError> {
         prop_assert!(self.hub.threads().count() <= MAX_THREADS);
         let logs: Vec<_> = self.logs().collect();
@@ -239,7 +239,7 @@ impl World {
         Ok(())
     }
 
-    /// Checks the bytes of all logs when a run has begun.
+    /// Checks the size of all logs after a run has begun.
     fn check_logs(&self) -> Result<(), TestCaseError> {
         let bytes: usize = self.logs().map(RunLog::bytes).sum();
         let has_ended = self.logs().any(RunLog::has_ended);
@@ -345,7 +345,7 @@ impl World {
         Ok(())
     }
 
-    /// Verifies the streams, and notes the interrupts of threads.
+    /// Verifies the streams, and records the interrupts of threads.
     pub(crate) fn verify(&mut self, is_last: bool) -> Result<(), TestCaseError> {
         for (thread, bytes) in &self.streams {
             let (mut verifier, mut decoder) = (Verifier::strict(), sse::Decoder::default());
