@@ -10,6 +10,7 @@ event! {
     /// Creates or replaces an activity message.
     ///
     /// Spec: [`ActivitySnapshotEvent`, 1.0](https://ag-ui.com/spec/1.0/events/activity#activity_snapshot)
+    #[doc(alias = "ACTIVITY_SNAPSHOT")]
     pub struct ActivitySnapshotEvent {
         /// The activity message.
         message_id: MessageId = "messageId",
@@ -29,6 +30,7 @@ event! {
     /// Changes the content of an activity message.
     ///
     /// Spec: [`ActivityDeltaEvent`, 1.0](https://ag-ui.com/spec/1.0/events/activity#activity_delta)
+    #[doc(alias = "ACTIVITY_DELTA")]
     pub struct ActivityDeltaEvent {
         /// The activity message.
         message_id: MessageId = "messageId",

@@ -15,6 +15,7 @@ event! {
     /// Begins a run.
     ///
     /// Spec: [`RunStartedEvent`, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#run_started)
+    #[doc(alias = "RUN_STARTED")]
     pub struct RunStartedEvent {
         /// The conversation.
         thread_id: ThreadId = "threadId",
@@ -35,6 +36,7 @@ event! {
     /// Ends a run without an error.
     ///
     /// Spec: [`RunFinishedEvent`, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#run_finished)
+    #[doc(alias = "RUN_FINISHED")]
     pub struct RunFinishedEvent {
         /// The conversation.
         thread_id: ThreadId = "threadId",
@@ -97,6 +99,7 @@ event! {
     /// Ends a run with an error, or reports an error after its end.
     ///
     /// Spec: [`RunErrorEvent`, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#run_error)
+    #[doc(alias = "RUN_ERROR")]
     pub struct RunErrorEvent {
         /// Human-readable error message.
         message: String = "message",
@@ -113,6 +116,7 @@ event! {
     /// Begins a step of a run.
     ///
     /// Spec: [Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#steps)
+    #[doc(alias = "STEP_STARTED")]
     pub struct StepStartedEvent {
         /// Name of the step.
         step_name: String = "stepName",
@@ -124,6 +128,7 @@ event! {
     /// Ends a step of a run.
     ///
     /// Spec: [Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#steps)
+    #[doc(alias = "STEP_FINISHED")]
     pub struct StepFinishedEvent {
         /// Name of the step.
         step_name: String = "stepName",

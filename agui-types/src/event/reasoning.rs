@@ -9,6 +9,7 @@ event! {
     /// Opens a reasoning span, which contains reasoning messages.
     ///
     /// Spec: [`ReasoningStartEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningstartevent)
+    #[doc(alias = "REASONING_START")]
     pub struct ReasoningStartEvent {
         /// Identifier of the span; a message within may share it.
         message_id: MessageId = "messageId",
@@ -20,6 +21,7 @@ event! {
     /// Opens a reasoning message.
     ///
     /// Spec: [`ReasoningMessageStartEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessagestartevent)
+    #[doc(alias = "REASONING_MESSAGE_START")]
     pub struct ReasoningMessageStartEvent {
         /// The message.
         message_id: MessageId = "messageId",
@@ -33,6 +35,7 @@ event! {
     /// Appends to an open reasoning message.
     ///
     /// Spec: [`ReasoningMessageContentEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessagecontentevent)
+    #[doc(alias = "REASONING_MESSAGE_CONTENT")]
     pub struct ReasoningMessageContentEvent {
         /// The message.
         message_id: MessageId = "messageId",
@@ -46,6 +49,7 @@ event! {
     /// Closes a reasoning message.
     ///
     /// Spec: [`ReasoningMessageEndEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessageendevent)
+    #[doc(alias = "REASONING_MESSAGE_END")]
     pub struct ReasoningMessageEndEvent {
         /// The message.
         message_id: MessageId = "messageId",
@@ -57,6 +61,7 @@ event! {
     /// Combines the three above: the first chunk of a message opens it, the next event of another type closes it.
     ///
     /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
+    #[doc(alias = "REASONING_MESSAGE_CHUNK")]
     pub struct ReasoningMessageChunkEvent {}
     optional {
         /// The message; absent for the open one.
@@ -71,6 +76,7 @@ event! {
     /// Closes a reasoning span.
     ///
     /// Spec: [`ReasoningEndEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningendevent)
+    #[doc(alias = "REASONING_END")]
     pub struct ReasoningEndEvent {
         /// Identifier of the span.
         message_id: MessageId = "messageId",
@@ -82,6 +88,7 @@ event! {
     /// A provider's encrypted reasoning, which the application stores and returns.
     ///
     /// Spec: [`ReasoningEncryptedValueEvent`, 1.0](https://ag-ui.com/spec/1.0/events/reasoning#reasoning_encrypted_value)
+    #[doc(alias = "REASONING_ENCRYPTED_VALUE")]
     pub struct ReasoningEncryptedValueEvent {
         /// The kind of entity that `entityId` identifies.
         subtype: ReasoningEncryptedValueSubtype = "subtype",

@@ -8,6 +8,7 @@ event! {
     /// A provider's event, unchanged.
     ///
     /// Spec: [`RawEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#rawevent)
+    #[doc(alias = "RAW")]
     pub struct RawEvent {
         /// The event: any JSON value.
         event: Raw = "event",
@@ -23,6 +24,7 @@ event! {
     /// An application-defined event.
     ///
     /// Spec: [`CustomEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#customevent)
+    #[doc(alias = "CUSTOM")]
     pub struct CustomEvent {
         /// Name of the event; names without a prefix are reserved for the protocol.
         name: String = "name",

@@ -11,6 +11,7 @@ event! {
     /// Begins a subagent invocation.
     ///
     /// Spec: [`SubagentStartedEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentstartedevent)
+    #[doc(alias = "SUBAGENT_STARTED")]
     pub struct SubagentStartedEvent {
         /// The invocation.
         subagent_run_id: SubagentRunId = "subagentRunId",
@@ -34,6 +35,7 @@ event! {
     /// Ends a subagent invocation.
     ///
     /// Spec: [`SubagentFinishedEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedevent)
+    #[doc(alias = "SUBAGENT_FINISHED")]
     pub struct SubagentFinishedEvent {
         /// The invocation.
         subagent_run_id: SubagentRunId = "subagentRunId",
@@ -81,6 +83,7 @@ event! {
     /// Ends a subagent invocation with an error. The run continues.
     ///
     /// Spec: [`SubagentErrorEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#subagenterrorevent)
+    #[doc(alias = "SUBAGENT_ERROR")]
     pub struct SubagentErrorEvent {
         /// The invocation.
         subagent_run_id: SubagentRunId = "subagentRunId",

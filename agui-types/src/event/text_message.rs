@@ -11,6 +11,7 @@ event! {
     /// A closed message may be opened again, with the same role, name and owner. Later deltas are appended to it.
     ///
     /// Spec: [`TextMessageStartEvent`, 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_start)
+    #[doc(alias = "TEXT_MESSAGE_START")]
     pub struct TextMessageStartEvent {
         /// The message.
         message_id: MessageId = "messageId",
@@ -28,6 +29,7 @@ event! {
     /// Appends to an open text message.
     ///
     /// Spec: [`TextMessageContentEvent`, 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_content)
+    #[doc(alias = "TEXT_MESSAGE_CONTENT")]
     pub struct TextMessageContentEvent {
         /// The message.
         message_id: MessageId = "messageId",
@@ -41,6 +43,7 @@ event! {
     /// Closes a text message.
     ///
     /// Spec: [`TextMessageEndEvent`, 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_end)
+    #[doc(alias = "TEXT_MESSAGE_END")]
     pub struct TextMessageEndEvent {
         /// The message.
         message_id: MessageId = "messageId",
@@ -52,6 +55,7 @@ event! {
     /// Combines the three others: the first chunk of a message opens it, the next event of another type closes it.
     ///
     /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
+    #[doc(alias = "TEXT_MESSAGE_CHUNK")]
     pub struct TextMessageChunkEvent {}
     optional {
         /// The message; absent for the open one.

@@ -10,6 +10,7 @@ event! {
     /// Opens a tool call.
     ///
     /// Spec: [`ToolCallStartEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_start)
+    #[doc(alias = "TOOL_CALL_START")]
     pub struct ToolCallStartEvent {
         /// The call.
         tool_call_id: ToolCallId = "toolCallId",
@@ -27,6 +28,7 @@ event! {
     /// Appends to the arguments of an open tool call.
     ///
     /// Spec: [`ToolCallArgsEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_args)
+    #[doc(alias = "TOOL_CALL_ARGS")]
     pub struct ToolCallArgsEvent {
         /// The call.
         tool_call_id: ToolCallId = "toolCallId",
@@ -40,6 +42,7 @@ event! {
     /// Closes a tool call: its arguments are complete, but not necessarily valid.
     ///
     /// Spec: [`ToolCallEndEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_end)
+    #[doc(alias = "TOOL_CALL_END")]
     pub struct ToolCallEndEvent {
         /// The call.
         tool_call_id: ToolCallId = "toolCallId",
@@ -51,6 +54,7 @@ event! {
     /// Combines start, arguments and end: the first chunk of a call opens it, the next event of another type closes it.
     ///
     /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
+    #[doc(alias = "TOOL_CALL_CHUNK")]
     pub struct ToolCallChunkEvent {}
     optional {
         /// The call; absent for the open one.
@@ -71,6 +75,7 @@ event! {
     /// Calls of application tools have no such event. The application answers them in its next input.
     ///
     /// Spec: [`ToolCallResultEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_result)
+    #[doc(alias = "TOOL_CALL_RESULT")]
     pub struct ToolCallResultEvent {
         /// Identifier of the tool message.
         message_id: MessageId = "messageId",
