@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 fn connection() -> AgentConnection {
     let (program, options) =
-        (Program { name: "test", version: "1", tell: drop }, TelemetryOptions::default());
+        (Program { name: "test", version: "1", warn: drop }, TelemetryOptions::default());
     let telemetry = Telemetry::new(program, &options, &Handle::current()).unwrap();
     let agent = AgentSetup {
         address: Address::Command { words: vec!["false".to_owned()], secrets: Vec::new() },
