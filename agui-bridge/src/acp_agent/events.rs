@@ -94,7 +94,7 @@ impl AcpAgent {
             None => self.update(SessionUpdate::AgentMessageChunk(chunk)),
             Some(Speaker::User) => self.update(SessionUpdate::UserMessageChunk(chunk)),
             Some(Speaker::Hidden) => {
-                self.lose("TEXT_MESSAGE_CONTENT", "it is not intended for the user")
+                self.lose("TEXT_MESSAGE_CONTENT", "it is not intended for the user");
             }
         }
     }

@@ -205,7 +205,7 @@ impl Replica {
                 match self.beat().await {
                     Ok(threads) => threads.iter().for_each(|thread| lost(thread)),
                     Err(error) => {
-                        tracing::warn!(%error, "other gateways may treat this one as dead")
+                        tracing::warn!(%error, "other gateways may treat this one as dead");
                     }
                 }
             }
