@@ -92,7 +92,7 @@ impl Default for Turn {
 /// The bench has no clock.
 const NOW: Duration = Duration::ZERO;
 
-/// A hub with a run whose prompt was sent, in the session that a line names.
+/// A hub with a run that has sent its prompt, in the session that a line names.
 fn begun(line: &str, log: usize) -> Hub {
     let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
     let session = line["params"]["sessionId"].as_str().expect("a session");

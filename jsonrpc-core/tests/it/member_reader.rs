@@ -152,7 +152,7 @@ fn object_that_breaks_off_is_an_error() {
 
 #[test]
 fn name_with_quotes_is_one_name() {
-    let object = r#"{"a":1,"b":2,"a":1,"b":3,"c\":4,"c\"":5}"#;
+    let object = r#"{"a":1,"b":2,"a\":1,\"b":3,"c\\":4,"c\\\"":5}"#;
     assert_eq!(find_member(object, &["a\":1,\"b"]), Some("3"));
     assert_eq!(find_member(object, &["c\\"]), Some("4"));
     assert_eq!(find_member(object, &["c\\\""]), Some("5"));

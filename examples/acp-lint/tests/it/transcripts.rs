@@ -23,8 +23,8 @@ pub(crate) fn stdout(output: &Output) -> String {
 fn human_findings_are_lines() {
     let output = acp_lint().arg(recorded("cline-cancel-perm.jsonl")).output().unwrap();
     let expected = "\
-line 4, received: error[current-value] at /result/configOptions/0/currentValue: `openai-compatible` is not one of options
 line 4, received: warning[unknown-member] at /result/models: unknown member of `NewSessionResponse`
+line 4, received: error[current-value] at /result/configOptions/0/currentValue: `openai-compatible` is not one of options
 line 4, received: error[not-announced] at /result/configOptions/3: `boolean` needs `clientCapabilities.session.configOptions.boolean`
 line 7, received: warning[tool-call-unknown] at /params/update/toolCallId: `call_stub_002341` was not announced
 line 12, received: warning[tool-call-reopened] at /params/update/status: `call_stub_002341` had ended

@@ -158,6 +158,6 @@ fn https_agent_must_be_trusted() {
     let refused = run(&["--url", &url], b"");
     assert_eq!(refused.status, Some(3), "{}", refused.out);
     let trusted = run_with(&["--url", &url], b"", Some(file.path()));
-    assert_eq!(trusted.out, "ok: 5 events, 1 runs, nothing wrong (strict)\n", "{}", trusted.err);
+    assert_eq!(trusted.out, "ok: 5 events, 1 runs, no problems (strict)\n", "{}", trusted.err);
     runtime.shutdown_background();
 }

@@ -249,7 +249,7 @@ async fn endpoint_failures_have_codes() {
     let answers = [
         (StatusCode::UNAUTHORIZED, "who?", "MODEL_REFUSED", "401 Unauthorized: who?"),
         (StatusCode::FOUND, "", "MODEL_REFUSED", "302"),
-        (StatusCode::OK, "data: what?\n\n", "MODEL_UNREADABLE", "cannot be read"),
+        (StatusCode::OK, "data: what?\n\n", "MODEL_UNREADABLE", "invalid stream"),
         (StatusCode::OK, &cut, "MODEL_BROKE_OFF", "broke off"),
         (StatusCode::OK, &filtered, "MODEL_FILTERED", "filtered"),
         (StatusCode::OK, &failed, "MODEL_FAILED", "no more tokens"),

@@ -46,7 +46,7 @@ const SHAPES: [(&str, fn(usize) -> String); 6] = [
     }),
 ];
 
-/// A line whose update ends in a list of the same item.
+/// A line with an update that ends in a list of one repeated item.
 fn repeated(start: &str, item: &str, size: usize) -> String {
     let items = vec![item; size / (item.len() + 1)];
     update(&format!("{start}{}]}}", items.join(",")))
