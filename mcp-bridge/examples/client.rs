@@ -3,6 +3,8 @@
 //! ```text
 //! cargo run -p mcp-bridge --example client
 //! ```
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
 use mcp_bridge::jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};

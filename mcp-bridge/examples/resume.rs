@@ -3,6 +3,8 @@
 //! ```text
 //! cargo run -p mcp-bridge --features plugin --example resume
 //! ```
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use mcp_bridge::jsonrpc_core::wire::Raw;
 use mcp_bridge::plugin::{
     Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost, PluginTool,
@@ -85,7 +87,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
     }
 
     let answer = Raw::from_text(r#"{"action":"accept","content":{"seat":"12C"}}"#)?;
-    let answers = vec![(asks[0].key.clone(), Outcome::Value(answer))];
+    let question = asks.first().ok_or("the tool asked no question")?;
+    let answers = vec![(question.key.clone(), Outcome::Value(answer))];
     let resumption = Resumption { state: &state, tool, arguments: None, principal, answers };
     match host(&store, "program-2")?.resume(resumption, None).await? {
         Turn::Done(result) => println!("result: {}", result_text(&result)),

@@ -3,6 +3,8 @@
 //! ```text
 //! cargo run -p semconv-map --example measure_mcp
 //! ```
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use semconv_map::rpc::{ConnectionEnd, Protocol, RpcTracker, Sender};
 use semconv_map::{Policy, Record};
 use std::time::Duration;

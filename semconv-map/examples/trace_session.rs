@@ -3,6 +3,8 @@
 //! ```text
 //! cargo run -p semconv-map --example trace_session [TRANSCRIPT]
 //! ```
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use semconv_map::jsonrpc_core::transcript::{self, Direction as Recorded};
 use semconv_map::span::{Parent, SpanHandle, Status};
 use semconv_map::{CloseReason, Direction, Policy, Record, Tracker};

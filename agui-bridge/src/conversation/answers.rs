@@ -1,5 +1,6 @@
 //! Answers of users, calls and questions of tools, and changes of settings.
 use super::Conversation;
+use super::active::{ActiveRun, Stage};
 use super::output::{Command, Notice, QuestionKey, Setting, SettingError, SettingKey};
 use super::requests::Requester;
 use crate::frontend_tool::{CallError, Completion, NewCall, ToolResult};
@@ -107,13 +108,18 @@ impl Conversation {
     /// Handles the agent's call of a page tool. [`Notice::ToolAnswered`] follows, once.
     ///
     /// # Errors
-    /// The call is refused: the agent gets the error, and no notice follows.
+    /// The call is refused: the agent gets the error, and no notice follows. A call of a session that is not open yet is
+    /// refused, because it would end the run before its prompt is sent.
     pub fn handle_tool_call(
         &mut self,
         call: NewCall,
         now: Duration,
     ) -> Result<PageCallId, CallError> {
         self.begin_input(now);
+        let is_opening = |active: &ActiveRun| matches!(active.stage, Stage::Opening { .. });
+        if self.active.as_ref().is_some_and(is_opening) {
+            return Err(CallError::NoActiveRun);
+        }
         let taken = self.page.machine.handle_call(call, self.now);
         self.advance();
         taken

@@ -1,5 +1,5 @@
 //! The agent's turn: its session, its prompt, and its end.
-use super::active::{PlannedTurn, Stage};
+use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::begin::meta_of;
 use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting};
 use super::session::{AgentState, OpenedSession, continued};
@@ -106,11 +106,14 @@ impl Conversation {
         if self.starting.as_ref().is_some_and(|starting| starting.loading == Some(number)) {
             return self.handle_continued(number, &mut opened);
         }
-        let Some(active) = &mut self.active else { return };
-        let Stage::Opening { session, .. } = &active.stage else { return };
-        if *session != number {
+        if self.session.is_some() {
             return;
         }
+        let is_expected = |active: &&mut ActiveRun| matches!(&active.stage, Stage::Opening { session, .. } if *session == number);
+        let Some(active) = self.active.as_mut().filter(is_expected) else {
+            // The run that it was opened for has ended.
+            return self.release();
+        };
         let stage = core::mem::replace(&mut active.stage, Stage::Working);
         self.session = Some(OpenedSession::new(number, &opened));
         if let Stage::Opening { turn, .. } = stage {

@@ -97,6 +97,17 @@ fn call_is_parked_and_answered_by_the_next_input() {
 }
 
 #[test]
+fn call_of_a_session_that_is_not_open_is_refused() {
+    let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
+    rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
+    assert_eq!(rig.thread.handle_tool_call(call(), rig.now), Err(CallError::NoActiveRun));
+    rig.wait(Duration::from_millis(100));
+    assert_eq!(rig.kinds("1"), ["RUN_STARTED"]);
+    rig.open("s");
+    assert!(matches!(rig.commands.last(), Some(Command::Prompt { .. })), "{:?}", rig.commands);
+}
+
+#[test]
 fn result_arrives_outside_of_a_run() {
     let (mut rig, id) = calling();
     let result = ToolResult::text("green");
