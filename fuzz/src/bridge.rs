@@ -311,9 +311,17 @@ fn usual(about: u8) -> &'static str {
         1 => r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
         2 => r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
         3 => r#"{"jsonrpc":"2.0","id":4,"result":{"stopReason":"cancelled"}}"#,
-        4 => r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}}}"#,
-        5 => r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"b"}}}}"#,
-        6 => r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t"}}}"#,
-        _ => r#"{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}"#,
+        4 => {
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}}}"#
+        }
+        5 => {
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"b"}}}}"#
+        }
+        6 => {
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t"}}}"#
+        }
+        _ => {
+            r#"{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}"#
+        }
     }
 }

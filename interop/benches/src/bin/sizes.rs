@@ -36,10 +36,18 @@ const SHAPES: [(&str, fn(usize) -> String); 6] = [
         repeated(r#"{"sessionUpdate":"plan","entries":["#, r#"{"type":7}"#, size)
     }),
     ("an unknown list of `1`", |size| {
-        repeated(r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""},"x":["#, "1", size)
+        repeated(
+            r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""},"x":["#,
+            "1",
+            size,
+        )
     }),
     ("raw input of `1`", |size| {
-        repeated(r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","rawInput":["#, "1", size)
+        repeated(
+            r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","rawInput":["#,
+            "1",
+            size,
+        )
     }),
     ("a list of `7` for a text", |size| {
         repeated(r#"{"sessionUpdate":"agent_message_chunk","content":["#, "7", size)
@@ -132,7 +140,9 @@ fn held(read: fn(&str), line: &str) -> u64 {
 }
 
 fn main() {
-    println!("Cells: time over strict reading of a plan of the same size, and the most bytes held over the size.\n");
+    println!(
+        "Cells: time over strict reading of a plan of the same size, and the most bytes held over the size.\n"
+    );
     let [(_, ordinary), ..] = SHAPES;
     let [(_, strict), ..] = READERS;
     let mut most = READERS.map(|(name, _)| (name, 0.0_f64, 0.0_f64));
@@ -153,7 +163,9 @@ fn main() {
         }
         println!();
     }
-    println!("## Goals\n\n| what | is | time | must | target | reached |\n|---|---|---|---|---|---|");
+    println!(
+        "## Goals\n\n| what | is | time | must | target | reached |\n|---|---|---|---|---|---|"
+    );
     for (name, time, held) in most {
         let what = format!("{name}: time over strict reading, the most");
         Goal::at_most(what.leak(), time, MOST_TIME, MOST_TIME).print();
