@@ -1,6 +1,8 @@
 //! An agent and a client in one process, on an in-memory connection. The agent asks for permission before it answers.
 //!
 //! `cargo run -p acp-types --example duplex --features async`
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use acp_types::client::{Prompt, TurnEnd};
 use acp_types::connection::{Context, Options, Peer, v1};
 use acp_types::v1::content::ContentBlock;

@@ -1,6 +1,8 @@
 //! Messages of the protocol: decoded with unknown parts, by method, leniently, and encoded again.
 //!
 //! `cargo run -p acp-types --example types`
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use acp_types::jsonrpc_core::Message;
 use acp_types::jsonrpc_core::wire::{self, Mode};
 use acp_types::v1::dispatch::AgentNotification;

@@ -59,7 +59,7 @@ fn respond(request: &Value) -> Vec<String> {
             let params = &request["params"];
             let update = json!({
                 "sessionUpdate": "agent_message_chunk",
-                "content": params["prompt"][0],
+                "content": params.pointer("/prompt/0"),
             });
             let params = json!({"sessionId": params["sessionId"], "update": update});
             let update = json!({"jsonrpc": "2.0", "method": "session/update", "params": params});

@@ -1,6 +1,8 @@
 //! A client and a server in one process: requests, a notification, an error and a deadline.
 //!
 //! `cargo run -p spanwire-jsonrpc-core --example calls`
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use core::time::Duration;
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::{

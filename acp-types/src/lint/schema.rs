@@ -5,7 +5,7 @@ use super::{prose, rule};
 use crate::schema;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde_json::{Map, Value};
@@ -275,7 +275,7 @@ fn tag(variant: &Value) -> Option<&str> {
 fn is_same(value: Json<'_>, expected: &Value) -> bool {
     match expected {
         Value::String(expected) => value.is_str(expected),
-        other => value.as_text() == other.to_string(),
+        other => serde_json::from_str::<Value>(value.as_text()).is_ok_and(|value| value == *other),
     }
 }
 

@@ -184,7 +184,7 @@ impl Tracker {
             }
             SubagentState::Busy if is_idle => self.start_subagent(&report, owner, turn, &id),
             SubagentState::Unspecified if is_idle && is_new => {
-                self.start_subagent(&report, owner, turn, &id)
+                self.start_subagent(&report, owner, turn, &id);
             }
             SubagentState::Busy | SubagentState::Unspecified | SubagentState::Unknown => {}
         }
