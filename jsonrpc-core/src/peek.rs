@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 /// A peeked message: its kind, and the places of its parts in the line.
 ///
 /// [`peek`](crate::peek()) and [`peek_envelope`] create it in one pass, without allocation up to 64 levels of nesting.
-/// Routing, typing and telemetry share it, so that a line is scanned once; a [`Message`] is created from it without a
-/// second pass.
+/// Routing, typing and telemetry share it, so that a line is scanned once; a [`Message`](crate::Message) is created from
+/// it without a second pass.
 ///
 /// ```
 /// use jsonrpc_core::{JsonStr, Kind, peek};
@@ -151,11 +151,12 @@ pub enum PeekError {
     Shape(Shape),
 }
 
-/// Peeks at a line, and validates all of it. Kind, id and method are those of [`Message::decode`].
+/// Peeks at a line, and validates all of it. Kind, id and method are those of
+/// [`Message::decode`](crate::Message::decode).
 ///
 /// # Errors
-/// The line is not a message. Two defects are detected only by [`Message::decode`]: an `error` that is not an error
-/// object, and a lone surrogate in the method, the id or a member's name.
+/// The line is not a message. Two defects are detected only by [`Message::decode`](crate::Message::decode): an `error`
+/// that is not an error object, and a lone surrogate in the method, the id or a member's name.
 pub fn peek(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
     Peeked::read::<true>(text(line)?)
 }
