@@ -22,8 +22,11 @@ const MOST_TIME: f64 = 5.0;
 /// The most that reading may hold, over the size of the line.
 const MOST_MEMORY: f64 = 4.0;
 
-/// What a line has over and over.
-const SHAPES: [(&str, fn(usize) -> String); 6] = [
+/// A name, and a line of a size.
+type Shape = (&'static str, fn(usize) -> String);
+
+/// Lines that repeat one part.
+const SHAPES: [Shape; 6] = [
     ("a plan", |size| {
         let entry = r#"{"content":"Keep the number","priority":"high","status":"pending"}"#;
         repeated(r#"{"sessionUpdate":"plan","entries":["#, entry, size)
@@ -60,12 +63,17 @@ fn repeated(start: &str, item: &str, size: usize) -> String {
     update(&format!("{start}{}]}}", items.join(",")))
 }
 
+/// A name, and a reader of a line.
+type Reader = (&'static str, fn(&str));
+
 /// The ways to read a line; the first is what the time of the others is compared with.
-const READERS: [(&str, fn(&str)); 9] = [
+const READERS: [Reader; 9] = [
     ("types, strict", |line| types(line, Mode::Strict)),
     ("types, lenient", |line| types(line, Mode::SpecLenient)),
     ("types, preserving", |line| types(line, Mode::Preserve)),
-    ("`peek`", |line| drop(black_box(peek(line.as_bytes())))),
+    ("`peek`", |line| {
+        let _ = black_box(peek(line.as_bytes()));
+    }),
     ("`Message::decode`", |line| drop(black_box(Message::decode(line)))),
     ("`Tracker`", |line| track(line, Policy::default())),
     ("`Tracker` with content", |line| {
