@@ -81,17 +81,17 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
     let name = |name: &u8| name.to_string();
     let lease = |by: &u8, number: &u64| Lease { owner: by.to_string(), number: *number };
     match step {
-        Step::Live(by) => said(store.live(&name(by), LONG).await),
-        Step::Lives(by) => said(store.lives(&name(by)).await),
-        Step::Leave(by) => said(store.leave(&name(by)).await),
-        Step::Take(thread, by) => said(store.take(&name(thread), &name(by)).await),
-        Step::Holders => said(store.holders(&["0".to_owned(), "1".to_owned()]).await),
-        Step::Release(thread, by, n) => said(store.release(&name(thread), &lease(by, n)).await),
-        Step::Restore(thread, by, n) => said(store.restore(&name(thread), &lease(by, n)).await),
-        Step::Begin(run) => said(store.begin_run(&name(run), &record()).await),
+        Step::Live(by) => outcome(store.live(&name(by), LONG).await),
+        Step::Lives(by) => outcome(store.lives(&name(by)).await),
+        Step::Leave(by) => outcome(store.leave(&name(by)).await),
+        Step::Take(thread, by) => outcome(store.take(&name(thread), &name(by)).await),
+        Step::Holders => outcome(store.holders(&["0".to_owned(), "1".to_owned()]).await),
+        Step::Release(thread, by, n) => outcome(store.release(&name(thread), &lease(by, n)).await),
+        Step::Restore(thread, by, n) => outcome(store.restore(&name(thread), &lease(by, n)).await),
+        Step::Begin(run) => outcome(store.begin_run(&name(run), &record()).await),
         Step::Run(run) => {
             let run = store.run(&name(run)).await;
-            said(run.map(|run| run.map(|run| serde_json::to_string(&run).expect("JSON"))))
+            outcome(run.map(|run| run.map(|run| serde_json::to_string(&run).expect("JSON"))))
         }
         Step::Append(run, after, count, folded, ends) => {
             // A gateway appends without gaps, but may repeat events.
@@ -106,24 +106,24 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
             if let Ok(Appended::Taken) = appended {
                 *known = part.last().max(*known);
             }
-            said(appended)
+            outcome(appended)
         }
-        Step::Read(run, after) => said(store.read(&name(run), *after).await),
+        Step::Read(run, after) => outcome(store.read(&name(run), *after).await),
         Step::End(run, after) => {
             let ended = store.end_run(&name(run), *after, &frame(after + 1)).await;
-            said(ended)
+            outcome(ended)
         }
         Step::Forget(run) => {
             last[usize::from(*run)] = 0;
-            said(store.forget_run(&name(run)).await)
+            outcome(store.forget_run(&name(run)).await)
         }
-        Step::Watch(run) => said(store.watch_run(&name(run), LONG).await),
-        Step::IsWatched(run) => said(store.is_watched(&name(run)).await),
+        Step::Watch(run) => outcome(store.watch_run(&name(run), LONG).await),
+        Step::IsWatched(run) => outcome(store.is_watched(&name(run)).await),
         Step::Remember(thread, what) => {
             let what = what.as_ref().map(name);
-            said(store.remember(&name(thread), what.as_deref()).await)
+            outcome(store.remember(&name(thread), what.as_deref()).await)
         }
-        Step::Recall(thread) => said(store.recall(&name(thread)).await),
+        Step::Recall(thread) => outcome(store.recall(&name(thread)).await),
     }
 }
 
