@@ -203,6 +203,7 @@
 //! No feature is enabled by default.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::exhaustive_enums)]
 
 extern crate alloc;
 #[cfg(feature = "async")]

@@ -55,6 +55,7 @@ impl Method {
 
 /// The stability of a part of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Stability {
     /// Not subject to change.
     Stable,
@@ -76,6 +77,7 @@ impl fmt::Display for Stability {
 
 /// Receiver of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Direction {
     /// The client sends, the agent receives.
     ToAgent,
@@ -91,6 +93,7 @@ pub enum Direction {
 
 /// The kind of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC has requests and notifications")]
 pub enum MethodKind {
     /// A request, with one response.
     Request,

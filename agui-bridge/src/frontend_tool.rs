@@ -419,6 +419,7 @@ pub enum Action {
 
 /// The owner of a tool call in an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a tool call belongs to one of the two sides")]
 pub enum Whose {
     /// The agent: pass the update to the translator.
     Agent,

@@ -65,6 +65,7 @@ pub const MAX_MEDIA_BYTES: usize = 16 << 20;
 
 /// The work that an input requires.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "an input requires a prompt or none")]
 pub enum Work {
     /// Send a prompt.
     Prompt(Prompt),

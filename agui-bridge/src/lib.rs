@@ -202,6 +202,7 @@
 //! Spec: [ACP, version 1](https://agentclientprotocol.com/protocol/v1/overview), [AG-UI 1.0](https://ag-ui.com/spec/1.0)
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::exhaustive_enums)]
 
 extern crate alloc;
 

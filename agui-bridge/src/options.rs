@@ -82,6 +82,7 @@ impl Options {
 /// The handling of an input that does not [resume](agui_types::input::RunAgentInput::resume) the interrupts of the
 /// last run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Unanswered {
     /// With a prompt the run fails with `INTERRUPTS_OPEN`; without one it ends with the same interrupts.
     #[default]

@@ -131,6 +131,7 @@ impl Policy {
 ///
 /// Spec: [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission) (ACP v1)
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "an answer selects an option or none")]
 pub enum PermissionAnswer {
     /// This option.
     Selected(PermissionOptionId),

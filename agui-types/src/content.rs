@@ -23,6 +23,7 @@ use jsonrpc_core::{object, open_union};
 ///
 /// Spec: [`UserMessage.content`, 1.0](https://ag-ui.com/spec/1.0/schema#usermessage)
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "the schema has these two forms")]
 pub enum Content {
     /// Plain text.
     Text(String),

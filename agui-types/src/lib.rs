@@ -118,6 +118,7 @@
 //! Spec: [AG-UI 1.0](https://ag-ui.com/spec/1.0)
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::exhaustive_enums)]
 
 extern crate alloc;
 

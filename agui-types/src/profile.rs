@@ -28,6 +28,7 @@ pub use downgrade::{Downgrade, Loss};
 ///
 /// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning#version-negotiation)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Profile {
     /// Clients of 0.0.46 to 0.0.59, which send no `protocolVersion`.
     Legacy,

@@ -83,6 +83,7 @@ pub struct Reducer {
 ///
 /// Spec: [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle)
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a run ends with one of these two events")]
 pub enum RunEnd {
     /// The run succeeded, waits for answers or was cancelled.
     Finished(RunFinishedEvent),

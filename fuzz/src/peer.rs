@@ -148,6 +148,7 @@ impl Account {
             match ended.reason {
                 EndReason::Closed => assert!(is_ended),
                 EndReason::Expired => assert!(deadline.is_some_and(|at| at <= self.now)),
+                other => panic!("unexpected reason: {other:?}"),
             }
         }
         assert!(self.ours.values().all(|(at, _)| !is_ended && at.is_none_or(|at| at > self.now)));

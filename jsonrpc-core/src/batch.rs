@@ -24,6 +24,7 @@ use serde_json::value::RawValue;
 /// # Ok::<(), jsonrpc_core::DecodeError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC has single messages and batches")]
 pub enum Document<'a> {
     /// One message.
     Message(Message<'a>),

@@ -37,6 +37,7 @@ pub struct Head<'a> {
 
 /// The member with the payload of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC has these three members with a payload")]
 pub enum Payload {
     /// `params`, of a request or a notification.
     Params,

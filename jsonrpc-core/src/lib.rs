@@ -91,6 +91,7 @@
 #![doc = include_str!("odd_input.md")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::exhaustive_enums)]
 
 extern crate alloc;
 #[cfg(any(feature = "codec", feature = "async"))]

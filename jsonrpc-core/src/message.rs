@@ -26,6 +26,7 @@ use serde_json::value::RawValue;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC has these three kinds of messages")]
 pub enum Message<'a> {
     /// A request, which has to be answered once.
     Request(Request<'a>),
@@ -37,6 +38,7 @@ pub enum Message<'a> {
 
 /// The kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC has these three kinds of messages")]
 pub enum Kind {
     /// Has a `method` and an `id`.
     Request,
@@ -96,6 +98,7 @@ pub(crate) struct Extras<'a> {
 
 /// The `jsonrpc` member of a message.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::exhaustive_enums, reason = "`Other` covers each further value")]
 pub enum Version<'a> {
     /// `"2.0"`, which is always written.
     #[default]

@@ -75,6 +75,7 @@ pub struct Entry<'a> {
 /// Direction of a message, from the recorder's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(clippy::exhaustive_enums, reason = "a connection has two directions")]
 pub enum Direction {
     /// From the recorder to the peer.
     Sent,

@@ -76,6 +76,7 @@ pub const EXTENSION: &str = "dev.spanwire/model-context";
 
 /// A part of an elicitation that can carry a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Carrier {
     /// `_meta`. It takes precedence over the other carriers.
     Meta,

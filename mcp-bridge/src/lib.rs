@@ -98,6 +98,7 @@
 //! | `validate` | validation of answers against the whole schema of a form (requires std) |
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::exhaustive_enums)]
 
 extern crate alloc;
 #[cfg(feature = "plugin")]

@@ -98,6 +98,7 @@ impl From<&ToolSource> for ToolSourceName {
 
 /// Set of source names that a client supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SourceNames {
     /// All names.
     #[default]
@@ -119,6 +120,7 @@ impl SourceNames {
 
 /// Treatment of a tool with a name that is taken. Names that models do not accept are always [mangled](names::mangle).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CollisionPolicy {
     /// Prefixes the name with that of the server.
     #[default]

@@ -176,6 +176,7 @@ impl<'a> CallUpdate<'a> {
 
 /// Status of a tool call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CallStatus {
     /// Unchanged or unknown.
     #[default]

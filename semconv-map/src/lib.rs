@@ -118,6 +118,7 @@
 #![doc = include_str!("decisions.md")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::exhaustive_enums)]
 
 extern crate alloc;
 

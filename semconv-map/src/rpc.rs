@@ -43,6 +43,7 @@ pub enum Protocol {
 
 /// Sender of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a connection has two sides")]
 pub enum Sender {
     /// The observed side.
     Observed,

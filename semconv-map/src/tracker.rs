@@ -39,6 +39,7 @@ pub(crate) use unanswered::Unanswered;
 
 /// Direction of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a connection has two directions")]
 pub enum Direction {
     /// From the client (an editor) to the agent.
     ClientToAgent,

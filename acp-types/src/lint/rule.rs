@@ -44,6 +44,7 @@ impl Rule {
 
 /// The severity of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a specification permits, discourages or forbids")]
 pub enum Severity {
     /// Permitted, but possibly surprising.
     Info,
@@ -72,6 +73,7 @@ impl fmt::Display for Severity {
 
 /// The origin of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Group {
     /// The schema, or JSON-RPC 2.0.
     Schema,

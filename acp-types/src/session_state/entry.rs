@@ -55,6 +55,7 @@ impl Message {
 
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum MessageKind {
     /// The user.
     User,

@@ -63,6 +63,7 @@ fn each_method_is_decoded_by_its_receiver() {
                 Direction::ToClient => (false, true, false),
                 Direction::ToEither => (true, true, false),
                 Direction::ToProxy | Direction::ToProxyOrConductor => (false, false, true),
+                other => panic!("no decoder for {other:?}"),
             };
             let readers = match method.kind {
                 MethodKind::Request => vec![request, result],
@@ -144,6 +145,7 @@ fn row(method: &Method) -> String {
         Direction::ToEither => "either",
         Direction::ToProxy => "proxy",
         Direction::ToProxyOrConductor => "proxy or conductor",
+        other => panic!("no name for {other:?}"),
     };
     let kind = match method.kind {
         MethodKind::Request => "request",

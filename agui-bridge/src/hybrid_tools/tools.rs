@@ -30,6 +30,7 @@ impl BackendTool {
 
 /// The runner of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a tool runs on one of the two sides")]
 pub enum ToolOwner {
     /// The program.
     Backend,

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 
 /// The handling of content that the agent does not support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Unsupported {
     /// The input is refused: [`InputError::Unsupported`].
     #[default]

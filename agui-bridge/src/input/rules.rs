@@ -68,6 +68,7 @@ impl Default for Rules {
 
 /// Lifetime of an agent's session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SessionScope {
     /// The lifetime of the thread.
     #[default]
@@ -79,6 +80,7 @@ pub enum SessionScope {
 /// Handling of a conversation that differs from the agent's: a message was edited or removed, a message that the agent
 /// did not produce was added, or the last answer is to be repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Divergence {
     /// A new session. Its first prompt begins with the conversation as text.
     #[default]
@@ -94,6 +96,7 @@ pub enum Divergence {
 
 /// Frequency of sending a part of each input to the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Repeat {
     /// With each prompt.
     #[default]

@@ -129,8 +129,8 @@ fn runs_can_end_without_the_agent() {
         translator.handle_stopped();
         let end = last(&mut translator);
         match profile {
-            Profile::V1 | Profile::V1_1 => assert_eq!(end["outcome"], json!({"type": "cancelled"})),
             Profile::Legacy => assert_eq!(end["code"], "CANCELLED"),
+            _ => assert_eq!(end["outcome"], json!({"type": "cancelled"})),
         }
     }
 }

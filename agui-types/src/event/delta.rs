@@ -31,6 +31,7 @@ pub struct DeltaRef<'a> {
 ///
 /// Spec: [Streaming Messages, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DeltaKind {
     /// A text message: `TEXT_MESSAGE_CONTENT`.
     TextMessage,

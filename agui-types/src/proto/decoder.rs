@@ -23,6 +23,7 @@ pub struct Decoder {
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "`Unknown` covers each further event")]
 pub enum Frame {
     /// An event.
     Event(Event),

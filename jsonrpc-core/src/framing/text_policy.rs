@@ -34,6 +34,7 @@ impl Default for TextPolicy {
 
 /// The handling of invalid text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnInvalid {
     /// The message is an error: [`FrameError::Utf8`] or [`FrameError::Surrogate`].
     Reject,

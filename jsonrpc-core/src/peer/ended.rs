@@ -16,6 +16,7 @@ pub struct Ended<T> {
 
 /// The reason why a request ended without a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EndReason {
     /// The deadline has passed. A later response is [unmatched](Incoming::Unmatched).
     Expired,
@@ -25,6 +26,7 @@ pub enum EndReason {
 
 /// An error registering a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegisterError {
     /// [`Limits::ours`] requests are open.
     #[error("too many open requests")]

@@ -25,6 +25,10 @@ pub struct Replay<'a> {
 
 /// The result of a replayed entry.
 #[derive(Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "each kind of message, sent or received, has its variant"
+)]
 pub enum Replayed<'a, T> {
     /// The peer's result for a received message.
     Received(Incoming<'a, T>),

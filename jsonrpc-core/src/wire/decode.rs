@@ -96,6 +96,7 @@ pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<Decoded<T>, Decode
 ///
 /// In all modes, unknown members, names and variants are kept, and other invalid values are errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Mode {
     /// The member is an error, as for [`decode`].
     Strict,

@@ -392,6 +392,7 @@ pub struct Marks {
 
 /// One of the [`Marks`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Mark {
     /// Any error counts as absence.
     DefaultOnError,

@@ -92,6 +92,7 @@ impl Account {
                 EndReason::Expired => {
                     prop_assert!(deadline.is_some_and(|deadline| deadline <= self.now));
                 }
+                other => prop_assert!(false, "unexpected reason: {other:?}"),
             }
             self.end(id, ended.token)?;
         }

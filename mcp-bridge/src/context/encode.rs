@@ -33,6 +33,7 @@ impl Encoding {
 
 /// Treatment of a message with a section marker in its text, which a reader would otherwise take for a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Marker {
     /// Inserts a space: `--x-model-context:` becomes `-- x-model-context:`.
     #[default]

@@ -55,6 +55,7 @@ impl ProtocolVersion {
 ///
 /// Spec: [Key Changes](https://modelcontextprotocol.io/specification/2026-07-28/changelog)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Era {
     /// Up to 2025-11-25: `initialize`, sessions, and requests from the server to the client.
     Legacy,

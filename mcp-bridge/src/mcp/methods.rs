@@ -50,6 +50,7 @@ impl Method {
 
 /// Receiver of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a connection has two directions")]
 pub enum Direction {
     /// From the client to the server.
     ToServer,
@@ -59,6 +60,7 @@ pub enum Direction {
 
 /// Kind of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC has requests and notifications")]
 pub enum MethodKind {
     /// A request. It has exactly one response.
     Request,

@@ -87,6 +87,7 @@ object! {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "the schema has these two forms")]
 pub enum SamplingContent {
     /// A single block.
     One(SamplingMessageContentBlock),

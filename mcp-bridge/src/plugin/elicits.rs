@@ -26,6 +26,7 @@ pub trait Elicitations: Send + Sync + 'static {
 
 /// The empty set of questions.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a type without values")]
 pub enum NoElicitations {}
 
 impl Elicitations for NoElicitations {
@@ -48,6 +49,7 @@ pub trait ElicitKey {
 
 /// The user's response to a question.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "`Cancel` covers each further action")]
 pub enum Elicited<T> {
     /// The user submitted an answer.
     Accept(T),

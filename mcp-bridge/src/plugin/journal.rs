@@ -20,6 +20,7 @@ pub enum EntryKind {
 /// Outcome of a question or step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC has results and errors")]
 pub enum Outcome {
     /// The result of the request, or the value of the step.
     Value(Raw),
@@ -50,6 +51,7 @@ pub struct Journal {
 
 /// Result of [`Journal::answer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Answered {
     /// The answer was recorded.
     Recorded,

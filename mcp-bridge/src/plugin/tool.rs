@@ -140,6 +140,7 @@ pub struct PluginToolBuilder<E = Undeclared> {
 
 /// The set of questions of a tool that has not declared any set yet.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a type without values")]
 pub enum Undeclared {}
 
 /// An error in the definition of a tool.

@@ -34,6 +34,7 @@ impl Server {
             Era::Legacy => {
                 json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } })
             }
+            other => panic!("no server of {other:?}"),
         };
         server.result(&begun, result);
         assert!(matches!(server.client.poll_event(), Some(ClientEvent::Ready(_))));

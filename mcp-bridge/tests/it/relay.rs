@@ -377,6 +377,7 @@ fn client_is_asked_only_what_it_declared() {
         match upstream {
             Era::Legacy => assert_eq!(got["result"]["content"][0]["text"], "not booked"),
             Era::Modern => assert_eq!(got["error"]["code"], -32021),
+            other => panic!("no expectation for {other:?}"),
         }
         assert_eq!((world.relay.open_calls(), world.upstream.open_calls()), (0, 0));
     }

@@ -16,6 +16,7 @@ fn requests_become_spans() {
             methods::Direction::ToEither
             | methods::Direction::ToProxy
             | methods::Direction::ToProxyOrConductor => continue,
+            other => panic!("no sender for {other:?}"),
         };
         let mut run = Run::new(Policy::default());
         let params = json!({ "sessionId": "s" });

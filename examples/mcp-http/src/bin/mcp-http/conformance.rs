@@ -176,7 +176,7 @@ impl Conformance {
         let found = self.fixture.contents.iter().find(is_it);
         let code = match era {
             Era::Legacy => RESOURCE_NOT_FOUND,
-            Era::Modern => ErrorCode::INVALID_PARAMS,
+            _ => ErrorCode::INVALID_PARAMS,
         };
         found.map(|content| json!({ "contents": [content] })).ok_or_else(|| {
             let mut error = ErrorObject::new(code, "resource not found");
