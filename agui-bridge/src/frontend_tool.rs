@@ -12,21 +12,22 @@
 //! | `Sync` | the page's result, during the run | continues | questions to the page, answered at once |
 //!
 //! A call that cannot be completed in its mode falls back to the next one. A synchronous call without a result after
-//! [`sync_wait`](Options::sync_wait), or without a page, is parked. A call that is parked for longer than
-//! [`park_wait`](Options::park_wait), or exceeds the number of parked calls, is answered as pending; its result becomes
-//! text of a later prompt. A call beyond [`max_calls`](Options::max_calls) is refused.
+//! [`sync_wait`](FrontendToolOptions::sync_wait), or without a page, is parked. A call that is parked for longer than
+//! [`park_wait`](FrontendToolOptions::park_wait), or exceeds the number of parked calls, is answered as pending; its
+//! result becomes text of a later prompt. A call beyond [`max_calls`](FrontendToolOptions::max_calls) is refused.
 //!
 //! The state machine performs no I/O: pass in events with their time, then poll the actions. All times are offsets from
 //! one epoch of the caller's choice. The state can be serialized as JSON at any time and restored elsewhere.
 //!
 //! ```
-//! use agui_bridge::frontend_tool::{Action, Completion, FrontendTools, NewCall, Options, Outcome, ToolResult};
+//! use agui_bridge::frontend_tool::{Action, Completion, FrontendToolOptions, FrontendTools, NewCall};
+//! use agui_bridge::frontend_tool::{Outcome, ToolResult};
 //! use agui_types::tool::Tool;
 //! use core::time::Duration;
 //! use jsonrpc_core::wire::Raw;
 //!
 //! let page = [Tool::new("pick_colour", "Asks the user for a colour.")];
-//! let mut tools = FrontendTools::new(Options::new());
+//! let mut tools = FrontendTools::new(FrontendToolOptions::new());
 //! let at = Duration::from_millis;
 //!
 //! tools.begin_turn(&page, at(0)); // the run begins, a prompt goes to the agent
@@ -144,7 +145,7 @@ pub enum Expiry {
 /// Options of [`FrontendTools`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Options {
+pub struct FrontendToolOptions {
     /// The default mode of a tool; `Park` by default.
     ///
     /// The first of these applies: `metadata.execution` of the tool (`ack`, `park` or `sync`), an entry of `modes`,
@@ -181,7 +182,7 @@ pub struct Options {
     pub check_arguments: bool,
 }
 
-impl Default for Options {
+impl Default for FrontendToolOptions {
     fn default() -> Self {
         Self {
             mode: ToolMode::default(),
@@ -202,7 +203,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl FrontendToolOptions {
     /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
@@ -252,7 +253,7 @@ pub enum CallError {
     /// The arguments are not an object.
     #[error("expected an object as arguments")]
     NotAnObject,
-    /// The arguments do not match the tool's schema; see [`Options::check_arguments`].
+    /// The arguments do not match the tool's schema; see [`FrontendToolOptions::check_arguments`].
     #[error("at {pointer}: expected {expected}")]
     Invalid {
         /// The place, as a JSON pointer into the arguments.
@@ -260,10 +261,11 @@ pub enum CallError {
         /// The expected value.
         expected: String,
     },
-    /// The arguments exceed [`Options::max_arguments`].
+    /// The arguments exceed [`FrontendToolOptions::max_arguments`].
     #[error("the arguments are too long")]
     TooLarge,
-    /// [`Options::max_calls`] calls wait, or [`Options::max_parked`] calls that no page has seen.
+    /// [`FrontendToolOptions::max_calls`] calls wait, or [`FrontendToolOptions::max_parked`] calls that no page has
+    /// seen.
     #[error("too many calls wait for the page")]
     TooMany,
 }
@@ -420,7 +422,7 @@ pub enum Action {
 /// The owner of a tool call in an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a tool call belongs to one of the two sides")]
-pub enum Whose {
+pub enum CallOwner {
     /// The agent: pass the update to the translator.
     Agent,
     /// The page, which sees the call by other means: keep the update out of the stream.

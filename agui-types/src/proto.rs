@@ -44,13 +44,13 @@ macro_rules! message {
         }
 
         impl Field<$Wire> for $Type {
-            fn to_wire(&self) -> Result<$Wire, Unsayable> {
+            fn to_wire(&self) -> Result<$Wire, EncodeError> {
                 closed(&self.extra)?;
                 $( $( without($name, &self.$lost)?; )* )?
                 Ok($Wire { $( $field: self.$field.to_wire()?, )* })
             }
 
-            fn from_wire(wire: $Wire) -> Result<Self, Malformed> {
+            fn from_wire(wire: $Wire) -> Result<Self, DecodeError> {
                 Ok(Self {
                     $( $field: Field::from_wire(wire.$field)?, )*
                     $( $( $lost: None, )* )?
@@ -60,11 +60,11 @@ macro_rules! message {
         }
 
         impl Field<Option<$Wire>> for $Type {
-            fn to_wire(&self) -> Result<Option<$Wire>, Unsayable> {
+            fn to_wire(&self) -> Result<Option<$Wire>, EncodeError> {
                 Field::<$Wire>::to_wire(self).map(Some)
             }
 
-            fn from_wire(wire: Option<$Wire>) -> Result<Self, Malformed> {
+            fn from_wire(wire: Option<$Wire>) -> Result<Self, DecodeError> {
                 Field::<$Wire>::from_wire(wire.unwrap_or_default())
             }
         }
@@ -80,7 +80,7 @@ mod operation;
 mod value;
 
 pub use decoder::{Decoder, Frame, FrameError};
-pub use field::{Malformed, Unsayable};
+pub use field::{DecodeError, EncodeError};
 
 /// The media type of a response with frames.
 ///
@@ -94,9 +94,9 @@ pub const CONTENT_TYPE: &str = "application/vnd.ag-ui.event+proto";
 /// stays unchanged.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
-pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), Unsayable> {
+pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), EncodeError> {
     let message = encode_event(event)?;
-    let length = u32::try_from(message.len()).map_err(|_| Unsayable::TooLong)?;
+    let length = u32::try_from(message.len()).map_err(|_| EncodeError::TooLong)?;
     out.put_u32(length);
     out.put_slice(&message);
     Ok(())
@@ -108,7 +108,7 @@ pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), Unsayable
 /// As [`write_event`].
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
-pub fn encode_event(event: &Event) -> Result<Vec<u8>, Unsayable> {
+pub fn encode_event(event: &Event) -> Result<Vec<u8>, EncodeError> {
     envelope::encode(event)
 }
 
@@ -118,6 +118,6 @@ pub fn encode_event(event: &Event) -> Result<Vec<u8>, Unsayable> {
 /// The bytes are not a message, hold no event or several, or the event's type contradicts its field.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
-pub fn decode_event(message: &[u8]) -> Result<Frame, Malformed> {
+pub fn decode_event(message: &[u8]) -> Result<Frame, DecodeError> {
     envelope::decode(message)
 }

@@ -7,7 +7,7 @@ use agui_types::expand::Expander;
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::produce::Run;
-use agui_types::proto::{self, Frame, Malformed};
+use agui_types::proto::{self, DecodeError, Frame};
 use agui_types::reduce::Reducer;
 use agui_types::run_log::{PushError, Read, RunLog, RunLogLimits};
 use agui_types::sse::{self, Decoder};
@@ -58,7 +58,7 @@ pub fn agui_proto(data: &[u8]) {
 }
 
 /// Members of free objects may be reordered: names that are array indices come first, as in JavaScript.
-fn assert_same(read: Result<Frame, Malformed>, event: &Event) {
+fn assert_same(read: Result<Frame, DecodeError>, event: &Event) {
     let Ok(Frame::Event(read)) = read else { panic!("{read:?}, but {event:?}") };
     let value = |event: &Event| serde_json::to_value(event).expect("an event is JSON");
     assert_eq!(value(&read), value(event));

@@ -14,7 +14,7 @@ pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string};
 use crate::json_str::JsonStr;
 use alloc::string::String;
 use core::ops::Range;
-use open::Open;
+use open::OpenBrackets;
 use string::{escaped_string, unescape};
 
 /// Strings up to this length are scanned again instead of remembered.
@@ -354,7 +354,7 @@ impl<'a> Scanner<'a> {
     /// Reads an array or an object.
     fn nested(&mut self, mut at: usize) -> Step {
         let bytes = self.bytes;
-        let mut open = Open::new();
+        let mut open = OpenBrackets::new();
         loop {
             match byte(bytes, at) {
                 b'"' => at = string(bytes, at + 1)?,

@@ -24,13 +24,13 @@ const MAX_CALLS: usize = 10_000;
 /// The agent's tool calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
-    calls: BTreeMap<CallId, Call>,
+    calls: BTreeMap<CallId, StreamedCall>,
     argument_bytes: usize,
     item_bytes: usize,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Call {
+struct StreamedCall {
     arguments: String,
     is_ended: bool,
     is_done: bool,
@@ -51,12 +51,12 @@ impl Calls {
         {
             self.forget(&oldest);
         }
-        if let Some(replaced) = self.calls.insert(id, Call::default()) {
+        if let Some(replaced) = self.calls.insert(id, StreamedCall::default()) {
             self.forget(&replaced);
         }
     }
 
-    fn forget(&mut self, call: &Call) {
+    fn forget(&mut self, call: &StreamedCall) {
         self.argument_bytes -= call.arguments.len();
         self.item_bytes -= call.item_bytes;
     }
@@ -188,7 +188,7 @@ impl AcpAgent {
 
     pub(super) fn fail_call(&mut self, id: &CallId, why: &str) {
         if let Some(call) = self.calls.calls.get_mut(id) {
-            let failed = Call { is_ended: true, is_done: true, ..Call::default() };
+            let failed = StreamedCall { is_ended: true, is_done: true, ..StreamedCall::default() };
             let call = core::mem::replace(call, failed);
             self.calls.forget(&call);
         }

@@ -3,7 +3,7 @@ use super::Conversation;
 use super::output::{AgentReply, Command, SessionNumber};
 use super::requests::Requester;
 use crate::Answer;
-use crate::frontend_tool::Whose;
+use crate::frontend_tool::CallOwner;
 use acp_types::client::{AgentRequest, Received, RequestKey, SessionEvent, Update};
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
@@ -69,15 +69,15 @@ impl Conversation {
                     session.handle_update(&update.update);
                 }
                 self.requests.handle_update(&update.update);
-                if self.page.machine.handle_update(&update, self.now) == Whose::Agent {
+                if self.page.machine.handle_update(&update, self.now) == CallOwner::Agent {
                     self.translator.handle_notification(update);
                 }
             }
             // `TurnEnded` has it.
             Update::V2(update) if is_idle(&update.update) => {}
             Update::V2(update) => {
-                let whose = self.page.machine.handle_update_v2(&update, self.now);
-                if whose == Whose::Agent {
+                let owner = self.page.machine.handle_update_v2(&update, self.now);
+                if owner == CallOwner::Agent {
                     self.translator.handle_notification_v2(update);
                 }
             }

@@ -31,7 +31,7 @@ pub struct ConversationOptions {
     /// Access of the agent to the page's tools.
     pub page_tools: PageTools,
     /// Behaviour of the page's tools.
-    pub frontend: frontend_tool::Options,
+    pub frontend: frontend_tool::FrontendToolOptions,
     /// Treatment of a run that arrives while another one is open.
     pub when_busy: WhenBusy,
     /// Time limit for a cancelled turn; 10 s. After it the session is released.
@@ -55,7 +55,7 @@ impl ConversationOptions {
             translator: Options::new(),
             rules: input::Rules::new(),
             page_tools: PageTools::default(),
-            frontend: frontend_tool::Options::new(),
+            frontend: frontend_tool::FrontendToolOptions::new(),
             when_busy: WhenBusy::default(),
             cancel_grace: Duration::from_secs(10),
             queue_wait: None,

@@ -1,7 +1,9 @@
 //! The page's tools within a conversation: their machine, and late results.
 use super::{ConversationDiagnostic, Notice};
 use crate::contextual_tools::{ContextualToolsStore, Wire};
-use crate::frontend_tool::{Binding, FrontendTools, NewCall, Options, Outcome, ToolMode};
+use crate::frontend_tool::{
+    Binding, FrontendToolOptions, FrontendTools, NewCall, Outcome, ToolMode,
+};
 use crate::input::MAX_QUEUED;
 use crate::{Translator, conversation};
 use acp_types::v1::session_setup::{McpServer, SessionId};
@@ -73,7 +75,7 @@ pub(super) struct Provision {
 }
 
 impl PageToolsPart {
-    pub(super) fn new(access: conversation::PageTools, mut options: Options) -> Self {
+    pub(super) fn new(access: conversation::PageTools, mut options: FrontendToolOptions) -> Self {
         if matches!(access, conversation::PageTools::Contextual) {
             // Calls are acknowledged before they reach the page.
             options.modes = vec![("*".to_owned(), ToolMode::Ack)];

@@ -1,8 +1,8 @@
 //! The state machine of frontend calls.
 use super::correlation::Correlation;
 use super::{
-    Action, CallError, Completion, Expiry, FrontendCall, NewCall, Options, Outcome, ToolMode,
-    ToolResult, ToolSet, late_text, schema,
+    Action, CallError, Completion, Expiry, FrontendCall, FrontendToolOptions, NewCall, Outcome,
+    ToolMode, ToolResult, ToolSet, late_text, schema,
 };
 use acp_types::v1::tool_calls::ToolCallId as AgentId;
 use agui_types::id::ToolCallId;
@@ -29,9 +29,9 @@ use serde::{Deserialize, Serialize};
 /// See the [module documentation](super) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrontendTools {
-    options: Options,
+    options: FrontendToolOptions,
     pub(super) tools: ToolSet,
-    calls: BTreeMap<ToolCallId, Call>,
+    calls: BTreeMap<ToolCallId, CallState>,
     pub(super) correlation: Correlation,
     /// The agent's own tool calls that have not ended, and whether they run.
     pub(super) busy: BTreeMap<AgentId, bool>,
@@ -52,7 +52,7 @@ enum Turn {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Call {
+struct CallState {
     /// Sequence number of the call within the thread.
     number: u64,
     name: String,
@@ -90,7 +90,7 @@ impl Stage {
 
 impl FrontendTools {
     /// Creates a thread without calls.
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: FrontendToolOptions) -> Self {
         Self {
             options,
             tools: ToolSet::default(),
@@ -157,7 +157,7 @@ impl FrontendTools {
             self.last_keep_alive = now;
         }
         let number = self.begun;
-        let call = Call { number, name, stream_id: None, stage, waiting_to_begin };
+        let call = CallState { number, name, stream_id: None, stage, waiting_to_begin };
         self.calls.insert(call_id.clone(), call);
         if let Some(outcome) = answer {
             self.actions.push_back(Action::Answer { call_id: call_id.clone(), outcome });
@@ -387,7 +387,7 @@ impl FrontendTools {
     }
 
     fn has_room_to_park(&self) -> bool {
-        let parked = |call: &&Call| matches!(call.stage, Stage::Parked { .. });
+        let parked = |call: &&CallState| matches!(call.stage, Stage::Parked { .. });
         self.calls.values().filter(parked).count() < self.options.max_parked
     }
 
@@ -436,7 +436,7 @@ impl FrontendTools {
 
     /// Returns the call with this id in the stream.
     fn find(&self, id: &ToolCallId) -> Option<ToolCallId> {
-        let shown = |call_id, call: &Call| call.stream_id.as_ref().unwrap_or(call_id) == id;
+        let shown = |call_id, call: &CallState| call.stream_id.as_ref().unwrap_or(call_id) == id;
         let mut found = self.calls.iter().filter(|(call_id, call)| shown(call_id, call));
         found.next().map(|(call_id, _)| call_id.clone())
     }

@@ -1,5 +1,5 @@
 //! The page's tools, as listed to an agent.
-use super::{Options, ToolMode};
+use super::{FrontendToolOptions, ToolMode};
 use crate::contextual_tools::MAX_NAME_BYTES;
 use crate::tool_name::{Clues, Source, tool_name};
 use agui_types::tool::Tool;
@@ -29,11 +29,11 @@ const MODEL_NAME_BYTES: usize = 64;
 /// | beyond [`MAX_TOOLS`] | left out |
 ///
 /// ```
-/// use agui_bridge::frontend_tool::{Options, ToolSet};
+/// use agui_bridge::frontend_tool::{FrontendToolOptions, ToolSet};
 /// use agui_types::tool::Tool;
 ///
 /// let tools = [Tool::new("zeige Farbe", "d"), Tool::new("zeige_Farbe", "d"), Tool::new(" ", "d")];
-/// let set = ToolSet::new(&tools, &Options::new());
+/// let set = ToolSet::new(&tools, &FrontendToolOptions::new());
 /// let listed: Vec<_> = set.list().map(|tool| tool.name.as_str()).collect();
 /// assert_eq!(listed, ["zeige_Farbe", "zeige_Farbe_2"]);
 /// assert_eq!(set.page_name("zeige_Farbe_2"), Some("zeige_Farbe"));
@@ -67,7 +67,7 @@ pub struct ListedTool {
 
 impl ToolSet {
     /// Creates the set of `tools`.
-    pub fn new(tools: &[Tool], options: &Options) -> Self {
+    pub fn new(tools: &[Tool], options: &FrontendToolOptions) -> Self {
         let room = MODEL_NAME_BYTES.saturating_sub("mcp____".len() + options.server.len()).max(8);
         let (mut seen, mut taken) = (BTreeSet::new(), BTreeSet::new());
         let named =
@@ -132,7 +132,7 @@ impl ToolSet {
     }
 }
 
-fn mode(tool: &Tool, options: &Options) -> ToolMode {
+fn mode(tool: &Tool, options: &FrontendToolOptions) -> ToolMode {
     let own = tool.metadata.as_ref().and_then(|metadata| metadata.get("execution"));
     let own = own.and_then(|execution| execution.decode::<String>().ok());
     let fits = |pattern: &str| match pattern.strip_suffix('*') {

@@ -1,6 +1,6 @@
 //! The agent's reports of tool calls, separated into the page's and its own.
 use super::machine::FrontendTools;
-use super::{Action, Whose};
+use super::{Action, CallOwner};
 use crate::tool_name::Clues;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use acp_types::v1::tool_calls::{
@@ -26,7 +26,11 @@ impl FrontendTools {
     ///
     /// A tool call is a frontend call if its name, title or `_meta` refers to the binding's server or has the prefix of
     /// contextual tools, and the page provides the tool.
-    pub fn handle_update(&mut self, notification: &SessionNotification, now: Duration) -> Whose {
+    pub fn handle_update(
+        &mut self,
+        notification: &SessionNotification,
+        now: Duration,
+    ) -> CallOwner {
         self.last_activity = now;
         let report = match &notification.update {
             SessionUpdate::ToolCall(call) => Report {
@@ -47,7 +51,7 @@ impl FrontendTools {
                 input: update.raw_input.value(),
                 announces: false,
             },
-            _ => return Whose::Agent,
+            _ => return CallOwner::Agent,
         };
         self.watch(&report)
     }
@@ -57,7 +61,7 @@ impl FrontendTools {
         &mut self,
         notification: &UpdateSessionNotification,
         now: Duration,
-    ) -> Whose {
+    ) -> CallOwner {
         self.last_activity = now;
         match &notification.update {
             v2::SessionUpdate::ToolCallUpdate(update) => self.watch(&Report {
@@ -72,9 +76,9 @@ impl FrontendTools {
             v2::SessionUpdate::ToolCallContentChunk(chunk)
                 if self.correlation.knows(&chunk.tool_call_id.as_str().into()) =>
             {
-                Whose::Frontend
+                CallOwner::Frontend
             }
-            _ => Whose::Agent,
+            _ => CallOwner::Agent,
         }
     }
 
@@ -87,7 +91,7 @@ impl FrontendTools {
     ) -> Option<RequestPermissionOutcome> {
         let update = SessionUpdate::ToolCallUpdate(request.tool_call.clone().into());
         let notification = SessionNotification::new(request.session_id.clone(), update);
-        if self.handle_update(&notification, now) == Whose::Agent {
+        if self.handle_update(&notification, now) == CallOwner::Agent {
             return None;
         }
         let kinds = [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways];
@@ -99,7 +103,7 @@ impl FrontendTools {
         Some(RequestPermissionOutcome::Selected(selected))
     }
 
-    fn watch(&mut self, report: &Report<'_>) -> Whose {
+    fn watch(&mut self, report: &Report<'_>) -> CallOwner {
         let id = &report.id;
         let clues = Clues { name: report.name, meta: report.meta, kind: None, title: report.title };
         let known = self.correlation.knows(id);
@@ -112,7 +116,7 @@ impl FrontendTools {
         }
         if !frontend {
             self.watch_own(report);
-            return Whose::Agent;
+            return CallOwner::Agent;
         }
         if let (true, Some(name)) = (report.is_over(), self.correlation.announced_tool(id)) {
             let name = name.to_string();
@@ -120,7 +124,7 @@ impl FrontendTools {
             self.correlation.forget(id);
             self.actions.push_back(Action::NotMade { tool_call_id: id.clone(), name, status });
         }
-        Whose::Frontend
+        CallOwner::Frontend
     }
 
     fn watch_own(&mut self, report: &Report<'_>) {

@@ -63,7 +63,7 @@ pub struct HybridRun {
     open: Option<Open>,
     /// The assistant message of the next tool calls.
     parent: Option<MessageId>,
-    calls: Vec<Call>,
+    calls: Vec<ModelCall>,
     offered: BTreeSet<String>,
     usage: Option<TokenUsage>,
     is_over: bool,
@@ -77,7 +77,7 @@ enum Open {
 }
 
 #[derive(Clone, Debug)]
-struct Call {
+struct ModelCall {
     id: ToolCallId,
     name: String,
     is_open: bool,
@@ -192,7 +192,8 @@ impl HybridRun {
         start.parent_message_id = Some(parent);
         self.emit(start);
         let (is_open, has_arguments, is_answered) = (true, false, false);
-        let call = Call { id: id.clone(), name: name.into(), is_open, has_arguments, is_answered };
+        let call =
+            ModelCall { id: id.clone(), name: name.into(), is_open, has_arguments, is_answered };
         self.calls.push(call);
         id
     }
@@ -309,7 +310,7 @@ impl HybridRun {
     /// Closes all open items, and adds results to the program's calls that have none.
     fn settle(&mut self, why: &str) {
         self.close();
-        let own = |call: &&Call| !call.is_answered && !self.offered.contains(&call.name);
+        let own = |call: &&ModelCall| !call.is_answered && !self.offered.contains(&call.name);
         let left: Vec<ToolCallId> =
             self.calls.iter().filter(own).map(|call| call.id.clone()).collect();
         for id in left {

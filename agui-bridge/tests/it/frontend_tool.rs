@@ -1,9 +1,9 @@
 //! Frontend tools: modes and their fallbacks, correlation, quiet time, and one end for each call.
 use agui_bridge::frontend_tool::{
-    Action, Binding, CallError, Completion, Expiry, FrontendTools, ListedTool, NewCall, Options,
-    Outcome, ToolMode, ToolResult, ToolSet, Whose, agent_call_id,
+    Action, Binding, CallError, CallOwner, Completion, Expiry, FrontendToolOptions, FrontendTools,
+    ListedTool, NewCall, Outcome, ToolMode, ToolResult, ToolSet, agent_call_id,
 };
-use agui_bridge::{Options as TranslatorOptions, Translator};
+use agui_bridge::{Options, Translator};
 use agui_types::event::Event;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
@@ -15,8 +15,8 @@ use core::time::Duration;
 use jsonrpc_core::wire::{Meta, Raw, decode};
 use serde_json::{Value, json};
 
+mod call_owner;
 mod stream;
-mod whose;
 
 pub(crate) use stream::Thread;
 
@@ -54,7 +54,7 @@ fn call(tools: &mut FrontendTools, tool: &str, now: u64) -> ToolCallId {
 }
 
 fn begun() -> FrontendTools {
-    let mut tools = FrontendTools::new(Options::new());
+    let mut tools = FrontendTools::new(FrontendToolOptions::new());
     tools.begin_turn(&page(), at(0));
     tools
 }
@@ -143,7 +143,7 @@ fn partial_answer_ends_the_run_again() {
 
 #[test]
 fn sync_call_falls_back_to_park_then_pending_then_text() {
-    let mut options = Options::new();
+    let mut options = FrontendToolOptions::new();
     options.keep_alive = at(1_000_000);
     let mut tools = FrontendTools::new(options);
     tools.begin_turn(&page(), at(0));
@@ -168,7 +168,7 @@ fn sync_call_falls_back_to_park_then_pending_then_text() {
 
 #[test]
 fn parked_call_may_time_out() {
-    let mut options = Options::new();
+    let mut options = FrontendToolOptions::new();
     options.expiry = Expiry::TimedOut;
     let mut tools = FrontendTools::new(options);
     tools.begin_turn(&page(), at(0));
@@ -194,7 +194,7 @@ fn disconnect_parks_synchronous_calls_until_the_next_run() {
 
 #[test]
 fn calls_beyond_limits_are_pending_or_refused() {
-    let mut options = Options::new();
+    let mut options = FrontendToolOptions::new();
     (options.max_parked, options.max_calls) = (1, 2);
     let mut tools = FrontendTools::new(options);
     tools.begin_turn(&page(), at(0));
@@ -214,7 +214,7 @@ fn calls_beyond_limits_are_pending_or_refused() {
 
 #[test]
 fn invalid_calls_are_refused_with_a_reason() {
-    let mut options = Options::new();
+    let mut options = FrontendToolOptions::new();
     options.max_arguments = 8;
     let mut tools = FrontendTools::new(options);
     let refusal = |tools: &mut FrontendTools, name: &str, arguments: Value| {
@@ -246,7 +246,7 @@ fn arguments_are_validated_against_the_schema() {
             "deep/er": {"type": "object", "required": ["x"]},
             "any": {"type": "newer", "format": "date"},
         }})));
-    let mut tools = FrontendTools::new(Options::new());
+    let mut tools = FrontendTools::new(FrontendToolOptions::new());
     tools.begin_turn(&[tool], at(0));
     let table = [
         (json!({}), "at /of: expected a value, since it is required"),
@@ -276,7 +276,7 @@ fn arguments_are_validated_against_the_schema() {
     let fits = json!({"of": "\u{e9}\u{e9}\u{e9}", "count": 2.0, "kind": 1.0, "fixed": 1, "ids": [null, "a"],
         "deep/er": {"x": 1, "y": 2}, "any": 7});
     assert!(tools.handle_call(NewCall::new("pick", raw(&fits)), at(0)).is_ok());
-    let mut options = Options::new();
+    let mut options = FrontendToolOptions::new();
     options.check_arguments = false;
     let mut tools = FrontendTools::new(options);
     let mut tool = Tool::new("pick", "d");
@@ -328,7 +328,7 @@ fn calls_between_two_runs_begin_with_the_next() {
 
 #[test]
 fn calls_waiting_for_a_run_are_bounded() {
-    let mut options = Options::new();
+    let mut options = FrontendToolOptions::new();
     options.max_parked = 1;
     let mut tools = FrontendTools::new(options);
     tools.begin_turn(&page(), at(0));
@@ -365,10 +365,10 @@ fn running_agent_calls_keep_the_run_open() {
     };
     let mut tools = begun();
     call(&mut tools, "park", 0);
-    assert_eq!(tools.handle_update(&own("in_progress"), at(0)), Whose::Agent);
+    assert_eq!(tools.handle_update(&own("in_progress"), at(0)), CallOwner::Agent);
     tools.tick(at(20_000));
     assert!(!actions(&mut tools).iter().any(|action| matches!(action, Action::EndRun { .. })));
-    assert_eq!(tools.handle_update(&own("completed"), at(20_000)), Whose::Agent);
+    assert_eq!(tools.handle_update(&own("completed"), at(20_000)), CallOwner::Agent);
     tools.tick(at(20_100));
     assert!(matches!(&actions(&mut tools)[..], [Action::EndRun { .. }]));
 
@@ -384,7 +384,7 @@ fn running_agent_calls_keep_the_run_open() {
 
 #[test]
 fn modes_come_from_metadata_then_names_then_the_default() {
-    let mut options = Options::new();
+    let mut options = FrontendToolOptions::new();
     options.modes = vec![("show_*".into(), ToolMode::Ack), ("*".into(), ToolMode::Sync)];
     let mut odd = Tool::new("show_odd", "d");
     odd.metadata = decode(r#"{"execution":"later"}"#).ok();
@@ -395,7 +395,7 @@ fn modes_come_from_metadata_then_names_then_the_default() {
     let modes = ["show_x", "show_odd", "show_own", "ask", "none"].map(|name| set.mode(name));
     let (ack, park, sync) = (ToolMode::Ack, ToolMode::Park, ToolMode::Sync);
     assert_eq!(modes, [Some(ack), Some(ack), Some(park), Some(sync), None]);
-    assert_eq!(ToolSet::new(&tools, &Options::new()).mode("ask"), Some(ToolMode::Park));
+    assert_eq!(ToolSet::new(&tools, &FrontendToolOptions::new()).mode("ask"), Some(ToolMode::Park));
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn tools_are_listed_with_valid_names_and_schemas() {
     let mut large = Tool::new(&*"n".repeat(80), "d");
     large.parameters = Some(raw(&json!({"type": "object", "title": "x".repeat(70_000)})));
     let tools = [schema, list, Tool::new("a.b", "twice"), Tool::new("", "d"), large];
-    let set = ToolSet::new(&tools, &Options::new());
+    let set = ToolSet::new(&tools, &FrontendToolOptions::new());
     let listed: Vec<&ListedTool> = set.list().collect();
     let any = r#"{"type":"object"}"#;
     let expected = [
@@ -425,7 +425,7 @@ fn tools_are_listed_with_valid_names_and_schemas() {
 
 #[test]
 fn keep_alives_are_sent_at_intervals() {
-    let mut tools = FrontendTools::new(Options::new());
+    let mut tools = FrontendTools::new(FrontendToolOptions::new());
     tools.begin_turn(&page(), at(100_000));
     let id = call(&mut tools, "sync", 100_000);
     actions(&mut tools);

@@ -1,7 +1,7 @@
 //! Properties of frontend calls, for any events in any order.
 use crate::frontend_tool::{Thread, at, page, raw, update};
 use agui_bridge::frontend_tool::{
-    Action, Completion, Expiry, FrontendTools, NewCall, Options, Outcome, ToolResult,
+    Action, Completion, Expiry, FrontendToolOptions, FrontendTools, NewCall, Outcome, ToolResult,
 };
 use agui_types::event::Event;
 use agui_types::id::ToolCallId;
@@ -63,10 +63,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = FrontendToolOptions> {
     let expiries = select(vec![Expiry::Pending, Expiry::TimedOut]);
     (expiries, 1..4usize, 2..6usize).prop_map(|(expiry, max_parked, max_calls)| {
-        let mut options = Options::new();
+        let mut options = FrontendToolOptions::new();
         (options.expiry, options.max_parked, options.max_calls) = (expiry, max_parked, max_calls);
         options
     })
@@ -92,7 +92,7 @@ struct Model {
 }
 
 impl Model {
-    fn new(options: Options) -> Self {
+    fn new(options: FrontendToolOptions) -> Self {
         let tools = FrontendTools::new(options);
         Self { tools, now: 0, run_is_open: false, made: Vec::new(), fates: BTreeMap::new() }
     }

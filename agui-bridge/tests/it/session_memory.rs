@@ -3,7 +3,7 @@ use crate::generated::{cases, number_runs, options, update};
 use crate::script::{Step, events};
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_bridge::Translator;
-use agui_bridge::frontend_tool::{FrontendTools, NewCall, Options as ToolOptions};
+use agui_bridge::frontend_tool::{FrontendToolOptions, FrontendTools, NewCall};
 use agui_bridge::input::{
     Divergence, InputError, Plan, Repeat, Rules, SessionMemory, SessionScope, SessionStep,
     Unsupported,
@@ -507,7 +507,7 @@ fn invalid_inputs_have_no_effect() {
 #[test]
 fn frontend_calls_report_whether_they_wait() {
     let tools = [Tool::new("pick", "d")];
-    let mut frontend = FrontendTools::new(ToolOptions::new());
+    let mut frontend = FrontendTools::new(FrontendToolOptions::new());
     frontend.begin_turn(&tools, Duration::ZERO);
     let args = Raw::from_text("{}").unwrap();
     let id = frontend.handle_call(NewCall::new("pick", args), Duration::ZERO).unwrap();

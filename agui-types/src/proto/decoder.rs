@@ -1,6 +1,6 @@
 //! The decoder of a body of frames.
 use super::envelope;
-use super::field::Malformed;
+use super::field::DecodeError;
 use crate::event::Event;
 use alloc::vec::Vec;
 
@@ -49,7 +49,7 @@ pub enum FrameError {
     BrokenOff,
     /// A frame does not hold an event.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    Malformed(#[from] DecodeError),
 }
 
 impl Default for Decoder {

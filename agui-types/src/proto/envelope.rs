@@ -1,7 +1,7 @@
 //! The envelope: one field for each event.
 use super::decoder::Frame;
 use super::event::*;
-use super::field::{Field, Malformed, Unsayable};
+use super::field::{DecodeError, EncodeError, Field};
 use crate::event::Event;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -15,18 +15,18 @@ const LENGTH_DELIMITED: usize = 2;
 macro_rules! envelope {
     ($($number:literal = $Variant:ident($Wire:ident),)*) => {
         /// Writes an event to its field.
-        pub(super) fn encode(event: &Event) -> Result<Vec<u8>, Unsayable> {
+        pub(super) fn encode(event: &Event) -> Result<Vec<u8>, EncodeError> {
             match event {
                 $( Event::$Variant(event) => {
                     let wire: $Wire = event.to_wire()?;
                     put($number, &wire)
                 } )*
-                Event::Unknown(other) => Err(Unsayable::Unknown(other.tag().into())),
+                Event::Unknown(other) => Err(EncodeError::Unknown(other.tag().into())),
             }
         }
 
         /// Reads the event of a field.
-        fn read(number: usize, message: &[u8]) -> Result<Option<Event>, Malformed> {
+        fn read(number: usize, message: &[u8]) -> Result<Option<Event>, DecodeError> {
             match number {
                 $( $number => {
                     Field::from_wire($Wire::decode(message)?).map(|event| Some(Event::$Variant(event)))
@@ -71,16 +71,16 @@ envelope! {
     31 = ReasoningEncryptedValue(WireReasoningEncryptedValue),
 }
 
-fn put(number: usize, wire: &impl Message) -> Result<Vec<u8>, Unsayable> {
+fn put(number: usize, wire: &impl Message) -> Result<Vec<u8>, EncodeError> {
     let mut out = Vec::new();
     let written = encode_length_delimiter(number << 3 | LENGTH_DELIMITED, &mut out)
         .and_then(|()| wire.encode_length_delimited(&mut out));
-    written.map_err(|error| Unsayable::Value(error.to_string()))?;
+    written.map_err(|error| EncodeError::Value(error.to_string()))?;
     Ok(out)
 }
 
 /// Reads an envelope, field by field. More than one event is an error.
-pub(super) fn decode(mut message: &[u8]) -> Result<Frame, Malformed> {
+pub(super) fn decode(mut message: &[u8]) -> Result<Frame, DecodeError> {
     let (mut known, mut unknown) = (None, None);
     while message.has_remaining() {
         // A key is a varint, as a length is.
@@ -106,7 +106,7 @@ pub(super) fn decode(mut message: &[u8]) -> Result<Frame, Malformed> {
             continue;
         }
         match read(number, value)? {
-            Some(_) if known.is_some() => return Err(Malformed::Several),
+            Some(_) if known.is_some() => return Err(DecodeError::Several),
             Some(event) => known = Some(event),
             None => unknown = unknown.or(u32::try_from(number).ok()),
         }
@@ -114,10 +114,10 @@ pub(super) fn decode(mut message: &[u8]) -> Result<Frame, Malformed> {
     match (known, unknown) {
         (Some(event), _) => Ok(Frame::Event(event)),
         (None, Some(field)) => Ok(Frame::Unknown { field }),
-        (None, None) => Err(Malformed::Empty),
+        (None, None) => Err(DecodeError::Empty),
     }
 }
 
-fn broken(what: &str) -> Malformed {
-    Malformed::Protobuf(what.into())
+fn broken(what: &str) -> DecodeError {
+    DecodeError::Protobuf(what.into())
 }

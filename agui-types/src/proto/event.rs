@@ -1,6 +1,6 @@
 //! The events, with their fields.
 use super::field::{
-    Field, Malformed, Unsayable, closed, content_from_wire, content_to_wire, without,
+    DecodeError, EncodeError, Field, closed, content_from_wire, content_to_wire, without,
 };
 use super::message::{WireMessage, WirePart, WireRunInput, WireUsage};
 use super::operation::WireOperation;
@@ -32,16 +32,16 @@ fn base(
     timestamp: &Option<SafeInteger>,
     raw_event: &Option<Raw>,
     metadata: &Option<Metadata>,
-) -> Result<Option<Base>, Unsayable> {
+) -> Result<Option<Base>, EncodeError> {
     let (timestamp, raw_event) = (timestamp.to_wire()?, raw_event.to_wire()?);
     Ok(Some(Base { event_type, timestamp, raw_event, metadata: metadata.to_wire()? }))
 }
 
-fn read_base(base: Option<Base>, expected: i32) -> Result<BaseMembers, Malformed> {
+fn read_base(base: Option<Base>, expected: i32) -> Result<BaseMembers, DecodeError> {
     let Some(base) = base else { return Ok((None, None, None)) };
     let found = base.event_type;
     if found != expected {
-        return Err(Malformed::Type { expected, found });
+        return Err(DecodeError::Type { expected, found });
     }
     Ok((
         Field::from_wire(base.timestamp)?,
@@ -61,7 +61,7 @@ macro_rules! event {
         }
 
         impl Field<$Wire> for $Type {
-            fn to_wire(&self) -> Result<$Wire, Unsayable> {
+            fn to_wire(&self) -> Result<$Wire, EncodeError> {
                 closed(&self.extra)?;
                 $( $( without($name, &self.$lost)?; )* )?
                 Ok($Wire {
@@ -70,7 +70,7 @@ macro_rules! event {
                 })
             }
 
-            fn from_wire(wire: $Wire) -> Result<Self, Malformed> {
+            fn from_wire(wire: $Wire) -> Result<Self, DecodeError> {
                 let (timestamp, raw_event, metadata) = read_base(wire.base_event, $number)?;
                 Ok(Self {
                     $( $field: Field::from_wire(wire.$field)?, )*
@@ -341,7 +341,7 @@ written_out! {
 }
 
 impl Field<WireToolCallResult> for ToolCallResultEvent {
-    fn to_wire(&self) -> Result<WireToolCallResult, Unsayable> {
+    fn to_wire(&self) -> Result<WireToolCallResult, EncodeError> {
         closed(&self.extra)?;
         let (content, content_parts) = content_to_wire(&self.content)?;
         Ok(WireToolCallResult {
@@ -360,7 +360,7 @@ impl Field<WireToolCallResult> for ToolCallResultEvent {
         })
     }
 
-    fn from_wire(wire: WireToolCallResult) -> Result<Self, Malformed> {
+    fn from_wire(wire: WireToolCallResult) -> Result<Self, DecodeError> {
         let base = read_base(wire.base_event, WireToolCallResult::TYPE)?;
         let content = content_from_wire((wire.content, wire.content_parts))?;
         let mut event = Self::new(wire.message_id, wire.tool_call_id, content);

@@ -1,6 +1,6 @@
 //! Messages, content, tools and run input.
 use super::field::{
-    Field, Malformed, Unsayable, closed, content_from_wire, content_to_wire, missing, without,
+    DecodeError, EncodeError, Field, closed, content_from_wire, content_to_wire, missing, without,
 };
 use super::value::{Struct, Value};
 use crate::content::{
@@ -181,16 +181,16 @@ macro_rules! choice {
         }
 
         impl Field<$Wire> for $Type {
-            fn to_wire(&self) -> Result<$Wire, Unsayable> {
+            fn to_wire(&self) -> Result<$Wire, EncodeError> {
                 let kind = match self {
                     $( Self::$Variant(value) => $Kind::$Variant(Field::<$Payload>::to_wire(value)?), )*
                     #[allow(unreachable_patterns, reason = "reached where a type has retired variants")]
-                    other => return Err(Unsayable::Unknown(other.tag().into())),
+                    other => return Err(EncodeError::Unknown(other.tag().into())),
                 };
                 Ok($Wire { kind: Some(kind) })
             }
 
-            fn from_wire(wire: $Wire) -> Result<Self, Malformed> {
+            fn from_wire(wire: $Wire) -> Result<Self, DecodeError> {
                 match wire.kind {
                     $( Some($Kind::$Variant(value)) => Field::<$Payload>::from_wire(value).map(Self::$Variant), )*
                     None => Err(missing(stringify!($Type))),
@@ -219,11 +219,11 @@ choice! {
 }
 
 impl Field<Option<WireSource>> for PartSource {
-    fn to_wire(&self) -> Result<Option<WireSource>, Unsayable> {
+    fn to_wire(&self) -> Result<Option<WireSource>, EncodeError> {
         Field::<WireSource>::to_wire(self).map(Some)
     }
 
-    fn from_wire(wire: Option<WireSource>) -> Result<Self, Malformed> {
+    fn from_wire(wire: Option<WireSource>) -> Result<Self, DecodeError> {
         Field::<WireSource>::from_wire(wire.unwrap_or_default())
     }
 }
@@ -281,7 +281,7 @@ macro_rules! common {
 }
 
 impl Field<WireMessage> for Message {
-    fn to_wire(&self) -> Result<WireMessage, Unsayable> {
+    fn to_wire(&self) -> Result<WireMessage, EncodeError> {
         let role = self.tag();
         let mut wire = match self {
             Self::Developer(message) => WireMessage {
@@ -317,7 +317,7 @@ impl Field<WireMessage> for Message {
                 content: Some(message.content.clone()),
                 ..common!(message, role, encrypted)
             },
-            Self::Unknown(other) => return Err(Unsayable::Unknown(other.tag().into())),
+            Self::Unknown(other) => return Err(EncodeError::Unknown(other.tag().into())),
         };
         if let Self::User(UserMessage { content, .. }) | Self::Tool(ToolMessage { content, .. }) =
             self
@@ -327,7 +327,7 @@ impl Field<WireMessage> for Message {
         Ok(wire)
     }
 
-    fn from_wire(wire: WireMessage) -> Result<Self, Malformed> {
+    fn from_wire(wire: WireMessage) -> Result<Self, DecodeError> {
         let (id, name) = (wire.id, wire.name);
         let (content, parts) = (wire.content, wire.content_parts);
         let (metadata, subagent_run_id) =
@@ -392,7 +392,7 @@ impl Field<WireMessage> for Message {
                 ..ReasoningMessage::new(id, text)
             }),
             other => {
-                return Err(Malformed::Value(alloc::format!(
+                return Err(DecodeError::Value(alloc::format!(
                     "{other:?} is not a role of a message"
                 )));
             }

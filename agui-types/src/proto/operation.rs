@@ -1,5 +1,5 @@
 //! Operations of JSON Patch.
-use super::field::{Field, Malformed, Unsayable, closed};
+use super::field::{DecodeError, EncodeError, Field, closed};
 use super::value::Value;
 use crate::json_patch::{
     AddOperation, CopyOperation, JsonPatchOperation, JsonPointer, MoveOperation, RemoveOperation,
@@ -20,7 +20,7 @@ pub(super) struct WireOperation {
 }
 
 impl Field<WireOperation> for JsonPatchOperation {
-    fn to_wire(&self) -> Result<WireOperation, Unsayable> {
+    fn to_wire(&self) -> Result<WireOperation, EncodeError> {
         let (op, path, from, value, extra) = match self {
             Self::Add(it) => (0, &it.path, None, Some(&it.value), &it.extra),
             Self::Remove(it) => (1, &it.path, None, None, &it.extra),
@@ -28,7 +28,7 @@ impl Field<WireOperation> for JsonPatchOperation {
             Self::Move(it) => (3, &it.path, Some(&it.from), None, &it.extra),
             Self::Copy(it) => (4, &it.path, Some(&it.from), None, &it.extra),
             Self::Test(it) => (5, &it.path, None, Some(&it.value), &it.extra),
-            Self::Unknown(other) => return Err(Unsayable::Unknown(other.tag().into())),
+            Self::Unknown(other) => return Err(EncodeError::Unknown(other.tag().into())),
         };
         closed(extra)?;
         let from = from.map(|from| from.as_str().to_string());
@@ -36,9 +36,9 @@ impl Field<WireOperation> for JsonPatchOperation {
         Ok(WireOperation { op, path: path.as_str().into(), from, value })
     }
 
-    fn from_wire(wire: WireOperation) -> Result<Self, Malformed> {
+    fn from_wire(wire: WireOperation) -> Result<Self, DecodeError> {
         let pointer = |text: &str| {
-            JsonPointer::try_from(text).map_err(|error| Malformed::Value(error.to_string()))
+            JsonPointer::try_from(text).map_err(|error| DecodeError::Value(error.to_string()))
         };
         let path = pointer(&wire.path)?;
         let from = pointer(wire.from.as_deref().unwrap_or_default());
@@ -52,7 +52,7 @@ impl Field<WireOperation> for JsonPatchOperation {
             4 => Self::Copy(CopyOperation::new(from?, path)),
             5 => Self::Test(TestOperation::new(path, raw(value()?))),
             other => {
-                return Err(Malformed::Value(alloc::format!(
+                return Err(DecodeError::Value(alloc::format!(
                     "{other} is not an operation of a patch"
                 )));
             }

@@ -2,7 +2,7 @@
 use crate::{fixtures, generate};
 use agui_types::enforce;
 use agui_types::event::Event;
-use agui_types::proto::{self, Decoder, Frame, FrameError, Malformed, Unsayable};
+use agui_types::proto::{self, DecodeError, Decoder, EncodeError, Frame, FrameError};
 use agui_types::transport::Encoding;
 use jsonrpc_core::wire;
 use proptest::prelude::*;
@@ -108,34 +108,34 @@ proptest! {
 #[test]
 fn inexpressible_values_are_refused() {
     let table = [
-        (json!({"type":"NEWER"}), Unsayable::Unknown("NEWER".into())),
+        (json!({"type":"NEWER"}), EncodeError::Unknown("NEWER".into())),
         (
             json!({"type":"TEXT_MESSAGE_END","messageId":"m","mood":1}),
-            Unsayable::Member("mood".into()),
+            EncodeError::Member("mood".into()),
         ),
         (
             json!({"type":"TEXT_MESSAGE_START","messageId":"m","role":"narrator"}),
-            Unsayable::Unknown("narrator".into()),
+            EncodeError::Unknown("narrator".into()),
         ),
         (
             json!({"type":"STATE_DELTA","delta":[{"op":"remove","path":"/a","why":"x"}]}),
-            Unsayable::Member("why".into()),
+            EncodeError::Member("why".into()),
         ),
         (
             json!({"type":"REASONING_ENCRYPTED_VALUE","subtype":"message","entityId":"m","encryptedValue":"x","encryptedValueType":"y"}),
-            Unsayable::Member("encryptedValueType".into()),
+            EncodeError::Member("encryptedValueType".into()),
         ),
         (
             json!({"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":[{"type":"binary","mimeType":"a/b"}]}),
-            Unsayable::Unknown("binary".into()),
+            EncodeError::Unknown("binary".into()),
         ),
         (
             json!({"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"narrator"}]}),
-            Unsayable::Unknown("narrator".into()),
+            EncodeError::Unknown("narrator".into()),
         ),
         (
             json!({"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"postponed"}}),
-            Unsayable::Unknown("postponed".into()),
+            EncodeError::Unknown("postponed".into()),
         ),
     ];
     for (json, expected) in table {
@@ -154,12 +154,12 @@ fn malformed_messages_are_errors() {
     // The type in the base: envelope key (two bytes), its length, base key, its length, type key, type.
     mistyped[6] = 14;
     let table = [
-        (Vec::new(), Malformed::Empty),
-        (twice, Malformed::Several),
-        (mistyped, Malformed::Type { expected: 15, found: 14 }),
-        (vec![0x02, 0x00], Malformed::Protobuf("a field without a number".into())),
-        (vec![0x0a, 0x05], Malformed::Protobuf("a truncated field".into())),
-        (vec![0x0b], Malformed::Protobuf("an unsupported wire type".into())),
+        (Vec::new(), DecodeError::Empty),
+        (twice, DecodeError::Several),
+        (mistyped, DecodeError::Type { expected: 15, found: 14 }),
+        (vec![0x02, 0x00], DecodeError::Protobuf("a field without a number".into())),
+        (vec![0x0a, 0x05], DecodeError::Protobuf("a truncated field".into())),
+        (vec![0x0b], DecodeError::Protobuf("an unsupported wire type".into())),
     ];
     for (message, expected) in table {
         assert_eq!(proto::decode_event(&message), Err(expected), "{message:?}");

@@ -9,7 +9,7 @@ use acp_types::v1::session_setup::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerStdio,
 };
 use acp_types::v1::tool_calls::ToolCallId;
-use agui_bridge::frontend_tool::{NewCall, Options, ToolSet, agent_call_id};
+use agui_bridge::frontend_tool::{FrontendToolOptions, NewCall, ToolSet, agent_call_id};
 use asking::Asking;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
@@ -217,7 +217,7 @@ impl PageServer {
     }
 
     /// Returns the server for an agent that speaks MCP over HTTP.
-    pub fn over_http(&self, options: &Options) -> McpServer {
+    pub fn over_http(&self, options: &FrontendToolOptions) -> McpServer {
         let authorization = HttpHeader::new("Authorization", format!("Bearer {}", self.secret));
         McpServer::Http(McpServerHttp::new(&*options.server, self.url(), [authorization]))
     }
@@ -226,7 +226,7 @@ impl PageServer {
     ///
     /// # Errors
     /// The path of this program is unknown.
-    pub fn over_stdio(&self, options: &Options) -> io::Result<McpServer> {
+    pub fn over_stdio(&self, options: &FrontendToolOptions) -> io::Result<McpServer> {
         let program = own_program_for_others()?.to_string_lossy().into_owned();
         let environment = [
             EnvVariable::new(URL_VARIABLE, self.url()),

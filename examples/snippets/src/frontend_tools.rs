@@ -1,7 +1,7 @@
 //! A page's tool, called by an ACP agent: the run ends, the page responds, the agent continues.
 use acp_types::v1::prompt_turn::{PromptResponse, SessionNotification, StopReason};
 use agui_bridge::frontend_tool::{
-    Binding, CallError, FrontendTools, NewCall, Options as ToolOptions, Outcome, Whose,
+    Binding, CallError, CallOwner, FrontendToolOptions, FrontendTools, NewCall, Outcome,
 };
 use agui_bridge::{Options, RunOpen, Translator};
 use agui_types::event::Event;
@@ -34,7 +34,7 @@ impl Default for Thread {
     fn default() -> Self {
         Self {
             translator: Translator::new(Options::new()),
-            tools: FrontendTools::new(ToolOptions::new()),
+            tools: FrontendTools::new(FrontendToolOptions::new()),
             answers: Answers::default(),
         }
     }
@@ -67,7 +67,7 @@ impl Thread {
 
     /// Handles an ACP update of the agent.
     pub fn update(&mut self, update: SessionNotification, now: Duration) {
-        if self.tools.handle_update(&update, now) == Whose::Agent {
+        if self.tools.handle_update(&update, now) == CallOwner::Agent {
             self.translator.handle_notification(update);
         }
     }

@@ -2,14 +2,14 @@
 use alloc::vec::Vec;
 
 /// The kinds of open brackets, as bits: the innermost 64 directly, outer ones in a vector.
-pub(super) struct Open {
+pub(super) struct OpenBrackets {
     pub(super) depth: usize,
     bits: u64,
     at_hand: u32,
     put_by: Vec<u64>,
 }
 
-impl Open {
+impl OpenBrackets {
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self { depth: 0, bits: 0, at_hand: 0, put_by: Vec::new() }

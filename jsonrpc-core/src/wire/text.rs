@@ -215,7 +215,7 @@ impl<'de> Text<'_, 'de> {
     #[inline]
     fn object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
         self.nested(|text| {
-            let mut members = Members { text, next: Next::First };
+            let mut members = MemberAccess { text, next: Next::First };
             let value = visitor.visit_map(&mut members)?;
             members.end(value)
         })
@@ -306,7 +306,7 @@ impl<'de> Deserializer<'de> for &mut Text<'_, 'de> {
         match self.scanner.next_token() {
             b'"' => visitor.visit_enum(self.text()?.into_deserializer()),
             b'{' => self.nested(|text| {
-                let mut members = Members { text, next: Next::First };
+                let mut members = MemberAccess { text, next: Next::First };
                 let value = visitor.visit_enum(MapAccessDeserializer::new(&mut members))?;
                 members.end(value)
             }),
@@ -380,12 +380,12 @@ enum Next {
     None,
 }
 
-struct Members<'m, 's, 'de> {
+struct MemberAccess<'m, 's, 'de> {
     text: &'m mut Text<'s, 'de>,
     next: Next,
 }
 
-impl Members<'_, '_, '_> {
+impl MemberAccess<'_, '_, '_> {
     /// Returns the value unless another member follows.
     fn end<T>(&mut self, value: T) -> Result<T, Unread> {
         let is_more = match self.next {
@@ -397,7 +397,7 @@ impl Members<'_, '_, '_> {
     }
 }
 
-impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
+impl<'de> MapAccess<'de> for &mut MemberAccess<'_, '_, 'de> {
     type Error = Unread;
 
     #[inline]

@@ -30,8 +30,8 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    pub(crate) fn new(profile: Profile, options: Options) -> Self {
-        let mut translator = TranslatorOptions::new();
+    pub(crate) fn new(profile: Profile, options: FrontendToolOptions) -> Self {
+        let mut translator = Options::new();
         translator.profile = Some(profile);
         Self {
             tools: FrontendTools::new(options),
@@ -68,7 +68,7 @@ impl Thread {
         notification: acp_types::v1::prompt_turn::SessionNotification,
         now: u64,
     ) {
-        if self.tools.handle_update(&notification, at(now)) == Whose::Agent {
+        if self.tools.handle_update(&notification, at(now)) == CallOwner::Agent {
             self.translator.handle_notification(notification);
         }
     }
@@ -115,7 +115,7 @@ impl Thread {
 /// The agent announces and calls an `Ack` tool: the page sees the call once, without a result.
 #[test]
 fn acknowledged_call_is_in_the_stream_once() {
-    let mut thread = Thread::new(Profile::V1, Options::new());
+    let mut thread = Thread::new(Profile::V1, FrontendToolOptions::new());
     thread.begin(false, 0);
     thread.update(announce("t1", "ack", json!({})), 1);
     let mut call = NewCall::new("ack", raw(&json!({"id": 7})));
@@ -143,7 +143,7 @@ fn acknowledged_call_is_in_the_stream_once() {
 /// Two calls are parked, the run ends, the next one has the answers, and the turn continues.
 #[test]
 fn parked_calls_end_the_stream_and_resume() {
-    let mut thread = Thread::new(Profile::V1, Options::new());
+    let mut thread = Thread::new(Profile::V1, FrontendToolOptions::new());
     thread.begin(false, 0);
     for id in ["t1", "t2"] {
         thread.update(announce(id, "park", json!({"of": id})), 1);
@@ -185,7 +185,7 @@ fn parked_calls_end_the_stream_and_resume() {
 /// the previous run; the page has those in its messages, without a result.
 #[test]
 fn partial_answer_in_the_stream_ends_the_run_again() {
-    let mut thread = Thread::new(Profile::V1, Options::new());
+    let mut thread = Thread::new(Profile::V1, FrontendToolOptions::new());
     thread.begin(false, 0);
     for id in ["t1", "t2"] {
         let mut call = NewCall::new("park", raw(&json!({"of": id})));
@@ -215,14 +215,14 @@ fn partial_answer_in_the_stream_ends_the_run_again() {
 /// A repeated id differs in the stream, and the page's result is matched by the stream's id.
 #[test]
 fn repeated_id_is_renamed_in_the_stream() {
-    let mut thread = Thread::new(Profile::V1, Options::new());
+    let mut thread = Thread::new(Profile::V1, FrontendToolOptions::new());
     for (run, shown) in [(0, "t1"), (1, "t1~2")] {
         thread.begin(false, run);
         let mut call = NewCall::new("park", raw(&json!({})));
         call.agent_id = Some("t1".into());
         if run == 1 {
             // The first call is forgotten, as after a restart of the process.
-            thread.tools = FrontendTools::new(Options::new());
+            thread.tools = FrontendTools::new(FrontendToolOptions::new());
             thread.tools.begin_turn(&page(), at(run));
         }
         let id = thread.tools.handle_call(call, at(run)).unwrap();
@@ -248,7 +248,7 @@ fn repeated_id_is_renamed_in_the_stream() {
 /// An agent's own tool with the name of a page tool is renamed, since the page would run it.
 #[test]
 fn agent_tool_with_a_page_tool_name_is_renamed() {
-    let mut thread = Thread::new(Profile::V1, Options::new());
+    let mut thread = Thread::new(Profile::V1, FrontendToolOptions::new());
     thread.begin(false, 0);
     for (id, name) in [("a", "park"), ("b", "mcp__other__park"), ("c", "Bash")] {
         let done = json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "x", "name": name, "status": "completed"});

@@ -1,5 +1,5 @@
 //! Events with an outcome in several fields: the ends of runs and of subagents.
-use super::super::field::{Field, Malformed, Unsayable, closed};
+use super::super::field::{DecodeError, EncodeError, Field, closed};
 use super::super::message::{WireInterrupt, WireUsage};
 use super::super::value::Value;
 use super::{Base, base, read_base};
@@ -21,7 +21,7 @@ written_out! {
 }
 
 impl Field<WireRunFinished> for RunFinishedEvent {
-    fn to_wire(&self) -> Result<WireRunFinished, Unsayable> {
+    fn to_wire(&self) -> Result<WireRunFinished, EncodeError> {
         closed(&self.extra)?;
         let mut wire = WireRunFinished {
             base_event: base(
@@ -48,12 +48,12 @@ impl Field<WireRunFinished> for RunFinishedEvent {
                 wire.interrupts = it.interrupts.to_wire()?;
             }
             RunFinishedOutcome::Cancelled(it) => closed(&it.extra)?,
-            RunFinishedOutcome::Unknown(it) => return Err(Unsayable::Unknown(it.tag().into())),
+            RunFinishedOutcome::Unknown(it) => return Err(EncodeError::Unknown(it.tag().into())),
         }
         Ok(wire)
     }
 
-    fn from_wire(wire: WireRunFinished) -> Result<Self, Malformed> {
+    fn from_wire(wire: WireRunFinished) -> Result<Self, DecodeError> {
         let mut event = Self::new(wire.thread_id, wire.run_id);
         (event.timestamp, event.raw_event, event.metadata) =
             read_base(wire.base_event, WireRunFinished::TYPE)?;
@@ -86,7 +86,7 @@ written_out! {
 }
 
 impl Field<WireSubagentFinished> for SubagentFinishedEvent {
-    fn to_wire(&self) -> Result<WireSubagentFinished, Unsayable> {
+    fn to_wire(&self) -> Result<WireSubagentFinished, EncodeError> {
         closed(&self.extra)?;
         let mut wire = WireSubagentFinished {
             base_event: base(
@@ -108,13 +108,13 @@ impl Field<WireSubagentFinished> for SubagentFinishedEvent {
                 wire.interrupt_ids = it.interrupt_ids.to_wire()?;
             }
             SubagentFinishedOutcome::Unknown(it) => {
-                return Err(Unsayable::Unknown(it.tag().into()));
+                return Err(EncodeError::Unknown(it.tag().into()));
             }
         }
         Ok(wire)
     }
 
-    fn from_wire(wire: WireSubagentFinished) -> Result<Self, Malformed> {
+    fn from_wire(wire: WireSubagentFinished) -> Result<Self, DecodeError> {
         let mut event = Self::new(wire.subagent_run_id);
         (event.timestamp, event.raw_event, event.metadata) =
             read_base(wire.base_event, WireSubagentFinished::TYPE)?;
@@ -136,6 +136,6 @@ impl Field<WireSubagentFinished> for SubagentFinishedEvent {
     }
 }
 
-fn unknown_outcome(name: &str) -> Malformed {
-    Malformed::Value(alloc::format!("{name:?} is not an outcome"))
+fn unknown_outcome(name: &str) -> DecodeError {
+    DecodeError::Value(alloc::format!("{name:?} is not an outcome"))
 }

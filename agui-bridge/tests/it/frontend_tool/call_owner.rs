@@ -11,16 +11,19 @@ fn call_has_one_id_in_either_order() {
     };
     // Announced, then requested with the agent's id.
     let mut tools = begun();
-    assert_eq!(tools.handle_update(&announce("t1", "park", json!({})), at(0)), Whose::Frontend);
+    assert_eq!(tools.handle_update(&announce("t1", "park", json!({})), at(0)), CallOwner::Frontend);
     assert_eq!(tools.handle_call(with_id("t1"), at(0)).unwrap().as_str(), "t1");
     // Requested with the agent's id, then announced.
     assert_eq!(tools.handle_call(with_id("t2"), at(0)).unwrap().as_str(), "t2");
-    assert_eq!(tools.handle_update(&announce("t2", "park", args.clone()), at(0)), Whose::Frontend);
+    assert_eq!(
+        tools.handle_update(&announce("t2", "park", args.clone()), at(0)),
+        CallOwner::Frontend
+    );
     // Announced, then requested without an id: matched by arguments in any notation, not by order.
     tools.handle_update(&announce("t3", "park", json!({"a": 2})), at(0));
     tools.handle_update(&announce("t4", "park", json!({})), at(0));
     let input = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t4", "rawInput": {"b": [1.0], "a": 1}});
-    assert_eq!(tools.handle_update(&update(input), at(0)), Whose::Frontend);
+    assert_eq!(tools.handle_update(&update(input), at(0)), CallOwner::Frontend);
     let spelled = Raw::from_text(r#"{ "b":[1.0], "a":1 }"#).unwrap();
     assert_eq!(tools.handle_call(NewCall::new("park", spelled), at(0)).unwrap().as_str(), "t4");
     // Matched by the tool alone.
@@ -28,11 +31,14 @@ fn call_has_one_id_in_either_order() {
     assert_eq!(tools.handle_call(other, at(0)).unwrap().as_str(), "t3");
     // Requested without an id, then announced: the agent's report belongs to the call.
     let id = tools.handle_call(NewCall::new("park", raw(&args)), at(0)).unwrap();
-    assert_eq!(tools.handle_update(&announce("t5", "park", args.clone()), at(0)), Whose::Frontend);
+    assert_eq!(
+        tools.handle_update(&announce("t5", "park", args.clone()), at(0)),
+        CallOwner::Frontend
+    );
     let done =
         json!({"sessionUpdate": "tool_call_update", "toolCallId": "t5", "status": "completed"});
     actions(&mut tools);
-    assert_eq!(tools.handle_update(&update(done), at(0)), Whose::Frontend);
+    assert_eq!(tools.handle_update(&update(done), at(0)), CallOwner::Frontend);
     assert_eq!((id.as_str(), actions(&mut tools)), ("call-5", vec![]));
 }
 
@@ -42,7 +48,7 @@ fn call_announced_but_not_made_is_not_run() {
     tools.handle_update(&announce("t1", "park", json!({})), at(0));
     let failed =
         json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "failed"});
-    assert_eq!(tools.handle_update(&update(failed), at(0)), Whose::Frontend);
+    assert_eq!(tools.handle_update(&update(failed), at(0)), CallOwner::Frontend);
     let not_made =
         Action::NotMade { tool_call_id: "t1".into(), name: "park".into(), status: "failed".into() };
     assert_eq!(tools.poll_action(), Some(not_made));
@@ -52,28 +58,28 @@ fn call_announced_but_not_made_is_not_run() {
 #[test]
 fn owner_of_a_call_follows_from_its_names() {
     let table = [
-        (json!({"name": "mcp__ui__park", "title": "x"}), Whose::Frontend),
+        (json!({"name": "mcp__ui__park", "title": "x"}), CallOwner::Frontend),
         (
             json!({"_meta": {"claudeCode": {"toolName": "mcp__ui__park"}}, "title": "x"}),
-            Whose::Frontend,
+            CallOwner::Frontend,
         ),
-        (json!({"title": "mcp_ui_park"}), Whose::Frontend),
-        (json!({"title": "ui_park", "kind": "other"}), Whose::Frontend),
-        (json!({"name": "ui_park", "title": "x"}), Whose::Frontend),
-        (json!({"name": "park", "title": "park"}), Whose::Agent),
-        (json!({"name": "mcp__other__park", "title": "x"}), Whose::Agent),
-        (json!({"name": "mcp__ui__gone", "title": "x"}), Whose::Agent),
-        (json!({"title": "ui_"}), Whose::Agent),
+        (json!({"title": "mcp_ui_park"}), CallOwner::Frontend),
+        (json!({"title": "ui_park", "kind": "other"}), CallOwner::Frontend),
+        (json!({"name": "ui_park", "title": "x"}), CallOwner::Frontend),
+        (json!({"name": "park", "title": "park"}), CallOwner::Agent),
+        (json!({"name": "mcp__other__park", "title": "x"}), CallOwner::Agent),
+        (json!({"name": "mcp__ui__gone", "title": "x"}), CallOwner::Agent),
+        (json!({"title": "ui_"}), CallOwner::Agent),
     ];
-    for (mut call, whose) in table {
+    for (mut call, owner) in table {
         let shown = call.to_string();
         call["sessionUpdate"] = json!("tool_call");
         call["toolCallId"] = json!("t");
-        assert_eq!(begun().handle_update(&update(call), at(0)), whose, "{shown}");
+        assert_eq!(begun().handle_update(&update(call), at(0)), owner, "{shown}");
     }
     let chunk =
         json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}});
-    assert_eq!(begun().handle_update(&update(chunk), at(0)), Whose::Agent);
+    assert_eq!(begun().handle_update(&update(chunk), at(0)), CallOwner::Agent);
 }
 
 #[test]
@@ -88,21 +94,21 @@ fn owner_of_a_v2_call_follows_from_its_names() {
     let mut tools = begun();
     let chunk = json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "t1", "content": {"type": "content", "content": {"type": "text", "text": "x"}}});
     let table = [
-        (read(chunk.clone()), Whose::Agent),
-        (report("t1", "mcp__ui__park", "pending"), Whose::Frontend),
-        (read(chunk), Whose::Frontend),
-        (report("own", "Bash", "in_progress"), Whose::Agent),
-        (read(json!({"sessionUpdate": "state_update", "state": "running"})), Whose::Agent),
+        (read(chunk.clone()), CallOwner::Agent),
+        (report("t1", "mcp__ui__park", "pending"), CallOwner::Frontend),
+        (read(chunk), CallOwner::Frontend),
+        (report("own", "Bash", "in_progress"), CallOwner::Agent),
+        (read(json!({"sessionUpdate": "state_update", "state": "running"})), CallOwner::Agent),
     ];
-    for (update, whose) in table {
-        assert_eq!(tools.handle_update_v2(&update, at(0)), whose, "{update:?}");
+    for (update, owner) in table {
+        assert_eq!(tools.handle_update_v2(&update, at(0)), owner, "{update:?}");
     }
     assert_eq!(call(&mut tools, "park", 0).as_str(), "t1");
     tools.tick(at(14_000));
     assert_eq!(actions(&mut tools), [], "a call of its own runs");
     assert_eq!(
         tools.handle_update_v2(&report("own", "Bash", "cancelled"), at(14_000)),
-        Whose::Agent
+        CallOwner::Agent
     );
     tools.tick(at(14_100));
     assert_eq!(actions(&mut tools), [Action::EndRun { parked: vec!["t1".into()] }]);
