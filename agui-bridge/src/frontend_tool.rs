@@ -135,7 +135,7 @@ impl ToolMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Expiry {
-    /// [`Outcome::Pending`]: a later result is part of a later prompt ([`Action::Tell`]).
+    /// [`Outcome::Pending`]: a later result is part of a later prompt ([`Action::PrefixPrompt`]).
     #[default]
     Pending,
     /// [`Outcome::TimedOut`].
@@ -351,7 +351,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Completion {
-    /// It is delivered to the agent: as the call's [`Answer`](Action::Answer), or in a later [prompt](Action::Tell) if
+    /// It is delivered to the agent: as the call's [`Answer`](Action::Answer), or in a later [prompt](Action::PrefixPrompt) if
     /// the call was already answered.
     Delivered,
     /// The call already has a result, or was cancelled.
@@ -396,7 +396,7 @@ pub enum Action {
         parked: Vec<ToolCallId>,
     },
     /// Begins the next prompt with this text: a result that arrived after the call was answered otherwise.
-    Tell {
+    PrefixPrompt {
         /// The call.
         call_id: ToolCallId,
         /// The text.

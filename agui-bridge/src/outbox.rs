@@ -163,7 +163,7 @@ impl Outbox {
         }
         let mut metadata = metadata(frame, acp);
         let id = self.text.open(frame, &mut self.queue, voice, key, &mut metadata);
-        self.written.note(frame, voice, key, &id, &delta);
+        self.written.record(frame, voice, key, &id, &delta);
         let limit = frame.limits.delta;
         if delta.len() <= limit {
             return text::push_piece(frame, &mut self.queue, voice, id, delta, metadata);

@@ -316,7 +316,7 @@ impl<S: EventSink> Run<S> {
         self.verifier.handle(&event)?;
         // Ends, and the results sent with them, do not count against the limit.
         self.opened += opens;
-        self.open.note(&event);
+        self.open.record(&event);
         self.sink.put(event);
         Ok(())
     }

@@ -26,7 +26,7 @@ fn play(entries: Vec<Entry<'static>>) -> Vec<String> {
     let (mut asked, mut open, mut played) = (0, Vec::new(), Vec::new());
     while let Some((time, replayed)) = replay.step(&mut peer, |_| asked) {
         match &replayed {
-            Replayed::Asked { id: Ok(_), .. } => {
+            Replayed::Request { id: Ok(_), .. } => {
                 open.push(asked);
                 asked += 1;
             }

@@ -152,7 +152,7 @@ impl<'a> Lenient<'a> {
             !is_null(params)
         });
         if params.is_some_and(|params| !params.get().starts_with(['{', '['])) {
-            self.tell(DiagnosticCode::ScalarParams, "/params", "expected an object or an array");
+            self.report(DiagnosticCode::ScalarParams, "/params", "expected an object or an array");
         }
         let envelope = core::mem::take(&mut self.envelope);
         Ok(match id {
@@ -179,7 +179,7 @@ impl<'a> Lenient<'a> {
             }
             (None, None) if id.is_some() => {
                 let problem = "expected one of `result` and `error`";
-                self.tell(DiagnosticCode::MissingResult, "", problem);
+                self.report(DiagnosticCode::MissingResult, "", problem);
                 Ok(RawValue::NULL)
             }
             (None, None) => {
@@ -187,7 +187,7 @@ impl<'a> Lenient<'a> {
             }
         };
         let id = id.unwrap_or_else(|| {
-            self.tell(DiagnosticCode::MissingId, "", "expected member `id`");
+            self.report(DiagnosticCode::MissingId, "", "expected member `id`");
             RequestId::NULL
         });
         let mut envelope = core::mem::take(&mut self.envelope);
@@ -208,7 +208,7 @@ impl<'a> Lenient<'a> {
             Err(source) => source,
         };
         let pointer = format!("/error{}", source.pointer());
-        self.tell(DiagnosticCode::BadErrorObject, pointer, source.problem());
+        self.report(DiagnosticCode::BadErrorObject, pointer, source.problem());
         let member = |name| peek_member(error.get(), name).ok().flatten();
         let code = member("code").and_then(RequestId::from_text).and_then(|code| code.as_i64());
         let message = member("message").or(Some(error.get())).and_then(JsonStr::new);
@@ -225,7 +225,7 @@ impl<'a> Lenient<'a> {
     fn stray(&mut self, name: &'static str, value: Option<&'a RawValue>) {
         if let Some(value) = value {
             let pointer = format!("/{name}");
-            self.tell(DiagnosticCode::StrayMember, pointer, "unexpected member");
+            self.report(DiagnosticCode::StrayMember, pointer, "unexpected member");
             self.envelope.members.push((Cow::Borrowed(name), value));
         }
     }
@@ -233,7 +233,7 @@ impl<'a> Lenient<'a> {
     fn tell_null(&mut self, name: &str, value: Option<&RawValue>) {
         if value.is_some_and(is_null) {
             let pointer = format!("/{name}");
-            self.tell(
+            self.report(
                 DiagnosticCode::NullMember,
                 pointer,
                 "expected another value or no member, got null",
@@ -241,7 +241,7 @@ impl<'a> Lenient<'a> {
         }
     }
 
-    fn tell(
+    fn report(
         &mut self,
         code: DiagnosticCode,
         pointer: impl Into<String>,

@@ -22,10 +22,10 @@ pub(super) trait Serve<M: Machine> {
     /// The future of a response to a request.
     type Answer: Future<Output = Result<Raw, ErrorObject>> + Unpin;
     /// The future of the handling of a notification.
-    type Tell: Future<Output = ()> + Unpin;
+    type Handling: Future<Output = ()> + Unpin;
 
     fn request(&self, request: M::Request, context: Context) -> Self::Answer;
-    fn notification(&self, notification: M::Notification, peer: Peer) -> Self::Tell;
+    fn notification(&self, notification: M::Notification, peer: Peer) -> Self::Handling;
     fn problem(&self, problem: &Diagnostic);
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Driver<St, Si, M: Machine, S: Serve<M>> {
     running: FuturesUnordered<Running<S::Answer>>,
     /// Requests that wait for a free handler.
     parked: VecDeque<(RequestKey, M::Request)>,
-    telling: Option<S::Tell>,
+    handling: Option<S::Handling>,
     /// Notifications that wait to be handled.
     notifications: VecDeque<M::Notification>,
     is_congested: bool,
@@ -93,7 +93,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
             shared,
             running: FuturesUnordered::new(),
             parked: VecDeque::new(),
-            telling: None,
+            handling: None,
             notifications: VecDeque::new(),
             is_congested: false,
             is_flushed: true,
@@ -171,18 +171,18 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
 
     /// Polls the current notification, and returns whether one was handled.
     fn poll_notification(&mut self, task: &mut Task<'_>) -> bool {
-        if self.telling.is_none() {
+        if self.handling.is_none() {
             let Some(next) = self.notifications.pop_front() else { return false };
             // Its first part runs before the first poll.
-            self.shared.begin_telling();
-            self.telling = Some(self.side.notification(next, self.peer()));
+            self.shared.begin_handling();
+            self.handling = Some(self.side.notification(next, self.peer()));
         }
-        let Some(telling) = &mut self.telling else { return false };
-        self.shared.begin_telling();
-        let is_handled = telling.poll_unpin(task).is_ready();
-        self.shared.end_telling(is_handled);
+        let Some(handling) = &mut self.handling else { return false };
+        self.shared.begin_handling();
+        let is_handled = handling.poll_unpin(task).is_ready();
+        self.shared.end_handling(is_handled);
         if is_handled {
-            self.telling = None;
+            self.handling = None;
         }
         is_handled
     }
@@ -197,7 +197,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
     }
 
     fn is_idle(&self) -> bool {
-        self.telling.is_none() && self.notifications.is_empty()
+        self.handling.is_none() && self.notifications.is_empty()
     }
 }
 

@@ -150,12 +150,13 @@ impl Client {
         let happening = match event {
             SessionEvent::Opened(mut opened) => {
                 let replay = core::mem::take(&mut opened.replay).into_iter();
-                self.waiting
-                    .extend(replay.map(|update| Happening::Notification(note(update.value))));
+                self.waiting.extend(
+                    replay.map(|update| Happening::Notification(to_notification(update.value))),
+                );
                 Happening::Ended(key, Ok(Done::Opened(opened)))
             }
             SessionEvent::Refused(error) => Happening::Ended(key, Err(error.into())),
-            SessionEvent::Update(update) => Happening::Notification(note(update.value)),
+            SessionEvent::Update(update) => Happening::Notification(to_notification(update.value)),
             SessionEvent::Request(key, request) => Happening::Request(key, request.value),
             SessionEvent::Withdrawn(key) => Happening::Cancelled(key),
             SessionEvent::Notification(event) => Happening::Notification(event.value),
@@ -177,7 +178,7 @@ impl Client {
 }
 
 /// Returns an update as its notification.
-fn note(update: Update) -> AgentNotification {
+fn to_notification(update: Update) -> AgentNotification {
     match update {
         Update::V1(update) => {
             AgentNotification::V1(v1::dispatch::AgentNotification::SessionNotification(update))

@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(super) struct Shared<M: Machine> {
     state: Mutex<State<M>>,
     /// The thread that handles a notification at present.
-    telling: AtomicUsize,
+    handling: AtomicUsize,
 }
 
 /// The state of a connection.
@@ -66,7 +66,7 @@ fn wake(waker: Option<Waker>) {
 impl<M: Machine> Shared<M> {
     pub(super) fn new(machine: M, options: Options) -> Self {
         let state = State::new(machine, options);
-        Self { state: Mutex::new(state), telling: AtomicUsize::new(0) }
+        Self { state: Mutex::new(state), handling: AtomicUsize::new(0) }
     }
 
     /// A poisoned lock holds valid state, since no call under the lock panics between related changes.
@@ -196,18 +196,18 @@ impl<M: Machine> Shared<M> {
     }
 
     /// Records that this thread handles a notification.
-    pub(super) fn begin_telling(&self) {
-        self.telling.store(this_thread(), Ordering::Relaxed);
+    pub(super) fn begin_handling(&self) {
+        self.handling.store(this_thread(), Ordering::Relaxed);
     }
 
     /// Returns whether the current thread handles a notification. A thread finds its own identity only if it was the
     /// last writer, so no ordering between threads is required.
-    fn is_telling(&self) -> bool {
-        self.telling.load(Ordering::Relaxed) == this_thread()
+    fn is_handling(&self) -> bool {
+        self.handling.load(Ordering::Relaxed) == this_thread()
     }
 
-    pub(super) fn end_telling(&self, is_handled: bool) {
-        self.telling.store(0, Ordering::Relaxed);
+    pub(super) fn end_handling(&self, is_handled: bool) {
+        self.handling.store(0, Ordering::Relaxed);
         if is_handled {
             let mut state = self.lock();
             state.handled += 1;
@@ -224,9 +224,9 @@ impl<M: Machine> Link for Shared<M> {
         call: &mut Option<Call>,
         task: &Task<'_>,
     ) -> Poll<Result<u64, RequestError>> {
-        let is_telling = self.is_telling();
+        let is_handling = self.is_handling();
         let mut state = self.lock();
-        match state.poll_room(is_telling, task) {
+        match state.poll_room(is_handling, task) {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Ready(Ok(())) => {}
@@ -234,7 +234,7 @@ impl<M: Machine> Link for Shared<M> {
         let Some(call) = call.take() else { return Poll::Pending };
         let key = state.machine.call(call);
         state.await_end(key);
-        if is_telling {
+        if is_handling {
             state.nested.insert(key);
         }
         let driver = state.driver.take();
@@ -244,9 +244,9 @@ impl<M: Machine> Link for Shared<M> {
     }
 
     fn poll_notify(&self, line: &mut Vec<u8>, task: &Task<'_>) -> Poll<Result<(), RequestError>> {
-        let is_telling = self.is_telling();
+        let is_handling = self.is_handling();
         let mut state = self.lock();
-        match state.poll_room(is_telling, task) {
+        match state.poll_room(is_handling, task) {
             Poll::Ready(Ok(())) => {}
             other => return other,
         }
@@ -294,7 +294,7 @@ impl<M: Machine> Link for Shared<M> {
 
     fn mark(&self) -> u64 {
         let state = self.lock();
-        if self.is_telling() { state.handled } else { state.received }
+        if self.is_handling() { state.handled } else { state.received }
     }
 
     fn poll_handled(&self, mark: u64, task: &Task<'_>) -> Poll<()> {

@@ -112,7 +112,7 @@ macro_rules! side {
 
                 impl<S: $Trait> Serve<$Machine> for Handles<S> {
                     type Answer = $Boxed<'static, Result<Raw, ErrorObject>>;
-                    type Tell = $Boxed<'static, ()>;
+                    type Handling = $Boxed<'static, ()>;
 
                     fn request(&self, request: $Request, context: Context) -> Self::Answer {
                         type Versions = $Request;
@@ -136,7 +136,7 @@ macro_rules! side {
                         })
                     }
 
-                    fn notification(&self, notification: $Event, peer: Peer) -> Self::Tell {
+                    fn notification(&self, notification: $Event, peer: Peer) -> Self::Handling {
                         type Versions = $Event;
                         type Events = $Events;
                         let side = $Pointer::clone(&self.0);

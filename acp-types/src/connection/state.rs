@@ -96,7 +96,7 @@ impl<M: Machine> State<M> {
     /// Polls for room to queue a message.
     pub(super) fn poll_room(
         &mut self,
-        is_telling: bool,
+        is_handling: bool,
         task: &Task<'_>,
     ) -> Poll<Result<(), RequestError>> {
         if self.is_closed {
@@ -106,7 +106,7 @@ impl<M: Machine> State<M> {
         if self.machine.transmits() < self.options.outgoing.max(1) {
             return Poll::Ready(Ok(()));
         }
-        if is_telling && self.is_congested {
+        if is_handling && self.is_congested {
             return Poll::Ready(Err(RequestError::Congested));
         }
         wait(&mut self.room, task);

@@ -39,7 +39,7 @@ impl Input for &SessionUpdate {
             SessionUpdate::ToolCallUpdate(it) => change_call(it, state),
             SessionUpdate::Plan(it) => {
                 let (entries, lost) = all_alike(&it.entries);
-                note(state, lost, "/plans");
+                report_lost(state, lost, "/plans");
                 let plan: Vec<v2::agent_plan::PlanEntry> = entries;
                 let items = v2::agent_plan::PlanItems::new("", plan);
                 state.plan(None, v2::agent_plan::PlanUpdateContent::Items(items));
@@ -80,7 +80,7 @@ impl Input for &SessionUpdate {
     }
 }
 
-fn note(state: &mut SessionState, lost: usize, pointer: &str) {
+fn report_lost(state: &mut SessionState, lost: usize, pointer: &str) {
     if lost > 0 {
         state.lost(pointer, format!("{lost} without an equivalent in version 2"));
     }
@@ -125,7 +125,7 @@ fn change_call(update: &ToolCallUpdate, state: &mut SessionState) {
     let content = match update.content.value() {
         Some(content) => {
             let all: Vec<_> = content.iter().filter_map(produced).collect();
-            note(state, content.len() - all.len(), "/update/content");
+            report_lost(state, content.len() - all.len(), "/update/content");
             Presence::Value(all)
         }
         None => Presence::Absent,
@@ -170,7 +170,7 @@ fn set_mode(mode: &SessionModeId, state: &mut SessionState) {
 
 fn set_options(options: &[SessionConfigOption], state: &mut SessionState) {
     let same: Vec<_> = options.iter().filter_map(option_to_v2).collect();
-    note(state, options.len() - same.len(), "/configOptions");
+    report_lost(state, options.len() - same.len(), "/configOptions");
     state.config_options = state.list(same, "configOptions", Change::ConfigOptions);
 }
 
@@ -209,7 +209,7 @@ impl Input for &SetSessionConfigOptionResponse {
 impl Input for &PromptRequest {
     fn apply(self, state: &mut SessionState) {
         let content: Vec<_> = self.prompt.iter().filter_map(content_to_v2).collect();
-        note(state, self.prompt.len() - content.len(), "/prompt");
+        report_lost(state, self.prompt.len() - content.len(), "/prompt");
         let said = Presence::Value(content);
         let number = state.message(MessageKind::User, None, &said, &Presence::Absent);
         state.prompt_entry = Some(number);

@@ -41,7 +41,7 @@ impl Agent {
         })
     }
 
-    fn tell(&mut self, method: &str, params: Value) {
+    fn notify(&mut self, method: &str, params: Value) {
         self.line(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
@@ -85,10 +85,10 @@ fn cancelled_prompt_is_reported_once_and_answered() {
     let mut agent = Agent::v1();
     let turn = agent.ask(1, "session/prompt", prompt("s")).unwrap();
     let other = agent.ask(2, "session/prompt", prompt("t")).unwrap();
-    agent.tell("session/cancel", json!({ "sessionId": "s" }));
-    agent.tell("session/cancel", json!({ "sessionId": "s" }));
-    agent.tell("$/cancel_request", json!({ "requestId": 1 }));
-    agent.tell("$/cancel_request", json!({ "requestId": 2 }));
+    agent.notify("session/cancel", json!({ "sessionId": "s" }));
+    agent.notify("session/cancel", json!({ "sessionId": "s" }));
+    agent.notify("$/cancel_request", json!({ "requestId": 1 }));
+    agent.notify("$/cancel_request", json!({ "requestId": 2 }));
     let cancelled: Vec<_> = agent
         .events()
         .into_iter()
@@ -248,7 +248,7 @@ enum Step {
     AskAgain(Index),
     Cancel(Index),
     Withdraw(Index),
-    Tell(Index),
+    Notify(Index),
     Reply(Index),
     Call,
     WithdrawCall(Index),
@@ -269,7 +269,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => index().prop_map(Step::AskAgain),
         3 => index().prop_map(Step::Cancel),
         2 => index().prop_map(Step::Withdraw),
-        2 => index().prop_map(Step::Tell),
+        2 => index().prop_map(Step::Notify),
         5 => index().prop_map(Step::Reply),
         3 => Just(Step::Call),
         1 => index().prop_map(Step::WithdrawCall),
@@ -317,16 +317,16 @@ impl Model {
                 }
             }
             Step::Cancel(at) => {
-                self.agent.tell(
+                self.agent.notify(
                     "session/cancel",
                     json!({ "sessionId": SESSIONS[at.index(SESSIONS.len())] }),
                 );
             }
             Step::Withdraw(at) => {
                 let id = at.index(usize::try_from(self.next).unwrap() + 1);
-                self.agent.tell("$/cancel_request", json!({ "requestId": id }));
+                self.agent.notify("$/cancel_request", json!({ "requestId": id }));
             }
-            Step::Tell(at) => self.agent.tell("_note", json!({ "n": at.index(100) })),
+            Step::Notify(at) => self.agent.notify("_note", json!({ "n": at.index(100) })),
             Step::Reply(at) => {
                 let keys: Vec<_> = self.given.keys().copied().collect();
                 if !keys.is_empty() {

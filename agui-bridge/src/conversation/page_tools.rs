@@ -56,7 +56,7 @@ impl Binding for Replies {
         }
     }
 
-    fn tell(&mut self, _: &ToolCallId, text: &str) {
+    fn prefix_prompt(&mut self, _: &ToolCallId, text: &str) {
         self.late.push(text.to_owned());
         let surplus = self.late.len().saturating_sub(MAX_QUEUED);
         if surplus > 0 {

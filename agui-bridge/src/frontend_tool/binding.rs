@@ -18,7 +18,7 @@ pub trait Binding {
     }
 
     /// Stores a text for the beginning of the next prompt.
-    fn tell(&mut self, call_id: &ToolCallId, text: &str);
+    fn prefix_prompt(&mut self, call_id: &ToolCallId, text: &str);
 }
 
 /// The stream of the open run, as a [`Translator`](crate::Translator) writes it.
@@ -44,7 +44,7 @@ impl FrontendTools {
                 }
                 Action::Answer { call_id, outcome } => binding.answer(&call_id, outcome),
                 Action::EndRun { .. } => page.end_run(),
-                Action::Tell { call_id, text } => binding.tell(&call_id, &text),
+                Action::PrefixPrompt { call_id, text } => binding.prefix_prompt(&call_id, &text),
                 Action::KeepAlive { call_id } => binding.keep_alive(&call_id),
                 Action::NotMade { tool_call_id, name, status } => {
                     page.not_made(&tool_call_id, &name, &status);

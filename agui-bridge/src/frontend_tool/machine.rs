@@ -206,7 +206,7 @@ impl FrontendTools {
             Stage::Done => return Completion::AlreadyDone,
             Stage::Open => {
                 let text = late_text(&call.name, shown, &result);
-                Action::Tell { call_id, text }
+                Action::PrefixPrompt { call_id, text }
             }
             Stage::Sync { .. } | Stage::Parked { .. } => {
                 Action::Answer { call_id, outcome: Outcome::Result(result) }
@@ -234,7 +234,7 @@ impl FrontendTools {
     }
 
     /// Handles the withdrawal of a call: the agent cancelled its request, or the connection closed. No answer follows.
-    /// A later result becomes an [`Action::Tell`].
+    /// A later result becomes an [`Action::PrefixPrompt`].
     pub fn handle_withdrawn(&mut self, call_id: &ToolCallId) {
         let waits = self.calls.get_mut(call_id).filter(|call| call.stage.waits());
         if let Some(call) = waits {

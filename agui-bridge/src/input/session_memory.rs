@@ -147,7 +147,7 @@ impl SessionMemory {
         }
     }
 
-    /// Stores a text for the beginning of the next prompt: a [late](crate::frontend_tool::Action::Tell) result.
+    /// Stores a text for the beginning of the next prompt: a [late](crate::frontend_tool::Action::PrefixPrompt) result.
     pub fn tell_later(&mut self, text: impl Into<String>) {
         self.queue(&[text.into()]);
     }

@@ -45,7 +45,7 @@ impl Written {
     }
 
     /// Records a piece of a message that was sent.
-    pub(super) fn note(
+    pub(super) fn record(
         &mut self,
         frame: &Frame<'_>,
         voice: Voice,

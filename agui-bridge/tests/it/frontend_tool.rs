@@ -83,7 +83,7 @@ fn ack_answers_at_once_and_defers_a_later_result() {
     assert_eq!(actions(&mut tools), []);
     assert_eq!(tools.complete(&id, ToolResult::text("done"), at(1)), Completion::Delivered);
     let text = "Result of frontend tool ack (call-1): done".to_owned();
-    assert_eq!(actions(&mut tools), [Action::Tell { call_id: id.clone(), text }]);
+    assert_eq!(actions(&mut tools), [Action::PrefixPrompt { call_id: id.clone(), text }]);
     assert_eq!(tools.complete(&id, ToolResult::text("done"), at(1)), Completion::AlreadyDone);
     assert_eq!(actions(&mut tools), []);
 }
@@ -163,7 +163,7 @@ fn sync_call_falls_back_to_park_then_pending_then_text() {
     assert_eq!(actions(&mut tools), [answer(&id, Outcome::Pending)]);
     assert_eq!(tools.complete(&id, ToolResult::text("late"), at(90_000)), Completion::Delivered);
     let text = "Result of frontend tool sync (call-2): late".to_owned();
-    assert_eq!(actions(&mut tools), [Action::Tell { call_id: id, text }]);
+    assert_eq!(actions(&mut tools), [Action::PrefixPrompt { call_id: id, text }]);
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn withdrawn_call_has_no_answer_and_defers_its_result() {
     tools.tick(at(1_000_000));
     assert_eq!(actions(&mut tools), []);
     assert_eq!(tools.complete(&id, ToolResult::text("x"), at(1)), Completion::Delivered);
-    assert!(matches!(&actions(&mut tools)[..], [Action::Tell { .. }]));
+    assert!(matches!(&actions(&mut tools)[..], [Action::PrefixPrompt { .. }]));
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl Model {
                     assert!(self.run_is_open && !parked.is_empty());
                     self.run_is_open = false;
                 }
-                Action::Tell { call_id, .. } => {
+                Action::PrefixPrompt { call_id, .. } => {
                     self.fates.get_mut(&call_id).expect("a call").told += 1;
                 }
                 Action::KeepAlive { call_id } => {

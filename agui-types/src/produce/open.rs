@@ -92,7 +92,7 @@ impl OpenItems {
     }
 
     /// Records what an event opens or closes.
-    pub(super) fn note(&mut self, event: &Event) {
+    pub(super) fn record(&mut self, event: &Event) {
         let (open, opens) = match event {
             Event::TextMessageStart(e) => (Open::Text(e.message_id.clone()), true),
             Event::TextMessageEnd(e) => (Open::Text(e.message_id.clone()), false),

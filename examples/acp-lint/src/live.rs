@@ -78,7 +78,7 @@ impl<'a> Watch<'a> {
         let direction = chunk.direction;
         let (lines, linter) = self.parts(direction);
         lines.push(chunk, |line: Line<'_>| lint(linter, direction, line));
-        self.tell()
+        self.write_findings()
     }
 
     fn parts(&mut self, direction: Direction) -> (&mut Reassembly, &mut Linter) {
@@ -89,7 +89,7 @@ impl<'a> Watch<'a> {
         (lines, &mut self.linter)
     }
 
-    fn tell(&mut self) -> io::Result<()> {
+    fn write_findings(&mut self) -> io::Result<()> {
         match &mut self.output {
             Some(output) => output.take(&mut self.linter, self.options),
             None => Ok(()),
@@ -103,7 +103,7 @@ impl<'a> Watch<'a> {
             lines.finish(|line: Line<'_>| lint(linter, direction, line));
         }
         self.linter.finish();
-        self.tell()?;
+        self.write_findings()?;
         match self.output.take() {
             Some(output) => output.finish(&self.linter),
             None => Ok(false),

@@ -10,7 +10,7 @@ use core::time::Duration;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use opentelemetry_proto::tonic::common::v1::KeyValue as Told;
+use opentelemetry_proto::tonic::common::v1::KeyValue as WireKeyValue;
 use opentelemetry_proto::tonic::metrics::v1::exemplar::Value;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::{Exemplar, Gauge, Sum};
@@ -77,7 +77,7 @@ pub(crate) struct Exemplars {
 /// Identifies a point: the metric, and its encoded attributes in any order.
 type Point = (String, BTreeSet<Vec<u8>>);
 
-fn point(metric: &str, attributes: impl IntoIterator<Item = Told>) -> Point {
+fn point(metric: &str, attributes: impl IntoIterator<Item = WireKeyValue>) -> Point {
     let attributes = attributes.into_iter().map(|it| it.encode_to_vec());
     (metric.to_owned(), attributes.collect())
 }
@@ -100,7 +100,7 @@ impl Exemplars {
         attributes: &[KeyValue],
         span: Option<&SpanContext>,
     ) {
-        let point = point(metric.name, attributes.iter().map(Told::from));
+        let point = point(metric.name, attributes.iter().map(WireKeyValue::from));
         if self.reservoirs.len() == POINTS && !self.reservoirs.contains_key(&point) {
             return;
         }
@@ -119,7 +119,7 @@ impl Exemplars {
     /// Inserts the exemplars into their points and starts over.
     pub(crate) fn put_into(&mut self, request: &mut ExportMetricsServiceRequest) {
         let mut reservoirs = core::mem::take(&mut self.reservoirs);
-        let mut of = |metric: &str, attributes: &[Told]| -> Vec<Exemplar> {
+        let mut of = |metric: &str, attributes: &[WireKeyValue]| -> Vec<Exemplar> {
             let reservoir = reservoirs.remove(&point(metric, attributes.iter().cloned()));
             reservoir.map(|it| it.kept.into_values().collect()).unwrap_or_default()
         };
@@ -200,13 +200,13 @@ mod tests {
         SpanContext::new(trace, span, TraceFlags::SAMPLED, false, TraceState::NONE)
     }
 
-    fn told(attributes: &[KeyValue]) -> Vec<Told> {
-        attributes.iter().map(Told::from).collect()
+    fn to_wire(attributes: &[KeyValue]) -> Vec<WireKeyValue> {
+        attributes.iter().map(WireKeyValue::from).collect()
     }
 
     /// A point of this metric with these attributes, as created by the SDK.
     fn request(metric: &Metric, attributes: &[KeyValue]) -> ExportMetricsServiceRequest {
-        let attributes = told(attributes);
+        let attributes = to_wire(attributes);
         let data = if metric.instrument == Instrument::Histogram {
             let point = HistogramDataPoint { attributes, ..HistogramDataPoint::default() };
             Data::Histogram(Histogram { data_points: vec![point], ..Histogram::default() })
@@ -314,7 +314,7 @@ mod tests {
             }
         }
         assert_eq!(exemplars.reservoirs.len(), POINTS);
-        let first = exemplars.reservoirs[&point(metric.name, told(&attributes(0)))].kept.len();
+        let first = exemplars.reservoirs[&point(metric.name, to_wire(&attributes(0)))].kept.len();
         assert_eq!(first, 3);
         assert_eq!(got(&mut exemplars, metric, &attributes(POINTS)), []);
     }

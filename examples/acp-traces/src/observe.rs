@@ -222,7 +222,7 @@ impl Look for Looking<'_> {
     }
 
     /// Recorded messages have to be complete.
-    fn enough(&self, start: &[u8]) -> Option<usize> {
+    fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
         let is_recorded = self.reading.recording.is_some();
         if is_recorded { None } else { self.reading.tracing.decisive_prefix(start) }
     }

@@ -128,7 +128,7 @@ impl Turn {
     }
 
     /// Tracks open tool calls.
-    pub(crate) fn note(&mut self, update: &SessionUpdate) {
+    pub(crate) fn track_calls(&mut self, update: &SessionUpdate) {
         let (id, status) = match update {
             SessionUpdate::ToolCall(call) => (&call.tool_call_id, call.status.as_ref()),
             SessionUpdate::ToolCallUpdate(call) => (&call.tool_call_id, call.status.value()),

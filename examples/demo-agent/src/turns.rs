@@ -31,8 +31,8 @@ impl Agent {
             }
             match turn.next() {
                 Step::Update(update) => {
-                    turn.note(&update);
-                    self.tell(&turn, client, update).await;
+                    turn.track_calls(&update);
+                    self.send_update(&turn, client, update).await;
                     self.wait(&turn, context, self.pause).await;
                 }
                 Step::Wait(pause) => self.wait(&turn, context, pause).await,
@@ -120,14 +120,14 @@ impl Agent {
         }
         for id in turn.take_open_calls() {
             let update = failed(&id, "The turn was cancelled.");
-            self.tell(&turn, client, SessionUpdate::ToolCallUpdate(Box::new(update))).await;
+            self.send_update(&turn, client, SessionUpdate::ToolCallUpdate(Box::new(update))).await;
         }
         let mut response = PromptResponse::new(StopReason::Cancelled);
         response.usage = turn.usage;
         response
     }
 
-    async fn tell(&self, turn: &Turn, client: &Client, update: SessionUpdate) {
+    async fn send_update(&self, turn: &Turn, client: &Client, update: SessionUpdate) {
         client.update(&update).await;
         // A closed session keeps nothing.
         let _ = self.with_session(&turn.session_id, |session| session.remember(update));

@@ -262,7 +262,7 @@ impl Service for PluginService {
         }
         let release = ReleaseOnDrop(Some(Arc::clone(&self.host)));
         let client = context.clone();
-        let notices: NoticeSink = Arc::new(move |notice| client.tell(notice));
+        let notices: NoticeSink = Arc::new(move |notice| client.notify(notice));
         let answered = self.answered(call);
         let (tool, turn) = match (&answered, resumption(call, principal)) {
             (Some(Err(error)), _) => {

@@ -62,18 +62,18 @@ impl CallContext {
     }
 
     /// Sends a notice of the call, if the client requested it. Ignored after the end of the call.
-    pub fn tell(&self, notice: &Notice) {
+    pub fn notify(&self, notice: &Notice) {
         let _ended = self.connection.with_server(|server| send_notice(server, self.call, notice));
     }
 
     /// Reports the progress of the call.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        self.tell(&Notice::Progress { progress, total, message: message.map(Into::into) });
+        self.notify(&Notice::Progress { progress, total, message: message.map(Into::into) });
     }
 
     /// Sends a log message.
     pub fn log(&self, level: LoggingLevel, data: Raw) {
-        self.tell(&Notice::Log { level, data });
+        self.notify(&Notice::Log { level, data });
     }
 
     /// Ends the stream of the call, up to 2025-11-25. The client resumes it with `GET` and `Last-Event-ID`, so that no

@@ -114,7 +114,7 @@ impl PluginService {
                 if let Some(running) = self.tasks.running().remove(&params.task_id) {
                     running.abort();
                 }
-                self.tell(&params.task_id, principal, &capabilities).await;
+                self.notify(&params.task_id, principal, &capabilities).await;
                 acknowledged()
             }
             _ => acknowledged(),
@@ -150,7 +150,7 @@ impl PluginService {
                     tracing::warn!(%error, "failed to end a failed task");
                 }
             }
-            service.tell(&name, &principal, &capabilities).await;
+            service.notify(&name, &principal, &capabilities).await;
         });
         running.insert(id.to_owned(), task.abort_handle());
     }
@@ -183,7 +183,7 @@ impl PluginService {
     }
 
     /// Notifies subscribers of the status of a task.
-    async fn tell(&self, id: &str, principal: &str, capabilities: &ClientCapabilities) {
+    async fn notify(&self, id: &str, principal: &str, capabilities: &ClientCapabilities) {
         let Some(endpoint) = self.tasks.endpoint.get().and_then(Weak::upgrade) else { return };
         let carriers = Carriers::for_peer(capabilities);
         if let Ok(view) = self.host.task(id, principal, carriers).await {

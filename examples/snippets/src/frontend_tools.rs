@@ -18,7 +18,7 @@ impl Binding for Answers {
         self.0.push((call_id.clone(), outcome));
     }
 
-    fn tell(&mut self, _: &ToolCallId, _: &str) {}
+    fn prefix_prompt(&mut self, _: &ToolCallId, _: &str) {}
 }
 
 /// A thread with its agent: the page's events, and the agent's results.

@@ -73,7 +73,7 @@ impl LineCutter {
     pub(crate) fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
         if let Some(too_long) = &self.too_long {
             let is_end = self.place != Place::TooLong || is_finished;
-            let Some(error) = too_long.tell(is_end) else { return Cut::Unfinished };
+            let Some(error) = too_long.error(is_end) else { return Cut::Unfinished };
             self.too_long = None;
             return Cut::Error(error);
         }

@@ -35,7 +35,7 @@ impl TooLong {
 
     /// Returns the error as soon as it is final: id and kind are known or cannot become known, or the message has
     /// ended.
-    pub(super) fn tell(&self, is_end: bool) -> Option<FrameError> {
+    pub(super) fn error(&self, is_end: bool) -> Option<FrameError> {
         let is_decided = self.head == 0 && self.outline.is_decided;
         (is_end || is_decided).then(|| {
             let Recovered { kind, id } = recover(&self.outline.kept);

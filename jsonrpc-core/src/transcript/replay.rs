@@ -33,21 +33,21 @@ pub enum Replayed<'a, T> {
     /// The peer's result for a received message.
     Received(Incoming<'a, T>),
     /// An own request, with its new id.
-    Asked {
+    Request {
         /// The recorded request.
         request: Request<'a>,
         /// The new id, or why the request could not be sent.
         id: Result<RequestId, RegisterError>,
     },
     /// An own response.
-    Answered {
+    Response {
         /// The recorded response.
         response: Response<'a>,
         /// Whether there was a request to answer.
         outcome: Result<(), NotOpen>,
     },
     /// An own notification.
-    Told(Notification<'a>),
+    Notification(Notification<'a>),
     /// Sent bytes that are not a message.
     Sent(LineError),
 }
@@ -96,13 +96,13 @@ fn send<'a, T>(
         Ok(Message::Request(request)) => {
             let id = peer.register(token(&request), None);
             id.iter().for_each(|id| drop(sent.insert(request.id.clone(), id.clone())));
-            Replayed::Asked { request, id }
+            Replayed::Request { request, id }
         }
         Ok(Message::Response(response)) => {
             let outcome = peer.respond(&response.id, response.outcome.clone()).map(drop);
-            Replayed::Answered { response, outcome }
+            Replayed::Response { response, outcome }
         }
-        Ok(Message::Notification(notification)) => Replayed::Told(notification),
+        Ok(Message::Notification(notification)) => Replayed::Notification(notification),
         Err(error) => Replayed::Sent(error),
     }
 }

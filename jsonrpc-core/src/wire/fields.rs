@@ -184,7 +184,7 @@ impl<'a> ValueReader<'a> {
         } else {
             return Err(fault);
         };
-        self.note(code, start);
+        self.record(code, start);
         if self.mode == Mode::Preserve
             && let Some(text) = Raw::of_checked(self.text_since(start))
         {
@@ -278,7 +278,7 @@ impl<'a> ValueReader<'a> {
                     && self.mode != Mode::Strict =>
                 {
                     self.problem = Some(Problem { at, what: What::Expected("a string") });
-                    self.note(DiagnosticCode::DefaultOnError, at);
+                    self.record(DiagnosticCode::DefaultOnError, at);
                     let text = self.text()?;
                     if self.mode == Mode::Preserve {
                         kept = Raw::of_checked(text).map(Kept::Value);

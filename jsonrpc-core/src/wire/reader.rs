@@ -269,7 +269,7 @@ impl<'a> ValueReader<'a> {
             return Err(fault);
         }
         let Some(left_out) = left_out else { return Ok(true) };
-        self.note(DiagnosticCode::SkippedItem, start);
+        self.record(DiagnosticCode::SkippedItem, start);
         if self.mode == Mode::Preserve {
             left_out.push(index, self.text_since(start));
         }
@@ -362,7 +362,7 @@ impl<'a> ValueReader<'a> {
     }
 
     /// Records that the value at `at` was not read because of the current error.
-    pub(super) fn note(&mut self, code: DiagnosticCode, at: usize) {
+    pub(super) fn record(&mut self, code: DiagnosticCode, at: usize) {
         let Some(problem) = self.problem.take() else { return };
         if self.notes.len() < MAX_DIAGNOSTICS {
             self.notes.push(Note { code, at, problem });

@@ -167,11 +167,11 @@ fn shown(replayed: Option<(Duration, Replayed<'_, String>)>) -> Option<String> {
         Replayed::Received(Incoming::Malformed { error, ended, .. }) => {
             format!("malformed {:?} {ended:?}", error.id())
         }
-        Replayed::Asked { request, id } => format!("asked {:?} {id:?}", request.id),
-        Replayed::Answered { response, outcome } => {
+        Replayed::Request { request, id } => format!("asked {:?} {id:?}", request.id),
+        Replayed::Response { response, outcome } => {
             format!("answered {:?} {outcome:?}", response.id)
         }
-        Replayed::Told(notification) => format!("told {}", notification.method),
+        Replayed::Notification(notification) => format!("told {}", notification.method),
         Replayed::Sent(error) => format!("sent {error}"),
     };
     Some(format!("{} {short}", time.as_millis()))

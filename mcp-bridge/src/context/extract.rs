@@ -129,7 +129,7 @@ impl Finding<'_> {
                 .and_then(|()| section::read_value(value.clone()));
             let parent = if carrier == Carrier::Meta { "/_meta" } else { "/requestedSchema" };
             let pointer = alloc::format!("{parent}/{}", key.replace('/', "~1"));
-            self.note(carrier, pointer, context);
+            self.record(carrier, pointer, context);
         }
     }
 
@@ -141,12 +141,12 @@ impl Finding<'_> {
                 Section::Context { end, context } => (end, Ok(context)),
                 Section::Unsupported { end } => (end, Err(ContextProblem::UnsupportedMime)),
                 Section::Bad(problem) => {
-                    self.note(Carrier::Message, "/message".into(), Err(problem));
+                    self.record(Carrier::Message, "/message".into(), Err(problem));
                     return None;
                 }
             };
             let is_unsupported = context.is_err();
-            self.note(Carrier::Message, "/message".into(), context);
+            self.record(Carrier::Message, "/message".into(), context);
             let section = message.split_off(end);
             if is_unsupported {
                 return Some(section.trim_start_matches(['\r', '\n']).into());
@@ -155,7 +155,7 @@ impl Finding<'_> {
         None
     }
 
-    fn note(
+    fn record(
         &mut self,
         carrier: Carrier,
         pointer: String,

@@ -13,7 +13,7 @@ impl Binding for Noted {
         self.answers.push((call_id.as_str().to_owned(), outcome));
     }
 
-    fn tell(&mut self, _: &ToolCallId, text: &str) {
+    fn prefix_prompt(&mut self, _: &ToolCallId, text: &str) {
         self.told.push(text.to_owned());
     }
 }

@@ -5,12 +5,12 @@ use memchr::memchr;
 
 /// Observer of the lines of a [`Reassembly`].
 pub trait Look {
-    /// Takes a line without its end: the whole line, or the prefix that is [`enough`](Self::enough).
+    /// Takes a line without its end: the whole line, or the [decisive prefix](Self::decisive_prefix).
     fn line(&mut self, line: Result<&[u8], FrameError>);
 
     /// Returns the length of the prefix that decides the line, if `start` contains it. The rest is then dropped, and no
     /// line is too long. Returns `None` while the length is unknown.
-    fn enough(&self, _start: &[u8]) -> Option<usize> {
+    fn decisive_prefix(&self, _start: &[u8]) -> Option<usize> {
         None
     }
 }
@@ -27,8 +27,8 @@ pub struct Reassembly {
     place: Place,
     /// The start of an incomplete line.
     start: Vec<u8>,
-    /// Length of the start at the last call of `enough`.
-    asked: usize,
+    /// Length of the start at the last call of `decisive_prefix`.
+    examined: usize,
     /// A line that is longer than a start, or the first.
     lines: Lines,
 }
@@ -39,8 +39,8 @@ enum Place {
     Between,
     /// In a line with its start in `start`.
     InStart,
-    /// In a line with enough of it in `start`.
-    Enough,
+    /// In a line with its decisive prefix in `start`.
+    Decided,
     /// In a line in `lines`; a byte order mark may precede the first.
     InFraming,
     /// In a line without its start.
@@ -56,7 +56,7 @@ const AS_THEY_ARE: TextPolicy = TextPolicy { utf8: OnInvalid::Pass, surrogates: 
 impl Default for Reassembly {
     fn default() -> Self {
         let lines = Lines::default().with_text(AS_THEY_ARE);
-        Self { place: Place::InFraming, start: Vec::new(), asked: 0, lines }
+        Self { place: Place::InFraming, start: Vec::new(), examined: 0, lines }
     }
 }
 
@@ -79,8 +79,8 @@ impl Reassembly {
 
     /// Emits the rest at the end of the stream.
     pub fn finish(&mut self, mut look: impl Look) {
-        if matches!(self.place, Place::InStart | Place::Enough) {
-            tell(&self.start, &mut look);
+        if matches!(self.place, Place::InStart | Place::Decided) {
+            emit(&self.start, &mut look);
         }
         self.place = Place::InFraming;
         self.lines.finish();
@@ -91,12 +91,12 @@ impl Reassembly {
     fn end(&mut self, line: &[u8], look: &mut impl Look) {
         match core::mem::replace(&mut self.place, Place::Between) {
             // A complete line is not copied.
-            Place::Between => tell(line, look),
+            Place::Between => emit(line, look),
             Place::InStart => {
                 self.start.extend_from_slice(line);
-                tell(&self.start, look);
+                emit(&self.start, look);
             }
-            Place::Enough => tell(&self.start, look),
+            Place::Decided => emit(&self.start, look),
             Place::InFraming => {
                 self.lines.push(line);
                 self.take_each(look);
@@ -110,26 +110,26 @@ impl Reassembly {
         match self.place {
             Place::Between => {
                 self.start.clear();
-                (self.place, self.asked) = (Place::InStart, 0);
+                (self.place, self.examined) = (Place::InStart, 0);
                 self.hold(bytes, look);
             }
             Place::InStart => self.hold(bytes, look),
             Place::InFraming => self.lines.push(bytes),
-            Place::Enough | Place::Headless => {}
+            Place::Decided | Place::Headless => {}
         }
     }
 
-    /// Extends the start of a line, or cuts it to what is enough.
+    /// Extends the start of a line, or cuts it to the decisive prefix.
     fn hold(&mut self, bytes: &[u8], look: &impl Look) {
         let held = self.start.len();
         let length = held + bytes.len();
         // Not for each single byte.
-        let is_time = length >= 2 * self.asked;
+        let is_time = length >= 2 * self.examined;
         if held == 0
-            && let Some(enough) = look.enough(bytes).and_then(|it| bytes.get(..it))
+            && let Some(prefix) = look.decisive_prefix(bytes).and_then(|it| bytes.get(..it))
         {
-            self.start.extend_from_slice(enough);
-            self.place = Place::Enough;
+            self.start.extend_from_slice(prefix);
+            self.place = Place::Decided;
         } else if length > MAX_START {
             self.lines.push(&self.start);
             self.lines.push(bytes);
@@ -137,14 +137,14 @@ impl Reassembly {
         } else {
             self.start.extend_from_slice(bytes);
             if is_time {
-                self.asked = length;
+                self.examined = length;
             }
             if held > 0
                 && is_time
-                && let Some(enough) = look.enough(&self.start)
+                && let Some(length) = look.decisive_prefix(&self.start)
             {
-                self.start.truncate(enough);
-                self.place = Place::Enough;
+                self.start.truncate(length);
+                self.place = Place::Decided;
             }
         }
     }
@@ -157,7 +157,7 @@ impl Reassembly {
 }
 
 /// Emits a line without its end, unless it is blank.
-fn tell(line: &[u8], look: &mut impl Look) {
+fn emit(line: &[u8], look: &mut impl Look) {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if !line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
@@ -220,7 +220,7 @@ mod tests {
             self.lines.push(String::from_utf8(line.unwrap().to_vec()).unwrap());
         }
 
-        fn enough(&self, start: &[u8]) -> Option<usize> {
+        fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
             memchr(b'.', start)
         }
     }
@@ -254,19 +254,19 @@ mod tests {
         struct Count<'a>(&'a core::cell::Cell<usize>);
         impl Look for Count<'_> {
             fn line(&mut self, _: Result<&[u8], FrameError>) {}
-            fn enough(&self, start: &[u8]) -> Option<usize> {
+            fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
                 self.0.set(self.0.get() + start.len());
                 None
             }
         }
-        let (asked, mut reassembly) = (core::cell::Cell::new(0), Reassembly::default());
+        let (examined, mut reassembly) = (core::cell::Cell::new(0), Reassembly::default());
         let line = format!("\n{}\n", "x".repeat(MAX_START));
         for bytes in line.as_bytes().chunks(1) {
             let (direction, at) = (Direction::Sent, Instant::now());
             let chunk = Chunk { direction, at, bytes, after_gap: false };
-            reassembly.push(&chunk, Count(&asked));
+            reassembly.push(&chunk, Count(&examined));
         }
-        assert!(asked.get() <= 4 * MAX_START, "{}", asked.get());
+        assert!(examined.get() <= 4 * MAX_START, "{}", examined.get());
     }
 
     /// For any split of the bytes, the lines equal those of `Lines`.
