@@ -4,22 +4,22 @@
 //!
 //! ```
 //! use acp_types::capabilities::v1::Capabilities;
-//! use acp_types::methods::Direction;
+//! use acp_types::methods::Receiver;
 //! use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 //!
 //! let request = InitializeRequest::new(ProtocolVersion::V1);
 //! let response = InitializeResponse::new(ProtocolVersion::V1);
 //! let capabilities = Capabilities::new(&request, &response);
 //!
-//! assert!(capabilities.allows((Direction::ToAgent, "session/prompt")).is_ok());
-//! let refusal = capabilities.allows((Direction::ToClient, "fs/read_text_file")).unwrap_err();
+//! assert!(capabilities.allows((Receiver::Agent, "session/prompt")).is_ok());
+//! let refusal = capabilities.allows((Receiver::Client, "fs/read_text_file")).unwrap_err();
 //! assert_eq!(refusal.to_string(), "`fs/read_text_file` needs `clientCapabilities.fs.readTextFile`");
 //! ```
 //!
 //! Messages that depend on the state of a session are permitted here: `session/set_mode`, `session/set_config_option`,
 //! `tool_call/cancel`, `terminal/cancel`. So are extensions, with names that begin with `_`, and notifications that
 //! begin with `$/`; a receiver that does not support them ignores or rejects them.
-use crate::methods::{self, Direction, Method};
+use crate::methods::{self, Method, Receiver};
 use crate::v1::extensibility::EXTENSION_PREFIX;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -71,14 +71,14 @@ impl Reason {
 /// Checks a method, with the gates that `holds` reports as open.
 fn allows_method(
     table: &'static [Method],
-    direction: Direction,
+    receiver: Receiver,
     name: &str,
     holds: impl Fn(&str) -> bool,
 ) -> Result<(), Refusal> {
     if name.starts_with(EXTENSION_PREFIX) || name.starts_with("$/") {
         return Ok(());
     }
-    let Some(method) = methods::find(table, direction, name) else {
+    let Some(method) = methods::find(table, receiver, name) else {
         let is_known = table.iter().any(|method| method.name == name);
         let reason = if is_known { Reason::OtherDirection } else { Reason::NotInVersion };
         return Err(reason.of(name));

@@ -26,7 +26,7 @@
 //! | decode a message by its method | [`v1::dispatch`], [`v2::dispatch`] |
 //! | tolerate invalid members as the schema permits | [`wire::Mode`](jsonrpc_core::wire::Mode) with `decode_with` |
 //! | decide whether a message may be sent after `initialize` | [`capabilities`] |
-//! | list the methods of a version with direction and types | [`methods`]; as a page, [`guide::methods`] |
+//! | list the methods of a version with receivers and types | [`methods`]; as a page, [`guide::methods`] |
 //! | maintain messages, tool calls and plans of a session | [`session_state`] |
 //! | check a recorded conversation against the specification | `lint`; as a page, [`guide::lint_rules`] |
 //! | produce a JSON Schema | `schema` |

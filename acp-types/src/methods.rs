@@ -1,11 +1,11 @@
 //! Methods of the protocol as data, and their types.
 //!
 //! ```
-//! use acp_types::methods::{self, Direction, RequestParams, Stability};
+//! use acp_types::methods::{self, Receiver, RequestParams, Stability};
 //! use acp_types::v1::prompt_turn::PromptRequest;
 //!
 //! assert_eq!(PromptRequest::METHOD, "session/prompt");
-//! let method = methods::find(methods::V1, Direction::ToAgent, "session/prompt").ok_or("no such method")?;
+//! let method = methods::find(methods::V1, Receiver::Agent, "session/prompt").ok_or("no such method")?;
 //! assert_eq!((method.params, method.result), ("PromptRequest", Some("PromptResponse")));
 //! assert!(method.session_scoped);
 //! assert_eq!(method.stability, Stability::Stable);
@@ -14,6 +14,7 @@
 #![doc = include_str!("../METHODS.md")]
 pub use crate::dispatch::{NotificationParams, OrNull, RequestParams};
 use core::fmt;
+use jsonrpc_core::transcript::Direction;
 
 mod v1;
 mod v2;
@@ -28,7 +29,7 @@ pub struct Method {
     /// Name of the method on the wire.
     pub name: &'static str,
     /// Receiver of the method.
-    pub direction: Direction,
+    pub receiver: Receiver,
     /// Whether the method has a response.
     pub kind: MethodKind,
     /// Name of the parameters' type in the schema.
@@ -78,17 +79,27 @@ impl fmt::Display for Stability {
 /// Receiver of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Direction {
+pub enum Receiver {
     /// The client sends, the agent receives.
-    ToAgent,
+    Agent,
     /// The agent sends, the client receives.
-    ToClient,
+    Client,
     /// Either side sends, the other receives.
-    ToEither,
+    Either,
     /// The conductor of a chain of proxies sends, a proxy receives.
-    ToProxy,
+    Proxy,
     /// A proxy or the conductor of its chain sends, the other receives.
-    ToProxyOrConductor,
+    ProxyOrConductor,
+}
+
+impl Receiver {
+    /// Returns the receiver of a message. `direction` is from the client's point of view.
+    pub fn of(direction: Direction) -> Self {
+        match direction {
+            Direction::Sent => Self::Agent,
+            Direction::Received => Self::Client,
+        }
+    }
 }
 
 /// The kind of a method.
@@ -101,24 +112,23 @@ pub enum MethodKind {
     Notification,
 }
 
-/// Returns the method with this name for the receiver in `direction`.
+/// Returns the method with this name and this receiver.
 ///
 /// Of a request and a notification with the same name, the request is returned.
-pub fn find(table: &'static [Method], direction: Direction, name: &str) -> Option<&'static Method> {
+pub fn find(table: &'static [Method], receiver: Receiver, name: &str) -> Option<&'static Method> {
     table.iter().find(|method| {
-        method.name == name
-            && (method.direction == direction || method.direction == Direction::ToEither)
+        method.name == name && (method.receiver == receiver || method.receiver == Receiver::Either)
     })
 }
 
 const fn request<P: RequestParams>(
-    direction: Direction,
+    receiver: Receiver,
     session_scoped: bool,
     gate: Option<&'static str>,
 ) -> Method {
     Method {
         name: P::METHOD,
-        direction,
+        receiver,
         kind: MethodKind::Request,
         params: P::NAME,
         result: Some(P::RESPONSE),
@@ -129,13 +139,13 @@ const fn request<P: RequestParams>(
 }
 
 const fn notification<P: NotificationParams>(
-    direction: Direction,
+    receiver: Receiver,
     session_scoped: bool,
     gate: Option<&'static str>,
 ) -> Method {
     Method {
         name: P::METHOD,
-        direction,
+        receiver,
         kind: MethodKind::Notification,
         params: P::NAME,
         result: None,

@@ -2,7 +2,7 @@
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 use super::{Refusal, allows_method, needs, unknown};
-use crate::methods::{Direction, V1};
+use crate::methods::{Receiver, V1};
 use crate::v1::authentication::AuthMethod;
 use crate::v1::content::ContentBlock;
 use crate::v1::elicitation::ElicitationMode;
@@ -19,7 +19,7 @@ use crate::v1::system_prompt::SystemPromptMode;
 #[non_exhaustive]
 pub enum Subject<'a> {
     /// A method and its receiver.
-    Method(Direction, &'a str),
+    Method(Receiver, &'a str),
     /// Content of a prompt.
     Content(&'a ContentBlock),
     /// An update of an agent.
@@ -38,9 +38,9 @@ pub enum Subject<'a> {
     SystemPrompt(&'a SystemPromptMode),
 }
 
-impl<'a> From<(Direction, &'a str)> for Subject<'a> {
-    fn from((direction, name): (Direction, &'a str)) -> Self {
-        Self::Method(direction, name)
+impl<'a> From<(Receiver, &'a str)> for Subject<'a> {
+    fn from((receiver, name): (Receiver, &'a str)) -> Self {
+        Self::Method(receiver, name)
     }
 }
 
@@ -113,8 +113,8 @@ impl Capabilities {
     /// The subject must not be sent; the error has the reason.
     pub fn allows<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<(), Refusal> {
         match subject.into() {
-            Subject::Method(direction, name) => {
-                allows_method(V1, direction, name, |gate| self.holds(gate))
+            Subject::Method(receiver, name) => {
+                allows_method(V1, receiver, name, |gate| self.holds(gate))
             }
             Subject::Content(content) => self.allows_content(content),
             Subject::Update(update) => self.allows_update(update),

@@ -2,7 +2,7 @@
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 use super::{Refusal, allows_method, needs, unknown};
-use crate::methods::{Direction, V2};
+use crate::methods::{Receiver, V2};
 use crate::v2::authentication::AuthMethod;
 use crate::v2::content::ContentBlock;
 use crate::v2::elicitation::ElicitationMode;
@@ -19,7 +19,7 @@ use crate::v2::system_prompt::SystemPromptMode;
 #[non_exhaustive]
 pub enum Subject<'a> {
     /// A method and its receiver.
-    Method(Direction, &'a str),
+    Method(Receiver, &'a str),
     /// Content of a prompt.
     Content(&'a ContentBlock),
     /// An update of an agent.
@@ -36,9 +36,9 @@ pub enum Subject<'a> {
     SystemPrompt(&'a SystemPromptMode),
 }
 
-impl<'a> From<(Direction, &'a str)> for Subject<'a> {
-    fn from((direction, name): (Direction, &'a str)) -> Self {
-        Self::Method(direction, name)
+impl<'a> From<(Receiver, &'a str)> for Subject<'a> {
+    fn from((receiver, name): (Receiver, &'a str)) -> Self {
+        Self::Method(receiver, name)
     }
 }
 
@@ -102,8 +102,8 @@ impl Capabilities {
     /// The subject must not be sent; the error has the reason.
     pub fn allows<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<(), Refusal> {
         match subject.into() {
-            Subject::Method(direction, name) => {
-                allows_method(V2, direction, name, |gate| self.holds(gate))
+            Subject::Method(receiver, name) => {
+                allows_method(V2, receiver, name, |gate| self.holds(gate))
             }
             Subject::Content(content) => self.allows_content(content),
             Subject::Update(update) => self.allows_update(update),

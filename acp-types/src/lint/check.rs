@@ -1,10 +1,9 @@
 //! Checks of a single message against types and capabilities.
-use super::pending::receiver;
 use super::report::Report;
 use super::rule::{self, Rule};
 use super::value::{Json, is_text, items};
 use crate::capabilities::{self, Reason, Refusal};
-use crate::methods::MethodKind;
+use crate::methods::{MethodKind, Receiver};
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::format;
@@ -62,7 +61,7 @@ impl Capabilities {
 
     /// Checks that the method may be sent to the receiver of `direction`.
     pub(super) fn method(&self, direction: Direction, name: &str, report: &mut Report) {
-        let subject = (receiver(direction), name);
+        let subject = (Receiver::of(direction), name);
         self.v1("/method", subject, report);
         self.v2("/method", subject, report);
     }

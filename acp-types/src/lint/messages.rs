@@ -146,7 +146,7 @@ impl Linter {
         let table = if version == 2 { methods::V2 } else { methods::V1 };
         let direction = self.report.direction;
         let found = table.iter().find(|method| {
-            method.name == name && method.kind == kind && fits(method.direction, direction)
+            method.name == name && method.kind == kind && fits(method.receiver, direction)
         });
         if found.is_some() || name.starts_with(EXTENSION_PREFIX) || name.starts_with("$/") {
             return found;
@@ -260,7 +260,7 @@ impl Linter {
             let method = table.iter().find(|method| {
                 method.name == pending.method
                     && method.kind == MethodKind::Request
-                    && fits(method.direction, asked)
+                    && fits(method.receiver, asked)
             });
             if let Some(name) = method.and_then(|method| method.result) {
                 check::result(version, asked, &pending.method, raw, &mut self.report);

@@ -1,6 +1,6 @@
-//! Open requests, and directions of methods.
+//! Open requests, and receivers of methods.
 use super::value::{Json, is_text, text};
-use crate::methods::Direction as Receiver;
+use crate::methods::Receiver;
 use crate::spoken::{self, Shape};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -31,9 +31,9 @@ pub(super) fn protocol_version(value: Json<'_>) -> Option<u64> {
 /// Returns whether a method is valid in this direction. The conductor is the client of a proxy.
 pub(super) fn fits(to: Receiver, direction: Direction) -> bool {
     match to {
-        Receiver::ToEither | Receiver::ToProxyOrConductor => true,
-        Receiver::ToProxy => direction == Direction::Sent,
-        Receiver::ToAgent | Receiver::ToClient => to == receiver(direction),
+        Receiver::Either | Receiver::ProxyOrConductor => true,
+        Receiver::Proxy => direction == Direction::Sent,
+        Receiver::Agent | Receiver::Client => to == Receiver::of(direction),
     }
 }
 
@@ -81,13 +81,5 @@ impl Pending {
 
     pub(super) fn params(&self) -> Json<'_> {
         Json::new(&self.params)
-    }
-}
-
-/// Returns the receiver of a line.
-pub(super) fn receiver(direction: Direction) -> Receiver {
-    match direction {
-        Direction::Sent => Receiver::ToAgent,
-        Direction::Received => Receiver::ToClient,
     }
 }

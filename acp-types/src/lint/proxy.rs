@@ -62,7 +62,7 @@ pub(super) fn check_message(
     let direction = report.direction.reversed();
     let table = if version == 2 { methods::V2 } else { methods::V1 };
     let found = table.iter().find(|method| {
-        *method.name == *name && method.kind == kind && fits(method.direction, direction)
+        *method.name == *name && method.kind == kind && fits(method.receiver, direction)
     });
     match found.filter(|method| !method.name.starts_with("proxy/")) {
         Some(method) => {

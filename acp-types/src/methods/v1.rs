@@ -1,5 +1,5 @@
 //! The methods of version 1.
-use super::{Direction, Method, notification, request};
+use super::{Method, Receiver, notification, request};
 use crate::v1::authentication::{
     AuthStatusRequest, AuthStatusUpdateNotification, AuthenticateRequest, LogoutRequest,
 };
@@ -34,149 +34,128 @@ use crate::v1::tool_calls::RequestPermissionRequest;
 ///
 /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
 pub const V1: &[Method] = &[
-    request::<InitializeRequest>(Direction::ToAgent, false, None),
-    request::<AuthenticateRequest>(
-        Direction::ToAgent,
-        false,
-        Some("authMethods: not a terminal one"),
-    ),
-    request::<LogoutRequest>(Direction::ToAgent, false, Some("agentCapabilities.auth.logout")),
-    request::<NewSessionRequest>(Direction::ToAgent, false, None),
-    request::<LoadSessionRequest>(Direction::ToAgent, true, Some("agentCapabilities.loadSession")),
+    request::<InitializeRequest>(Receiver::Agent, false, None),
+    request::<AuthenticateRequest>(Receiver::Agent, false, Some("authMethods: not a terminal one")),
+    request::<LogoutRequest>(Receiver::Agent, false, Some("agentCapabilities.auth.logout")),
+    request::<NewSessionRequest>(Receiver::Agent, false, None),
+    request::<LoadSessionRequest>(Receiver::Agent, true, Some("agentCapabilities.loadSession")),
     request::<ResumeSessionRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("agentCapabilities.sessionCapabilities.resume"),
     ),
     request::<CloseSessionRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("agentCapabilities.sessionCapabilities.close"),
     ),
     request::<ListSessionsRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         false,
         Some("agentCapabilities.sessionCapabilities.list"),
     ),
     request::<DeleteSessionRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("agentCapabilities.sessionCapabilities.delete"),
     ),
-    request::<SetSessionModeRequest>(Direction::ToAgent, true, Some("modes of the session")),
+    request::<SetSessionModeRequest>(Receiver::Agent, true, Some("modes of the session")),
     request::<SetSessionConfigOptionRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("configOptions of the session"),
     ),
-    request::<PromptRequest>(Direction::ToAgent, true, None),
-    request::<AuthStatusRequest>(Direction::ToAgent, false, Some("agentCapabilities.auth.status"))
+    request::<PromptRequest>(Receiver::Agent, true, None),
+    request::<AuthStatusRequest>(Receiver::Agent, false, Some("agentCapabilities.auth.status"))
         .unstable(),
-    request::<ListProvidersRequest>(Direction::ToAgent, false, Some("agentCapabilities.providers"))
+    request::<ListProvidersRequest>(Receiver::Agent, false, Some("agentCapabilities.providers"))
         .unstable(),
-    request::<SetProviderRequest>(Direction::ToAgent, false, Some("agentCapabilities.providers"))
+    request::<SetProviderRequest>(Receiver::Agent, false, Some("agentCapabilities.providers"))
         .unstable(),
-    request::<DisableProviderRequest>(
-        Direction::ToAgent,
-        false,
-        Some("agentCapabilities.providers"),
-    )
-    .unstable(),
+    request::<DisableProviderRequest>(Receiver::Agent, false, Some("agentCapabilities.providers"))
+        .unstable(),
     request::<ForkSessionRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("agentCapabilities.sessionCapabilities.fork"),
     )
     .unstable(),
     request::<ArchiveSessionRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("agentCapabilities.sessionCapabilities.archive"),
     )
     .unstable(),
     request::<UnarchiveSessionRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("agentCapabilities.sessionCapabilities.archive"),
     )
     .unstable(),
     request::<SessionStatusRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("agentCapabilities.sessionCapabilities.status"),
     )
     .unstable(),
     request::<SetSessionTitleRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("agentCapabilities.sessionCapabilities.title"),
     )
     .unstable(),
-    notification::<CancelNotification>(Direction::ToAgent, true, None),
+    notification::<CancelNotification>(Receiver::Agent, true, None),
     notification::<MessageMcpNotification>(
-        Direction::ToAgent,
+        Receiver::Agent,
         false,
         Some("agentCapabilities.mcpCapabilities.acp"),
     )
     .unstable(),
-    notification::<SessionNotification>(Direction::ToClient, true, None),
+    notification::<SessionNotification>(Receiver::Client, true, None),
     notification::<CompleteElicitationNotification>(
-        Direction::ToClient,
+        Receiver::Client,
         false,
         Some("clientCapabilities.elicitation.url"),
     ),
     notification::<AuthStatusUpdateNotification>(
-        Direction::ToClient,
+        Receiver::Client,
         false,
         Some("agentCapabilities.auth.status"),
     )
     .unstable(),
-    request::<RequestPermissionRequest>(Direction::ToClient, true, None),
+    request::<RequestPermissionRequest>(Receiver::Client, true, None),
     request::<ReadTextFileRequest>(
-        Direction::ToClient,
+        Receiver::Client,
         true,
         Some("clientCapabilities.fs.readTextFile"),
     ),
     request::<WriteTextFileRequest>(
-        Direction::ToClient,
+        Receiver::Client,
         true,
         Some("clientCapabilities.fs.writeTextFile"),
     ),
-    request::<CreateTerminalRequest>(
-        Direction::ToClient,
-        true,
-        Some("clientCapabilities.terminal"),
-    ),
-    request::<TerminalOutputRequest>(
-        Direction::ToClient,
-        true,
-        Some("clientCapabilities.terminal"),
-    ),
+    request::<CreateTerminalRequest>(Receiver::Client, true, Some("clientCapabilities.terminal")),
+    request::<TerminalOutputRequest>(Receiver::Client, true, Some("clientCapabilities.terminal")),
     request::<WaitForTerminalExitRequest>(
-        Direction::ToClient,
+        Receiver::Client,
         true,
         Some("clientCapabilities.terminal"),
     ),
-    request::<KillTerminalRequest>(Direction::ToClient, true, Some("clientCapabilities.terminal")),
-    request::<ReleaseTerminalRequest>(
-        Direction::ToClient,
-        true,
-        Some("clientCapabilities.terminal"),
-    ),
+    request::<KillTerminalRequest>(Receiver::Client, true, Some("clientCapabilities.terminal")),
+    request::<ReleaseTerminalRequest>(Receiver::Client, true, Some("clientCapabilities.terminal")),
     request::<CreateElicitationRequest>(
-        Direction::ToClient,
+        Receiver::Client,
         false,
         Some("clientCapabilities.elicitation, by mode"),
     ),
     request::<MessageMcpRequest>(
-        Direction::ToClient,
+        Receiver::Client,
         false,
         Some("agentCapabilities.mcpCapabilities.acp"),
     )
     .unstable(),
-    notification::<CancelRequestNotification>(Direction::ToEither, false, None),
-    request::<InitializeProxyRequest>(Direction::ToProxy, false, None).unstable(),
-    request::<ProxySuccessorRequest>(Direction::ToProxyOrConductor, false, None).unstable(),
-    notification::<ProxySuccessorNotification>(Direction::ToProxyOrConductor, false, None)
-        .unstable(),
+    notification::<CancelRequestNotification>(Receiver::Either, false, None),
+    request::<InitializeProxyRequest>(Receiver::Proxy, false, None).unstable(),
+    request::<ProxySuccessorRequest>(Receiver::ProxyOrConductor, false, None).unstable(),
+    notification::<ProxySuccessorNotification>(Receiver::ProxyOrConductor, false, None).unstable(),
 ];

@@ -1,5 +1,5 @@
 //! The methods of version 2.
-use super::{Direction, Method, notification, request};
+use super::{Method, Receiver, notification, request};
 use crate::v2::authentication::{
     AuthStatusRequest, AuthStatusUpdateNotification, LoginAuthRequest, LogoutAuthRequest,
 };
@@ -31,103 +31,86 @@ use crate::v2::tool_calls::CancelToolCallRequest;
 ///
 /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
 pub const V2: &[Method] = &[
-    request::<InitializeRequest>(Direction::ToAgent, false, None).draft(),
-    request::<LoginAuthRequest>(Direction::ToAgent, false, Some("authMethods")).draft(),
-    request::<LogoutAuthRequest>(Direction::ToAgent, false, Some("authMethods")).draft(),
-    request::<NewSessionRequest>(Direction::ToAgent, false, Some("capabilities.session")).draft(),
-    request::<ResumeSessionRequest>(Direction::ToAgent, true, Some("capabilities.session")).draft(),
-    request::<CloseSessionRequest>(Direction::ToAgent, true, Some("capabilities.session")).draft(),
-    request::<ListSessionsRequest>(Direction::ToAgent, false, Some("capabilities.session")).draft(),
-    request::<DeleteSessionRequest>(Direction::ToAgent, true, Some("capabilities.session.delete"))
+    request::<InitializeRequest>(Receiver::Agent, false, None).draft(),
+    request::<LoginAuthRequest>(Receiver::Agent, false, Some("authMethods")).draft(),
+    request::<LogoutAuthRequest>(Receiver::Agent, false, Some("authMethods")).draft(),
+    request::<NewSessionRequest>(Receiver::Agent, false, Some("capabilities.session")).draft(),
+    request::<ResumeSessionRequest>(Receiver::Agent, true, Some("capabilities.session")).draft(),
+    request::<CloseSessionRequest>(Receiver::Agent, true, Some("capabilities.session")).draft(),
+    request::<ListSessionsRequest>(Receiver::Agent, false, Some("capabilities.session")).draft(),
+    request::<DeleteSessionRequest>(Receiver::Agent, true, Some("capabilities.session.delete"))
         .draft(),
     request::<SetSessionConfigOptionRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("configOptions of the session"),
     )
     .draft(),
-    request::<PromptRequest>(Direction::ToAgent, true, Some("capabilities.session")).draft(),
+    request::<PromptRequest>(Receiver::Agent, true, Some("capabilities.session")).draft(),
     request::<CancelToolCallRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("capabilities.cancel of the tool call"),
     )
     .draft(),
     request::<CancelTerminalRequest>(
-        Direction::ToAgent,
+        Receiver::Agent,
         true,
         Some("capabilities.cancel of the terminal"),
     )
     .draft(),
-    request::<AuthStatusRequest>(Direction::ToAgent, false, Some("capabilities.auth.status"))
+    request::<AuthStatusRequest>(Receiver::Agent, false, Some("capabilities.auth.status"))
         .unstable(),
-    request::<ListProvidersRequest>(Direction::ToAgent, false, Some("capabilities.providers"))
+    request::<ListProvidersRequest>(Receiver::Agent, false, Some("capabilities.providers"))
         .unstable(),
-    request::<SetProviderRequest>(Direction::ToAgent, false, Some("capabilities.providers"))
+    request::<SetProviderRequest>(Receiver::Agent, false, Some("capabilities.providers"))
         .unstable(),
-    request::<DisableProviderRequest>(Direction::ToAgent, false, Some("capabilities.providers"))
+    request::<DisableProviderRequest>(Receiver::Agent, false, Some("capabilities.providers"))
         .unstable(),
-    request::<ForkSessionRequest>(Direction::ToAgent, true, Some("capabilities.session.fork"))
+    request::<ForkSessionRequest>(Receiver::Agent, true, Some("capabilities.session.fork"))
         .unstable(),
-    request::<ArchiveSessionRequest>(
-        Direction::ToAgent,
-        true,
-        Some("capabilities.session.archive"),
-    )
-    .unstable(),
-    request::<UnarchiveSessionRequest>(
-        Direction::ToAgent,
-        true,
-        Some("capabilities.session.archive"),
-    )
-    .unstable(),
-    request::<SessionStatusRequest>(Direction::ToAgent, true, Some("capabilities.session.status"))
+    request::<ArchiveSessionRequest>(Receiver::Agent, true, Some("capabilities.session.archive"))
         .unstable(),
-    request::<SetSessionTitleRequest>(Direction::ToAgent, true, Some("capabilities.session.title"))
+    request::<UnarchiveSessionRequest>(Receiver::Agent, true, Some("capabilities.session.archive"))
         .unstable(),
-    notification::<CancelSessionNotification>(
-        Direction::ToAgent,
-        true,
-        Some("capabilities.session"),
-    )
-    .draft(),
+    request::<SessionStatusRequest>(Receiver::Agent, true, Some("capabilities.session.status"))
+        .unstable(),
+    request::<SetSessionTitleRequest>(Receiver::Agent, true, Some("capabilities.session.title"))
+        .unstable(),
+    notification::<CancelSessionNotification>(Receiver::Agent, true, Some("capabilities.session"))
+        .draft(),
     notification::<MessageMcpNotification>(
-        Direction::ToAgent,
+        Receiver::Agent,
         false,
         Some("capabilities.session.mcp.acp"),
     )
     .unstable(),
-    notification::<UpdateSessionNotification>(
-        Direction::ToClient,
-        true,
-        Some("capabilities.session"),
-    )
-    .draft(),
+    notification::<UpdateSessionNotification>(Receiver::Client, true, Some("capabilities.session"))
+        .draft(),
     notification::<CompleteElicitationNotification>(
-        Direction::ToClient,
+        Receiver::Client,
         false,
         Some("capabilities.elicitation.url"),
     )
     .draft(),
     notification::<AuthStatusUpdateNotification>(
-        Direction::ToClient,
+        Receiver::Client,
         false,
         Some("capabilities.auth.status"),
     )
     .unstable(),
-    request::<RequestPermissionRequest>(Direction::ToClient, true, Some("capabilities.session"))
+    request::<RequestPermissionRequest>(Receiver::Client, true, Some("capabilities.session"))
         .draft(),
     request::<CreateElicitationRequest>(
-        Direction::ToClient,
+        Receiver::Client,
         false,
         Some("capabilities.elicitation, by mode"),
     )
     .draft(),
-    request::<MessageMcpRequest>(Direction::ToClient, false, Some("capabilities.session.mcp.acp"))
+    request::<MessageMcpRequest>(Receiver::Client, false, Some("capabilities.session.mcp.acp"))
         .unstable(),
-    notification::<CancelRequestNotification>(Direction::ToEither, false, None).draft(),
-    request::<InitializeProxyRequest>(Direction::ToProxy, false, None).unstable(),
-    request::<ProxySuccessorRequest>(Direction::ToProxyOrConductor, false, None).unstable(),
-    notification::<ProxySuccessorNotification>(Direction::ToProxyOrConductor, false, None)
-        .unstable(),
+    notification::<CancelRequestNotification>(Receiver::Either, false, None).draft(),
+    request::<InitializeProxyRequest>(Receiver::Proxy, false, None).unstable(),
+    request::<ProxySuccessorRequest>(Receiver::ProxyOrConductor, false, None).unstable(),
+    notification::<ProxySuccessorNotification>(Receiver::ProxyOrConductor, false, None).unstable(),
 ];

@@ -1,7 +1,7 @@
 //! Permitted messages, by announced capabilities.
 use crate::wire_types::VERSIONS;
 use acp_types::capabilities::{self, Reason, Refusal};
-use acp_types::methods::Direction;
+use acp_types::methods::Receiver;
 use acp_types::{v1, v2};
 use jsonrpc_core::wire::decode;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn every_gate_opens_and_closes() {
     let (full, empty) = ((all_v1(), all_v2()), (none_v1(), none_v2()));
     for version in VERSIONS {
         for method in version.methods {
-            let subject = (method.direction, method.name);
+            let subject = (method.receiver, method.name);
             let (open, shut) = if version.name == "v1" {
                 (full.0.allows(subject), empty.0.allows(subject))
             } else {
@@ -105,37 +105,37 @@ fn false_and_null_are_not_announced() {
     let agent = json!({ "loadSession": false, "sessionCapabilities": { "list": null } });
     let capabilities = of_v1(client, agent, Value::Null);
     for subject in [
-        (Direction::ToClient, "fs/read_text_file"),
-        (Direction::ToClient, "terminal/kill"),
-        (Direction::ToAgent, "session/load"),
-        (Direction::ToAgent, "session/list"),
-        (Direction::ToAgent, "authenticate"),
+        (Receiver::Client, "fs/read_text_file"),
+        (Receiver::Client, "terminal/kill"),
+        (Receiver::Agent, "session/load"),
+        (Receiver::Agent, "session/list"),
+        (Receiver::Agent, "authenticate"),
     ] {
         assert!(capabilities.allows(subject).is_err(), "{}", subject.1);
     }
 }
 
-/// A method has a direction and a version, or is an extension.
+/// A method has a receiver and a version, or is an extension.
 #[test]
-fn methods_have_a_direction_and_a_version() {
+fn methods_have_a_receiver_and_a_version() {
     let reason = |result: Result<(), Refusal>| result.err().map(|refusal| refusal.reason);
     let (v1, v2) = (all_v1(), all_v2());
     for (subject, first, second) in [
         (
-            (Direction::ToClient, "session/prompt"),
+            (Receiver::Client, "session/prompt"),
             Some(Reason::OtherDirection),
             Some(Reason::OtherDirection),
         ),
-        ((Direction::ToAgent, "session/load"), None, Some(Reason::NotInVersion)),
-        ((Direction::ToAgent, "auth/login"), Some(Reason::NotInVersion), None),
-        ((Direction::ToClient, "fs/read_text_file"), None, Some(Reason::NotInVersion)),
+        ((Receiver::Agent, "session/load"), None, Some(Reason::NotInVersion)),
+        ((Receiver::Agent, "auth/login"), Some(Reason::NotInVersion), None),
+        ((Receiver::Client, "fs/read_text_file"), None, Some(Reason::NotInVersion)),
         (
-            (Direction::ToAgent, "session/dream"),
+            (Receiver::Agent, "session/dream"),
             Some(Reason::NotInVersion),
             Some(Reason::NotInVersion),
         ),
-        ((Direction::ToAgent, "_example.com/ping"), None, None),
-        ((Direction::ToClient, "$/progress"), None, None),
+        ((Receiver::Agent, "_example.com/ping"), None, None),
+        ((Receiver::Client, "$/progress"), None, None),
     ] {
         assert_eq!(reason(v1.allows(subject)), first, "v1 {}", subject.1);
         assert_eq!(reason(v2.allows(subject)), second, "v2 {}", subject.1);

@@ -1,7 +1,7 @@
 //! Agents and clients with handlers, over an in-memory connection.
 use acp_types::client::{CallError, Diagnostic, Prompt, PromptError, Received, TurnEnd};
 use acp_types::connection::{Context, Extension, Options, Peer, RequestError, Sessions, v1, v2};
-use acp_types::methods::{self, Direction, Method, MethodKind, RequestParams};
+use acp_types::methods::{self, Method, MethodKind, Receiver, RequestParams};
 use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 use acp_types::v1::prompt_turn::{
     ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
@@ -166,24 +166,24 @@ impl v2::Client for Minimal {
 /// as unknown.
 #[test]
 fn every_request_reaches_its_handler() {
-    for (table, direction) in [
-        (methods::V1, Direction::ToAgent),
-        (methods::V1, Direction::ToClient),
-        (methods::V2, Direction::ToAgent),
-        (methods::V2, Direction::ToClient),
+    for (table, receiver) in [
+        (methods::V1, Receiver::Agent),
+        (methods::V1, Receiver::Client),
+        (methods::V2, Receiver::Agent),
+        (methods::V2, Receiver::Client),
     ] {
         let ((reads, writes), end) = memory::duplex(4);
         let (is_v1, options) = (core::ptr::eq(table, methods::V1), Options::default());
         let info = || initialization2::Implementation::new("client", "1");
         let initialize2 = || initialization2::InitializeRequest::new(ProtocolVersion::V2, info());
-        let side: std::pin::Pin<Box<dyn Future<Output = _>>> = match (is_v1, direction) {
-            (true, Direction::ToAgent) => {
+        let side: std::pin::Pin<Box<dyn Future<Output = _>>> = match (is_v1, receiver) {
+            (true, Receiver::Agent) => {
                 Box::pin(v1::connect_agent(Minimal, reads, writes, options).0)
             }
             (true, _) => {
                 Box::pin(v1::connect_client(Minimal, reads, writes, initialize(), options).0)
             }
-            (false, Direction::ToAgent) => {
+            (false, Receiver::Agent) => {
                 Box::pin(v2::connect_agent(Minimal, reads, writes, options).0)
             }
             (false, _) => {
@@ -191,10 +191,10 @@ fn every_request_reaches_its_handler() {
             }
         };
         let is_request =
-            |method: &&Method| method.direction == direction && method.kind == MethodKind::Request;
+            |method: &&Method| method.receiver == receiver && method.kind == MethodKind::Request;
         let asked = async {
             let mut wire = Wire::new(end);
-            if direction == Direction::ToClient {
+            if receiver == Receiver::Client {
                 assert_eq!(wire.next().await["method"], "initialize");
                 let info = json!({ "name": "agent", "version": "1" });
                 let result = match is_v1 {

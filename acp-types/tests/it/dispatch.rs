@@ -1,6 +1,6 @@
 //! Decoding by method.
 use crate::wire_types::VERSIONS;
-use acp_types::methods::Direction;
+use acp_types::methods::Receiver;
 use acp_types::v1::dispatch::{AgentNotification, AgentResponse, ClientRequest};
 use acp_types::{v1, v2};
 use jsonrpc_core::wire::{DecodeError, Raw};
@@ -54,9 +54,9 @@ fn null_results_stay_null() -> Result<(), Box<dyn Error>> {
     for (version, [agent, client]) in VERSIONS.iter().zip(readers) {
         let mut empty = 0;
         for method in version.methods {
-            let read = match method.direction {
-                Direction::ToAgent => agent,
-                Direction::ToClient => client,
+            let read = match method.receiver {
+                Receiver::Agent => agent,
+                Receiver::Client => client,
                 _ => continue,
             };
             let Some(result) = method.result else { continue };

@@ -1,7 +1,7 @@
 //! The table of methods.
 use crate::shapes::{Presence, Shape};
 use crate::wire_types::VERSIONS;
-use acp_types::methods::{self, Direction, Method, MethodKind, Stability};
+use acp_types::methods::{self, Method, MethodKind, Receiver, Stability};
 use acp_types::{v1, v2};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -58,11 +58,11 @@ const READERS: [[Reader; 3]; 2] = [
 fn each_method_is_decoded_by_its_receiver() {
     for (version, [request, notification, result]) in VERSIONS.iter().zip(READERS) {
         for method in version.methods {
-            let expected = match method.direction {
-                Direction::ToAgent => (true, false, false),
-                Direction::ToClient => (false, true, false),
-                Direction::ToEither => (true, true, false),
-                Direction::ToProxy | Direction::ToProxyOrConductor => (false, false, true),
+            let expected = match method.receiver {
+                Receiver::Agent => (true, false, false),
+                Receiver::Client => (false, true, false),
+                Receiver::Either => (true, true, false),
+                Receiver::Proxy | Receiver::ProxyOrConductor => (false, false, true),
                 other => panic!("no decoder for {other:?}"),
             };
             let readers = match method.kind {
@@ -72,9 +72,9 @@ fn each_method_is_decoded_by_its_receiver() {
             for reader in readers {
                 assert_eq!(reader(method.name), expected, "{}: {}", version.name, method.name);
             }
-            let found = methods::find(version.methods, method.direction, method.name);
-            let found = found.map(|found| (found.name, found.direction));
-            assert_eq!(found, Some((method.name, method.direction)));
+            let found = methods::find(version.methods, method.receiver, method.name);
+            let found = found.map(|found| (found.name, found.receiver));
+            assert_eq!(found, Some((method.name, method.receiver)));
         }
     }
 }
@@ -109,7 +109,7 @@ fn rows_match_the_specification() {
         let names: BTreeSet<_> = table
             .iter()
             .filter(|method| method.stability == stability)
-            .map(|method| (method.name, method.direction == Direction::ToClient))
+            .map(|method| (method.name, method.receiver == Receiver::Client))
             .collect();
         names.len()
     };
@@ -139,12 +139,12 @@ fn page_equals_the_table() {
 }
 
 fn row(method: &Method) -> String {
-    let to = match method.direction {
-        Direction::ToAgent => "agent",
-        Direction::ToClient => "client",
-        Direction::ToEither => "either",
-        Direction::ToProxy => "proxy",
-        Direction::ToProxyOrConductor => "proxy or conductor",
+    let to = match method.receiver {
+        Receiver::Agent => "agent",
+        Receiver::Client => "client",
+        Receiver::Either => "either",
+        Receiver::Proxy => "proxy",
+        Receiver::ProxyOrConductor => "proxy or conductor",
         other => panic!("no name for {other:?}"),
     };
     let kind = match method.kind {

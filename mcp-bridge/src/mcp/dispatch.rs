@@ -26,7 +26,7 @@ use super::elicitation::{
 };
 use super::lifecycle::{InitializeRequestParams, InitializeResult};
 use super::logging::{LoggingMessageNotificationParams, SetLevelRequestParams};
-use super::methods::{Direction, Method, MethodKind};
+use super::methods::{Method, MethodKind, Receiver};
 use super::progress::ProgressNotificationParams;
 use super::prompts::{GetPromptOutcome, GetPromptRequestParams, ListPromptsResult};
 use super::resources::{
@@ -51,11 +51,11 @@ fn object(value: Option<&RawValue>) -> &str {
 }
 
 macro_rules! row {
-    ($method:literal, $direction:ident, $kind:ident, $Params:ident, $result:expr,
+    ($method:literal, $receiver:ident, $kind:ident, $Params:ident, $result:expr,
         $since:ident, ($($until:ident)?), ($($gate:literal)?), ($($input:ident)?)) => {
         Method {
             name: $method,
-            direction: Direction::$direction,
+            receiver: Receiver::$receiver,
             kind: MethodKind::$kind,
             params: stringify!($Params),
             result: $result,
@@ -136,7 +136,7 @@ macro_rules! params {
 /// capability.
 macro_rules! requests {
     (
-        $direction:ident;
+        $receiver:ident;
         $(#[$rattr:meta])* pub enum $Requests:ident;
         $(#[$sattr:meta])* pub enum $Results:ident;
         $( $method:literal $Variant:ident($Params:ident) -> $Result:ident
@@ -144,7 +144,7 @@ macro_rules! requests {
     ) => {
         params! {
             [$(#[$rattr])*] $Requests = [$(
-                row!($method, $direction, Request, $Params, Some(stringify!($Result)),
+                row!($method, $receiver, Request, $Params, Some(stringify!($Result)),
                     $since, ($($until)?), ($($gate)?), ($($input)?)),
             )+];
             $( $method $Variant($Params) )+
@@ -205,14 +205,14 @@ macro_rules! requests {
 /// Declares the notifications of one side, one row for each.
 macro_rules! notifications {
     (
-        $direction:ident;
+        $receiver:ident;
         $(#[$attr:meta])* pub enum $Notifications:ident;
         $( $method:literal $Variant:ident($Params:ident)
             [$since:ident .. $($until:ident)?] $(if $gate:literal)?; )+
     ) => {
         params! {
             [$(#[$attr])*] $Notifications = [$(
-                row!($method, $direction, Notification, $Params, None,
+                row!($method, $receiver, Notification, $Params, None,
                     $since, ($($until)?), ($($gate)?), ()),
             )+];
             $( $method $Variant($Params) )+
@@ -221,7 +221,7 @@ macro_rules! notifications {
 }
 
 requests! {
-    ToServer;
+    Server;
 
     /// A request that a client sends and a server receives.
     ///
@@ -262,7 +262,7 @@ requests! {
 }
 
 requests! {
-    ToClient;
+    Client;
 
     /// A request that a server sends and a client receives. Since 2026-07-28 it is part of a [result](super::mrtr).
     ///
@@ -290,7 +290,7 @@ requests! {
 }
 
 notifications! {
-    ToServer;
+    Server;
 
     /// A notification that a client sends and a server receives.
     ///
@@ -305,7 +305,7 @@ notifications! {
 }
 
 notifications! {
-    ToClient;
+    Client;
 
     /// A notification that a server sends and a client receives.
     ///

@@ -2,11 +2,11 @@
 //!
 //! ```
 //! use mcp_bridge::mcp::base::ProtocolVersion;
-//! use mcp_bridge::mcp::methods::{self, Direction};
+//! use mcp_bridge::mcp::methods::{self, Receiver};
 //!
-//! let call = methods::find(Direction::ToServer, "tools/call").ok_or("no such method")?;
+//! let call = methods::find(Receiver::Server, "tools/call").ok_or("no such method")?;
 //! assert_eq!((call.params, call.result), ("CallToolRequestParams", Some("CallToolOutcome")));
-//! let ask = methods::find(Direction::ToClient, "elicitation/create").ok_or("no such method")?;
+//! let ask = methods::find(Receiver::Client, "elicitation/create").ok_or("no such method")?;
 //! assert!(ask.is_sent_in(&ProtocolVersion::V20251125) && !ask.is_sent_in(&ProtocolVersion::V20260728));
 //! assert!(ask.is_input_request);
 //! # Ok::<(), &str>(())
@@ -24,7 +24,7 @@ pub struct Method {
     /// Name on the wire.
     pub name: &'static str,
     /// Receiver of the method.
-    pub direction: Direction,
+    pub receiver: Receiver,
     /// Whether the method is a request or a notification.
     pub kind: MethodKind,
     /// Name of the params type in this crate.
@@ -50,12 +50,12 @@ impl Method {
 
 /// Receiver of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a connection has two directions")]
-pub enum Direction {
-    /// From the client to the server.
-    ToServer,
-    /// From the server to the client.
-    ToClient,
+#[expect(clippy::exhaustive_enums, reason = "a connection has two sides")]
+pub enum Receiver {
+    /// The client sends, the server receives.
+    Server,
+    /// The server sends, the client receives.
+    Client,
 }
 
 /// Kind of a method.
@@ -75,6 +75,6 @@ pub fn all() -> impl Iterator<Item = &'static Method> {
 }
 
 /// Finds the method that has this name and this receiver.
-pub fn find(direction: Direction, name: &str) -> Option<&'static Method> {
-    all().find(|method| method.name == name && method.direction == direction)
+pub fn find(receiver: Receiver, name: &str) -> Option<&'static Method> {
+    all().find(|method| method.name == name && method.receiver == receiver)
 }

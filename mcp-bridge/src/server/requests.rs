@@ -11,7 +11,7 @@ use crate::mcp::discover::DiscoverResult;
 use crate::mcp::dispatch::ClientRequest;
 use crate::mcp::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionData};
 use crate::mcp::lifecycle::{InitializeRequestParams, InitializeResult};
-use crate::mcp::methods::{self, Direction};
+use crate::mcp::methods::{self, Receiver};
 use crate::mcp::subscriptions::{SubscriptionFilter, SubscriptionsListenRequestParams};
 use crate::mcp::tools::{CallToolRequestParams, ListToolsResult, Tool};
 use alloc::borrow::Cow;
@@ -417,7 +417,7 @@ fn is_about_tasks(request: &ClientRequest) -> bool {
 
 /// Returns whether clients of a version send a method.
 fn is_known(method: &str, version: &ProtocolVersion) -> bool {
-    methods::find(Direction::ToServer, method).is_some_and(|method| method.is_sent_in(version))
+    methods::find(Receiver::Server, method).is_some_and(|method| method.is_sent_in(version))
 }
 
 pub(super) fn subscription(id: &RequestId) -> Meta {

@@ -4,15 +4,15 @@ use mcp_bridge::mcp::dispatch::{
     ClientNotification, ClientRequest, ClientResult, ServerNotification, ServerRequest,
     ServerResult,
 };
-use mcp_bridge::mcp::methods::{self, Direction, MethodKind};
+use mcp_bridge::mcp::methods::{self, MethodKind, Receiver};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 
-/// The messages of each version by direction, as listed in its schema.
-const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
+/// The messages of each version by receiver, as listed in its schema.
+const LISTED: &[(ProtocolVersion, Receiver, &[&str])] = &[
     (
         ProtocolVersion::V20241105,
-        Direction::ToServer,
+        Receiver::Server,
         &[
             "initialize",
             "ping",
@@ -35,7 +35,7 @@ const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
     ),
     (
         ProtocolVersion::V20250618,
-        Direction::ToClient,
+        Receiver::Client,
         &[
             "ping",
             "sampling/createMessage",
@@ -52,7 +52,7 @@ const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
     ),
     (
         ProtocolVersion::V20251125,
-        Direction::ToServer,
+        Receiver::Server,
         &[
             "initialize",
             "ping",
@@ -80,7 +80,7 @@ const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
     ),
     (
         ProtocolVersion::V20251125,
-        Direction::ToClient,
+        Receiver::Client,
         &[
             "ping",
             "sampling/createMessage",
@@ -103,7 +103,7 @@ const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
     ),
     (
         ProtocolVersion::V20260728,
-        Direction::ToServer,
+        Receiver::Server,
         &[
             "server/discover",
             "resources/list",
@@ -124,7 +124,7 @@ const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
     ),
     (
         ProtocolVersion::V20260728,
-        Direction::ToClient,
+        Receiver::Client,
         &[
             "notifications/cancelled",
             "notifications/progress",
@@ -143,11 +143,11 @@ const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
 /// Each version has exactly the methods that its schema lists.
 #[test]
 fn rows_match_the_schemas() {
-    for (version, direction, expected) in LISTED {
+    for (version, receiver, expected) in LISTED {
         let sent =
-            methods::all().filter(|row| row.is_sent_in(version) && row.direction == *direction);
+            methods::all().filter(|row| row.is_sent_in(version) && row.receiver == *receiver);
         let sent: BTreeSet<_> = sent.map(|row| row.name).collect();
-        assert_eq!(sent, expected.iter().copied().collect(), "{version} {direction:?}");
+        assert_eq!(sent, expected.iter().copied().collect(), "{version} {receiver:?}");
     }
     let input = methods::all().filter(|row| row.is_input_request).map(|row| row.name);
     let input: BTreeSet<_> = input.collect();
@@ -163,7 +163,7 @@ fn methods_are_decoded_only_for_their_receiver() {
     // No method has such params: a known method rejects them, and an unknown one keeps them.
     let odd: &RawValue = serde_json::from_str("[]").expect("JSON");
     for row in methods::all() {
-        let (name, to_server) = (row.name, row.direction == Direction::ToServer);
+        let (name, to_server) = (row.name, row.receiver == Receiver::Server);
         let read = match (row.kind, to_server) {
             (MethodKind::Request, true) => {
                 assert!(ServerResult::decode(name, odd).is_err(), "{name}");
@@ -181,7 +181,7 @@ fn methods_are_decoded_only_for_their_receiver() {
             }
         };
         assert!(read, "{name}");
-        assert_eq!(methods::find(row.direction, name), Some(row));
+        assert_eq!(methods::find(row.receiver, name), Some(row));
         let shapes = &crate::shapes::SHAPES.0;
         assert!(shapes.contains_key(row.params), "{name}: {}", row.params);
         assert!(row.result.is_none_or(|it| it == "Extra" || shapes.contains_key(it)), "{name}");

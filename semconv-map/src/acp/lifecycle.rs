@@ -35,8 +35,8 @@ use jsonrpc_core::{ErrorObject, find_member, wire};
 /// Returns the method for use in a span name, or `None` if neither version of the protocol defines it.
 pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'static str> {
     let receiver = match direction {
-        Direction::ClientToAgent => methods::Direction::ToAgent,
-        Direction::AgentToClient => methods::Direction::ToClient,
+        Direction::ClientToAgent => methods::Receiver::Agent,
+        Direction::AgentToClient => methods::Receiver::Client,
     };
     let mut versions = [methods::V1, methods::V2].into_iter();
     let known = versions.find_map(|version| methods::find(version, receiver, method));

@@ -10,12 +10,12 @@ use std::time::Duration;
 #[test]
 fn requests_become_spans() {
     for method in methods::V1.iter().chain(methods::V2) {
-        let (sender, kind) = match method.direction {
-            methods::Direction::ToAgent => (C2A, SpanKind::Client),
-            methods::Direction::ToClient => (A2C, SpanKind::Server),
-            methods::Direction::ToEither
-            | methods::Direction::ToProxy
-            | methods::Direction::ToProxyOrConductor => continue,
+        let (sender, kind) = match method.receiver {
+            methods::Receiver::Agent => (C2A, SpanKind::Client),
+            methods::Receiver::Client => (A2C, SpanKind::Server),
+            methods::Receiver::Either
+            | methods::Receiver::Proxy
+            | methods::Receiver::ProxyOrConductor => continue,
             other => panic!("no sender for {other:?}"),
         };
         let mut run = Run::new(Policy::default());
