@@ -72,14 +72,15 @@ pub struct Entry<'a> {
     pub bytes: Cow<'a, [u8]>,
 }
 
-/// Direction of a message, from the recorder's point of view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Direction of a message, from the point of view of one side: in a transcript, of the recorder. Observers of both sides
+/// of a connection use the point of view of the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "a connection has two directions")]
 pub enum Direction {
-    /// From the recorder to the peer.
+    /// From this side to the peer.
     Sent,
-    /// From the peer to the recorder.
+    /// From the peer to this side.
     Received,
 }
 

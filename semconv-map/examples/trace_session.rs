@@ -5,9 +5,9 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use semconv_map::jsonrpc_core::transcript::{self, Direction as Recorded};
+use semconv_map::jsonrpc_core::transcript;
 use semconv_map::span::{Parent, SpanHandle, Status};
-use semconv_map::{CloseReason, Direction, Policy, Record, Tracker};
+use semconv_map::{ClosedBy, Policy, Record, Tracker};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
@@ -24,16 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut now = Duration::ZERO;
     for entry in transcript::read(&recording) {
         let entry = entry?;
-        let direction = match entry.direction {
-            Recorded::Sent => Direction::ClientToAgent,
-            Recorded::Received => Direction::AgentToClient,
-        };
         now = entry.time;
-        tracker.handle_line(direction, now, &entry.bytes);
+        tracker.handle_line(entry.direction, now, &entry.bytes);
         print_records(&mut tracker, &mut depths);
     }
     // Ends the spans that are still open.
-    tracker.close(now, CloseReason::ClientClosed);
+    tracker.close(now, ClosedBy::Client);
     print_records(&mut tracker, &mut depths);
     Ok(())
 }

@@ -36,7 +36,7 @@
 //! }));
 //! let mut tracker = Tracker::new(policy);
 //! let prompt = br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"My password is hunter2"}]}}"#;
-//! tracker.handle_line(Direction::ClientToAgent, Duration::ZERO, prompt);
+//! tracker.handle_line(Direction::Sent, Duration::ZERO, prompt);
 //!
 //! let Some(Record::Start(turn)) = tracker.poll() else { panic!("no turn") };
 //! let input = turn.attributes.iter().find(|attribute| attribute.key == keys::GEN_AI_INPUT_MESSAGES);

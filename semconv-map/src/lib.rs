@@ -15,20 +15,20 @@
 //! Traces a session and prints the records:
 //!
 //! ```
-//! use semconv_map::{CloseReason, Direction, Policy, Record, Tracker};
+//! use semconv_map::{ClosedBy, Direction, Policy, Record, Tracker};
 //! use std::time::Duration;
 //!
 //! let lines = [
-//!     (Direction::ClientToAgent, r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#),
-//!     (Direction::AgentToClient, r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"List /home","kind":"execute","status":"completed"}}}"#),
-//!     (Direction::AgentToClient, r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#),
+//!     (Direction::Sent, r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#),
+//!     (Direction::Received, r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"List /home","kind":"execute","status":"completed"}}}"#),
+//!     (Direction::Received, r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#),
 //! ];
 //!
 //! let mut tracker = Tracker::new(Policy::default());
 //! for (second, (direction, line)) in (0..).zip(lines) {
 //!     tracker.handle_line(direction, Duration::from_secs(second), line.as_bytes());
 //! }
-//! tracker.close(Duration::from_secs(3), CloseReason::ClientClosed);
+//! tracker.close(Duration::from_secs(3), ClosedBy::Client);
 //!
 //! let mut output = Vec::new();
 //! while let Some(record) = tracker.poll() {
@@ -138,12 +138,13 @@ pub mod trace_context;
 mod tracker;
 
 pub use jsonrpc_core;
+pub use jsonrpc_core::transcript::Direction;
 
 pub use attribute::{Attribute, AttributeValue};
 pub use policy::{Policy, Profile, SCHEMA_URL};
 pub use rpc::RpcTracker;
 pub use span::Record;
-pub use tracker::{CloseReason, Counters, Direction, Limits, Tracker};
+pub use tracker::{ClosedBy, Counters, Limits, Tracker};
 
 /// Compiles and runs the examples of the README.
 #[cfg(doctest)]

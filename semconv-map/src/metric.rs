@@ -35,8 +35,8 @@
 //! let mut tracker = Tracker::new(policy);
 //! let prompt = br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
 //! let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}"#;
-//! tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(1), prompt);
-//! tracker.handle_line(Direction::AgentToClient, Duration::from_secs(3), answer);
+//! tracker.handle_line(Direction::Sent, Duration::from_secs(1), prompt);
+//! tracker.handle_line(Direction::Received, Duration::from_secs(3), answer);
 //!
 //! let measured = std::iter::from_fn(|| tracker.poll()).find_map(|record| match record {
 //!     Record::Metric(measured) if *measured.metric == metric::ACP_PROMPT_DURATION => Some(measured.value),

@@ -12,6 +12,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::wire::Wire;
 use jsonrpc_core::{Kind, Peeked, RequestId, find_member, peek, wire};
 use members::{Interest, Update};
@@ -29,32 +30,13 @@ mod spans;
 mod unanswered;
 mod updates;
 
-pub use close::CloseReason;
+pub use close::ClosedBy;
 pub(crate) use close::Over;
 pub use limits::{Counters, Limits};
 pub(crate) use members::{Members, string};
 pub(crate) use requests::remote;
 pub(crate) use spans::Spans;
 pub(crate) use unanswered::Unanswered;
-
-/// Direction of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a connection has two directions")]
-pub enum Direction {
-    /// From the client (an editor) to the agent.
-    ClientToAgent,
-    /// From the agent to the client.
-    AgentToClient,
-}
-
-impl Direction {
-    fn opposite(self) -> Self {
-        match self {
-            Self::ClientToAgent => Self::AgentToClient,
-            Self::AgentToClient => Self::ClientToAgent,
-        }
-    }
-}
 
 /// Converts the lines of one connection, both directions, into spans.
 ///
@@ -78,8 +60,8 @@ impl Direction {
 /// let mut tracker = Tracker::new(Policy::default());
 /// let asked = br#"{"jsonrpc":"2.0","id":0,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/etc/hosts"}}"#;
 /// let answered = br#"{"jsonrpc":"2.0","id":0,"error":{"code":-32002,"message":"no such file"}}"#;
-/// tracker.handle_line(Direction::AgentToClient, Duration::from_secs(1), asked);
-/// tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(3), answered);
+/// tracker.handle_line(Direction::Received, Duration::from_secs(1), asked);
+/// tracker.handle_line(Direction::Sent, Duration::from_secs(3), answered);
 ///
 /// let Some(Record::Start(start)) = tracker.poll() else { panic!("no span") };
 /// let Some(Record::End(end)) = tracker.poll() else { panic!("it goes on") };
@@ -145,25 +127,23 @@ impl Work {
     fn of(direction: Direction, method: &str, session: Option<&str>, params: &str) -> Self {
         let session = || session.map(String::from);
         let work = match (direction, method) {
-            (Direction::ClientToAgent, "initialize") => {
+            (Direction::Sent, "initialize") => {
                 Some(Self::Initialize(Box::new(Peers::of_client(params))))
             }
-            (Direction::ClientToAgent, "session/new") => Some(Self::NewSession),
-            (Direction::ClientToAgent, "session/fork") => session().map(Self::ForkSession),
-            (Direction::ClientToAgent, "session/load" | "session/resume") => {
+            (Direction::Sent, "session/new") => Some(Self::NewSession),
+            (Direction::Sent, "session/fork") => session().map(Self::ForkSession),
+            (Direction::Sent, "session/load" | "session/resume") => {
                 session().map(Self::LoadSession)
             }
-            (Direction::ClientToAgent, "session/set_config_option") => {
-                session().map(Self::SetConfigOption)
-            }
-            (Direction::ClientToAgent, "session/set_model") => {
+            (Direction::Sent, "session/set_config_option") => session().map(Self::SetConfigOption),
+            (Direction::Sent, "session/set_model") => {
                 let model = member(params, "modelId").map(|model| clip(&model));
                 session().zip(model).map(|(session, model)| Self::SetModel { session, model })
             }
-            (Direction::ClientToAgent, "session/close" | "session/delete") => {
+            (Direction::Sent, "session/close" | "session/delete") => {
                 session().map(Self::EndSession)
             }
-            (Direction::AgentToClient, "terminal/wait_for_exit") => Some(Self::TerminalExit),
+            (Direction::Received, "terminal/wait_for_exit") => Some(Self::TerminalExit),
             _ => None,
         };
         work.unwrap_or(Self::Other)
@@ -203,6 +183,10 @@ impl Tracker {
 
     /// Handles one line, with or without its line break. Blank lines are ignored.
     ///
+    /// `direction` is from the client's point of view: [`Direction::Sent`] is a line from the client (an editor) to the
+    /// agent, [`Direction::Received`] a line from the agent to the client. A recorded transcript of a client uses the
+    /// same directions.
+    ///
     /// `now` is an offset from an epoch of the caller's choice, for most exporters the Unix epoch. Time never goes
     /// backwards: an earlier value counts as the latest one so far.
     ///
@@ -214,7 +198,7 @@ impl Tracker {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        if direction == Direction::AgentToClient && self.quiet.knows(line) {
+        if direction == Direction::Received && self.quiet.knows(line) {
             return;
         }
         if let Some(update) = Update::read(line, self.interest) {
@@ -222,7 +206,7 @@ impl Tracker {
             return;
         }
         self.quiet.forget();
-        if !self.on_answered(direction.opposite(), line) {
+        if !self.on_answered(direction.reversed(), line) {
             match peek(line) {
                 Ok(message) => self.handle_message(direction, &message),
                 Err(_) => self.counters.invalid_lines += 1,
@@ -242,7 +226,7 @@ impl Tracker {
     pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
         self.now = self.now.max(now);
         let line = message.line().as_bytes();
-        if direction == Direction::AgentToClient && self.quiet.knows(line) {
+        if direction == Direction::Received && self.quiet.knows(line) {
             return;
         }
         if let Some(update) = Update::of(message, self.interest) {
@@ -255,7 +239,7 @@ impl Tracker {
     }
 
     fn handle_update(&mut self, direction: Direction, update: &Update<'_>, line: &[u8]) {
-        if direction == Direction::ClientToAgent {
+        if direction == Direction::Sent {
             self.quiet.forget();
         } else if !self.quiet.is_more(update, line) {
             if !update.members.keep_quiet() {
@@ -270,7 +254,7 @@ impl Tracker {
         match message.kind() {
             Kind::Request => self.on_request(direction, message),
             Kind::Notification => self.on_notification(direction, message),
-            Kind::Response => self.on_response(direction.opposite(), message),
+            Kind::Response => self.on_response(direction.reversed(), message),
         }
     }
 
@@ -291,10 +275,11 @@ impl Tracker {
         Update::read(start, self.interest).map(|update| update.read)
     }
 
-    /// Handles the end of the connection. All open spans end, and all state except the counters is reset.
-    pub fn close(&mut self, now: Duration, reason: CloseReason) {
+    /// Handles the end of the connection or of its observation. All open spans end, and all state except the counters is
+    /// reset.
+    pub fn close(&mut self, now: Duration, by: ClosedBy) {
         self.now = self.now.max(now);
-        self.end_all(Over::Closed(reason), |_| true);
+        self.end_all(Over::Closed(by), |_| true);
         self.sessions.clear();
         self.measure_sessions();
         self.peers = Peers::default();
@@ -306,7 +291,7 @@ impl Tracker {
         let is_before = |span| initialize.is_none_or(|initialize| span < initialize);
         self.end_all(Over::InitializedAgain, is_before);
         self.sessions.start_over();
-        for request in self.requests.of(Direction::ClientToAgent) {
+        for request in self.requests.of(Direction::Sent) {
             if let Work::LoadSession(session) = &request.work
                 && let Some(session) = self.sessions.get_or_insert(session)
             {
@@ -365,13 +350,13 @@ impl Tracker {
     fn on_notification(&mut self, sender: Direction, message: &Peeked<'_>) {
         let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
         match sender {
-            Direction::AgentToClient if method == "session/update" => {
+            Direction::Received if method == "session/update" => {
                 match Update::of(message, self.interest) {
                     Some(update) => self.on_update(&update.members),
                     None => self.counters.undecodable += 1,
                 }
             }
-            Direction::ClientToAgent if method == "session/cancel" => {
+            Direction::Sent if method == "session/cancel" => {
                 self.on_cancel(&Members::of_params(params));
             }
             _ if method == "$/cancel_request" => self.on_cancel_request(sender, params),

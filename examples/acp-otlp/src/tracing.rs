@@ -11,7 +11,7 @@ use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
 use semconv_map::span::SpanHandle;
 use semconv_map::trace_context::{Injected, inject};
-use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
+use semconv_map::{ClosedBy, Counters, Direction, Policy, Record, Tracker};
 
 /// Output of [`Tracing`].
 #[derive(Debug)]
@@ -80,8 +80,8 @@ impl Tracing {
     }
 
     /// Handles the end of the connection.
-    pub fn close(&mut self, time: Duration, reason: CloseReason) {
-        self.tracker.close(time, reason);
+    pub fn close(&mut self, time: Duration, by: ClosedBy) {
+        self.tracker.close(time, by);
     }
 
     /// Returns the next output. Call until it returns `None`.

@@ -120,8 +120,8 @@ fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
         "request" | "request, answer with spaces" => {
             let answer = if name == "request" { ANSWER } else { SPACED_ANSWER };
             Box::new(move || {
-                look(&mut ours, Direction::ClientToAgent, REQUEST, &Nowhere)
-                    + look(&mut ours, Direction::AgentToClient, answer, &Nowhere)
+                look(&mut ours, Direction::Sent, REQUEST, &Nowhere)
+                    + look(&mut ours, Direction::Received, answer, &Nowhere)
             })
         }
         "request, peeked at" => Box::new(|| {
@@ -150,7 +150,7 @@ fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
             })
         }
         "turn" | "turn, peeked at" => {
-            look(&mut ours, Direction::ClientToAgent, &prompt(), &Nowhere);
+            look(&mut ours, Direction::Sent, &prompt(), &Nowhere);
             // The second run has different tool calls.
             let (runs, is_ours) = ([turn(0), turn(1000)], name == "turn");
             let mut next = 0;
@@ -159,7 +159,7 @@ fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
                 next += 1;
                 let each = lines.iter().map(|line| {
                     if is_ours {
-                        look(&mut ours, Direction::AgentToClient, line, &Nowhere)
+                        look(&mut ours, Direction::Received, line, &Nowhere)
                     } else {
                         usize::from(black_box(peek(line.as_bytes())).is_err())
                     }
@@ -168,9 +168,9 @@ fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
             })
         }
         "chunk" => {
-            look(&mut ours, Direction::ClientToAgent, &prompt(), &Nowhere);
+            look(&mut ours, Direction::Sent, &prompt(), &Nowhere);
             let line = chunk("agent_message_chunk");
-            Box::new(move || look(&mut ours, Direction::AgentToClient, &line, &Nowhere))
+            Box::new(move || look(&mut ours, Direction::Received, &line, &Nowhere))
         }
         _ => unreachable!("unknown case {name}"),
     }

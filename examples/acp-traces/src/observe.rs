@@ -2,14 +2,14 @@
 
 use crate::export::{Exporter, Measuring, Outcome, Seen};
 use crate::line_file::LineFile;
-use crate::record::{Recording, as_it_passed};
+use crate::record::Recording;
 use acp_host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap};
 use acp_otlp::{Traced, Tracing, complaint};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
-use semconv_map::{CloseReason, Counters};
+use semconv_map::{ClosedBy, Counters};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -24,7 +24,7 @@ const FLUSH: Duration = Duration::from_millis(700);
 pub(crate) struct Observer {
     tap: Arc<Tap>,
     /// Reason for the end of the session, once known.
-    closed: Arc<OnceLock<CloseReason>>,
+    closed: Arc<OnceLock<ClosedBy>>,
     spans: Outcome,
     metrics_error: Option<Arc<Mutex<Option<String>>>>,
     transcript: Option<LineFile>,
@@ -73,9 +73,9 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
             tap.give_back(chunks);
         }
         let mut watch = watch.lock();
-        // The reason is set before the tap is closed.
-        let reason = closed.get().copied().unwrap_or(CloseReason::ObserverStopped);
-        let overlooked = watch.close(reason);
+        // The side is set before the tap is closed.
+        let by = closed.get().copied().unwrap_or(ClosedBy::Observer);
+        let overlooked = watch.close(by);
         watch.tell_how_far(tap.dropped().bytes);
         // The receiver is dropped only after its timeout.
         let _ = finished.send(overlooked);
@@ -87,9 +87,9 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
 impl Observer {
     /// Waits for at most [`FLUSH`] until the remaining data is analyzed and its spans are sent. Reports losses on
     /// standard error.
-    pub(crate) fn finish(&self, reason: CloseReason) {
+    pub(crate) fn finish(&self, by: ClosedBy) {
         let deadline = Instant::now() + FLUSH;
-        self.closed.get_or_init(|| reason);
+        self.closed.get_or_init(|| by);
         self.tap.close();
         let looked_at = self.done.recv_timeout(FLUSH);
         if looked_at.is_ok() {
@@ -161,7 +161,7 @@ impl Insert for SharedWatch {
         let time = watch.time(at);
         watch.reading.take(direction, time, line);
         watch.export();
-        let injected = watch.reading.tracing.inject(as_it_passed(direction), line)?;
+        let injected = watch.reading.tracing.inject(direction, line)?;
         watch.tell_how_far(0);
         let at = injected.before.len()..line.len() - injected.after.len();
         Some(Insertion { at, text: injected.inserted })
@@ -198,7 +198,7 @@ struct Reading {
 impl Reading {
     fn take(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.messages += 1;
-        self.tracing.handle_line(as_it_passed(direction), time, line);
+        self.tracing.handle_line(direction, time, line);
         if let Some(recording) = &mut self.recording {
             recording.record(direction, time, line);
         }
@@ -254,13 +254,13 @@ impl Watch {
         self.export();
     }
 
-    fn close(&mut self, reason: CloseReason) -> Overlooked {
+    fn close(&mut self, by: ClosedBy) -> Overlooked {
         let now = self.time(Instant::now());
         for direction in [Direction::Sent, Direction::Received] {
             let (lines, reading) = self.parts(direction);
             lines.finish(Looking { reading, direction, time: now });
         }
-        self.reading.tracing.close(now, reason);
+        self.reading.tracing.close(now, by);
         self.export();
         self.is_closed = true;
         Overlooked {

@@ -2,8 +2,7 @@
 
 use crate::line_file::{LineFile, OpenError};
 use core::time::Duration;
-use jsonrpc_core::transcript::{self, Recorder};
-use semconv_map::Direction;
+use jsonrpc_core::transcript::{Direction, Recorder};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,22 +62,9 @@ impl Recording {
     }
 
     /// Records a message. `time` is relative to the Unix epoch.
-    pub(crate) fn record(
-        &mut self,
-        direction: transcript::Direction,
-        time: Duration,
-        message: &[u8],
-    ) {
+    pub(crate) fn record(&mut self, direction: Direction, time: Duration, message: &[u8]) {
         self.line.clear();
         self.recorder.record(time, direction, message, &mut self.line);
         self.file.offer(&self.line);
-    }
-}
-
-/// Converts a direction. Transcripts use the view of the editor.
-pub(crate) fn as_it_passed(direction: transcript::Direction) -> Direction {
-    match direction {
-        transcript::Direction::Sent => Direction::ClientToAgent,
-        transcript::Direction::Received => Direction::AgentToClient,
     }
 }

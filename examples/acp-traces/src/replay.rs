@@ -5,12 +5,11 @@ use crate::cli::ReplayOptions;
 use crate::export::{Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
 use crate::observe::too_many;
-use crate::record::as_it_passed;
 use acp_otlp::{Collector, Ids, Traced, Tracing};
 use core::time::Duration;
 use jsonrpc_core::transcript::{Conductor, Entry};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
-use semconv_map::CloseReason;
+use semconv_map::ClosedBy;
 use serde_json::Value;
 use std::error::Error;
 use std::fs::File;
@@ -44,11 +43,11 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     let mut end = Duration::ZERO;
     let bad_lines = each_entry(transcript, |entry| {
         end = end.max(entry.time);
-        tracing.handle_line(as_it_passed(entry.direction), entry.time, &entry.bytes);
+        tracing.handle_line(entry.direction, entry.time, &entry.bytes);
         sink.take_all(&mut tracing)
     })?;
     // The transcript does not contain the reason of its end.
-    tracing.close(end, CloseReason::ObserverStopped);
+    tracing.close(end, ClosedBy::Observer);
     sink.take_all(&mut tracing)?;
     let complaint = sink.finish()?;
     for complaint in too_many(tracing.counters()).chain(complaint.clone()) {

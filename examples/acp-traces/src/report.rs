@@ -6,9 +6,8 @@ mod session;
 
 use crate::cli::ReportOptions;
 use crate::line_file::{self, OpenError, is_same};
-use crate::record::as_it_passed;
 use crate::replay::{each_entry, open};
-use semconv_map::{CloseReason, Tracker};
+use semconv_map::{ClosedBy, Tracker};
 use session::Session;
 use std::error::Error;
 use std::io::{self, Write};
@@ -32,12 +31,12 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
     let (mut tracker, mut session) = (Tracker::new(policy), Session::default());
     let bad_lines = each_entry(transcript, |entry| {
         session.saw(entry.time);
-        tracker.handle_line(as_it_passed(entry.direction), entry.time, &entry.bytes);
+        tracker.handle_line(entry.direction, entry.time, &entry.bytes);
         session.take_all(&mut tracker);
         Ok(())
     })?;
     // The transcript does not contain the reason of its end.
-    tracker.close(session.end(), CloseReason::ObserverStopped);
+    tracker.close(session.end(), ClosedBy::Observer);
     session.take_all(&mut tracker);
     let page = page::of(&session, tracker.counters());
     if options.output == Path::new("-") {

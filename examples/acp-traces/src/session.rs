@@ -8,7 +8,7 @@ use crate::observe::{self, SharedWatch};
 use crate::record;
 use acp_host::relay::{NotStarted, Session, SessionEnd, Watching};
 use acp_otlp::Ids;
-use semconv_map::CloseReason;
+use semconv_map::ClosedBy;
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
@@ -47,11 +47,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     };
     let observer = observe::start(Arc::clone(session.tap()), watch)?;
     let SessionEnd { status, is_client_closed } = session.supervise(options.grace);
-    observer.finish(if is_client_closed {
-        CloseReason::ClientClosed
-    } else {
-        CloseReason::AgentExited
-    });
+    observer.finish(if is_client_closed { ClosedBy::Client } else { ClosedBy::Agent });
     runtime.shutdown_background();
     std::process::exit(status)
 }

@@ -25,7 +25,7 @@ use semconv_map::attribute::MAX_NAME_BYTES;
 use semconv_map::jsonrpc_core::Peeked;
 use semconv_map::keys::{self, link};
 use semconv_map::trace_context::{TraceContext, inject};
-use semconv_map::{CloseReason, Direction, Policy};
+use semconv_map::{ClosedBy, Direction, Policy};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -145,7 +145,7 @@ impl Telemetry {
         policy.network_transport = Some(Cow::Borrowed(transport));
         let tracing =
             Tracing::new(exports.program, policy, Ids::random()).with_sampling(exports.sampling);
-        Some(Watch { exports, tracing, reason: CloseReason::AgentExited })
+        Some(Watch { exports, tracing, closed_by: ClosedBy::Agent })
     }
 
     /// Starts the span of a run; `None` if no spans are recorded.
@@ -306,7 +306,8 @@ impl Drop for Span {
 pub struct Watch {
     exports: Arc<Exports>,
     tracing: Tracing,
-    reason: CloseReason,
+    /// The agent, until [`leave`](Self::leave) sets the client.
+    closed_by: ClosedBy,
 }
 
 impl Watch {
@@ -317,20 +318,20 @@ impl Watch {
 
     /// Handles a line of the agent that was peeked at.
     pub fn receive(&mut self, line: &Peeked<'_>) {
-        self.tracing.handle_peeked(Direction::AgentToClient, self.exports.time(), line);
+        self.tracing.handle_peeked(Direction::Received, self.exports.time(), line);
         self.export();
     }
 
     /// Handles a line of the agent that is not a message.
     pub fn receive_invalid(&mut self, line: &[u8]) {
-        self.tracing.handle_line(Direction::AgentToClient, self.exports.time(), line);
+        self.tracing.handle_line(Direction::Received, self.exports.time(), line);
         self.export();
     }
 
     /// Handles a line to the agent, and returns the line to send. A request of a run, with the span `parent`, carries
     /// the context of its own span if spans are sent to a collector.
     pub fn send(&mut self, line: Vec<u8>, parent: Option<&TraceContext>) -> Vec<u8> {
-        let direction = Direction::ClientToAgent;
+        let direction = Direction::Sent;
         let told = parent.and_then(|parent| inject(&line, Some(parent), None).ok()?);
         let told = told.map(|injected| injected.to_line());
         let seen = told.as_deref().unwrap_or(&line);
@@ -348,7 +349,7 @@ impl Watch {
 
     /// Records that the server ends the connection, not the agent.
     pub fn leave(&mut self) {
-        self.reason = CloseReason::ClientClosed;
+        self.closed_by = ClosedBy::Client;
     }
 
     fn export(&mut self) {
@@ -374,7 +375,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.tracing.close(self.exports.time(), self.reason);
+        self.tracing.close(self.exports.time(), self.closed_by);
         self.export();
         let dropped = self.tracing.counters().dropped_spans;
         if dropped > 0 {

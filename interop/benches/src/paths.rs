@@ -200,7 +200,7 @@ fn tracker(case: &Case) -> usize {
     let mut tracker = Tracker::new(Policy::default());
     for line in &case.lines {
         let line = black_box(line).text.as_bytes();
-        tracker.handle_line(Direction::AgentToClient, Duration::ZERO, line);
+        tracker.handle_line(Direction::Received, Duration::ZERO, line);
         while let Some(record) = tracker.poll() {
             black_box(record);
         }

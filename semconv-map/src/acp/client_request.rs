@@ -20,17 +20,17 @@ use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
 use crate::policy::{ClientTools, Policy};
 use crate::span::SpanKind;
-use crate::tracker::Direction;
 use acp_types::v1::terminals::CreateTerminalRequest;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
+use jsonrpc_core::transcript::Direction;
 use serde::Deserialize;
 
 /// Returns whether a request of the agent concerns files or terminals of the client.
 pub(crate) fn is_client_tool(call: &RequestCall<'_>) -> bool {
     let is_one = |method: &str| method.starts_with("fs/") || method.starts_with("terminal/");
-    call.direction == Direction::AgentToClient && call.known.is_some_and(is_one)
+    call.direction == Direction::Received && call.known.is_some_and(is_one)
 }
 
 /// Returns name, kind and attributes of the span of such a request.

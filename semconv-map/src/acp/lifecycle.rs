@@ -24,20 +24,17 @@ use crate::content::{ContentKind, Gate};
 use crate::keys;
 use crate::policy::{Policy, ProviderPolicy};
 use crate::span::{SpanKind, Status};
-use crate::tracker::Direction;
-use acp_types::methods;
+use acp_types::methods::{self, Receiver};
 use acp_types::v1::initialization::Implementation;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
+use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{ErrorObject, find_member, wire};
 
 /// Returns the method for use in a span name, or `None` if neither version of the protocol defines it.
 pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'static str> {
-    let receiver = match direction {
-        Direction::ClientToAgent => methods::Receiver::Agent,
-        Direction::AgentToClient => methods::Receiver::Client,
-    };
+    let receiver = Receiver::of(direction);
     let mut versions = [methods::V1, methods::V2].into_iter();
     let known = versions.find_map(|version| methods::find(version, receiver, method));
     known.map(|known| known.name)
@@ -46,8 +43,8 @@ pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'stati
 /// Returns the span kind of a request.
 pub(crate) fn span_kind(direction: Direction) -> SpanKind {
     match direction {
-        Direction::ClientToAgent => SpanKind::Client,
-        Direction::AgentToClient => SpanKind::Server,
+        Direction::Sent => SpanKind::Client,
+        Direction::Received => SpanKind::Server,
     }
 }
 

@@ -16,8 +16,8 @@
 //! let mut tracker = Tracker::new(Policy::default());
 //! let asked = br#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[{"optionId":"ok","name":"Allow","kind":"allow_once"}]}}"#;
 //! let answered = br#"{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"selected","optionId":"ok"}}}"#;
-//! tracker.handle_line(Direction::AgentToClient, Duration::from_secs(1), asked);
-//! tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(6), answered);
+//! tracker.handle_line(Direction::Received, Duration::from_secs(1), asked);
+//! tracker.handle_line(Direction::Sent, Duration::from_secs(6), answered);
 //!
 //! let event = std::iter::from_fn(|| tracker.poll()).find_map(|record| match record {
 //!     Record::Event(event) => Some(event),

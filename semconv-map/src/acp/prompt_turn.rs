@@ -39,8 +39,8 @@
 //! let mut tracker = Tracker::new(Policy::default());
 //! let prompt = br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
 //! let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"max_tokens"}}"#;
-//! tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(1), prompt);
-//! tracker.handle_line(Direction::AgentToClient, Duration::from_secs(2), answer);
+//! tracker.handle_line(Direction::Sent, Duration::from_secs(1), prompt);
+//! tracker.handle_line(Direction::Received, Duration::from_secs(2), answer);
 //!
 //! let Some(Record::End(end)) = std::iter::from_fn(|| tracker.poll()).last() else { panic!("no end") };
 //! assert!(end.attributes.contains(&Attribute::new(keys::ACP_STOP_REASON, "max_tokens")));

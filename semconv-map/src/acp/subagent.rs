@@ -26,8 +26,8 @@
 //! let mut tracker = Tracker::new(Policy::default());
 //! let prompt = br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
 //! let working = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"subagent_update","sessionId":"child","state":{"state":"running"}}}}"#;
-//! tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(1), prompt);
-//! tracker.handle_line(Direction::AgentToClient, Duration::from_secs(2), working);
+//! tracker.handle_line(Direction::Sent, Duration::from_secs(1), prompt);
+//! tracker.handle_line(Direction::Received, Duration::from_secs(2), working);
 //!
 //! let Some(Record::Start(turn)) = tracker.poll() else { panic!("no turn") };
 //! let Some(Record::Start(child)) = tracker.poll() else { panic!("no subagent") };

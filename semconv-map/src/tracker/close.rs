@@ -3,22 +3,22 @@ use crate::attribute::Attributes;
 use crate::keys::{self, end, error_type};
 use crate::span::Status;
 
-/// Reason why a connection is no longer observed.
+/// Side that ended the connection or its observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum CloseReason {
+pub enum ClosedBy {
     /// The client closed the connection. Open spans end with the error `client_closed`.
-    ClientClosed,
+    Client,
     /// The agent exited or closed the connection. Open spans end with the error `agent_exited`.
-    AgentExited,
-    /// Observation stops while the connection continues. Open spans end without an error.
-    ObserverStopped,
+    Agent,
+    /// The observer stops while the connection continues. Open spans end without an error.
+    Observer,
 }
 
 /// Reason why a connection ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Over {
-    Closed(CloseReason),
+    Closed(ClosedBy),
     /// The client initialized again.
     InitializedAgain,
 }
@@ -27,9 +27,9 @@ impl Over {
     /// Returns the status of spans that end with the connection. If it is not an error, the reason is set as `key`.
     pub(crate) fn set(self, key: &'static str, attributes: &mut Attributes) -> Status {
         let error = match self {
-            Self::Closed(CloseReason::ClientClosed) => error_type::CLIENT_CLOSED,
-            Self::Closed(CloseReason::AgentExited) => error_type::AGENT_EXITED,
-            Self::Closed(CloseReason::ObserverStopped) => {
+            Self::Closed(ClosedBy::Client) => error_type::CLIENT_CLOSED,
+            Self::Closed(ClosedBy::Agent) => error_type::AGENT_EXITED,
+            Self::Closed(ClosedBy::Observer) => {
                 attributes.set(key, end::OBSERVER_STOPPED);
                 return Status::Unset;
             }

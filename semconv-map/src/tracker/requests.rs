@@ -11,11 +11,11 @@ use crate::content::Gate;
 use crate::keys::{self, event, link};
 use crate::span::{Parent, SpanHandle, Status};
 use crate::trace_context::{Baggage, TraceContext};
-use crate::tracker::Direction;
 use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
 use acp_types::v1::tool_calls::RequestPermissionResponse;
 use alloc::boxed::Box;
+use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{ErrorObject, MemberReader, Peeked, RequestId, find_member, wire};
 
 impl Tracker {
@@ -42,8 +42,8 @@ impl Tracker {
             session: session.as_deref(),
         };
         let request = match (sender, &*method) {
-            (Direction::ClientToAgent, "session/prompt") => self.start_turn(call, meta, params),
-            (Direction::AgentToClient, "session/request_permission") => {
+            (Direction::Sent, "session/prompt") => self.start_turn(call, meta, params),
+            (Direction::Received, "session/request_permission") => {
                 self.start_permission(call, params)
             }
             _ => self.start_request(call, meta, params),
@@ -156,8 +156,8 @@ impl Tracker {
             _ => {}
         }
         let (parent, baggage) = match call.direction {
-            Direction::ClientToAgent => remote(meta),
-            Direction::AgentToClient => (self.agent_parent(call.session), None),
+            Direction::Sent => remote(meta),
+            Direction::Received => (self.agent_parent(call.session), None),
         };
         let mut in_event = Attributes::default();
         let (name, kind, attributes) = if client_request::is_client_tool(&call) {
@@ -344,7 +344,7 @@ impl Tracker {
 
     /// Returns whether a session is being forked.
     pub(super) fn is_forking(&self) -> bool {
-        let mut requests = self.requests.of(Direction::ClientToAgent);
+        let mut requests = self.requests.of(Direction::Sent);
         requests.any(|request| matches!(request.work, Work::ForkSession(_)))
     }
 

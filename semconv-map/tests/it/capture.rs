@@ -4,7 +4,7 @@ use crate::lines::{prompt, request, stop, text, update};
 use crate::spans::{A2C, C2A, Run, Span};
 use proptest::prelude::*;
 use semconv_map::content::{Capture, ContentKind, Gate, Redaction};
-use semconv_map::{AttributeValue, CloseReason, Policy, Profile};
+use semconv_map::{AttributeValue, ClosedBy, Policy, Profile};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ fn run(policy: Policy) -> Run {
     for (direction, line) in session_full_of("word") {
         run.line(direction, &line);
     }
-    run.close(CloseReason::AgentExited);
+    run.close(ClosedBy::Agent);
     run
 }
 

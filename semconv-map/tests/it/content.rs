@@ -7,7 +7,7 @@ use semconv_map::acp::tool_call::MAX_LOCATIONS;
 use semconv_map::content::Capture;
 use semconv_map::messages::{MAX_MESSAGE_BYTES, MAX_PART_BYTES, MAX_PARTS, MAX_TOOL_CONTENT_BYTES};
 use semconv_map::span::Status;
-use semconv_map::{AttributeValue, CloseReason, Direction, Policy, Profile};
+use semconv_map::{AttributeValue, ClosedBy, Direction, Policy, Profile};
 use serde_json::{Value, json};
 
 fn recording() -> Policy {
@@ -132,7 +132,7 @@ fn run_canary(policy: Policy) -> String {
     for (direction, line) in session_full_of(CANARY) {
         run.line(direction, &line);
     }
-    run.close(CloseReason::AgentExited);
+    run.close(ClosedBy::Agent);
     for span in run.spans.all.values() {
         seen.push_str(&format!("{:?} {:?} {:?}\n", span.start, span.events, span.end));
     }

@@ -1,7 +1,7 @@
 //! Recordings of real agents and the span trees expected for them. Each tree was reviewed against its recording.
-use crate::spans::{A2C, C2A, Run};
-use jsonrpc_core::transcript::{self, Direction};
-use semconv_map::{CloseReason, Counters, Policy};
+use crate::spans::Run;
+use jsonrpc_core::transcript;
+use semconv_map::{ClosedBy, Counters, Policy};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -57,13 +57,9 @@ pub(crate) fn replay(policy: Policy, recording: &str) -> Run {
     let mut run = Run::new(policy);
     let mut now = EPOCH;
     for entry in transcript::read(recording).map(|entry| entry.unwrap()) {
-        let direction = match entry.direction {
-            Direction::Sent => C2A,
-            Direction::Received => A2C,
-        };
         now = EPOCH + entry.time;
-        run.line_at(direction, now, &entry.bytes);
+        run.line_at(entry.direction, now, &entry.bytes);
     }
-    run.close_at(now, CloseReason::ClientClosed);
+    run.close_at(now, ClosedBy::Client);
     run
 }

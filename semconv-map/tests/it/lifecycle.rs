@@ -1,6 +1,6 @@
 use crate::lines::{error, notification, prompt, request, result, tool};
 use crate::spans::{A2C, C2A, Run, shown};
-use acp_types::methods::{self, MethodKind};
+use acp_types::methods::{self, MethodKind, Receiver};
 use semconv_map::span::{Parent, SpanKind};
 use semconv_map::{Counters, Policy, Record, Tracker};
 use serde_json::json;
@@ -11,11 +11,9 @@ use std::time::Duration;
 fn requests_become_spans() {
     for method in methods::V1.iter().chain(methods::V2) {
         let (sender, kind) = match method.receiver {
-            methods::Receiver::Agent => (C2A, SpanKind::Client),
-            methods::Receiver::Client => (A2C, SpanKind::Server),
-            methods::Receiver::Either
-            | methods::Receiver::Proxy
-            | methods::Receiver::ProxyOrConductor => continue,
+            Receiver::Agent => (C2A, SpanKind::Client),
+            Receiver::Client => (A2C, SpanKind::Server),
+            Receiver::Either | Receiver::Proxy | Receiver::ProxyOrConductor => continue,
             other => panic!("no sender for {other:?}"),
         };
         let mut run = Run::new(Policy::default());

@@ -1,6 +1,6 @@
 use crate::lines::{prompt, request, result, stop, text, tool, tool_status, update};
 use crate::spans::{A2C, C2A, Run};
-use semconv_map::{CloseReason, Limits, Policy, Record, Tracker};
+use semconv_map::{ClosedBy, Limits, Policy, Record, Tracker};
 use serde_json::json;
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ fn unpolled_records_stay_bounded() {
             tracker.handle_line(direction, Duration::ZERO, line.as_bytes());
         }
     }
-    tracker.close(Duration::ZERO, CloseReason::ClientClosed);
+    tracker.close(Duration::ZERO, ClosedBy::Client);
     let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
     let starts = records.iter().filter(|record| matches!(record, Record::Start(_))).count();
     let ends = records.iter().filter(|record| matches!(record, Record::End(_))).count();
@@ -200,7 +200,7 @@ fn long_names_are_truncated() {
     run.line(A2C, &crate::lines::permission(3, &long, &long));
     run.line(C2A, &crate::lines::chose(3, &long));
     run.line(A2C, &stop(1, &long));
-    run.close(CloseReason::ObserverStopped);
+    run.close(ClosedBy::Observer);
     for span in run.spans.all.values() {
         let size = format!("{:?} {:?} {:?}", span.start, span.events, span.end).len();
         assert!(size < 8000, "{} takes {size} bytes", &span.name()[..20]);

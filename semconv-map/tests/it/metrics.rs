@@ -5,7 +5,7 @@ use crate::lines::{
 use crate::spans::{A2C, C2A, Run, shown};
 use semconv_map::metric::{self, Instrument, Measurement, Metric, MetricValue};
 use semconv_map::policy::ToolTypePolicy;
-use semconv_map::{CloseReason, Limits, Policy, Profile, Tracker};
+use semconv_map::{ClosedBy, Limits, Policy, Profile, Tracker};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -218,7 +218,7 @@ fn sessions_are_active_until_closed_or_evicted() {
     assert_eq!(answered("session/resume", "d", json!({})), "-1, 1", "one is evicted, one is added");
     assert_eq!(answered("session/close", "d", json!({})), "-1");
     assert_eq!(answered("session/delete", "d", json!({})), "", "already closed");
-    run.close(CloseReason::ClientClosed);
+    run.close(ClosedBy::Client);
     assert_eq!(of(&run, "acp.session.active").last().unwrap(), "acp.session.active -2");
 }
 

@@ -3,7 +3,7 @@ use crate::spans::{A2C, C2A, Run};
 use semconv_map::content::Capture;
 use semconv_map::policy::ToolTypePolicy;
 use semconv_map::span::SpanKind;
-use semconv_map::{CloseReason, Policy, Profile, SCHEMA_URL};
+use semconv_map::{ClosedBy, Policy, Profile, SCHEMA_URL};
 use serde_json::json;
 
 fn run(profile: Profile) -> Run {
@@ -167,7 +167,7 @@ fn request_without_an_id_is_a_tool_call_without_an_id() {
     policy.profile = Profile::V1_39;
     let mut run = Run::new(policy);
     run.line(A2C, &request(json!(null), "fs/read_text_file", json!({ "path": "/a" })));
-    run.close(CloseReason::ClientClosed);
+    run.close(ClosedBy::Client);
     assert_eq!(run.span("execute_tool fs/read_text_file").get("gen_ai.tool.call.id"), None);
 }
 

@@ -3,7 +3,7 @@ use crate::spans::{A2C, C2A, Run};
 use semconv_map::content::Capture;
 use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy};
 use semconv_map::span::{Parent, SpanKind, Status};
-use semconv_map::{CloseReason, Policy};
+use semconv_map::{ClosedBy, Policy};
 use serde_json::{Value, json};
 
 /// Most lines continue the text of the session of the last line. They are skipped without losing anything.
@@ -76,9 +76,9 @@ fn ends_of_a_turn_have_statuses() {
 #[test]
 fn close_reasons_have_statuses() {
     let rows = [
-        (CloseReason::ClientClosed, Some("client_closed"), None, "error"),
-        (CloseReason::AgentExited, Some("agent_exited"), None, "error"),
-        (CloseReason::ObserverStopped, None, Some("observer_stopped"), "incomplete"),
+        (ClosedBy::Client, Some("client_closed"), None, "error"),
+        (ClosedBy::Agent, Some("agent_exited"), None, "error"),
+        (ClosedBy::Observer, None, Some("observer_stopped"), "incomplete"),
     ];
     for (reason, error_type, ended, finish_reason) in rows {
         let mut run = Run::new(Policy::default());
@@ -101,8 +101,8 @@ fn close_reasons_have_statuses() {
 fn closed_tracker_starts_over() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
-    run.close(CloseReason::AgentExited);
-    run.close(CloseReason::AgentExited);
+    run.close(ClosedBy::Agent);
+    run.close(ClosedBy::Agent);
     run.line(A2C, &stop(1, "end_turn"));
     assert_eq!(run.tracker.counters().unmatched_responses, 1);
     assert_eq!(run.spans.all.len(), 1);

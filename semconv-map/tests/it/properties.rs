@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use semconv_map::content::{Capture, Gate};
 use semconv_map::metric::{self, MetricValue};
 use semconv_map::policy::ToolTypePolicy;
-use semconv_map::{CloseReason, Direction, Limits, Policy, Profile, Tracker};
+use semconv_map::{ClosedBy, Direction, Limits, Policy, Profile, Tracker};
 use serde_json::json;
 use std::time::Duration;
 
@@ -80,12 +80,8 @@ fn lines() -> impl Strategy<Value = (Direction, String)> {
     (direction, said)
 }
 
-fn reasons() -> impl Strategy<Value = CloseReason> {
-    prop::sample::select(vec![
-        CloseReason::ClientClosed,
-        CloseReason::AgentExited,
-        CloseReason::ObserverStopped,
-    ])
+fn reasons() -> impl Strategy<Value = ClosedBy> {
+    prop::sample::select(vec![ClosedBy::Client, ClosedBy::Agent, ClosedBy::Observer])
 }
 
 fn policies() -> impl Strategy<Value = Policy> {
@@ -176,7 +172,7 @@ proptest! {
         for (to_agent, line) in lines {
             run.line_at(if to_agent { C2A } else { A2C }, Duration::ZERO, &line);
         }
-        run.close_at(Duration::ZERO, CloseReason::AgentExited);
+        run.close_at(Duration::ZERO, ClosedBy::Agent);
     }
 
     /// Nearly valid lines, with a changed byte or a missing part.
@@ -198,6 +194,6 @@ proptest! {
             }
             run.line_at(direction, Duration::ZERO, &line);
         }
-        run.close_at(Duration::ZERO, CloseReason::ClientClosed);
+        run.close_at(Duration::ZERO, ClosedBy::Client);
     }
 }

@@ -5,7 +5,7 @@ use crate::spans::{A2C, C2A};
 use jsonrpc_core::peek;
 use proptest::prelude::*;
 use semconv_map::content::Capture;
-use semconv_map::{CloseReason, Direction, Policy, Record, Tracker};
+use semconv_map::{ClosedBy, Direction, Policy, Record, Tracker};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ fn records_of_lines(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec
     for (direction, line) in lines {
         tracker.handle_line(direction, now, &line);
     }
-    tracker.close(now, CloseReason::ClientClosed);
+    tracker.close(now, ClosedBy::Client);
     let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
     format!("{records:#?}\n{:#?}", tracker.counters())
 }
@@ -136,7 +136,7 @@ fn peeked(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) ->
             Err(_) => tracker.handle_line(direction, now, &line),
         }
     }
-    tracker.close(now, CloseReason::ClientClosed);
+    tracker.close(now, ClosedBy::Client);
     let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
     format!("{records:#?}\n{:#?}", tracker.counters())
 }

@@ -1,12 +1,12 @@
 //! Runs a tracker and assembles its records into spans. Every run is checked against the guarantees of `Record`.
 use semconv_map::metric::Measurement;
 use semconv_map::span::{Parent, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
-use semconv_map::{Attribute, AttributeValue, CloseReason, Direction, Policy, Record, Tracker};
+use semconv_map::{Attribute, AttributeValue, ClosedBy, Direction, Policy, Record, Tracker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
-pub(crate) use Direction::{AgentToClient as A2C, ClientToAgent as C2A};
+pub(crate) use Direction::{Received as A2C, Sent as C2A};
 
 /// A tracker and its records so far.
 pub(crate) struct Run {
@@ -35,13 +35,13 @@ impl Run {
         self.drain();
     }
 
-    pub(crate) fn close(&mut self, reason: CloseReason) {
+    pub(crate) fn close(&mut self, by: ClosedBy) {
         self.now += Duration::from_secs(1);
-        self.close_at(self.now, reason);
+        self.close_at(self.now, by);
     }
 
-    pub(crate) fn close_at(&mut self, now: Duration, reason: CloseReason) {
-        self.tracker.close(now, reason);
+    pub(crate) fn close_at(&mut self, now: Duration, by: ClosedBy) {
+        self.tracker.close(now, by);
         self.drain();
         assert!(self.spans.open.is_empty(), "open after close: {:?}", self.spans.open);
     }

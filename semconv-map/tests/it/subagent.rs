@@ -2,7 +2,7 @@ use crate::lines::{notification, prompt, request, result, stop, text, tool, tool
 use crate::spans::{A2C, C2A, Run, Span};
 use semconv_map::content::{Capture, Gate};
 use semconv_map::span::{Parent, SpanKind};
-use semconv_map::{CloseReason, Policy, Profile};
+use semconv_map::{ClosedBy, Policy, Profile};
 use serde_json::{Value, json};
 
 fn subagent(owner: &str, session: &str, more: Value) -> String {
@@ -106,7 +106,7 @@ fn resumed_subagent_links_to_its_previous_span() {
     run.line(A2C, &tool("grandchild", "t", "read", "in_progress"));
     run.line(A2C, &stop(1, "end_turn"));
     run.line(A2C, &state("s", "child", "running"));
-    run.close(CloseReason::AgentExited);
+    run.close(ClosedBy::Agent);
 
     let [first, second, third] = of(&run, "child")[..] else { panic!("not three") };
     for (span, before) in [(second, first), (third, second)] {
@@ -130,7 +130,7 @@ fn subagents_end_with_the_connection() {
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &state("s", "z", "running"));
     run.line(A2C, &state("z", "a", "running"));
-    run.close(CloseReason::ClientClosed);
+    run.close(ClosedBy::Client);
     for session in ["s", "z", "a"] {
         assert_eq!(of(&run, session)[0].str("error.type"), Some("client_closed"), "{session}");
     }

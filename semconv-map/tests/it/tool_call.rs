@@ -4,7 +4,7 @@ use crate::lines::{
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::policy::ToolTypePolicy;
 use semconv_map::span::{Parent, SpanKind};
-use semconv_map::{CloseReason, Policy};
+use semconv_map::{ClosedBy, Policy};
 use serde_json::json;
 
 #[test]
@@ -154,7 +154,7 @@ fn tool_call_outside_of_a_turn_is_a_root_span() {
     run.line(C2A, &request(3, "session/close", json!({ "sessionId": "s" })));
     run.line(A2C, &result(3, json!({})));
     assert_eq!(run.span("execute_tool read").str("acp.tool.end"), Some("turn_end"));
-    run.close(CloseReason::ClientClosed);
+    run.close(ClosedBy::Client);
 }
 
 /// Updates replayed by `session/load` describe the past.

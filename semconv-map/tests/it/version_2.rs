@@ -1,7 +1,7 @@
 //! Version 2 of the protocol, which responds to a prompt when it is accepted and later reports the session as idle.
 use crate::lines::{error, prompt, request, result, stop, tool_status, update};
 use crate::spans::{A2C, C2A, Run};
-use semconv_map::{CloseReason, Counters, Policy};
+use semconv_map::{ClosedBy, Counters, Policy};
 use serde_json::{Value, json};
 
 fn run(agent: Value) -> Run {
@@ -82,7 +82,7 @@ fn idle_does_not_end_an_unaccepted_prompt() {
 fn accepted_turn_ends_with_the_connection() {
     let mut run = v2();
     run.line(A2C, &accepted());
-    run.close(CloseReason::AgentExited);
+    run.close(ClosedBy::Agent);
     assert_eq!(run.span("invoke_agent coder").str("error.type"), Some("agent_exited"));
 }
 

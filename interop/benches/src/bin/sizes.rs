@@ -96,7 +96,7 @@ fn types(line: &str, mode: Mode) {
 
 fn track(line: &str, policy: Policy) {
     let mut tracker = Tracker::new(policy);
-    tracker.handle_line(semconv_map::Direction::AgentToClient, Duration::ZERO, line.as_bytes());
+    tracker.handle_line(Direction::Received, Duration::ZERO, line.as_bytes());
     black_box(tracker.poll());
 }
 
