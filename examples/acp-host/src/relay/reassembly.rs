@@ -22,6 +22,10 @@ impl<F: FnMut(Result<&[u8], FrameError>)> Look for F {
 }
 
 /// The lines of one direction, reassembled from chunks.
+///
+/// It emits the lines of [`Lines`], but unlike `Lines` it does not copy a line that is complete in a chunk, and of a
+/// decided line it keeps only the prefix. `Lines` splits the rest: the first line of the stream, and lines that are still
+/// undecided after 64 KiB.
 #[derive(Debug)]
 pub struct Reassembly {
     place: Place,
@@ -67,7 +71,7 @@ impl Reassembly {
             *self = Self { place: Place::Headless, ..Self::default() };
         }
         let mut bytes = chunk.bytes;
-        while let Some((line, rest)) = cut(bytes) {
+        while let Some((line, rest)) = split_line(bytes) {
             self.end(line, &mut look);
             bytes = rest;
         }
@@ -166,7 +170,7 @@ fn emit(line: &[u8], look: &mut impl Look) {
 }
 
 /// Splits a line with its end from the bytes after it.
-fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(memchr(b'\n', bytes)? + 1)
 }
 
