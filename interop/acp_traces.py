@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""acp-traces between the official Python client and the agents: bytes, spans, exit status, dead collectors."""
+"""acp-traces between the official Python client and the agents: bytes, spans, exit status, unavailable collectors."""
 import asyncio
 import json
 import os
@@ -21,7 +21,7 @@ COLLECTOR = ["--otlp-endpoint", os.environ["INTEROP_OTLP_GRPC"]]
 
 
 class Editor:
-    """The client: allows permissions as `allow` says, and serves the files of the workspace."""
+    """A client that grants permissions according to `allow`, and serves the files of the workspace."""
 
     def __init__(self, allow=True):
         self.allow, self.updated = allow, asyncio.Event()
@@ -73,7 +73,7 @@ class Session:
         return self
 
     async def turn(self, scenario):
-        """One prompt; returns the stop reason, or the error that the agent answered."""
+        """Sends a prompt, and returns the stop reason or the error of the agent."""
         async with asyncio.timeout(TURN_SECONDS):
             block = acp.text_block(prompt(self.agent, scenario))
             try:
@@ -91,7 +91,7 @@ class Session:
         return await turn
 
     async def end(self):
-        """Closes the editor's end. The proxy must end the agent, even one that ignores the end of its input."""
+        """Closes the connection. The proxy must end the agent, even if the agent ignores the end of its input."""
         await self.agent_side.close()
         self.process.stdin.close()
         return await asyncio.wait_for(self.process.wait(), EXIT_SECONDS)
@@ -105,7 +105,7 @@ class Session:
 
 @dataclass
 class Wire:
-    """The content of a session in the agent's own bytes."""
+    """The content of a session in the recorded bytes of the agent."""
 
     agent: str | None
     answers: list
@@ -115,7 +115,7 @@ class Wire:
 
 
 def read_wire(place):
-    """`calls` maps each tool call to the index of its prompt."""
+    """Reads the recorded bytes. `calls` maps each tool call to the index of its prompt."""
     sent, told = lines(place.tapped("far", "in")), lines(place.tapped("far", "out"))
     methods = {line["id"]: line["method"] for line in sent if "id" in line and "method" in line}
     wire = Wire(None, [], {}, [], [])
@@ -136,7 +136,7 @@ def read_wire(place):
 
 
 def said(place):
-    """Words, paths, arguments and results in the recorded bytes that are long enough to be distinctive."""
+    """Yields words, paths, arguments and results of the recorded bytes that are long enough to be distinctive."""
     names = ("sessionId", "sessionUpdate", "toolCallId", "call_id", "modeId", "kind", "name")
     messages = [line["params"] for d in ("in", "out") for line in lines(place.tapped("far", d)) if "params" in line]
     for params in messages:
@@ -145,7 +145,7 @@ def said(place):
 
 
 def expect_spans(session, spans):
-    """The receiver holds exactly the spans of these names that follow from the recorded bytes."""
+    """Checks that the receiver has exactly the spans that follow from the recorded bytes."""
     wire = read_wire(session.place)
     by_id = {span.id: span for span in spans}
     for span in spans:
@@ -168,7 +168,7 @@ def expect_spans(session, spans):
 
 
 def named(spans, word):
-    """The spans with names that start with this word, in order of time."""
+    """Returns the spans with names that start with this word, in order of time."""
     return sorted((span for span in spans if span.name.split(" ")[0] == word), key=lambda span: span.start)
 
 
@@ -191,7 +191,7 @@ def expect_turns(wire, spans, cancelled):
 
 
 def expect_tools(wire, spans, turns, answers):
-    """`answers` are the kinds of the options that the editor selected, in order."""
+    """Checks the spans of tool calls. `answers` has the kinds of the options that the editor selected, in order."""
     tools = {span.attributes["gen_ai.tool.call.id"]: span for span in named(spans, "execute_tool")}
     assert tools.keys() == wire.calls.keys() and len(tools) == len(named(spans, "execute_tool")), (wire.calls, tools)
     for call, turn in wire.calls.items():
@@ -206,7 +206,7 @@ def expect_tools(wire, spans, turns, answers):
 
 
 def expect_served(wire, spans, turns):
-    """Requests of the agent to the client are below the turn, or below its tool."""
+    """Checks that requests of the agent to the client are below the turn, or below a tool call."""
     served = [span for span in spans if span.name.startswith("fs/")]
     assert sorted(span.name for span in served) == sorted(wire.files), (served, wire.files)
     traces = {turn.trace for turn in turns}
@@ -221,7 +221,7 @@ def expect_same_bytes(session):
 
 
 async def official_example():
-    """The Python SDK's own example: an echo without tools."""
+    """The example agent of the Python SDK: an echo without tools."""
     async with Session({"name": "sdk-example"}) as session:
         assert await session.turn("text") == "end_turn"
         assert await session.end() in (0, 128 + signal.SIGTERM)
@@ -231,7 +231,7 @@ async def official_example():
 
 
 async def whole_session(agent):
-    """Every kind of turn, the bytes of both sides, and the spans."""
+    """Runs each kind of turn, and checks the bytes of both sides and the spans."""
     async with Session(agent, asks=("allow_once", "reject_once")) as session:
         assert await session.turn("text") == "end_turn"
         assert await session.turn("read") == "end_turn"
@@ -249,7 +249,7 @@ async def whole_session(agent):
 
 
 async def content_on_request():
-    """With --record-content the spans have the turn's messages; without it they have none (above)."""
+    """With --record-content the spans contain the messages of the turn. Without it they contain none (`whole_session`)."""
     agent = AGENTS[0]
     async with Session(agent, [*COLLECTOR, "--record-content"]) as session:
         assert await session.turn("text") == "end_turn"
@@ -265,20 +265,20 @@ async def content_on_request():
 
 
 async def dead_collector(endpoint):
-    """A collector that is down or silent neither slows nor breaks a turn, nor delays the end for long."""
+    """An unavailable or silent collector does not affect a turn, and delays the end by a few seconds at most."""
     async with Session(AGENTS[0], ["--otlp-endpoint", endpoint]) as session:
         start = time.monotonic()
         for scenario in ("text", "read", "edit"):
             assert await session.turn(scenario) == "end_turn"
-        assert time.monotonic() - start < 5, "the turns were slow"
+        assert time.monotonic() - start < 5, "the turns are slow"
         start = time.monotonic()
         assert await session.end() == 0
-        assert time.monotonic() - start < 5, "the end was slow"
+        assert time.monotonic() - start < 5, "the end is slow"
         expect_same_bytes(session)
 
 
 async def exit_status(command, expected):
-    """The proxy ends with the status of its command, and reports why a command could not start."""
+    """Checks that the proxy exits with the status of its command. Returns the errors of the proxy."""
     process = await asyncio.create_subprocess_exec(
         PROXY, *COLLECTOR, "--", *command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
     )
@@ -298,7 +298,7 @@ async def command_not_found():
 
 
 async def terminated():
-    """SIGTERM in the middle of a turn: the agent ends, the spans of the turn arrive."""
+    """After SIGTERM during a turn, the agent ends, and the spans of the turn arrive."""
     async with Session(AGENTS[0]) as session:
         turn = asyncio.create_task(session.turn("slow"))
         await asyncio.wait_for(session.editor.updated.wait(), TURN_SECONDS)
@@ -314,19 +314,19 @@ async def main():
     for agent in AGENTS:
         await check(f"acp-traces × {agent['name']}: bytes and spans", whole_session(agent))
     await check("acp-traces × sdk-example: bytes and spans", official_example())
-    await check("acp-traces: content on request", content_on_request())
+    await check("acp-traces: recorded content", content_on_request())
     with socket.socket() as refusing, socket.socket() as silent:
         refusing.bind(("127.0.0.1", 0))
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        for state, listener in (("down", refusing), ("silent", silent)):
+        for state, listener in (("an unavailable", refusing), ("a silent", silent)):
             endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            await check(f"acp-traces: a collector that is {state}", dead_collector(endpoint))
+            await check(f"acp-traces: {state} collector", dead_collector(endpoint))
     await check("acp-traces: exit status 0", exit_status(["sh", "-c", "exit 0"], [0]))
     await check("acp-traces: exit status 7", exit_status(["sh", "-c", "exit 7"], [7]))
-    await check("acp-traces: ended by a signal", exit_status(["sh", "-c", "kill -9 $$"], [137, -9]))
+    await check("acp-traces: exit status after a signal", exit_status(["sh", "-c", "kill -9 $$"], [137, -9]))
     await check("acp-traces: command not found", command_not_found())
-    await check("acp-traces: SIGTERM in a turn", terminated())
+    await check("acp-traces: SIGTERM during a turn", terminated())
     finish()
 
 

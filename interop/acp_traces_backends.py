@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A turn of a real agent through acp-traces, read back from the backends that received its spans and metrics.
+"""A turn of a real agent through acp-traces, exported to several backends and read back.
 
-What the proxy exported is in a file of spans as well, which the recorded bytes are held against (acp_traces.py); what a
-backend gives back has to be the same.
+The proxy also writes its spans to a file, which is compared with the recorded bytes (acp_traces.py). Each backend has to
+return the same spans.
 """
 import asyncio
 import base64
@@ -31,12 +31,12 @@ def get(url):
 
 
 def in_file(path):
-    """The spans of a file that acp-traces wrote."""
+    """Returns the spans of a file of acp-traces."""
     return in_json([json.loads(line) for line in Path(path).read_text().splitlines()])
 
 
 def in_json(requests):
-    """The spans of OTLP in JSON."""
+    """Returns the spans of OTLP requests in JSON."""
     names = {"stringValue": "string_value", "intValue": "int_value", "doubleValue": "double_value"}
     names |= {"boolValue": "bool_value", "arrayValue": "array_value"}
 
@@ -66,7 +66,7 @@ def in_json(requests):
 
 
 def in_phoenix(project, count):
-    """The spans of a project in Phoenix, once there are that many: Phoenix accepts them before it stores them."""
+    """Waits for `count` spans of a project in Phoenix, which accepts spans before it stores them."""
     deadline = time.monotonic() + ARRIVAL_SECONDS
     while True:
         try:
@@ -81,7 +81,7 @@ def in_phoenix(project, count):
 
 
 def nested(flat):
-    """Attributes by their full names, without Phoenix's nesting."""
+    """Returns the attributes by their full names, which Phoenix nests."""
     names = {}
     for name, content in flat.items():
         if isinstance(content, dict):
@@ -101,7 +101,7 @@ class Traced(Session):
 
 
 async def one_turn(agent, endpoint, protocol, more=()):
-    """A turn that edits a file, with a permission; returns the ended session and the exported spans."""
+    """Runs a turn that edits a file after a permission. Returns the name of the run and the exported spans."""
     options = ["--otlp-endpoint", endpoint, "--protocol", protocol, *more]
     async with Traced(agent, options, asks=("allow_once",)) as session:
         assert await session.turn("edit") == "end_turn"
@@ -126,7 +126,7 @@ async def phoenix(agent, endpoint, protocol):
         assert there["span_kind"] == expected, there
         attributes = nested(there["attributes"])
         for name, content in span.attributes.items():
-            # Phoenix splits messages, and stores their texts one by one.
+            # Phoenix stores each text of a message as a separate attribute.
             if not name.endswith("_messages"):
                 assert attributes.get(name) == content, (name, content, attributes)
         if "gen_ai.conversation.id" in span.attributes:
@@ -138,7 +138,7 @@ async def phoenix(agent, endpoint, protocol):
 
 
 def picture(project, turn):
-    """Takes a picture of the turn's view, if a folder for it is named."""
+    """Makes a screenshot of the turn if `INTEROP_PICTURES` names a folder."""
     folder = os.environ.get("INTEROP_PICTURES")
     if not folder:
         return
@@ -154,11 +154,11 @@ def picture(project, turn):
 
 
 async def receiver(agent, endpoint, protocol):
-    """Spans, and metrics, which are exported at the end."""
+    """Checks the spans, and the metrics that are exported at the end."""
     run, spans = await one_turn(agent, endpoint, protocol, ["--metrics", "--self-metrics"])
     there = received(run)[0]
     if protocol == "http/json":
-        # This backend keeps it unchanged.
+        # The backend stores JSON unchanged.
         requests = get(f"{RECEIVER}/test/session/traces")
         there = in_json([it for it in requests if "resourceSpans" in it and run in json.dumps(it)])
     assert sorted(map(repr, there)) == sorted(map(repr, spans)), (there, spans)
@@ -186,7 +186,7 @@ async def receiver(agent, endpoint, protocol):
 
 
 def metrics_of(service):
-    """The last state of each metric of a service, by its name."""
+    """Returns the last state of each metric of a service, by name."""
     metrics = {}
     for request in get(f"{RECEIVER}/test/session/metrics"):
         for of_resource in request.get("resource_metrics", []):

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Validates content that acp-traces records by the JSON schemas of the semantic conventions.
+"""Validates the content that acp-traces records with the JSON schemas of the semantic conventions.
 
     acp_traces_schemas.py ACP_TRACES PROFILE=FOLDER... [TRANSCRIPT...]
 
-FOLDER is `docs/gen-ai` of the repository that defines the profile, as it was at that version: for `v1.39` and `v1.41`
-github.com/open-telemetry/semantic-conventions at v1.39.0 and v1.41.1. It needs the package `jsonschema`.
+FOLDER is the folder `docs/gen-ai` of the repository that defines the profile, at the version of the profile. For `v1.39`
+and `v1.41` it is github.com/open-telemetry/semantic-conventions at v1.39.0 and v1.41.1. Requires the package `jsonschema`.
 
-A part of a message is held against the definition of its own type: the schemas as a whole take any object with a type.
+Each part of a message is validated with the definition of its type, because the schema of a message accepts any object
+with a type.
 """
 import json
 import subprocess
@@ -27,7 +28,7 @@ RECORDINGS = Path(__file__).parent.parent / "semconv-map/tests/fixtures/transcri
 
 
 class Schema:
-    """One schema: as a whole, and the definition of each type of part."""
+    """A schema, and the definition of each type of part."""
 
     def __init__(self, path):
         schema = json.loads(path.read_text())
@@ -39,7 +40,7 @@ class Schema:
                 self.parts[kind] = Draft202012Validator(own)
 
     def problems(self, value, generic, seen):
-        """The errors of a value; types without a definition are counted in `generic`."""
+        """Yields the errors of a value. Types without a definition are added to `generic`."""
         yield from (error.message for error in self.whole.iter_errors(value))
         for message in value:
             for part in message.get("parts", []):
@@ -52,7 +53,7 @@ class Schema:
 
 
 def everything():
-    """A turn with each kind of content, and more of it than is recorded."""
+    """Returns a turn with each kind of content, longer than the recording limits."""
     data = "iVBORw0KGgo="
     blocks = [
         {"type": "text", "text": "Look \"here\" \N{SNOWMAN}"},
@@ -91,7 +92,7 @@ def write(path, messages):
 
 
 def contents(acp_traces, profile, transcript, spans):
-    """Each attribute that has a schema, on spans and in their events."""
+    """Yields each attribute that has a schema, on spans and in their events."""
     command = [acp_traces, "replay", transcript, "--profile", profile, "--record-content=both", "--file", spans]
     subprocess.run(command, check=True)
     for line in spans.read_text().split("\n")[:-1]:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Many messages through acp-traces while its collector is killed and started again.
+"""Sends many messages through acp-traces while its collector is killed and restarted.
 
     cargo build --release -p acp-traces
     python3 interop/acp_traces_soak.py target/release/acp-traces 1000000 60
 
-The arguments: the proxy, how many messages (both directions together), over how many seconds. It needs only Python. What
-comes out has to be what the agent wrote, to the byte; each span has to be with the collector or among those that the proxy
-says are lost; and the proxy's memory in the second half must not be larger than at its middle by more than a tenth and 4 MiB,
-which in a million messages is less than five bytes a message.
+Arguments: the proxy, the number of messages in both directions, and the duration in seconds. Requires only Python. The
+output has to equal the bytes of the agent. Each span has to be received by the collector or reported as lost by the proxy.
+In the second half, the memory of the proxy may exceed its value in the middle by at most 10 % and 4 MiB, which is less than
+five bytes for each of a million messages.
 """
 import hashlib
 import http.server
@@ -21,7 +21,7 @@ import threading
 import time
 from pathlib import Path
 
-# A turn: the prompt, CHUNKS updates, the answer. TURNS of them are active at a time.
+# A turn has a prompt, CHUNKS updates and a response. TURNS turns are active at a time.
 CHUNKS, TURNS = 8, 50
 UPDATE = (
     '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":'
@@ -59,7 +59,7 @@ def collector(port, counts):
 
 
 def start_collector(port, counts):
-    """The collector and its port, after it has started to listen."""
+    """Starts a collector, and returns it with its port."""
     command = [sys.executable, __file__, "collector", str(port), counts]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     return process, int(process.stdout.readline())
@@ -80,7 +80,7 @@ def soak(proxy, messages, seconds):
         [*command, "--", sys.executable, __file__, "agent"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
     )
-    # Reading while writing, because the proxy may log a lot.
+    # Stderr is read concurrently, because a long log would block the proxy.
     told = []
     listener = threading.Thread(target=lambda: told.append(traced.stderr.read().decode()))
     listener.start()
@@ -111,12 +111,12 @@ def soak(proxy, messages, seconds):
     lost = [re.search(r"acp-traces: (\d+) (?:of \d+ )?spans", line) for line in told[0].splitlines()]
     lost = sum(int(match[1]) for match in lost if match)
     middle, most = memory[len(memory) // 2], max(memory[len(memory) // 2:])
-    print(f"{turns * (CHUNKS + 2)} messages in {took:.1f} s; {turns} spans: {received} received, {lost} told as lost")
+    print(f"{turns * (CHUNKS + 2)} messages in {took:.1f} s; {turns} spans: {received} received, {lost} reported as lost")
     print(f"memory: {memory[0]} KiB at first, {middle} KiB at the middle, at most {most} KiB after that")
     print(told[0], end="")
     assert status == 0, status
-    assert passed.digest() == expected.digest() and rest == b"", "other bytes came out"
-    assert lost > 0, "the outage lost no span, so it shows nothing"
+    assert passed.digest() == expected.digest() and rest == b"", "the output differs from the bytes of the agent"
+    assert lost > 0, "no span was lost during the outage"
     assert received + lost == turns, f"{received} + {lost} is not {turns}"
     assert most <= middle * 1.1 + 4096, "memory grows"
 

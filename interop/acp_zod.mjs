@@ -1,5 +1,5 @@
-// Compares our ACP types with those of the TypeScript SDK: its zod types read each value of the comparison with the official
-// Rust types. Lines come on stdin, from `acp-instances`.
+// Compares acp-types with the zod types of the TypeScript SDK, over the values of the comparison with the official Rust types.
+// The lines of `acp-instances` are read from stdin.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { INTEROP, check } from "./harness.mjs";
@@ -14,12 +14,12 @@ const ZOD = {
 const INTENDED = [
   {
     // The SDK reads an invalid `terminal`, or a `type` that is not a string, as an agent's own method and drops the terminal's
-    // members. For us and the official Rust types, a known tag with an invalid body is an error.
+    // members. In acp-types and the official Rust types, a known tag with an invalid body is an error.
     is: (line) => line.version === "v1" && line.type === "AuthMethod",
     refused: "ours",
   },
   {
-    // The SDK rejects an unknown kind that stands alone. The official Rust type reads it as `other`; ours keeps it.
+    // The SDK rejects an unknown kind as a document. The official Rust type reads it as `other`; acp-types keeps it.
     is: (line) => line.version === "v1" && line.type === "ToolKind" && line.change === "OtherName",
     refused: "zod",
   },
@@ -32,7 +32,7 @@ const part = (value, pointer) => {
 };
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-await check(`zod and ours, over ${lines.length} values`, () => {
+await check(`acp-types × zod types of the TypeScript SDK: ${lines.length} values`, () => {
   if (lines.length < 30_000) throw new Error("too few values");
   const tally = { taken: 0, refused: 0, open: 0 };
   const seen = new Set();
@@ -46,7 +46,7 @@ await check(`zod and ours, over ${lines.length} values`, () => {
       tally.taken += 1;
       if (told.some((pointer) => same(part(theirs.data, pointer), part(value, pointer)))) problem = "left out by ours";
     } else if (ours === null) tally.refused += 1;
-    // Values that the official Rust types also reject, and ours accept, are listed there.
+    // Values that the official Rust types also reject are listed in the comparison with them.
     else if (!official) tally.open += 1;
     else problem = "zod";
     if (!problem) continue;
@@ -55,6 +55,6 @@ await check(`zod and ours, over ${lines.length} values`, () => {
     else differences.push(`${version} ${type} ${change} ${at}, refused by ${problem}: ${JSON.stringify(value)}`);
   }
   if (differences.length) throw new Error(`${differences.length} differences\n${differences.slice(0, 50).join("\n")}`);
-  if (seen.size !== INTENDED.length) throw new Error("a difference that is meant is not there any more");
-  console.log(`     taken by both ${tally.taken}, refused by both ${tally.refused}, taken by ours alone ${tally.open}`);
+  if (seen.size !== INTENDED.length) throw new Error("an intended difference does not occur");
+  console.log(`     accepted by both ${tally.taken}, refused by both ${tally.refused}, accepted only by acp-types ${tally.open}`);
 });

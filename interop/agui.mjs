@@ -1,5 +1,5 @@
-// Streams of our producer in the first-party clients, and output of the first-party encoder in our reader. Streams come from
-// `agui-streams`, each with the messages, the state and the calls of our reducer.
+// Streams of the producer of agui-types in the first-party clients, and output of the first-party encoder in agui-types.
+// `agui-streams` prints the streams, each with the messages, the state and the calls of the reducer.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const readByUs = (bodies) => {
   return execFileSync(program, ["read"], { input: lines, maxBuffer: 1 << 28 }).toString().trimEnd().split("\n").map((line) => JSON.parse(line));
 };
 
-/** A server that returns the next body, in pieces. */
+/** Runs `test` with a server that returns the next body, in pieces. */
 async function serve(bodies, type, test) {
   let next = 0;
   const server = createServer((request, response) => {
@@ -38,7 +38,7 @@ async function serve(bodies, type, test) {
   }
 }
 
-/** The client's messages and state equal ours. */
+/** Checks that the messages and the state of a client equal those of the reducer. */
 async function understood(client, streams, type, bodies) {
   const warnings = [];
   const { warn } = console;
@@ -59,7 +59,7 @@ async function understood(client, streams, type, bodies) {
   } finally {
     console.warn = warn;
   }
-  // Both report a patch that cannot be applied, and change nothing.
+  // A client warns of a patch that cannot be applied, like the reducer.
   const others = warnings.filter((words) => !words.includes("Failed to apply") && !words.includes("ACTIVITY_DELTA"));
   assert.deepEqual(others, []);
 }
@@ -77,7 +77,7 @@ await check("agui × @ag-ui/client 1.0.0: streams as protobuf", () =>
 await check("agui × @ag-ui/client 0.0.59: streams for clients before 1.0", () =>
   understood(legacy, old, SSE, old.map((stream) => Buffer.from(stream.sse))));
 
-await check("agui × @ag-ui/encoder 1.0.0: its text and bytes are read, and equal ours", () => {
+await check("agui × @ag-ui/encoder 1.0.0: its text and bytes are decoded, and equal those of agui-types", () => {
   const encoder = new EventEncoder({ accept: PROTOBUF });
   const bodies = [];
   for (const stream of streams) {

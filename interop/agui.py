@@ -1,4 +1,4 @@
-"""Streams of our producer in the official Python models, and their output in our reader."""
+"""Streams of the producer of agui-types in the official Python models, and output of the models in agui-types."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ def lines_of(*args, stdin=None):
 
 
 def without_nulls(value):
-    """A `null` that the models write for an absent member."""
+    """Removes `null` members, which the models write for absent members."""
     if isinstance(value, dict):
         return {name: without_nulls(it) for name, it in value.items() if it is not None}
     return [without_nulls(it) for it in value] if isinstance(value, list) else value
@@ -50,8 +50,8 @@ async def what_the_encoder_writes_is_read(streams):
 
 async def main():
     streams = lines_of(STREAMS, "1.0")
-    await check("agui × ag-ui-protocol 1.0.0: the models take our streams", models_take_the_streams(streams))
-    await check("agui × ag-ui-protocol 1.0.0: what its encoder writes is read", what_the_encoder_writes_is_read(streams))
+    await check("agui × ag-ui-protocol 1.0.0: the models decode the streams", models_take_the_streams(streams))
+    await check("agui × ag-ui-protocol 1.0.0: the output of its encoder is decoded", what_the_encoder_writes_is_read(streams))
     finish()
 
 

@@ -1,5 +1,5 @@
-// Streams of agui-bridge in the first-party clients: each is accepted, and results in the messages of our reducer. The streams are
-// worked examples, those of all recordings, and those of generated updates in any order.
+// Streams of agui-bridge in the first-party clients: each is accepted, and results in the messages of the reducer of agui-types.
+// The streams come from worked examples, from recordings, and from generated updates in any order.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,12 +12,12 @@ const FIXTURES = join(INTEROP, "../agui-bridge/tests/fixtures/v1");
 const expected = JSON.parse(readFileSync(join(FIXTURES, "messages.json"), "utf8"));
 let body;
 globalThis.fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
-// The clients warn of each event that they ignore; no warning is expected.
+// The clients warn of each ignored event. No warning is expected.
 const warnings = [];
 console.warn = (...words) => warnings.push(words.map(String).join(" "));
 console.error = (...words) => warnings.push(words.map(String).join(" "));
 
-/** The runs of a stream. A client of 0.x ignores everything after a RUN_ERROR, so each run is a separate response. */
+/** Splits a stream into runs, each a separate response: a client of 0.x ignores everything after a RUN_ERROR. */
 function runs(lines) {
   const runs = [];
   for (const line of lines.filter((line) => !line.startsWith('{"toAgent"'))) {
@@ -27,7 +27,7 @@ function runs(lines) {
   return runs.map((run) => run.join(""));
 }
 
-/** Whether two lists of messages are the same; `undefined` members count as absent. */
+/** Returns whether two lists of messages are equal. A member that is `undefined` counts as absent. */
 const same = (one, other) => isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
 
 async function play(Agent, lines) {
@@ -41,7 +41,7 @@ async function play(Agent, lines) {
     await agent.runAgent({ runId: id, ...(open.length > 0 && { resume: open }) }, { onRunFailed: ({ error }) => void failures.push(error) });
     if (failures.length > 0) throw failures[0];
   }
-  if (warnings.length > 0) throw new Error(`it warned: ${warnings[0].slice(0, 500)}`);
+  if (warnings.length > 0) throw new Error(`the client warned: ${warnings[0].slice(0, 500)}`);
   return agent.messages;
 }
 
@@ -50,7 +50,7 @@ for (const [name, messages] of Object.entries(expected)) {
   await check(`client ${client}: ${name}`, async () => {
     const made = await play(Agent, readFileSync(join(FIXTURES, name), "utf8").trimEnd().split("\n"));
     if (!same(made, messages)) {
-      throw new Error(`it made ${JSON.stringify(made)}\nour reducer made ${JSON.stringify(messages)}`);
+      throw new Error(`the client has ${JSON.stringify(made)}\nthe reducer has ${JSON.stringify(messages)}`);
     }
   });
 }
@@ -68,7 +68,7 @@ async function checkStreams(what, Agent, client, program, args) {
         throw new Error(`${name}: ${error.message}`);
       });
       if (!same(made, messages)) {
-        throw new Error(`${name}: it made ${JSON.stringify(made)}\nour reducer made ${JSON.stringify(messages)}`);
+        throw new Error(`${name}: the client has ${JSON.stringify(made)}\nthe reducer has ${JSON.stringify(messages)}`);
       }
     }
   });
@@ -78,8 +78,8 @@ const RECORDED = join(FIXTURES, "recorded");
 for (const [profile, client, Agent] of CLIENTS) {
   await checkStreams("recorded sessions of agents", Agent, client, "bridge-recorded", [RECORDED, profile]);
 }
-// The number of each kind.
+// Number of generated streams for each client.
 const STREAMS = process.env.BRIDGE_STREAMS ?? "300";
 for (const [profile, client, Agent] of CLIENTS) {
-  await checkStreams("streams of what agents may send", Agent, client, "bridge-streams", [STREAMS, profile]);
+  await checkStreams("streams of generated updates", Agent, client, "bridge-streams", [STREAMS, profile]);
 }

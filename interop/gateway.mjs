@@ -1,4 +1,4 @@
-// The gateway between real agents and the `HttpAgent` of two generations of `@ag-ui/client`.
+// The gateway with real agents and the `HttpAgent` of two generations of `@ag-ui/client`.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -44,8 +44,8 @@ class Chat {
   }
 
   /**
-   * One run: the client's events, and the agent's lines meanwhile. `onEvent` gets each event with the run's id. Rejections
-   * and the client's own warnings are failures.
+   * Runs a turn. Returns the client's events and the agent's lines. `onEvent` receives each event with the run's id. A
+   * rejected promise or a warning of the client is a failure.
    */
   async turn(scenario, onEvent = () => {}) {
     const before = this.client.messages.length;
@@ -78,7 +78,7 @@ class Chat {
     return { version: this.version, events, last: events.at(-1), messages, thread, wire };
   }
 
-  /** A slow turn that is cancelled by request after its first text. */
+  /** Runs a slow turn that is cancelled by request after its first text. */
   cancelledTurn() {
     let cancelled;
     return this.turn("slow", async (event, runId) => {
@@ -112,7 +112,7 @@ class Chat {
   }
 }
 
-/** The content of a turn in the agent's lines: text, tool calls with arguments and results, the last plan. */
+/** Returns the content of a turn in the agent's lines: text, tool calls with arguments and results, the last plan. */
 function told(wire) {
   const facts = { text: "", thought: "", plan: undefined, tools: new Map(), asked: [] };
   const tool = (id) => facts.tools.get(id) ?? facts.tools.set(id, { content: [] }).get(id);
@@ -139,7 +139,7 @@ function told(wire) {
   return facts;
 }
 
-/** The text that a finished call's result must contain: its text blocks, or its raw output if there are none. */
+/** Checks that the result of a finished call contains its text blocks, or its raw output without such blocks. */
 function expectResult(message, call) {
   const texts = call.content.filter((item) => item.type === "content" && item.content.type === "text");
   const diffs = call.content.filter((item) => item.type === "diff");
@@ -212,7 +212,7 @@ async function conversation(agent, version) {
     expectFinished(turn);
     const facts = expectMessages(turn);
     if (!agent.prompts) assert.equal(facts.text, words("text"));
-    assert.ok(facts.thought, "the agent thought nothing");
+    assert.ok(facts.thought, "the turn has no thought");
   });
   await check(title("a tool, in the same thread"), async () => {
     const turn = await chat.turn("read");
@@ -223,7 +223,7 @@ async function conversation(agent, version) {
     const sessions = chat.place.tapped("in").filter(({ method }) => method === "session/new");
     assert.equal(sessions.length, 1, "sessions of one thread");
   });
-  await check(title("a permission that is given"), async () => {
+  await check(title("a granted permission"), async () => {
     const turn = await chat.turn("edit", chat.answering("allow_once"));
     expectFinished(turn);
     const facts = expectMessages(turn);
@@ -232,7 +232,7 @@ async function conversation(agent, version) {
     assert.deepEqual(resolved.map((event) => event.value.outcome), ["selected"]);
     if (!agent.prompts) assert.equal(readFileSync(file("greeting.txt"), "utf8"), "hello, world\n");
   });
-  await check(title("a permission that is refused"), async () => {
+  await check(title("a refused permission"), async () => {
     const turn = await chat.turn("shell", chat.answering("reject_once"));
     const { asked } = expectMessages(turn);
     assert.equal(asked.length, 1, "permission requests of the agent");
@@ -248,29 +248,29 @@ async function conversation(agent, version) {
     assert.ok(turn.last.message.includes(error.message), `${turn.last.message} lacks ${error.message}`);
     assert.equal(turn.last.code, error.code === -32603 ? "ACP_INTERNAL_ERROR" : "ACP_ERROR");
   });
-  await check(title("cancel by request"), async () => {
+  await check(title("cancellation by request"), async () => {
     expectCancelled(await chat.cancelledTurn(), version);
-    assert.equal((await chat.post(`runs/${randomUUID()}/cancel`)).status, 404, "cancel of an unknown run");
+    assert.equal((await chat.post(`runs/${randomUUID()}/cancel`)).status, 404, "cancellation of an unknown run");
   });
-  await check(title("a turn after a cancelled one"), async () => {
+  await check(title("a turn after a cancelled turn"), async () => {
     const turn = await chat.turn("text");
     expectFinished(turn);
     expectMessages(turn);
   });
-  await check(title("a client that goes away"), async () => {
+  await check(title("a disconnected client cancels its run"), async () => {
     const cancels = () => chat.place.tapped("in").filter(({ method }) => method === "session/cancel").length;
     const before = cancels();
     await chat.turn("slow", (event) => {
       if (event.type === "TEXT_MESSAGE_CONTENT") chat.client.abortRun();
     });
-    await chat.place.until("session/cancel after the client went away", 10, () => cancels() === before + 1);
+    await chat.place.until("session/cancel after the disconnection", 10, () => cancels() === before + 1);
   });
-  await check(title("the end, nothing left behind"), () => chat.close());
+  await check(title("SIGTERM ends the gateway, without remaining processes"), () => chat.close());
 }
 
-/** The Python SDK's own example: an echo without tools. */
+/** The example agent of the Python SDK: an echo without tools. */
 async function officialExample(version) {
-  await check(`gateway × sdk-example × @ag-ui/client ${version}: what was said, and the end`, async () => {
+  await check(`gateway × sdk-example × @ag-ui/client ${version}: two turns, and the end`, async () => {
     const chat = await Chat.open({ name: "sdk-example" }, version);
     try {
       for (const scenario of ["text", "read"]) {
@@ -286,7 +286,7 @@ async function officialExample(version) {
   });
 }
 
-/** The official SDK's server behind the gateway. A socket has no tap, so expectations come from the scenarios. */
+/** The server of the official SDK. A socket has no tap, so the expected values come from the scenarios. */
 async function overNetwork(version, scheme) {
   await check(`gateway × sdk-agent over ${scheme} × @ag-ui/client ${version}`, async () => {
     const server = new Program(process.execPath, [join(INTEROP, "agents/sdk-agent.mjs"), "--listen"], process.env);
@@ -326,12 +326,12 @@ async function policy(option, happened) {
   });
 }
 
-/** The demo agent's other words: every kind of update, noise, unusual ends. */
+/** Other words of the demo agent: each kind of update, invalid lines, unusual ends. */
 async function vocabulary(version) {
   const title = (what) => `gateway × demo-agent × @ag-ui/client ${version}: ${what}`;
   const agent = AGENTS.find(({ name }) => name === "demo-agent");
   let chat;
-  await check(title("start for its other words"), async () => {
+  await check(title("start for other words"), async () => {
     chat = await Chat.open(agent, version, ["--permission", "allow"]);
   });
   if (!chat) return;
@@ -342,11 +342,11 @@ async function vocabulary(version) {
       expectMessages(turn);
     });
   }
-  await check(title("the end after its other words"), () => chat.close());
+  await check(title("the end after other words"), () => chat.close());
 }
 
 async function agentThatDies(version) {
-  await check(`gateway × @ag-ui/client ${version}: an agent that dies in a turn`, async () => {
+  await check(`gateway × @ag-ui/client ${version}: an agent that is killed during a turn`, async () => {
     const chat = await Chat.open(AGENTS[0], version);
     try {
       const turn = await chat.turn("slow", (event) => {
@@ -365,7 +365,7 @@ async function agentThatDies(version) {
 }
 
 async function agentThatEndsAtOnce(version) {
-  await check(`gateway × @ag-ui/client ${version}: an agent that ends before a turn`, async () => {
+  await check(`gateway × @ag-ui/client ${version}: an agent that exits before a turn`, async () => {
     const chat = await Chat.open({ name: "sdk-agent" }, version, [], ["--agent", "sh -c 'exit 3'"]);
     try {
       const turn = await chat.turn("text");
@@ -383,7 +383,7 @@ async function agentThatIsNotThere() {
   await check("gateway: a missing agent", async () => {
     const options = ["--listen", "127.0.0.1:0", "--agent", "no-such-agent --acp"];
     const gateway = new Program(join(BIN, "gateway"), options, process.env);
-    const ended = within(EXIT_SECONDS, "giving up", gateway.exited);
+    const ended = within(EXIT_SECONDS, "the exit without an agent", gateway.exited);
     const status = await ended.finally(() => gateway.child.kill("SIGKILL"));
     assert.ok(status > 0, `status ${status}`);
     assert.match(gateway.stderr, /no-such-agent/);

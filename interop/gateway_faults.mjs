@@ -1,5 +1,5 @@
-// Clock changes of running gateways, alone and with a shared Redis server: timeouts must not depend on the time of day.
-// libfaketime replaces the clock; a file has the offset.
+// Clock changes of running gateways, with and without a shared Redis server: timeouts must not depend on the time of day.
+// libfaketime replaces the clock by one with an offset, which is read from a file.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -35,14 +35,14 @@ class Gateway {
     writeFileSync(this.file, `${seconds < 0 ? "" : "+"}${seconds}s`);
   }
 
-  /** The year of its clock, from a model's tool. */
+  /** Returns the year of the gateway's clock, by a tool of the model. */
   async year() {
     const events = await this.run("time", { agent: "hybrid" });
     const told = events.find(({ type }) => type === "TOOL_CALL_RESULT").content;
     return Number(told.match(/\d{4}/)[0]);
   }
 
-  /** A run: its events, each reported as it arrives. */
+  /** Runs an input, and returns the events. `onEvent` receives each event on arrival. */
   async run(word, { agent = "demo", threadId = randomUUID(), runId = randomUUID(), onEvent = () => {}, ...more } = {}) {
     const messages = more.messages ?? [{ id: "u", role: "user", content: word }];
     const response = await fetch(`${this.url}/api/ai/agents/${agent}/chat`, {
@@ -94,7 +94,7 @@ async function stopped(...gateways) {
 }
 
 for (const days of [400, -400]) {
-  await check(`faults: the clock is set by ${days} days in a run`, () =>
+  await check(`faults: the clock is changed by ${days} days during a run`, () =>
     inPlace(async (place) => {
       const gateway = await Gateway.start(place);
       const year = await gateway.year();
@@ -106,7 +106,7 @@ for (const days of [400, -400]) {
     }),
   );
 
-  await check(`faults: the clock is set by ${days} days while somebody is asked`, () =>
+  await check(`faults: the clock is changed by ${days} days during a question`, () =>
     inPlace(async (place) => {
       const gateway = await Gateway.start(place);
       const threadId = randomUUID();
@@ -134,7 +134,7 @@ for (const days of [400, -400]) {
     }),
   );
 
-  await check(`faults: the clock of one of two gateways is set by ${days} days in a run`, () =>
+  await check(`faults: the clock of one of two gateways is changed by ${days} days during a run`, () =>
     inPlace(async (place) => {
       const shared = {
         GATEWAY_REPLICAS_STORE: process.env.REDIS_URL,
@@ -151,7 +151,7 @@ for (const days of [400, -400]) {
       };
       const here = await one.run("slow", { threadId, runId, onEvent: set });
       assert.equal(end(here), "success", JSON.stringify(here.at(-1)));
-      assert.deepEqual(await within(TURN_SECONDS, "the run elsewhere", elsewhere), here);
+      assert.deepEqual(await within(TURN_SECONDS, "the run at the other gateway", elsewhere), here);
       const next = await other.run("hello", { threadId });
       assert.equal(end(next), "success");
       assert.ok(!next.some(({ name }) => name === "acp.notice"), "the session is the same");

@@ -1,8 +1,8 @@
-// Many concurrent runs through the gateway, and through a bare relay that forwards each line of the same agent unchanged.
+// Concurrent runs through the gateway, and through a plain relay that forwards each line of the same agent unchanged.
 //
 //   LOAD_RUNS=500 LOAD_SECONDS=30 node gateway_load.mjs     default: 100 runs, 5 s
 //
-// Figures are for people to judge. Checked are that each run has all its pieces and its end, and that memory stays within bounds.
+// The figures are printed for comparison. The checks require that each run is complete and that memory stays within bounds.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -16,12 +16,12 @@ const RUNS = Number(process.env.LOAD_RUNS ?? 100);
 const SECONDS = Number(process.env.LOAD_SECONDS ?? 5);
 const PAUSE_MS = 100;
 const PIECES = (SECONDS * 1000) / PAUSE_MS;
-/** The gateway itself, and the memory of each run: its log, its thread, its connection. */
+/** Limit in megabytes: the gateway, and the log, thread and connection of each run. */
 const MAX_MEGABYTES = 64 + RUNS * (0.25 + PIECES * 0.001);
 const AGENT = join(INTEROP, "agents/stream-agent.mjs");
 const now = () => performance.timeOrigin + performance.now();
 
-/** The relay: a session and a prompt for each request, and each line of the session as an event. */
+/** Runs the relay: a session and a prompt for each request, and an event for each line of the session. */
 function relay() {
   const agent = spawn(process.execPath, [AGENT], { stdio: ["pipe", "pipe", "inherit"] });
   const [waiting, streams] = [new Map(), new Map()];
@@ -54,7 +54,7 @@ function relay() {
   });
 }
 
-/** One run: the delay of each piece in milliseconds, and the end of the stream. */
+/** Runs an input. Returns the delay of each piece in milliseconds, the number of events, and the last event. */
 async function run(url) {
   const messages = [{ id: "u", role: "user", content: `${PIECES} every ${PAUSE_MS}` }];
   const response = await fetch(url, {
@@ -80,7 +80,7 @@ async function run(url) {
   return { late, events, end };
 }
 
-/** The peak memory of a process, in megabytes. */
+/** Returns the peak memory of a process, in megabytes. */
 const peak = (pid) => Number(readFileSync(`/proc/${pid}/status`, "utf8").match(/VmHWM:\s+(\d+)/)[1]) / 1024;
 
 async function load(name, program, path) {
@@ -96,7 +96,7 @@ async function load(name, program, path) {
   const memory = peak(program.child.pid);
   console.log(
     `${name}: ${RUNS} runs in ${seconds.toFixed(1)} s, ${Math.round(events / seconds)} events/s, ` +
-      `late by ${at(0.5)} ms (median), ${at(0.99)} ms (99 %), memory ${idle.toFixed(0)} → ${memory.toFixed(0)} MB`,
+      `delay ${at(0.5)} ms (median), ${at(0.99)} ms (99 %), memory ${idle.toFixed(0)} → ${memory.toFixed(0)} MB`,
   );
   return { runs, memory };
 }
@@ -104,7 +104,7 @@ async function load(name, program, path) {
 if (process.argv[2] === "relay") {
   relay();
 } else {
-  await check(`load: ${RUNS} runs through a bare relay`, async () => {
+  await check(`load: ${RUNS} runs through a plain relay`, async () => {
     const program = new Program(process.execPath, [process.argv[1], "relay"], process.env);
     const { runs } = await load("relay", program, "/").finally(() => program.child.kill("SIGTERM"));
     for (const { late } of runs) assert.equal(late.length, PIECES);

@@ -1,4 +1,4 @@
-// The one-file gateway between the demo agent and the `HttpAgent` of two generations of `@ag-ui/client`.
+// gateway-mini with the demo agent and the `HttpAgent` of two generations of `@ag-ui/client`.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ class Mini {
     return fetch(this.url + path, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
-  /** One run of a thread; warnings of the client are failures. */
+  /** Runs a turn of a thread. A warning of the client is a failure. */
   async run(client, words, parameters = {}, onEvent = () => {}) {
     const runId = randomUUID();
     const events = [];
@@ -69,8 +69,8 @@ class Mini {
   async close() {
     try {
       this.program.child.kill("SIGINT");
-      assert.equal(await within(EXIT_SECONDS, "ending on SIGINT", this.program.exited), 0);
-      // The end of its input ends the agent.
+      assert.equal(await within(EXIT_SECONDS, "the exit after SIGINT", this.program.exited), 0);
+      // The agent exits at the end of its input.
       for (let left = 100; this.place.processes().size > 0 && left > 0; left--) {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -106,7 +106,7 @@ async function conversation(mini, version) {
     const answer = mini.place.tapped("in").findLast((line) => line.result?.outcome);
     assert.deepEqual(answer.result.outcome, { outcome: "selected", optionId: "allow-once" });
   });
-  await check(title("cancel by request"), async () => {
+  await check(title("cancellation by request"), async () => {
     let cancelled;
     const events = await mini.run(client, "slow", {}, async (event, runId) => {
       if (event.type !== "TEXT_MESSAGE_CONTENT" || cancelled) return;
@@ -117,14 +117,14 @@ async function conversation(mini, version) {
     assert.equal(version === "1.0.0" ? end.outcome?.type : end.code?.toLowerCase(), "cancelled", JSON.stringify(end));
     assert.equal((await mini.post("/cancel", { threadId: client.threadId, runId: "none" })).status, 404);
   });
-  await check(title("a client that goes away cancels its run"), async () => {
+  await check(title("a disconnected client cancels its run"), async () => {
     const before = tapped("session/cancel").length;
     await mini.run(client, "slow", {}, (event) => {
       if (event.type === "TEXT_MESSAGE_CONTENT") client.abortRun();
     });
     await mini.place.until("session/cancel", 10, () => tapped("session/cancel").length === before + 1);
   });
-  await check(title("two threads at once"), async () => {
+  await check(title("two concurrent threads"), async () => {
     const [slow, quick] = [await mini.thread(version), await mini.thread(version)];
     let begun;
     const saysSomething = new Promise((resolve) => (begun = resolve));
@@ -144,7 +144,7 @@ let mini;
 await check("gateway-mini: start", async () => (mini = await Mini.open()));
 if (mini) {
   for (const version of VERSIONS) await conversation(mini, version);
-  await check("gateway-mini: pages of other sites are refused", async () => {
+  await check("gateway-mini: requests without a JSON body or without messages are refused", async () => {
     const input = { threadId: "t", runId: "r", messages: [{ id: "u", role: "user", content: "Hi" }] };
     assert.equal((await mini.post("/", input, { "content-type": "text/plain" })).status, 415);
     assert.equal((await mini.post("/", { ...input, messages: [] })).status, 400);
@@ -155,5 +155,5 @@ if (mini) {
     assert.equal(crashed?.at(-1).code ?? "AGENT_EXITED", "AGENT_EXITED");
     assert.match(text(await mini.run(await mini.thread("1.0.0"), "hello")), /^Hello!/);
   });
-  await check("gateway-mini: no process is left", () => mini.close());
+  await check("gateway-mini: no remaining process", () => mini.close());
 }

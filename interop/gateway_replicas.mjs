@@ -12,7 +12,7 @@ const EXIT_SECONDS = 15;
 const LEASE_SECONDS = 4;
 const { HttpAgent } = await import("ag-ui-client-1.0.0");
 
-/** A free port. */
+/** Returns a free port. */
 async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -21,7 +21,7 @@ async function freePort() {
   return port;
 }
 
-/** nginx in front of gateways: round robin, without buffering. */
+/** Starts nginx in front of gateways: round robin, without buffering. */
 async function nginx(place, gateways) {
   const port = await freePort();
   const servers = gateways.map(({ url }) => `server ${new URL(url).host} max_fails=1 fail_timeout=1s;`).join(" ");
@@ -89,7 +89,7 @@ class Replicas {
   }
 }
 
-/** One run of a client: its events. */
+/** Runs a turn of a client, and returns its events. */
 async function turn(client, word, onEvent = () => {}, parameters = {}) {
   const runId = randomUUID();
   const events = [];
@@ -104,7 +104,7 @@ async function turn(client, word, onEvent = () => {}, parameters = {}) {
   return { runId, events, last: events.at(-1) };
 }
 
-/** The events of a run for a reader that connects later, or again. */
+/** Returns the events of a run for a reader that connects late or reconnects. */
 async function read(url, runId, after) {
   const headers = after ? { "Last-Event-ID": after } : {};
   const signal = AbortSignal.timeout(TURN_SECONDS * 1000);
@@ -133,7 +133,7 @@ await check("replicas: ten turns of one thread at either gateway, in one session
   assert.equal(client.messages.filter(({ role }) => role === "user").length, 10);
 });
 
-await check("replicas: one run asks for a permission, the next one answers it", async () => {
+await check("replicas: a permission is requested by one run, and answered by the next", async () => {
   const client = replicas.chat();
   const { last } = await turn(client, "edit");
   assert.equal(last.outcome?.type, "interrupt", JSON.stringify(last));
@@ -143,14 +143,14 @@ await check("replicas: one run asks for a permission, the next one answers it", 
   assert.equal(answered.last.outcome?.type, "success", JSON.stringify(answered.last));
 });
 
-await check("replicas: all readers get the same run at either gateway", async () => {
+await check("replicas: a run reads the same at either gateway", async () => {
   const { runId, events } = await turn(replicas.chat(), "noise");
   for (const url of [replicas.gateways[0].url, replicas.gateways[1].url, replicas.proxy.url]) {
     assert.deepEqual((await read(url, runId)).map(({ type }) => type), events.map(({ type }) => type));
   }
 });
 
-await check("replicas: a gateway is killed in a run, and the other one reports it", async () => {
+await check("replicas: a gateway is killed during a run, and the other gateway reports the loss", async () => {
   const [one, other] = replicas.gateways;
   const [threadId, runId] = [randomUUID(), randomUUID()];
   const messages = [{ id: randomUUID(), role: "user", content: "slow" }];
@@ -168,14 +168,14 @@ await check("replicas: a gateway is killed in a run, and the other one reports i
       one.program.child.kill("SIGKILL");
     }
   };
-  await assert.rejects(within(TURN_SECONDS, "the connection to break off", cut()), /terminated/);
+  await assert.rejects(within(TURN_SECONDS, "the loss of the connection", cut()), /terminated/);
   const events = await reading;
   assert.equal(events[0].type, "RUN_STARTED");
   assert.deepEqual([events.at(-1).type, events.at(-1).code], ["RUN_ERROR", "GATEWAY_LOST"]);
-  assert.deepEqual(await read(replicas.proxy.url, runId), events, "and says the same to whoever comes later");
+  assert.deepEqual(await read(replicas.proxy.url, runId), events, "a later reader receives the same events");
   last = seen.match(/^id: .+$/gm)[0].slice("id: ".length);
   const rest = await read(replicas.proxy.url, runId, last);
-  assert.deepEqual(rest, events.slice(1), "or comes back with what it has seen");
+  assert.deepEqual(rest, events.slice(1), "a reader that reconnects receives the remaining events");
 
   const next = replicas.chat(threadId);
   next.setMessages(messages);
@@ -183,4 +183,4 @@ await check("replicas: a gateway is killed in a run, and the other one reports i
   assert.equal(answered.last.outcome?.type, "success", JSON.stringify(answered.last));
 });
 
-await check("replicas: no process is left", () => replicas.close());
+await check("replicas: no remaining process", () => replicas.close());

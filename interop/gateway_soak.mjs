@@ -1,9 +1,9 @@
-// Many concurrent runs through the gateway for a long time. Its resources are sampled during the runs and after their end.
+// Concurrent runs through the gateway for a long time. The resources of the gateway are sampled during the runs and afterwards.
 //
 //   SOAK_SECONDS=3600 SOAK_RUNS=50 SOAK_SAMPLE=60 node gateway_soak.mjs     default: 20 s, 50 runs at once, every 2 s
 //
-// Samples are of the gateway process alone: its resident memory, open files, system threads, and its report on SIGUSR1.
-// SOAK_OUT=FILE gets each sample as a line of JSON.
+// A sample has the resident memory, open files and system threads of the gateway process, and its report on SIGUSR1. With
+// SOAK_OUT=FILE, each sample is appended to the file as a line of JSON.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync, readdirSync } from "node:fs";
@@ -34,11 +34,11 @@ const SETTINGS = {
   GATEWAY_LIMITS_KEPT_BYTES: `${KEPT_MEGABYTES << 20}`,
 };
 
-/** What a client does with its run. */
+/** Number of runs by the behaviour of their client. */
 const ENDS = { reads: 0, comesBack: 0, cancels: 0, goesAway: 0 };
 const wanted = (count) => (count % 20 === 7 ? "cancels" : count % 20 === 13 ? "goesAway" : count % 5 === 3 ? "comesBack" : "reads");
 
-/** The frames of a stream. */
+/** Yields the frames of a stream. */
 async function* frames(response) {
   let rest = "";
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
@@ -48,7 +48,7 @@ async function* frames(response) {
   }
 }
 
-/** One run; returns the frames that arrived. */
+/** Runs an input, and checks the received frames. */
 async function run(url, threadId, does) {
   const runId = randomUUID();
   const messages = [{ id: randomUUID(), role: "user", content: `${PIECES} every ${PAUSE_MS}` }];
@@ -61,7 +61,7 @@ async function run(url, threadId, does) {
       signal,
     });
   let response = await begin();
-  // A run without its client may still be stopping.
+  // The previous run of the thread may not have ended yet.
   while (response.status === 409 && (await response.text()).includes("going on")) {
     await sleep(500, undefined, { signal });
     response = await begin();
@@ -87,7 +87,7 @@ async function run(url, threadId, does) {
   if (does !== "cancels") assert.equal(seen.filter((frame) => frame.includes('"TEXT_MESSAGE_CONTENT"')).length, PIECES);
 }
 
-/** A client: one run after another, in one thread after another. */
+/** Runs a client: consecutive runs, with a new thread after some of them. */
 async function client(url, number, until) {
   let threadId;
   for (let count = number; performance.now() < until; count++) {
@@ -98,7 +98,7 @@ async function client(url, number, until) {
   }
 }
 
-/** The gateway's resources now. */
+/** Returns the current resources of the gateway. */
 async function sample(program, began) {
   const { pid } = program.child;
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -106,7 +106,7 @@ async function sample(program, began) {
   program.child.kill("SIGUSR1");
   const open = /open: (\d+) threads, (\d+) of (\d+) runs, (\d+) tasks\n/;
   while (!open.test(program.stderr.slice(told))) {
-    assert.ok(program.child.exitCode === null && program.child.signalCode === null, `it has ended: ${program.stderr}`);
+    assert.ok(program.child.exitCode === null && program.child.signalCode === null, `the gateway has ended: ${program.stderr}`);
     await sleep(10);
   }
   const [, threads, goingOn, kept, tasks] = program.stderr.slice(told).match(open).map(Number);
@@ -123,12 +123,12 @@ async function sample(program, began) {
 }
 
 const shown = (it) =>
-  `${it.seconds} s: ${it.megabytes.toFixed(1)} MB, ${it.files} files, ${it.systemThreads} threads of the system, ` +
+  `${it.seconds} s: ${it.megabytes.toFixed(1)} MB, ${it.files} files, ${it.systemThreads} system threads, ` +
   `${it.threads} threads, ${it.goingOn} of ${it.kept} runs, ${it.tasks} tasks`;
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-await check(`soak: ${RUNS} runs at once for ${SECONDS} s`, async () => {
+await check(`soak: ${RUNS} concurrent runs for ${SECONDS} s`, async () => {
   const place = new Place();
   let left;
   const agent = `'${process.execPath}' '${AGENT}'`;
@@ -163,7 +163,7 @@ await check(`soak: ${RUNS} runs at once for ${SECONDS} s`, async () => {
     console.log(`memory: ${first.toFixed(1)} MB in the second quarter, ${second.toFixed(1)} MB in the second half (medians)`);
     if (SECONDS >= 300) assert.ok(second < first + GROWTH_MEGABYTES, "memory grows");
 
-    // After the clients have gone, only the kept runs remain.
+    // After the last client has ended, only the kept runs remain.
     let [last, tries] = [await look(), 0];
     while ((last.threads > 0 || last.goingOn > 0 || last.files > idle.files + 8) && tries++ < 30) {
       await sleep(1000);

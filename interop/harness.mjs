@@ -26,10 +26,10 @@ export async function check(name, body) {
 
 process.on("unhandledRejection", (error) => {
   process.exitCode = 1;
-  console.log(`FAIL a promise was rejected and nobody looked\n${error.stack}`);
+  console.log(`FAIL unhandled rejection of a promise\n${error.stack}`);
 });
 
-/** The promise, or an error that names what did not happen in time. */
+/** Adds a time limit to a promise. `what` names the expected event in the error. */
 export function within(seconds, what, promise) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -38,10 +38,10 @@ export function within(seconds, what, promise) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** The words that make an agent play a scenario. */
+/** Returns the prompt that selects a scenario. */
 export const prompt = (agent, scenario) => agent.prompts?.[scenario] ?? `Please do this: scenario:${scenario}`;
 
-/** A workspace, a home and a tap's folder of one run. Every process of the run has `run` in its environment. */
+/** The workspace, home and tap folder of one run. Each process of the run has `run` in its environment. */
 export class Place {
   constructor() {
     this.run = randomUUID();
@@ -52,7 +52,7 @@ export class Place {
     this.env = { ...process.env, [MARK]: this.run, INTEROP_HOME: join(this.root, "home") };
   }
 
-  /** The command of an agent behind a tap, as words for a shell-like split. */
+  /** Returns the command line of an agent behind a tap, with quoted words. */
   agentCommand(agent) {
     const tap = ["python3", join(INTEROP, "tap.py"), join(this.root, "tap"), "--"];
     const words = [...tap, join(INTEROP, "agents/start"), agent.name];
@@ -60,7 +60,7 @@ export class Place {
   }
 
   /**
-   * The messages that went through the taps in one direction, `in` (to the agent) or `out`, in order of process.
+   * Returns the messages of all taps in one direction, `in` (to the agent) or `out`, ordered by process.
    * Lines that are not JSON objects are skipped.
    */
   tapped(direction) {
@@ -84,7 +84,7 @@ export class Place {
     }
   }
 
-  /** The live processes of this run, as `pid → command`. */
+  /** Returns the live processes of this run, as `pid → command`. */
   processes() {
     const found = new Map();
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -120,7 +120,7 @@ export class Program {
     });
   }
 
-  /** The first match on stderr. */
+  /** Waits for the first match on stderr. */
   said(pattern, seconds) {
     const match = new Promise((resolve, reject) => {
       const look = () => pattern.test(this.stderr) && resolve(this.stderr.match(pattern));
@@ -128,12 +128,12 @@ export class Program {
       this.exited.then((status) => reject(new Error(`ended with ${status}: ${this.stderr}`)), reject);
       look();
     });
-    return within(seconds, `saying ${pattern}`, match);
+    return within(seconds, `output that matches ${pattern}`, match);
   }
 
-  /** Sends SIGTERM and returns how the program ended. */
+  /** Sends SIGTERM, and returns the exit status or signal. */
   stop(seconds) {
     this.child.kill("SIGTERM");
-    return within(seconds, "ending on SIGTERM", this.exited);
+    return within(seconds, "the exit after SIGTERM", this.exited);
   }
 }

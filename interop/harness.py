@@ -38,12 +38,12 @@ def finish():
 
 
 def prompt(agent, scenario):
-    """The words that make an agent play a scenario."""
+    """Returns the prompt that selects a scenario."""
     return agent.get("prompts", {}).get(scenario, f"Please do this: scenario:{scenario}")
 
 
 class Place:
-    """A workspace, a home and folders for taps of one run. Each process of the run has `run` in its environment."""
+    """The workspace, home and tap folders of one run. Each process of the run has `run` in its environment."""
 
     def __init__(self):
         self.run = str(uuid.uuid4())
@@ -58,12 +58,12 @@ class Place:
         return [sys.executable, str(INTEROP / "tap.py"), str(self.root / folder), "--", *command]
 
     def tapped(self, folder, direction):
-        """The bytes of one direction through the tap of `folder`; one process has run there."""
+        """Returns the bytes of one direction through the tap of `folder`, which has served one process."""
         [path] = (self.root / folder).glob(f"*.{direction}")
         return path.read_bytes()
 
     def processes(self):
-        """The live processes of this run."""
+        """Returns the live processes of this run."""
         found, mark = {}, f"{MARK}={self.run}".encode()
         for entry in Path("/proc").iterdir():
             try:
@@ -74,7 +74,7 @@ class Place:
         return found
 
     def leave(self):
-        """Ends the remaining processes and removes the folders; returns those processes for the caller to judge."""
+        """Ends the remaining processes, removes the folders, and returns those processes."""
         left = self.processes()
         for pid in left:
             os.kill(pid, 9)
@@ -87,7 +87,7 @@ def lines(data):
 
 
 def strings(value, leave_out=()):
-    """All strings in a JSON value, except those of the named members."""
+    """Yields all strings in a JSON value, except those of the named members."""
     match value:
         case str():
             yield value
@@ -132,7 +132,7 @@ def attributes(pairs):
 
 
 def received(service):
-    """The receiver's data of a service: the spans, and all strings in them."""
+    """Returns the spans of a service in the receiver, and all strings in them."""
     with urllib.request.urlopen(f"{os.environ['INTEROP_OTLP_HTTP']}/test/session/traces", timeout=10) as answer:
         requests = json.load(answer)
     spans, texts = [], []

@@ -1,6 +1,6 @@
-// The official conformance suite of MCP against our server, the server that the gateway hosts for a thread, and our client, for each
-// revision that the suite has frozen. mcp_conformance.json lists the exceptions with their reasons; an exception that passes is an
-// error.
+// The official conformance suite of MCP with the server and the client of mcp-http, and with the server that the gateway hosts for a
+// thread, for each frozen revision of the suite. mcp_conformance.json lists the exceptions with their reasons. An exception that
+// passes is an error.
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,13 +11,13 @@ import { hosted } from "./mcp_hosted.mjs";
 const SUITE = join(INTEROP, "node_modules/@modelcontextprotocol/conformance");
 const EXPECTED = JSON.parse(readFileSync(join(INTEROP, "mcp_conformance.json"), "utf8"));
 
-/** A Node version that the suite supports. */
+/** The executable of a Node version that the suite supports. */
 const NODE =
   Number(process.versions.node.split(".")[0]) >= 22
     ? process.execPath
     : ["x64", "arm64"].map((cpu) => join(INTEROP, `node_modules/node-linux-${cpu}/bin/node`)).find(existsSync);
 
-/** The scenarios that a revision lists for one side, including those that it does not count. */
+/** Returns the scenarios of a revision for one side, including those without a score. */
 function scenarios(side, revision) {
   const text = readFileSync(join(SUITE, `requirements/${revision}.yaml`), "utf8");
   const lines = text.split("\n").filter((line) => !line.trimStart().startsWith("#"));
@@ -32,7 +32,7 @@ function scenarios(side, revision) {
   return names.filter(Boolean);
 }
 
-/** Runs the suite; returns the checks of each scenario, and the end of its output if it failed. */
+/** Runs the suite. Returns the checks of each scenario, and the end of the output if the suite failed. */
 async function run(side, target) {
   const out = mkdtempSync(join(tmpdir(), "conformance-"));
   const command = [join(SUITE, "dist/index.js"), side, ...target, "-o", out];
@@ -51,50 +51,50 @@ async function run(side, target) {
   return { found, failure: log.error && log.text.slice(-2000) };
 }
 
-/** The failures of a scenario, a text for each check; empty if it passes. */
+/** Returns the failures of a scenario, with a text for each check. The list is empty if the scenario passes. */
 function problems(checks) {
-  if (!checks) return [["", "it did not run"]];
+  if (!checks) return [["", "the scenario did not run"]];
   const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
   const shown = bad.map(({ id, status, errorMessage }) => [id, `${status} ${id}: ${errorMessage}`]);
   const passed = checks.filter(({ status }) => status === "SUCCESS").length;
-  return shown.length === 0 && passed === 0 ? [["", "nothing was checked"]] : shown;
+  return shown.length === 0 && passed === 0 ? [["", "the scenario has no checks"]] : shown;
 }
 
-/** Whether the scenario passes, or it or its failing checks are listed as exceptions. */
+/** Checks that a scenario passes, unless the scenario or its failing checks are listed as exceptions. */
 async function judge(side, revision, name, find) {
   const expected = EXPECTED[side][revision][name];
-  const what = expected?.checks ? ` (but for ${expected.checks.length} checks)` : expected ? " (need not pass)" : "";
+  const what = expected?.checks ? ` (except for ${expected.checks.length} checks)` : expected ? " (may fail)" : "";
   await check(`mcp ${side} ${revision} ${name}${what}`, async () => {
     const { checks, failure } = await find();
     const wrong = problems(checks);
-    // The suite also fails a client that exits with an error, whatever its checks say.
+    // The suite also fails if a client exits with an error and all checks pass.
     if (failure && wrong.length === 0) wrong.push(["", `the suite failed: ${failure}`]);
     const isExpected = (id) => (expected?.checks ? expected.checks.includes(id) : Boolean(expected));
     const passes = (expected?.checks ?? []).filter((id) => !wrong.some(([it]) => it === id));
-    if (passes.length > 0) throw new Error(`listed as if they did not pass: ${passes.join(", ")}`);
-    if (expected && wrong.length === 0) throw new Error("it passes, and is listed as if it did not");
+    if (passes.length > 0) throw new Error(`listed exceptions that pass: ${passes.join(", ")}`);
+    if (expected && wrong.length === 0) throw new Error("the scenario passes, but is listed as an exception");
     const unexpected = wrong.filter(([id]) => !isExpected(id)).map(([, text]) => text);
     if (unexpected.length > 0) throw new Error(unexpected.join("\n"));
   });
 }
 
-/** Whether each name of the list exists. A name that ends with / is a prefix. */
+/** Checks that each listed exception exists. A name that ends with / is a prefix. */
 const isUpToDate = (side, revision) =>
-  check(`mcp ${side} ${revision}: the list of what need not pass is up to date`, () => {
+  check(`mcp ${side} ${revision}: each listed exception exists`, () => {
     const names = scenarios(side === "client" ? "client" : "server", revision);
     const isThere = (name) => names.some((it) => (name.endsWith("/") ? it.startsWith(name) : it === name));
     const unknown = Object.keys(EXPECTED[side][revision]).filter((name) => !isThere(name));
     if (unknown.length > 0) throw new Error(`no such scenarios: ${unknown.join(", ")}`);
   });
 
-/** The server of mcp-http, at `url`. */
+/** Starts the server of mcp-http. */
 async function own() {
   const program = new Program(join(BIN, "mcp-http"), ["--listen", "127.0.0.1:0"], process.env);
   const [, url] = await program.said(/listening on (\S+)\n/, 30);
   return { url, program, stop: (seconds) => program.stop(seconds) };
 }
 
-if (!NODE) throw new Error("the suite needs Node 22 or later, and there is none");
+if (!NODE) throw new Error("the suite requires Node 22 or later");
 for (const [side, begin] of Object.entries({ server: own, hosted })) {
   for (const revision of Object.keys(EXPECTED[side])) {
     await isUpToDate(side, revision);
@@ -108,7 +108,7 @@ for (const [side, begin] of Object.entries({ server: own, hosted })) {
   }
 }
 
-// One by one, because the excluded scenarios take minutes.
+// The client scenarios run separately, because the excluded ones take minutes.
 const CLIENT = ["--command", join(BIN, "mcp-conformance-client")];
 for (const revision of Object.keys(EXPECTED.client)) {
   await isUpToDate("client", revision);

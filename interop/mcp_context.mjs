@@ -1,5 +1,5 @@
-// The official clients of MCP, two generations of each, receive questions with a context in each carrier. mcp_context.json lists what
-// arrives; with the carriers that we select, the context arrives in every client. rmcp is in oracles/.
+// The official clients of MCP, each in two generations, receive questions with a context in each carrier. mcp_context.json lists the
+// contexts that arrive. With the selected carriers (`auto`), the context arrives in each client. The checks of rmcp are in oracles/.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { BIN, INTEROP, Program, check, within } from "./harness.mjs";
 const EXPECTED = JSON.parse(readFileSync(join(INTEROP, "mcp_context.json"), "utf8"));
 const ME = [{ name: "interop", version: "1" }, { capabilities: { elicitation: {} } }];
 
-/** A form that shows its input. */
+/** Accepts a form, and returns the received question as its content. */
 const form = ({ params }) => ({ action: "accept", content: { seen: JSON.stringify(params) } });
 
-/** The parts of a context that arrived, as the sending tool reports them. */
+/** Calls the sending tool, and returns its report of the received context. */
 async function ask(client, transport, carrier) {
   await client.connect(transport);
   try {
@@ -38,7 +38,7 @@ const typescript2 = (mode) => (url, carrier) => {
   return ask(client, new Transport2(url), carrier);
 };
 
-/** A Python SDK in an environment of its own, because two versions cannot share one. */
+/** Runs a Python SDK in its own virtual environment, because two versions cannot share one. */
 const python = (environment, mode) => (url, carrier) => {
   const command = [join(INTEROP, "mcp_context.py"), url.href, carrier, mode];
   const run = spawnSync(join(INTEROP, environment, "bin/python"), command, { encoding: "utf8", timeout: 60_000 });
@@ -62,8 +62,8 @@ for (const [name, client] of Object.entries(CLIENTS)) {
     await check(`mcp context, ${name}: ${carrier}${arrives ? "" : " does not arrive"}`, async () => {
       const { arrived, source, isMessageClean } = await client(new URL(text), carrier);
       if (arrived !== arrives) throw new Error(`arrived: ${arrived}, from ${source}`);
-      if (!isMessageClean) throw new Error("the message is not what was asked");
-      // The first that arrives counts.
+      if (!isMessageClean) throw new Error("the message differs from the question");
+      // The first carrier that arrives is used.
       const first = carrier === "auto" ? "meta" : carrier;
       if (arrives && source !== first) throw new Error(`from ${source}`);
     });

@@ -1,4 +1,4 @@
-"""Calls a tool that asks with a context, with one of the two official Python SDKs of MCP, and prints the result.
+"""Calls a tool that sends a question with a context, with one of two official Python SDKs of MCP. Prints the result.
 
     mcp_context.py URL CARRIER legacy|VERSION
 """
@@ -15,7 +15,7 @@ arguments = {"carrier": carrier}
 
 
 async def form(_context, params):
-    """A form that shows its input."""
+    """Accepts a form, and returns the received question as its content."""
     seen = params.model_dump_json(by_alias=True, exclude_none=True)
     return types.ElicitResult(action="accept", content={"seen": seen})
 

@@ -1,5 +1,5 @@
-// The MCP server that the gateway hosts for a thread, with a page that offers some of the tools of the conformance suite. The suite
-// has no token, so a proxy adds the server's.
+// The MCP server that the gateway hosts for a thread, with a page that offers some tools of the conformance suite. The suite sends no
+// token, so a proxy adds the token of the server.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { BIN, Place, Program, within } from "./harness.mjs";
 const START_SECONDS = 15;
 const schema = { type: "object", properties: {} };
 
-/** The tools that a page can offer: their results are texts or errors. */
+/** Results of the tools of the page: text or errors. */
 const RESULTS = {
   test_simple_text: { content: "This is a simple text response for testing." },
   test_error_handling: { content: "This tool intentionally returns an error for testing", error: "it failed" },
@@ -19,7 +19,7 @@ const RESULTS = {
   test_x_mcp_header: { content: "It came." },
 };
 
-/** Texts that must arrive unchanged; the second is from the suite's description of its scenario. */
+/** Schemas that must arrive unchanged. The second is from the suite's description of its scenario. */
 const SCHEMAS = {
   test_x_mcp_header: {
     type: "object",
@@ -51,7 +51,7 @@ const SCHEMAS = {
   },
 };
 
-/** An agent behind a WebSocket that supports MCP over HTTP, with an endless turn; `given` is the server that it gets. */
+/** Starts an agent behind a WebSocket that supports MCP over HTTP. Its turn does not end. `given` is the server that it receives. */
 async function agent() {
   const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(sockets, "listening");
@@ -74,7 +74,7 @@ async function agent() {
   return { sockets, given };
 }
 
-/** The page: starts a run with its tools, and posts their results during the run. */
+/** Acts as a page: starts a run with tools, and posts their results during the run. */
 async function page(url) {
   const runId = randomUUID();
   const tools = Object.keys(RESULTS).map((name) => ({
@@ -103,7 +103,7 @@ async function page(url) {
   }
 }
 
-/** Forwards requests unchanged, with the token added. */
+/** Starts a proxy that forwards requests unchanged, with the token added. */
 async function withToken(server) {
   const { hostname, port, pathname } = new URL(server.url);
   const own = Object.fromEntries(server.headers.map(({ name, value }) => [name.toLowerCase(), value]));
@@ -123,7 +123,7 @@ async function withToken(server) {
   return proxy;
 }
 
-/** A gateway with a thread whose server is at `url`, until `stop`. */
+/** Starts a gateway with a thread. The server of the thread is at `url`. */
 export async function hosted() {
   const place = new Place();
   const { sockets, given } = await agent();

@@ -1,5 +1,5 @@
-// The first steps of a new user, in a fresh clone: each named block of the gateway's `docs/` runs as it stands there, with another
-// port. The real agent of those pages is gemini-cli, here with the scripted model.
+// The first steps of a new user, in a fresh clone: each named block of the gateway's `docs/` is executed unchanged, except for the
+// port. The real agent of these pages is gemini-cli, here with the scripted model.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -111,7 +111,7 @@ try {
     if (name.includes(".")) writeFileSync(join(clone, name), blocks.get(name));
   }
 
-  await check("new user: start it, and chat", async () => {
+  await check("new user: start and chat", async () => {
     await start("start");
     const events = await ask("chat");
     assert.equal(outcome(events), "success");
@@ -119,7 +119,7 @@ try {
     assert.match(await (await fetch(`http://${address}/`)).text(), /^<!doctype html>/);
   });
 
-  await check("new user: give the page a tool", async () => {
+  await check("new user: a tool of the page", async () => {
     const events = await ask("page-tool");
     assert.deepEqual(events.at(-1).outcome.pendingToolCallIds, ["call-1"]);
     const next = await ask("page-tool-result");
@@ -127,14 +127,14 @@ try {
     assert.match(text(next), /It is dark now/);
   });
 
-  await check("new user: put a real agent behind it", async () => {
+  await check("new user: a real agent", async () => {
     await start("agent");
     const events = await ask("chat");
     assert.equal(outcome(events), "success");
-    assert.match(text(events), /No scenario was named/, "what the scripted model says");
+    assert.match(text(events), /No scenario was named/, "the text of the scripted model");
   });
 
-  await check("new user: see the trace", async () => {
+  await check("new user: the trace of a run", async () => {
     await start("trace");
     assert.equal(outcome(await ask("chat")), "success");
     await stop();
@@ -142,7 +142,7 @@ try {
     for (const name of ["POST /api/ai/chat", "run agent", "invoke_agent"]) assert.ok(traces.includes(name), name);
   });
 
-  await check("new user: give the gateway a tool that asks", async () => {
+  await check("new user: a tool of the gateway that asks the user", async () => {
     await start("plugin");
     const asked = await ask("plugin-ask");
     assert.equal(outcome(asked), "interrupt");
@@ -151,7 +151,7 @@ try {
     assert.match(text(answered), /You have .*2 × Espresso/);
   });
 
-  await check("new user: every block was run", async () => {
+  await check("new user: each block was executed", async () => {
     const known = "start chat agent trace page-tool page-tool-result plugin plugin-ask plugin-answer".split(" ");
     const files = [...blocks.keys()].filter((name) => existsSync(join(clone, name)));
     assert.deepEqual([...blocks.keys()].sort(), [...known, ...files].sort());
@@ -161,5 +161,5 @@ try {
   signal("SIGKILL");
   const left = [...place.leave().values()];
   rmSync(target, { recursive: true, force: true });
-  await check("new user: nothing is left behind", () => assert.deepEqual(left, []));
+  await check("new user: no remaining process", () => assert.deepEqual(left, []));
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs a command and forwards bytes between its stdio and ours, and keeps a copy of each direction.
+"""Runs a command, forwards bytes between its stdio and that of this program, and records each direction.
 
     tap.py FOLDER -- COMMAND ...
 
-The copies are `FOLDER/<pid>.in` (to the command) and `FOLDER/<pid>.out` (from it). A piece is copied before it is
-passed on, so a reader of the copies never sees an answer before its request. The exit status is the command's.
+The recordings are `FOLDER/<pid>.in` (to the command) and `FOLDER/<pid>.out` (from the command). Bytes are recorded before
+they are forwarded, so a response is never recorded before its request. The exit status is that of the command.
 """
 import os
 import signal
@@ -26,7 +26,7 @@ def feed(child, copy_path):
     try:
         pump(0, child.stdin.fileno(), copy_path)
     except BrokenPipeError:
-        return  # The command has ended; its exit status has the reason.
+        return  # The command has ended, and its exit status has the reason.
     child.stdin.close()
 
 

@@ -23,7 +23,7 @@ const sessions = new Map();
 let clientReadsFiles = false;
 let calls = 0;
 
-/** Does the work of a tool and returns what the tool call then holds. */
+/** Runs a tool, and returns the resulting members of the tool call. */
 async function run(tool, session, peer) {
   const file = (name) => join(session.cwd, name);
   if (tool.read) {

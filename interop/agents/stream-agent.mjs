@@ -1,5 +1,5 @@
-// An ACP agent for load: each prompt is answered with pieces of text, one after the other, each with the time that it was
-// sent. The prompt says how many, and how many milliseconds lie between them: `100 every 50`.
+// An ACP agent for load tests. It answers a prompt with pieces of text, each of which contains the time when it was sent. The
+// prompt contains the number of pieces and the pause in milliseconds: `100 every 50`.
 import { createInterface } from "node:readline";
 
 let sessions = 0;

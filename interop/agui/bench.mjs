@@ -1,5 +1,5 @@
-// What the first-party packages cost in node: microseconds an event, the median of five rounds. Run it in `interop`, after
-// `interop/run agui` has installed them: `node agui/bench.mjs`.
+// Cost of the first-party packages in Node: microseconds for each event, the median of five rounds. `interop/run agui` installs the
+// packages; then run `node agui/bench.mjs` in `interop`.
 import { createServer } from "node:http";
 import { from, lastValueFrom, toArray } from "rxjs";
 import { HttpAgent, verifyEvents } from "ag-ui-client-1.0.0";

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures clean builds of a program on each crate, beside the official crates, and writes BUILDS.md.
+"""Measures clean builds with each crate and with the official crates, and writes BUILDS.md.
 
     interop/benches/builds.py            all programs
     interop/benches/builds.py NAME...    only these
 
-A program prints a line and uses nothing of its dependency. Measured are the CPU seconds of cargo and all that it runs, and
-the resident memory of its largest process, which is a rustc. Sources are fetched before. It needs Python and a registry.
+Each program prints a line and does not use its dependency. The script measures the CPU seconds of cargo and its child
+processes, and the resident memory of the largest process, a rustc. Sources are fetched before. Requires Python and a registry.
 """
 import os
 import platform
@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# A name, and the line of its dependency. A crate of this workspace stands before its peers.
+# Name and dependency of each program. A crate of this workspace precedes the crates that it is compared with.
 PROGRAMS = {
     "jsonrpc-core": 'spanwire-jsonrpc-core = { path = "%s/jsonrpc-core" }' % ROOT,
     "acp-types": 'acp-types = { path = "%s/acp-types" }' % ROOT,
@@ -33,7 +33,7 @@ PROGRAMS = {
 
 
 def run(arguments, folder, **variables):
-    """Runs a command; its CPU seconds, and the MiB of its largest process."""
+    """Runs a command. Returns its CPU seconds, and the memory of its largest process in MiB."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("CARGO_PROFILE_")}
     process = subprocess.Popen(arguments, cwd=folder, env=inherited | variables, stderr=subprocess.PIPE, text=True)
     said = process.stderr.read()
@@ -44,7 +44,7 @@ def run(arguments, folder, **variables):
 
 
 def measure(name, dependency):
-    """Builds one program in dev and in release."""
+    """Builds a program with both profiles, and returns its row."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         (folder / "src").mkdir()
@@ -74,15 +74,15 @@ def main():
     compiler = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
     load = os.getloadavg()[2]
     lines = [
-        "# What a clean build costs",
+        "# Cost of a clean build",
         "",
         f"Written by `interop/benches/builds.py` on {date.today()}, rustc {compiler}, {platform.machine()}, "
         f"{os.cpu_count()} processors.",
         "",
-        "- A program that prints a line, with one dependency; versions are those of the script.",
-        "- CPU seconds of cargo and all that it runs; MiB that the largest rustc takes.",
-        f"- On average {load:.1f} programs wanted the processors in the last quarter of an hour. CPU seconds grow by a",
-        "  third where that is far above their number; figures of one run are comparable.",
+        "- Each program prints a line, and has one dependency in the version of the script.",
+        "- CPU seconds of cargo with its child processes; memory of the largest rustc in MiB.",
+        f"- The load was {load:.1f} in the last 15 minutes. With a load far above the number of processors, CPU seconds grow by a",
+        "  third. The figures of one run are comparable.",
         "",
         "| dependency | crates | dev, s | dev, MiB | release, s | release, MiB |",
         "|---|---|---|---|---|---|",

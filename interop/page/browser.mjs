@@ -1,4 +1,4 @@
-// The gateway's own page.
+// Checks of the gateway's page.
 import assert from "node:assert/strict";
 import { checks as access } from "./checks/access.mjs";
 import { checks as accessibility } from "./checks/accessibility.mjs";

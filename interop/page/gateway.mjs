@@ -1,4 +1,4 @@
-// The gateway as a child process on a port of its own.
+// The gateway as a child process, on a free port.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ export async function startGateway(command, { options = [], variables = {} } = {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, ...variables },
   });
-  // Also if this program ends early.
+  // The gateway ends with this program in any case.
   const end = () => child.kill();
   process.once("exit", end);
   const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));

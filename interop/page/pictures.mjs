@@ -1,6 +1,6 @@
-// Makes the pictures of the README: the page in a turn, and the report of that session.
+// Makes the screenshots of the README: the page during a turn, and the report of that session.
 //
-//   interop/page/pictures.mjs    after interop/page/run, which installs what it needs; INTEROP_BIN has the programs
+//   interop/page/pictures.mjs    requires a previous interop/page/run, and INTEROP_BIN with the folder of the programs
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";

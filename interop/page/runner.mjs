@@ -1,4 +1,4 @@
-// Runs checks in Chromium, each in a page of its own. Prints PASS or FAIL for each.
+// Runs checks in Chromium, each in its own page. Prints PASS or FAIL for each.
 import assert from "node:assert/strict";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,12 +19,12 @@ export const FLAGS = [
 ];
 
 /**
- * Runs the checks with one of the command line's words in their names, or all without words, and sets the exit status.
+ * Runs the checks with one of the words of the command line in their names, or all checks without words. Sets the exit status.
  *
  * @param {string} subject the subject of the checks
  * @param {Array<{ name: string, context?: object, variables?: object, opensItself?: boolean, expectNetworkErrors?: boolean, expectErrors?: RegExp, run: Function }>} checks
  * @param {(variables?: object) => Promise<{ url: string, stop: () => Promise<unknown>, log: () => string }>} start
- *   starts the server of the pages: one for all checks, and one each for checks with variables for its environment
+ *   starts the server of the pages: one for all checks, and one for each check with variables for the environment
  */
 export async function runChecks(subject, checks, start) {
   const wanted = process.argv.slice(2);
@@ -61,7 +61,7 @@ export async function runChecks(subject, checks, start) {
   process.exitCode = passed ? 0 : 1;
 }
 
-/** The failure, or `null`. */
+/** Runs a check, and returns the failure or `null`. */
 async function check(browser, shots, { name, context: options, opensItself, expectNetworkErrors, expectErrors, run }, url) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 860 }, ...options });
   context.setDefaultTimeout(STEP_MS);

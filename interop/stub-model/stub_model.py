@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A model on loopback that plays the scenarios of `scenarios.json`, for agents that need a model.
+"""A scripted model on loopback with the responses of `scenarios.json`, for agents that require a model.
 
-It speaks the two wire formats of the agents used here: Google's `streamGenerateContent` (gemini-cli) and
-OpenAI's Responses (codex-acp). The newest user text that holds `scenario:NAME` chooses the scenario; the number
-of tool calls since then chooses the round, so the server keeps no state.
+It supports the wire formats of two agents: Google's `streamGenerateContent` (gemini-cli) and
+OpenAI's Responses (codex-acp). The last user text with `scenario:NAME` selects the scenario. The number of tool
+calls since then selects the round, so the server has no state.
 
-Prints `listening on http://127.0.0.1:PORT` and serves until it is ended.
+Prints `listening on http://127.0.0.1:PORT`, and runs until it is terminated.
 """
 import json
 import re
@@ -34,7 +34,7 @@ class Conversation:
 
 
 def pieces(step):
-    """The text of a round in streamed pieces, with the pause of the round."""
+    """Yields the text of a round in pieces, with the pause of the round."""
     text = step.get("text", "")
     for _ in range(step.get("times", 1)):
         for start in range(0, len(text), CHUNK):
@@ -150,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
         call_id = f"call_{time.monotonic_ns()}"
         try:
             if path.endswith(":generateContent"):
-                # gemini-cli asks a small model to select the model for the answer.
+                # gemini-cli requests the selection of a model from a small model.
                 choice = {"text": json.dumps({"complexity_reasoning": "scripted", "complexity_score": 1})}
                 self.answer({"candidates": [{"content": {"role": "model", "parts": [choice]}, "finishReason": "STOP"}]})
             elif path.endswith(":streamGenerateContent"):

@@ -1,4 +1,4 @@
-// An agent on stdio. Each turn runs one command in the client's terminal, and shows it in a tool call.
+// An agent on stdio. Each turn runs a command in a terminal of the client, and shows the terminal in a tool call.
 import { createInterface } from "node:readline";
 
 const COMMAND = ["sh", ["-c", "seq 1 2000; until [ -e go ]; do sleep 0.05; done; echo behind; exit 3"]];

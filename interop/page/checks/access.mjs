@@ -19,7 +19,7 @@ export const checks = [
       await dialog.waitFor();
       assert.ok(await token.evaluate((input) => input === document.activeElement), "the token has the focus");
       await shot("asked");
-      await noViolations(page, "the question for a token");
+      await noViolations(page, "the token dialog");
       await page.keyboard.type("with space");
       await page.keyboard.press("Enter");
       assert.ok(await token.evaluate((input) => input.validity.patternMismatch), "such a token is not valid in a header");
@@ -28,7 +28,7 @@ export const checks = [
       await dialog.getByRole("alert").getByText("rejected this token").waitFor();
       assert.equal(await token.inputValue(), "");
       await shot("refused");
-      await noViolations(page, "a token that is refused");
+      await noViolations(page, "a refused token");
 
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "hidden" });
@@ -48,9 +48,9 @@ export const checks = [
       await page.reload();
       await send(page, "hello");
       await turnEnd(page, 2).waitFor();
-      assert.ok(await dialog.isHidden(), "it is kept over a reload, and the rejected one is not");
-      assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, ""], "and only by the tab");
-      assert.deepEqual(urls.concat(page.url()).filter((url) => url.includes("open-")), [], "no URL contains it");
+      assert.ok(await dialog.isHidden(), "the valid token is kept after a reload, the rejected token is not");
+      assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, ""], "the token is stored only for the tab");
+      assert.deepEqual(urls.concat(page.url()).filter((url) => url.includes("open-")), [], "no URL contains a token");
     },
   })),
 ];

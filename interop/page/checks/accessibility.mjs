@@ -1,10 +1,10 @@
-// Without a mouse, and without a screen.
+// Keyboard and screen reader.
 import assert from "node:assert/strict";
 import { answer, permission, prompt, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
-    name: "the keyboard alone",
+    name: "keyboard operation without a mouse",
     async run({ page }) {
       await page.keyboard.type("slow");
       await page.keyboard.press("Shift+Enter");
@@ -20,7 +20,7 @@ export const checks = [
       await page.keyboard.press("Enter");
       await permission(page).waitFor();
       await page.keyboard.press("Enter");
-      assert.equal(await permission(page).count(), 1, "Enter alone answers nothing");
+      assert.equal(await permission(page).count(), 1, "Enter without a focused button does not answer");
       await page.keyboard.press("Tab");
       assert.match(await page.evaluate(() => document.activeElement.textContent), /^allow/i);
       await page.keyboard.press("Enter");
@@ -30,11 +30,11 @@ export const checks = [
 
       await page.keyboard.press("Shift+Tab");
       const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
-      assert.equal(outline, "solid", "the focus can be seen");
+      assert.equal(outline, "solid", "the focus is visible");
     },
   },
   {
-    name: "a screen reader gets sentences, not letters",
+    name: "a screen reader receives whole sentences",
     async run({ page }) {
       await send(page, "hello");
       await turnEnd(page).waitFor();
@@ -48,7 +48,7 @@ export const checks = [
     },
   },
   {
-    name: "a screen reader gets thoughts, tools and questions",
+    name: "a screen reader receives thoughts, tools and questions",
     async run({ page }) {
       await page.evaluate(() => {
         globalThis.heard = [];

@@ -1,4 +1,4 @@
-// A tool that asks while it runs, called by a model, and by an ACP agent.
+// A tool that asks while it runs, called by a model and by an ACP agent.
 import assert from "node:assert/strict";
 import { noViolations, send, turn, turnEnd } from "./page.mjs";
 
@@ -7,7 +7,7 @@ const seats = (page, number) => turn(page, number).getByRole("group", { name: /^
 const backgroundTool = (page) => page.getByText("1 background tool");
 const ignoredNothing = async (page) => assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
 
-/** Selects a flight and, with the keyboard alone, a seat; returns the seat. */
+/** Selects a flight and, by the keyboard only, a seat. Returns the seat. */
 async function book(page, number, shot = async () => {}) {
   await flights(page, number).getByText("Cloud Air").click();
   await flights(page, number).getByRole("button", { name: "Select this flight" }).click();
@@ -27,7 +27,7 @@ async function book(page, number, shot = async () => {}) {
   return seat;
 }
 
-/** The parts of the ticket of a turn. */
+/** Checks that the ticket of a turn contains these parts. */
 async function expectTicket(page, number, parts) {
   const ticket = await turn(page, number).getByRole("group", { name: "Booking" }).innerText();
   for (const part of ["Booked", "TKT-", "Cloud Air", ...parts]) assert.ok(ticket.includes(part), `${part} in ${ticket}`);
@@ -87,7 +87,7 @@ export const checks = [
       const seat = await book(page, 1, shot);
       await expectTicket(page, 1, [seat]);
       assert.match(await turn(page, 1).innerText(), /The tool says: .*booked/);
-      assert.equal(await turn(page, 2).count(), 0, "it is one turn");
+      assert.equal(await turn(page, 2).count(), 0, "the answers belong to one turn");
       assert.ok(await page.locator("#sessions").isHidden(), "no background tool");
       for (const name of ["html", ".turn"]) {
         const over = await page.locator(name).first().evaluate((element) => element.scrollWidth - element.clientWidth);

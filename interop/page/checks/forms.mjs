@@ -26,7 +26,7 @@ export const checks = [
       await turnEnd(page).waitFor();
       await shot("booked");
       const said = 'Booked: bags 2, insured true, meals ["lunch"], name "Ada", seat "aisle".';
-      assert.ok((await turn(page, 1).innerText()).includes(said), "all of it reached the agent");
+      assert.ok((await turn(page, 1).innerText()).includes(said), "each value reached the agent");
 
       await send(page, "form");
       await formOf(2).getByRole("button", { name: "Decline" }).click();
@@ -87,7 +87,7 @@ export const checks = [
       await page.keyboard.press("Enter");
       assert.ok(!(await isValid("code (required)")), "the pattern is applied");
       await page.keyboard.press("Backspace");
-      assert.ok(await isValid("code (required)"), "and is not anchored at the start");
+      assert.ok(await isValid("code (required)"), "the pattern is not anchored at the start");
       await field("code (required)").fill("a7");
       await field("email").fill("nobody");
       assert.ok(!(await isValid("email")));
@@ -121,7 +121,7 @@ export const checks = [
     },
   },
   {
-    name: "a page that the agent asks to visit",
+    name: "a URL that the agent asks the user to visit",
     async run({ page, shot }) {
       const interrupts = ["https://example.org/sign-in", "javascript:alert(1)"].map((url, at) => ({ id: `i${at}`, reason: "confirmation", message: `Visit ${at}`, metadata: { acp: { mode: "url", elicitationId: `e${at}`, url } } }));
       const inputs = [];
@@ -134,7 +134,7 @@ export const checks = [
       const asked = (at) => turn(page, 1).getByRole("group", { name: `Question: Visit ${at}` });
       await asked(1).waitFor();
       await shot("visit");
-      await noViolations(page, "a page to visit");
+      await noViolations(page, "a URL to visit");
       const link = asked(0).getByRole("link", { name: "https://example.org/sign-in" });
       assert.deepEqual([await link.getAttribute("rel"), await link.getAttribute("target")], ["noopener noreferrer", "_blank"]);
       assert.equal(await asked(1).getByRole("link").count(), 0, "only web pages are links");

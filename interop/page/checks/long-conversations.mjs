@@ -105,7 +105,7 @@ export const checks = [
       await send(page, "hello");
       await turnEnd(page, 5_001).waitFor();
       assert.match(await turnEnd(page, 5_001).innerText(), /^Done/);
-      assert.equal(inputs[0].messages.length, 10_001, "the input has all of them");
+      assert.equal(inputs[0].messages.length, 10_001, "the input has all messages");
       assert.ok((await page.evaluate(() => globalThis.added)) < 100, "a turn adds only its own elements");
 
       const earlier = page.getByRole("button", { name: "Show earlier turns (4950)" });
@@ -130,7 +130,7 @@ export const checks = [
       assert.ok((await elements()) < MOST_ELEMENTS);
       await page.getByRole("button", { name: "Show earlier turns (4952)" }).click();
       assert.deepEqual(await shown(), upTo(5_002, 100));
-      assert.match(await turn(page, 4_952).innerText(), /Question 4952[\s\S]*Answer 4952/, "as they were");
+      assert.match(await turn(page, 4_952).innerText(), /Question 4952[\s\S]*Answer 4952/, "the content of the turn is unchanged");
     },
   })),
 ];

@@ -35,7 +35,7 @@ export const checks = [
     context: { colorScheme: "dark" },
     async run({ page, shot }) {
       await shot("welcome");
-      await noViolations(page, "the welcome");
+      await noViolations(page, "the start page");
       await send(page, "tour");
       await permission(page).waitFor();
       await shot("permission");

@@ -22,7 +22,7 @@ export const checks = [
       assert.deepEqual(others, []);
       const own = (await readdir(FOLDER)).filter((name) => name !== "index.html");
       assert.deepEqual([...files.keys()].sort(), own.sort(), "each file is used, and no other");
-      for (const [name, text] of files) assert.equal(await text, await readFile(new URL(name, FOLDER), "utf8"), `${name} is served as it is written`);
+      for (const [name, text] of files) assert.equal(await text, await readFile(new URL(name, FOLDER), "utf8"), `${name} is served unchanged`);
     },
   },
 ];

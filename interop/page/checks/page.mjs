@@ -1,4 +1,4 @@
-// What the checks do with a page.
+// Shared actions of the page checks.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -16,13 +16,13 @@ export async function send(page, text) {
   await page.keyboard.press("Enter");
 }
 
-/** Presses the first button of the open permission request whose name matches. */
+/** Presses the first button with a matching name in the open permission request. */
 export async function answer(page, name) {
   const button = permission(page).getByRole("button", { name }).first();
   await button.click();
 }
 
-/** Answers every permission request of a turn until the turn is over. */
+/** Answers each permission request of a turn until the end of the turn. Returns the number of requests. */
 export async function answerAll(page, name, number = 1) {
   const end = turnEnd(page, number);
   const open = permission(page).getByRole("button", { name }).and(page.locator(":enabled")).first();
@@ -32,10 +32,10 @@ export async function answerAll(page, name, number = 1) {
     await open.click();
     await open.waitFor({ state: "detached" });
   }
-  throw new Error("the agent asked five times and more");
+  throw new Error("the agent asked five times");
 }
 
-/** A gateway's answer out of events, for what the demo agent does not do. */
+/** Replaces the response of the gateway by events, for cases that the demo agent does not produce. */
 export function answerWith(page, makeEvents) {
   return page.route(CHAT, (route) => {
     const { threadId, runId } = route.request().postDataJSON();
@@ -46,14 +46,14 @@ export function answerWith(page, makeEvents) {
   });
 }
 
-/** A conversation that went on for so many turns, of two messages each. */
+/** Returns a conversation of `count` turns with two messages each. */
 export const turnsOf = (count) =>
   Array.from({ length: count }, (_, at) => [
     { id: `u${at}`, role: "user", content: `Question ${at + 1}` },
     { id: `a${at}`, role: "assistant", content: `Answer **${at + 1}**, with a list:\n\n- one\n- two` },
   ]).flat();
 
-/** A turn that went on for so many calls of a tool, of two messages each. */
+/** Returns a turn with `count` tool calls of two messages each. */
 export const turnOf = (count) => [
   { id: "u", role: "user", content: "Read all of it" },
   ...Array.from({ length: count }, (_, at) => {
@@ -65,7 +65,7 @@ export const turnOf = (count) => [
   }).flat(),
 ];
 
-/** The page of a conversation that there was before. */
+/** Reloads the page with a stored conversation. */
 export async function restore(page, said) {
   await page.evaluate((messages) => {
     const held = { threadId: crypto.randomUUID(), messages, state: {}, interrupts: [], agent: null, title: null, pending: [], runId: null };

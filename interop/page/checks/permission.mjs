@@ -1,10 +1,10 @@
-// Questions for permission.
+// Permission requests.
 import assert from "node:assert/strict";
 import { answer, answerAll, answerWith, permission, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
-    name: "a permission that is rejected",
+    name: "a rejected permission",
     async run({ page, shot }) {
       await send(page, "edit");
       await permission(page).waitFor();
@@ -18,14 +18,14 @@ export const checks = [
     },
   },
   {
-    name: "a permission that is cancelled with its run",
+    name: "a permission is cancelled with its run",
     async run({ page }) {
       await send(page, "edit");
       await permission(page).waitFor();
       await page.keyboard.press("Escape");
       await turnEnd(page).waitFor();
       assert.match(await turnEnd(page).innerText(), /^Stopped/);
-      assert.equal(await permission(page).getByRole("button").count(), 0, "no buttons stay");
+      assert.equal(await permission(page).getByRole("button").count(), 0, "no buttons remain");
 
       const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
       await answerWith(page, (ids) => [
@@ -35,7 +35,7 @@ export const checks = [
       ]);
       await send(page, "edit");
       await turnEnd(page, 2).waitFor();
-      assert.equal(await permission(page).getByRole("button").count(), 0, "not even if the agent is gone");
+      assert.equal(await permission(page).getByRole("button").count(), 0, "no buttons remain after the exit of the agent");
     },
   },
   {
@@ -51,7 +51,7 @@ export const checks = [
       await answer(page, /^allow/i);
       await turnEnd(page).waitFor();
       assert.match(await turn(page, 1).innerText(), /Your answer: Allow[\s\S]*I have edited greeting\.txt/);
-      assert.equal(inputs.length, 1, "it is one run");
+      assert.equal(inputs.length, 1, "the answer belongs to the same run");
     },
   },
 ];

@@ -1,4 +1,4 @@
-// The agent of the conversation.
+// Selection of the agent of a conversation.
 import assert from "node:assert/strict";
 import { noViolations, send, turn, turnEnd } from "./page.mjs";
 
@@ -6,16 +6,16 @@ const picker = (page) => page.getByRole("combobox", { name: "Agent" });
 
 export const checks = [
   {
-    name: "the picker of agents",
+    name: "the agent picker",
     async run({ page, shot }) {
       await picker(page).waitFor();
-      assert.deepEqual(await picker(page).locator("option").allInnerTexts(), ["demo", "hybrid"], "the default one first");
+      assert.deepEqual(await picker(page).locator("option").allInnerTexts(), ["demo", "hybrid"], "the default agent is the first");
       await send(page, "hello");
       await turnEnd(page).waitFor();
       await picker(page).focus();
       await page.keyboard.press("ArrowDown");
       await page.waitForFunction(() => document.querySelectorAll(".turn").length === 0);
-      assert.ok(await page.getByText("This is a scripted model with tools").isVisible(), "the agent's own welcome");
+      assert.ok(await page.getByText("This is a scripted model with tools").isVisible(), "the welcome text of the agent");
       await shot("another");
       await noViolations(page, "another agent");
       const post = page.waitForRequest((request) => request.method() === "POST");
@@ -24,7 +24,7 @@ export const checks = [
       await turnEnd(page).waitFor();
       await page.reload();
       await picker(page).waitFor();
-      assert.equal(await picker(page).inputValue(), "hybrid", "it is kept with the conversation");
+      assert.equal(await picker(page).inputValue(), "hybrid", "the agent is stored with the conversation");
       assert.match(await turn(page, 1).innerText(), /It is \S+Z/);
     },
   },

@@ -12,19 +12,19 @@ export const checks = [
       await send(page, "slow");
       await turn(page, 2).getByText("1 of 50").waitFor();
       await page.reload();
-      assert.equal(await turn(page, 1).locator(".agent-text").innerText(), before, "the first turn is there");
+      assert.equal(await turn(page, 1).locator(".agent-text").innerText(), before, "the first turn is restored");
       await turn(page, 2).getByText("1 of 50").waitFor();
       assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), "the run can be stopped");
       await turn(page, 2).getByText("50 of 50").waitFor();
       assert.match(await turnEnd(page, 2).innerText(), /^Done/);
       assert.equal((await turn(page, 2).innerText()).match(/\b7 of 50/g)?.length, 1, "no text is repeated");
       await page.reload();
-      assert.match(await turn(page, 2).innerText(), /50 of 50/, "also after the end");
+      assert.match(await turn(page, 2).innerText(), /50 of 50/, "the run is restored after its end");
       await send(page, "hello");
       await turnEnd(page, 3).waitFor();
       await page.getByRole("button", { name: "New chat" }).click();
       await page.reload();
-      assert.equal(await turn(page, 1).count(), 0, "a new chat is not the old one");
+      assert.equal(await turn(page, 1).count(), 0, "a new chat has no turns");
     },
   },
   {
@@ -39,7 +39,7 @@ export const checks = [
       await turnEnd(page).waitFor();
       assert.match(await turn(page, 1).innerText(), /Your answer: Allow/);
       assert.match(await turn(page, 1).innerText(), /I will not make use of it/);
-      assert.equal(await turn(page, 2).count(), 0, "it is the same turn");
+      assert.equal(await turn(page, 2).count(), 0, "the answer belongs to the same turn");
     },
   },
   {
@@ -73,7 +73,7 @@ export const checks = [
       await turnEnd(page).waitFor();
       assert.match(await turnEnd(page).innerText(), /^Done/);
       const said = await turn(page, 1).locator(".agent-text").innerText();
-      assert.deepEqual(said.match(/\d+(?= of 50)/g).map(Number), Array.from({ length: 50 }, (_, at) => at + 1), "all of it, once");
+      assert.deepEqual(said.match(/\d+(?= of 50)/g).map(Number), Array.from({ length: 50 }, (_, at) => at + 1), "each piece of text appears once");
     },
   },
 ];

@@ -17,7 +17,7 @@ writeFileSync(config, `[agents.shell]\ncommand = "node '${agent}'"\nroot = "${ro
 
 export const checks = [
   {
-    name: "a command's output while it runs, and its exit status",
+    name: "the output of a running command, and its exit status",
     variables: { GATEWAY_CONFIG: config },
     context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
     async run({ page, shot }) {
@@ -26,20 +26,20 @@ export const checks = [
       const screen = card.getByRole("group", { name: "Terminal output" });
       // The shown output may be a kilobyte behind.
       await screen.getByText(/^1790$/m).waitFor();
-      assert.equal(await card.getAttribute("data-status"), "in_progress", "it is still running");
-      assert.ok(!(await screen.innerText()).includes("exit status"), "it has not ended");
+      assert.equal(await card.getAttribute("data-status"), "in_progress", "the command is still running");
+      assert.ok(!(await screen.innerText()).includes("exit status"), "the command has not ended");
       await shot("running");
       writeFileSync(path.join(root, "go"), "");
       await turnEnd(page).waitFor();
       assert.match(await screen.innerText(), /\nbehind\s+exit status 3$/);
-      assert.equal(await screen.count(), 1, "it is shown once");
+      assert.equal(await screen.count(), 1, "the terminal is shown once");
       assert.equal(await card.getAttribute("data-status"), "failed");
       await shot("ended");
       await noViolations(page, "a command's output");
 
       await page.reload();
       await screen.getByText("behind").waitFor();
-      assert.match(await screen.innerText(), /\nbehind\s+exit status 3$/, "it is there after a reload");
+      assert.match(await screen.innerText(), /\nbehind\s+exit status 3$/, "the output is shown after a reload");
     },
   },
 ];

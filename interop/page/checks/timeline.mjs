@@ -1,4 +1,4 @@
-// The spans of the last turn, over time.
+// The timeline of the last turn.
 import assert from "node:assert/strict";
 import { answer, noViolations, permission, send, turnEnd } from "./page.mjs";
 
@@ -6,7 +6,7 @@ const panel = (page) => page.locator("#timeline");
 const fold = (page) => page.getByText("Timeline of the last turn");
 const step = (page, name) => page.getByRole("row", { name });
 
-/** The states of the steps, by their names. */
+/** Returns the states of the steps, by name. */
 async function states(page) {
   const rows = await panel(page).locator("tbody tr").all();
   const told = await Promise.all(rows.map(async (row) => [await row.getByRole("rowheader").innerText(), await row.locator("td").nth(2).innerText()]));
@@ -26,7 +26,7 @@ export const checks = [
       assert.ok(await panel(page).isHidden(), "no timeline before the first turn");
       await send(page, "edit");
       await permission(page).waitFor();
-      assert.deepEqual(asked, [], "it is not requested while folded");
+      assert.deepEqual(asked, [], "spans are not requested while the timeline is folded");
 
       await fold(page).focus();
       await page.keyboard.press("Enter");
@@ -46,7 +46,7 @@ export const checks = [
       assert.deepEqual(Object.values(told), names.map(() => "done"));
       const tree = ["POST /api/ai/chat", "run demo", "invoke_agent", "execute_tool", "session/request_permission"];
       for (const name of tree) assert.ok(names.some((it) => it.startsWith(name)), `${name} in ${names}`);
-      assert.equal(names.filter((name) => name === "run demo").length, 1, "by their names");
+      assert.equal(names.filter((name) => name === "run demo").length, 1, "spans with one name are one entry");
       assert.equal(await panel(page).locator("tbody tr").count(), names.length + 2, "the run that asked, and the run that resumed");
       await panel(page).scrollIntoViewIfNeeded();
       await shot("done");
@@ -58,12 +58,12 @@ export const checks = [
       await page.reload();
       await fold(page).click();
       await step(page, /^session\/request_permission .* done$/).waitFor();
-      assert.deepEqual(await states(page), told, "also after a reload");
+      assert.deepEqual(await states(page), told, "the states are the same after a reload");
 
       await send(page, "error");
       await turnEnd(page, 2).waitFor();
       await step(page, /^invoke_agent.* failed$/).waitFor();
-      assert.equal(await step(page, /^session\/request_permission/).count(), 0, "it is that of the last turn");
+      assert.equal(await step(page, /^session\/request_permission/).count(), 0, "only the last turn is shown");
       await shot("failed");
       await page.getByRole("button", { name: "New chat" }).click();
       assert.ok(await panel(page).isHidden());

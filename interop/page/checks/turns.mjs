@@ -1,4 +1,4 @@
-// Turns, one after the other.
+// Consecutive turns.
 import assert from "node:assert/strict";
 import { answerAll, noViolations, permission, prompt, send, turn, turnEnd } from "./page.mjs";
 
@@ -43,7 +43,7 @@ export const checks = [
     },
   },
   {
-    name: "the button stops a run",
+    name: "the stop button ends a run",
     async run({ page, shot }) {
       await send(page, "slow");
       const text = turn(page, 1).locator(".agent-text");
@@ -60,7 +60,7 @@ export const checks = [
     },
   },
   {
-    name: "an error of the agent, in place",
+    name: "an error of the agent is shown in its turn",
     async run({ page, shot }) {
       await send(page, "error");
       const alert = turn(page, 1).getByRole("alert");
@@ -135,9 +135,9 @@ export const checks = [
       const at = await top();
       const text = await turn(page, 2).innerText();
       await page.waitForFunction((old) => document.querySelector(".turn:last-child").innerText.length > old + 20, text.length);
-      assert.equal(await top(), at, "the page stays where the reader is");
+      assert.equal(await top(), at, "the scroll position is unchanged");
       await jump.click();
-      assert.ok((await fromEnd()) < 2, "the button leads to the end");
+      assert.ok((await fromEnd()) < 2, "the button scrolls to the end");
       await page.keyboard.press("Escape");
       await turnEnd(page, 2).waitFor();
     },

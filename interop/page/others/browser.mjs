@@ -1,4 +1,4 @@
-// Pages on CopilotKit and assistant-ui, before the gateway.
+// Checks of pages that use the gateway with CopilotKit and assistant-ui.
 import assert from "node:assert/strict";
 import { runChecks } from "../runner.mjs";
 import { checksOf } from "./checks.mjs";

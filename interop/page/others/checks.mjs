@@ -1,20 +1,20 @@
-// What a page of a library must do with the gateway, one function a check.
+// Checks of a page that uses the gateway with a library.
 import assert from "node:assert/strict";
 
-/** The checks of a page. */
+/** Returns the checks of a page. */
 export function checksOf({ name: library, stop, allow, reject, showsErrors, showsResults }) {
   const box = (page) => page.getByRole("textbox");
   const tool = (page, name) => page.locator(`article[data-tool=${name}]`);
   const says = (page, text) => page.getByText(text).first().waitFor();
 
-  /** Sends a message, as soon as no run goes on. */
+  /** Sends a message after the end of the current run. */
   async function send(page, text) {
     await stop(page).and(page.locator(":disabled")).waitFor();
     await box(page).fill(text);
     await box(page).press("Enter");
   }
 
-  /** Opens the page; what it posts to the gateway, and what it wants of others. */
+  /** Opens the page. Returns its requests to the gateway (`posted`) and to other hosts (`strangers`). */
   async function open(page, url) {
     const { origin, searchParams, search } = new URL(url);
     const posted = [];
@@ -42,7 +42,7 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
     async run({ page, shot, url }) {
       const { posted, strangers } = await open(page, url);
       await run({ page, shot, posted });
-      assert.deepEqual(strangers, [], "what it wants of others");
+      assert.deepEqual(strangers, [], "requests to other hosts");
     },
   });
 
@@ -64,7 +64,7 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
       assert.deepEqual(roles, ["user", "assistant", "user", "assistant", "tool", "assistant", "user"]);
     }),
 
-    check("a permission that is given, and one that is refused", async ({ page, shot }) => {
+    check("a granted and a refused permission", async ({ page, shot }) => {
       await send(page, "edit");
       await page.getByText("Edit greeting.txt").waitFor();
       await shot("asked");
@@ -83,14 +83,14 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
       await shot("answered");
     }),
 
-    check("a question that the page has no answer to is given up", async ({ page }) => {
+    check("a question that the page cannot answer is cancelled", async ({ page }) => {
       await send(page, "form");
       await page.getByText("Which seat would you like?").waitFor();
       await page.getByRole("button", { name: "Not now" }).click();
       await says(page, "Another time, then");
     }),
 
-    check("a tool of the page's", async ({ page, shot, posted }) => {
+    check("a tool of the page", async ({ page, shot, posted }) => {
       await send(page, "dark");
       await says(page, "Your page says: The page is dark now.");
       assert.equal(await page.evaluate(() => document.body.style.background), "black");
@@ -100,7 +100,7 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
       await shot("dark");
     }),
 
-    check("a run that is stopped, and one after it", async ({ page, posted }) => {
+    check("a stopped run, and a following run", async ({ page, posted }) => {
       await send(page, "slow");
       await says(page, "3 of 50");
       await stop(page).click();
@@ -111,7 +111,7 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
       assert.deepEqual(posted.map(({ path }) => path), ["/api/ai/chat", `/api/ai/chat/runs/${runId}/cancel`, "/api/ai/chat"]);
     }),
 
-    check("a run that fails, and one after it", async ({ page, shot }) => {
+    check("a failed run, and a following run", async ({ page, shot }) => {
       const failed = page.waitForResponse("**/api/ai/chat").then((response) => response.finished());
       await send(page, "error");
       await failed;
@@ -121,7 +121,7 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
       await says(page, "I am a scripted agent");
     }, { expectErrors: /The script says that this fails/ }),
 
-    check("a reload in the middle of a run, and after it", async ({ page, posted }) => {
+    check("a reload during a run, and after it", async ({ page, posted }) => {
       await send(page, "hello");
       await says(page, "I am a scripted agent");
       await send(page, "slow");
@@ -132,14 +132,14 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
       await page.reload();
       await says(page, "50 of 50");
       const text = await page.locator("body").innerText();
-      assert.equal(text.match(/\b7 of 50/g).length, 1, "nothing is said twice");
+      assert.equal(text.match(/\b7 of 50/g).length, 1, "no text is repeated");
       await send(page, "read");
       await says(page, "I have read greeting.txt");
-      assert.equal(posted.length, 3, "no run began but those that were asked for");
+      assert.equal(posted.length, 3, "no additional run began");
       assert.equal(new Set(posted.map(({ body }) => body.threadId)).size, 1);
     }),
 
-    check("a question outlives a reload", async ({ page }) => {
+    check("a question survives a reload", async ({ page }) => {
       await send(page, "permission");
       const button = page.getByRole("button", { name: allow, exact: true });
       await button.waitFor();

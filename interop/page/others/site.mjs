@@ -1,4 +1,4 @@
-// The site that other people's pages come from, which is not the gateway's.
+// A web site with the pages of other libraries. Its origin differs from that of the gateway.
 import { createReadStream } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -10,7 +10,7 @@ import { startGateway } from "../gateway.mjs";
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
-/** Serves the pages and what was built for them, beside a gateway that lets them use it. */
+/** Serves the pages and their modules, and starts a gateway that permits their origin. */
 export async function startSite(command) {
   const server = createServer((request, response) => {
     const file = path.normalize(path.join(FOLDER, new URL(request.url, "http://site").pathname));

@@ -32,7 +32,7 @@ function access(tokens) {
   return { access: new Access(ask, gateway, storage), asked, sent, kept };
 }
 
-test("asks until a token is taken, and keeps it", async () => {
+test("requests a token until one is accepted, and keeps it", async () => {
   const { access: it, asked, sent, kept } = access(["wrong", "right"]);
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" };
   assert.equal((await it.send("/", init)).status, 200);
@@ -44,21 +44,21 @@ test("asks until a token is taken, and keeps it", async () => {
   assert.equal(new Headers(sent[2].headers).get("Content-Type"), "application/json");
 });
 
-test("requests at the same time ask once", async () => {
+test("concurrent requests open one token dialog", async () => {
   const { access: it, asked } = access(["right"]);
   const answers = await Promise.all([it.send("/a"), it.send("/b"), it.send("/c")]);
   assert.deepEqual(answers.map((answer) => answer.status), [200, 200, 200]);
   assert.deepEqual(asked, [false]);
 });
 
-test("a user without a token gets the refusal", async () => {
+test("without a token the refusal is returned", async () => {
   const { access: it, asked, kept } = access(["wrong", null]);
   assert.equal((await it.send("/")).status, 401);
   assert.deepEqual(asked, [false, true]);
   assert.equal(kept.size, 0, "a rejected token is not kept");
 });
 
-test("what is not worth a question has the token that there is", async () => {
+test("a request without a dialog sends the known token", async () => {
   const { access: it, asked } = access(["right"]);
   assert.equal((await it.sendQuietly("/")).status, 401);
   assert.deepEqual(asked, []);

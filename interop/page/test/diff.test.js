@@ -10,7 +10,7 @@ const SIGNS = { same: " ", removed: "-", added: "+" };
  */
 const diff = (oldText, newText) => diffLines(oldText, newText).map((line) => SIGNS[line.kind] + line.text);
 
-test("finds what changed", () => {
+test("finds changed lines", () => {
   assert.deepEqual(diff("a\nb\nc\n", "a\nB\nc\n"), [" a", "-b", "+B", " c"]);
   assert.deepEqual(diff("", "a\nb\n"), ["+a", "+b"]);
   assert.deepEqual(diff("a\n", ""), ["-a"]);
@@ -29,7 +29,7 @@ function random(seed) {
   };
 }
 
-test("contains both texts, whatever they are", () => {
+test("contains both texts, for any texts", () => {
   const next = random(7);
   for (let round = 0; round < 300; round += 1) {
     const lines = () => Array.from({ length: Math.floor(next() * 12) }, () => "abc"[Math.floor(next() * 3)]);
@@ -48,7 +48,7 @@ test("shows changes too large to compare as removed and added", () => {
   assert.deepEqual(kinds, [...Array(count + 2).fill("removed"), ...Array(count + 2).fill("added")]);
 });
 
-test("leaves out what is far from a change", () => {
+test("omits lines far from a change", () => {
   const lines = Array.from({ length: 20 }, (_, at) => `${at}`);
   const changed = lines.with(10, "new");
   const shown = withGaps(diffLines(lines.join("\n"), changed.join("\n")));

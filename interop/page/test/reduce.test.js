@@ -27,13 +27,13 @@ const call = (/** @type {string} */ id, /** @type {object} */ extra = {}) => [
 
 const madeCall = (/** @type {string} */ id) => ({ id, type: "function", function: { name: "read", arguments: '{"path":"a"}' } });
 
-test("puts streamed text together", () => {
+test("joins streamed text", () => {
   const { thread, kinds } = apply(text("m1", "Hel", "", "lo"));
   assert.deepEqual(thread.messages, [{ id: "m1", role: "assistant", content: "Hello" }]);
   assert.deepEqual(kinds, ["message", "text", "text", "text", "message-end"]);
 });
 
-test("keeps a reasoning as a message of its own", () => {
+test("keeps reasoning as a separate message", () => {
   const { thread } = apply([
     { type: "REASONING_START", messageId: "s" },
     { type: "REASONING_MESSAGE_START", messageId: "r", role: "reasoning" },
@@ -44,17 +44,17 @@ test("keeps a reasoning as a message of its own", () => {
   assert.deepEqual(thread.messages, [{ id: "r", role: "reasoning", content: "hm" }]);
 });
 
-test("appends to a message that is opened again", () => {
+test("appends to a reopened message", () => {
   const { thread } = apply([...text("m1", "a"), ...text("m2", "x"), ...text("m1", "b")]);
   assert.deepEqual(thread.messages.map((message) => message.content), ["ab", "x"]);
 });
 
-test("hangs a tool call on the message it names", () => {
+test("adds a tool call to the message that it names", () => {
   const { thread } = apply([...text("m1", "look"), ...call("c1", { parentMessageId: "m1" })]);
   assert.deepEqual(thread.messages, [{ id: "m1", role: "assistant", content: "look", toolCalls: [madeCall("c1")] }]);
 });
 
-test("makes the message that a tool call lacks, under the name the protocol gives it", () => {
+test("creates the missing message of a tool call, with the id of the protocol", () => {
   const { thread } = apply([
     ...call("c1", { parentMessageId: "minted" }),
     ...call("c2", { parentMessageId: "minted" }),
@@ -74,14 +74,14 @@ test("makes the message that a tool call lacks, under the name the protocol give
   );
 });
 
-test("puts results behind their calls, whenever they come", () => {
+test("places results after their calls, in any order of arrival", () => {
   const result = (/** @type {string} */ id) => ({ type: "TOOL_CALL_RESULT", messageId: `res-${id}`, toolCallId: id, content: id });
   const { thread } = apply([...call("c1", { parentMessageId: "m" }), ...call("c2", { parentMessageId: "m" }), ...text("after", "x"), result("c2"), result("c1"), result("stranger")]);
   assert.deepEqual(thread.messages.map((message) => message.id), ["m", "res-c2", "res-c1", "after", "res-stranger"]);
   assert.deepEqual(thread.messages[1], { id: "res-c2", role: "tool", toolCallId: "c2", content: "c2" });
 });
 
-test("replaces, keeps and patches activities, and tells runs nothing of them", () => {
+test("replaces, keeps and patches activities, and omits them from run inputs", () => {
   const snapshot = (/** @type {object} */ content, /** @type {object} */ extra = {}) => ({ type: "ACTIVITY_SNAPSHOT", messageId: "a", activityType: "PLAN", content, ...extra });
   const { thread, changes } = apply([
     snapshot({ entries: [{ status: "pending" }] }),
@@ -95,7 +95,7 @@ test("replaces, keeps and patches activities, and tells runs nothing of them", (
   assert.deepEqual(changes.slice(2).map((change) => change.kind), ["ignored", "ignored"]);
 });
 
-test("keeps state that a bad patch does not touch", () => {
+test("keeps the state after an invalid patch", () => {
   const { thread } = apply([
     { type: "STATE_SNAPSHOT", snapshot: { a: 1 } },
     { type: "STATE_DELTA", delta: [{ op: "add", path: "/b", value: 2 }] },
@@ -104,7 +104,7 @@ test("keeps state that a bad patch does not touch", () => {
   assert.deepEqual(thread.state, { a: 1, b: 2 });
 });
 
-test("takes a snapshot of the messages", () => {
+test("replaces the messages by a snapshot", () => {
   const { thread } = apply([
     ...text("old", "gone"),
     ...text("m1", "before"),
@@ -115,7 +115,7 @@ test("takes a snapshot of the messages", () => {
   assert.deepEqual(thread.messages.map((message) => [message.id, message.content]), [["m1", "after!"], ["a", {}], ["new", "hi"]]);
 });
 
-test("takes in what RUN_STARTED repeats only once", () => {
+test("adds messages that RUN_STARTED repeats only once", () => {
   const thread = new Thread("t");
   thread.add({ id: "u1", role: "user", content: "hi" });
   const input = { messages: [{ id: "u1", role: "user", content: "hi" }, { id: "u0", role: "system", content: "be kind" }] };
@@ -123,7 +123,7 @@ test("takes in what RUN_STARTED repeats only once", () => {
   assert.deepEqual(thread.messages.map((message) => message.id), ["u1", "u0"]);
 });
 
-test("merges metadata, the last word of each key", () => {
+test("merges metadata, with the last value of each key", () => {
   const { thread } = apply([
     { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "n", metadata: { a: 1, b: 1 } },
     { type: "TOOL_CALL_END", toolCallId: "c", metadata: { b: 2 } },
@@ -142,14 +142,14 @@ const MISPLACED = [
 ];
 
 for (const event of MISPLACED) {
-  test(`changes nothing by ${event.type} without its start`, () => {
+  test(`ignores ${event.type} without its start`, () => {
     const { thread, changes } = apply([event]);
     assert.deepEqual(changes, [{ kind: "ignored", type: event.type, reason: "misplaced" }]);
     assert.deepEqual(thread.messages, []);
   });
 }
 
-test("changes nothing by text that is closed, of another kind, or started twice", () => {
+test("ignores text that is closed, of another kind, or started twice", () => {
   const { changes } = apply([
     ...text("m", "a"),
     { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "late" },
@@ -162,7 +162,7 @@ test("changes nothing by text that is closed, of another kind, or started twice"
   assert.equal(changes.filter((change) => change.kind === "ignored").length, 4);
 });
 
-test("counts events that it does not know", () => {
+test("counts unknown events", () => {
   const { changes } = apply([{ type: "FROM_THE_FUTURE", x: 1 }, { type: "constructor" }]);
   assert.deepEqual(changes, [
     { kind: "ignored", type: "FROM_THE_FUTURE", reason: "unknown" },
@@ -170,13 +170,13 @@ test("counts events that it does not know", () => {
   ]);
 });
 
-test("passes custom events on", () => {
+test("forwards custom events", () => {
   assert.deepEqual(apply([{ type: "CUSTOM", name: "acp.usage", value: { used: 1 } }]).changes, [
     { kind: "custom", name: "acp.usage", value: { used: 1 } },
   ]);
 });
 
-test("forgets a message that was never sent", () => {
+test("removes a message that was not sent", () => {
   const thread = new Thread("t");
   const message = { id: "u", role: "user", content: "x" };
   thread.add(message);

@@ -22,7 +22,7 @@ async function ended(respond, signal = new AbortController().signal) {
   return { ...end, seen };
 }
 
-test("sends what AG-UI 1.0 asks for, without activities", () => {
+test("sends the required members of AG-UI 1.0, without activities", () => {
   const thread = new Thread("t");
   const message = { id: "u", role: "user", content: "hi" };
   thread.add(message);
@@ -43,7 +43,7 @@ test("sends what AG-UI 1.0 asks for, without activities", () => {
   assert.ok(!("state" in runInput(thread, "r", [])), "state is never null");
 });
 
-test("posts the input as JSON and asks for an event stream", async () => {
+test("posts the input as JSON and accepts an event stream", async () => {
   /** @type {any[]} */
   const calls = [];
   const send = async (/** @type {any} */ ...call) => {
@@ -56,7 +56,7 @@ test("posts the input as JSON and asks for an event stream", async () => {
   assert.deepEqual(JSON.parse(body), input());
 });
 
-test("gives events in order up to the terminal one", async () => {
+test("returns events in order up to the terminal event", async () => {
   const end = await ended(() => stream(frames(STARTED, TEXT, FINISHED, TEXT)));
   assert.deepEqual(end.seen, ["RUN_STARTED", "TEXT_MESSAGE_START", "RUN_FINISHED"]);
   assert.equal(end.kind, "finished");
@@ -77,7 +77,7 @@ for (const [name, terminal, expected] of ENDS) {
   });
 }
 
-test("takes an error for the whole stream", async () => {
+test("accepts an error as the whole stream", async () => {
   assert.equal((await ended(() => stream(frames({ type: "RUN_ERROR", message: "no" })))).kind, "failed");
 });
 
@@ -93,19 +93,19 @@ const MALFORMED = [
 ];
 
 for (const [name, body, message] of MALFORMED) {
-  test(`says what is wrong: ${name}`, async () => {
+  test(`reports an invalid stream: ${name}`, async () => {
     const end = await ended(() => stream(/** @type {string} */ (body)));
     assert.equal(end.kind, "malformed");
     assert.match(/** @type {any} */ (end).message, /** @type {RegExp} */ (message));
   });
 }
 
-test("passes events of unknown types on", async () => {
+test("forwards events of unknown types", async () => {
   const end = await ended(() => stream(frames(STARTED, { type: "FROM_THE_FUTURE" }, FINISHED)));
   assert.deepEqual(end.seen, ["RUN_STARTED", "FROM_THE_FUTURE", "RUN_FINISHED"]);
 });
 
-test("calls a stream without a terminal event broken", async () => {
+test("reports a stream without a terminal event as truncated", async () => {
   assert.equal((await ended(() => stream(frames(STARTED, TEXT)))).kind, "truncated");
   assert.equal((await ended(() => stream(""))).kind, "truncated");
   assert.equal((await ended(() => stream(null))).kind, "truncated");
@@ -126,19 +126,19 @@ const REFUSALS = [
 ];
 
 for (const [body, message] of REFUSALS) {
-  test(`shows what a refusal says: ${body.trim()}`, async () => {
+  test(`shows the message of a refusal: ${body.trim()}`, async () => {
     const { seen, ...end } = await ended(() => new Response(body, { status: 503 }));
     assert.deepEqual(end, { kind: "refused", status: 503, message });
     assert.deepEqual(seen, []);
   });
 }
 
-test("does not read a page as a stream", async () => {
+test("rejects an HTML page as a stream", async () => {
   const end = await ended(() => new Response("<html>", { headers: { "Content-Type": "text/html" } }));
   assert.deepEqual(end, { kind: "malformed", message: "The response is text/html, not an event stream.", seen: [] });
 });
 
-test("tells a gateway that is not there from a connection that was ended here", async () => {
+test("distinguishes an unreachable gateway from an aborted request", async () => {
   const fail = () => Promise.reject(new TypeError("Failed to fetch"));
   assert.deepEqual(await ended(fail), { kind: "unreachable", message: "Failed to fetch", seen: [] });
   const aborted = AbortSignal.abort();
@@ -147,12 +147,12 @@ test("tells a gateway that is not there from a connection that was ended here", 
   assert.equal((await ended(() => stream(failing), aborted)).kind, "disconnected");
 });
 
-test("does not hide its own mistakes behind the connection", async () => {
+test("does not report an error of the page as a lost connection", async () => {
   const broken = run(input(), () => assert.fail("a mistake"), new AbortController().signal, { send: async () => stream(frames(STARTED)) });
   await assert.rejects(broken, /a mistake/);
 });
 
-test("cancels and answers at the run's and the interrupt's own place", async () => {
+test("cancels a run and answers an interrupt by their ids", async () => {
   /** @type {any[]} */
   const calls = [];
   const send = async (/** @type {any} */ path, /** @type {any} */ init) => {
@@ -185,7 +185,7 @@ function broken(numbered) {
   }));
 }
 
-test("goes on behind the last event when the connection breaks", async () => {
+test("continues after the last event when the connection is lost", async () => {
   const answers = [() => broken([[1, STARTED], [2, TEXT]]), () => { throw new TypeError("Failed to fetch"); }, () => broken([[3, FINISHED]])];
   /** @type {any[]} */
   const calls = [];
@@ -205,14 +205,14 @@ test("goes on behind the last event when the connection breaks", async () => {
   }
 });
 
-test("gives up where the gateway does not know the run", async () => {
+test("stops if the run is unknown to the gateway", async () => {
   const answers = [broken([[1, STARTED]]), new Response("{}", { status: 404 })];
   const send = async () => /** @type {Response} */ (answers.shift());
   const end = await run(input(), () => {}, new AbortController().signal, { send });
   assert.deepEqual([end.kind, answers.length], ["truncated", 0]);
 });
 
-test("names the agent that is to run", async () => {
+test("sends the run to the selected agent", async () => {
   /** @type {any[]} */
   const paths = [];
   const send = async (/** @type {any} */ path) => {

@@ -29,7 +29,7 @@ function spans(...told) {
   return all;
 }
 
-test("each span is behind what it is below, in the order of time", () => {
+test("each span follows its parent, in order of time", () => {
   const all = spans(span("tool", "turn", 5), span("http", "elsewhere", 0), span("turn", "run", 3), span("run", "http", 1), span("read", "turn", 4, 5));
   assert.deepEqual(all.rows(1_795_000_000_010.25), [
     { name: "http", depth: 0, start: 0, end: 10, state: "open" },
@@ -41,26 +41,26 @@ test("each span is behind what it is below, in the order of time", () => {
   assert.ok(all.isOpen);
 });
 
-test("a span that comes again has ended", () => {
+test("a repeated span has ended", () => {
   const all = spans(span("run", undefined, 0), span("run", undefined, 0, 7, 2));
   assert.deepEqual(all.rows(0), [{ name: "run", depth: 0, start: 0, end: 7, state: "failed" }]);
   assert.equal(all.isOpen, false);
 });
 
-test("what is no span is passed over, and nothing goes round in circles", () => {
+test("invalid spans are skipped, and cycles end", () => {
   const odd = [null, {}, { span: null }, { span: {} }, { span: { ...span("a", undefined, 0).span, startTimeUnixNano: 7 } }, { span: { ...span("a", undefined, 0).span, name: {} } }];
   assert.deepEqual(spans(...odd, span("self", "self", 0)).rows(0), []);
   assert.deepEqual(spans(span("a", "b", 0), span("b", "a", 1)).rows(0), []);
 });
 
-test("what is too much is counted", () => {
+test("spans beyond the limit are counted", () => {
   const all = spans(...Array.from({ length: MAX_SPANS + 2 }, (_, at) => span(`s${at}`, undefined, at)), { droppedSpansCount: 3 });
   all.add("another run", { droppedSpansCount: 1 });
   assert.equal(all.rows(0).length, MAX_SPANS);
   assert.equal(all.dropped, 6);
 });
 
-test("spans are read until the answer ends", async () => {
+test("spans are read until the end of the response", async () => {
   const body = [span("a", undefined, 0), span("a", undefined, 0, 1)].map((it) => `data: ${JSON.stringify(it)}\n\n`).join(": heartbeat\n\n");
   /** @type {any[]} */
   const told = [];

@@ -36,7 +36,7 @@ const STREAMS = [
 ];
 
 for (const [name, text, expected] of STREAMS) {
-  test(`reads ${name}, wherever the bytes are cut`, () => {
+  test(`reads ${name}, split at any byte`, () => {
     const whole = bytes(/** @type {string} */ (text));
     assert.deepEqual(data([whole]), expected);
     assert.deepEqual(data([...whole].map((byte) => Uint8Array.of(byte))), expected, "byte by byte");
@@ -46,7 +46,7 @@ for (const [name, text, expected] of STREAMS) {
   });
 }
 
-test("gives the type and the last id", () => {
+test("returns the type and the last id", () => {
   const events = parse([bytes("id: 7\nevent: ping\ndata: a\n\ndata: b\n\nid: 8\nid: 9\0\ndata: c\n\n")]);
   assert.deepEqual(events, [
     { type: "ping", data: "a", lastEventId: "7" },
@@ -59,7 +59,7 @@ test("replaces bytes that are not UTF-8", () => {
   assert.deepEqual(data([bytes("data: "), Uint8Array.of(0xff, 0xe2, 0x82), bytes("\n\n")]), ["\ufffd\ufffd"]);
 });
 
-test("gives up an event over the limit, and not a long stream of small ones", () => {
+test("rejects an event over the limit, but not a long stream of small events", () => {
   assert.throws(() => parse([bytes("data: 0123456789\n")], 10), SseLimitError);
   assert.throws(() => parse([bytes("data: 0\ndata: 0\n")], 10), SseLimitError);
   assert.equal(parse([bytes("data: 0\n\n".repeat(50))], 10).length, 50);

@@ -101,7 +101,7 @@ const TEXTS = [
 ];
 
 for (const [name, text, expected] of TEXTS) {
-  test(`finds ${name}, wherever the text is cut`, () => {
+  test(`finds ${name}, split at any character`, () => {
     assert.equal(shown([text]), expected);
     assert.equal(shown([...text]), expected, "letter by letter");
     for (let first = 0; first <= text.length; first += 1) {
@@ -113,13 +113,13 @@ for (const [name, text, expected] of TEXTS) {
   });
 }
 
-test("takes an endless fence line for text", () => {
+test("treats an endless fence line as text", () => {
   const line = "```" + "x".repeat(300);
   assert.equal(shown([line]), `P(${line})`);
   assert.equal(shown([...line, "\n"]), `P(${line})`);
 });
 
-test("holds back nothing of a line that is decided, and little of another", () => {
+test("delays no text of a decided line, and little of an undecided line", () => {
   /** @type {string[]} */
   const texts = [];
   const nothing = () => {};

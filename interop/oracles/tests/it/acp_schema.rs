@@ -12,8 +12,8 @@ const NOT_OF_V2: &[&str] = &["ErrorData", "ProtocolVersion"];
 
 /// Intended differences: member, official type, own type, and reason.
 const INTENDED: &[(&str, &str, &str, &str, &str)] = &[
-    ("MessageMcpRequest", "params", "object", "any", "what is of MCP is passed on as it came"),
-    ("MessageMcpNotification", "params", "object", "any", "what is of MCP is passed on as it came"),
+    ("MessageMcpRequest", "params", "object", "any", "MCP content is forwarded unchanged"),
+    ("MessageMcpNotification", "params", "object", "any", "MCP content is forwarded unchanged"),
 ];
 
 #[test]

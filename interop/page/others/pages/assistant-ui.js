@@ -1,4 +1,4 @@
-// A chat of assistant-ui's primitives, with an agent of the gateway.
+// A chat built from the primitives of assistant-ui, with an agent of the gateway.
 import * as library from "/built/assistant-ui.js";
 import { gatewayAgent, setTheme } from "./gateway-agent.js";
 
@@ -64,7 +64,7 @@ function put(item) {
   sessionStorage.setItem(HISTORY, JSON.stringify(items));
 }
 
-/** Where assistant-ui keeps what is over, or waits for an answer; a run that goes on is read again. */
+/** The storage of assistant-ui for messages of ended runs and open questions. An active run is read again from the gateway. */
 const history = {
   async load() {
     const messages = items.map(({ message, ...item }) => ({ ...item, message: { ...message, createdAt: new Date(message.createdAt) } }));

@@ -1,4 +1,4 @@
-// CopilotKit's own chat, with an agent of the gateway.
+// The chat component of CopilotKit, with an agent of the gateway.
 import * as library from "/built/copilotkit.js";
 import { gatewayAgent, kept, setTheme } from "./gateway-agent.js";
 

@@ -1,11 +1,11 @@
-// The part of a page that is about the gateway: where it is, how a run is stopped, and where a run is read again.
+// Access of a page to the gateway: its address, cancellation of a run, and resumption of a stream.
 
-/** The gateway's address; the page is another site's. */
+/** The address of the gateway. Its origin differs from that of the page. */
 export const gateway = new URLSearchParams(location.search).get("gateway");
 
 const KEPT = "last-run";
 
-/** What a page remembers over a reload: the thread, the last run's id, and the messages before it. */
+/** The state that survives a reload: the thread, the id of the last run, and the messages before that run. */
 export const kept = JSON.parse(sessionStorage.getItem(KEPT)) ?? { threadId: crypto.randomUUID(), runId: null, messages: [] };
 
 function keep(part) {
@@ -14,8 +14,8 @@ function keep(part) {
 }
 
 /**
- * An `HttpAgent` that stops runs where they are, as a client that only goes away cannot be told from one that comes back,
- * and that finds the conversation again.
+ * An `HttpAgent` that cancels runs at the gateway, and restores the conversation after a reload. The gateway does not cancel
+ * the run of a client that disconnects, because the client may reconnect.
  */
 export function gatewayAgent({ HttpAgent, runHttpRequest, transformHttpEventStream }) {
   class GatewayAgent extends HttpAgent {
@@ -29,7 +29,7 @@ export function gatewayAgent({ HttpAgent, runHttpRequest, transformHttpEventStre
       super.abortRun();
     }
 
-    /** The conversation as it was when the last run began, and that run, be it over or not. */
+    /** Returns the conversation before the last run, and the events of that run, which may be active. */
     connect() {
       return transformHttpEventStream(runHttpRequest(async () => {
         const response = kept.runId && (await fetch(`${this.url}/runs/${kept.runId}/events`));
@@ -50,7 +50,7 @@ export function gatewayAgent({ HttpAgent, runHttpRequest, transformHttpEventStre
   return new GatewayAgent({ url: `${gateway}/api/ai/chat`, threadId: kept.threadId });
 }
 
-/** The page's own tool. */
+/** The tool of the page. */
 export const setTheme = {
   name: "set_theme",
   description: "Makes the page light or dark.",
