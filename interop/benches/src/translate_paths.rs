@@ -105,9 +105,13 @@ fn begun(line: &str, log: usize) -> Hub {
     )
     .expect("an input");
     hub.handle_run("t", input, NOW).expect("a run");
-    hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#), NOW);
-    let opened = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"sessionId":"{session}"}}}}"#);
-    hub.handle_line(Ok(&opened), NOW);
+    let opened = format!(r#"{{"sessionId":"{session}"}}"#);
+    for result in [r#"{"protocolVersion":1}"#, &opened] {
+        let request = hub.poll_transmit().expect("a request").line;
+        let request: serde_json::Value = serde_json::from_slice(&request).expect("JSON");
+        let response = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, request["id"]);
+        hub.handle_line(Ok(&response), NOW);
+    }
     while hub.poll_frame().is_some() || hub.poll_transmit().is_some() {}
     hub
 }
