@@ -183,17 +183,21 @@ impl<'a> Scanner<'a> {
     /// Enters an object, if one begins here.
     #[inline(always)]
     pub(crate) fn open_object(&mut self) -> bool {
-        let is_object = self.next_token() == b'{';
-        self.at += usize::from(is_object);
-        is_object
+        if self.next_token() != b'{' {
+            return false;
+        }
+        self.at += 1;
+        true
     }
 
     /// Returns whether an object has members, after its opening bracket. Moves past its end otherwise.
     #[inline(always)]
     pub(crate) fn begin_members(&mut self) -> bool {
-        let has_members = self.next_token() != b'}';
-        self.at += usize::from(!has_members);
-        has_members
+        if self.next_token() == b'}' {
+            self.at += 1;
+            return false;
+        }
+        true
     }
 
     /// Returns the scanned text.
