@@ -4,7 +4,7 @@
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use acp_types::client::{Prompt, TurnEnd};
-use acp_types::connection::{Context, Options, Peer, v1};
+use acp_types::connection::{ConnectionOptions, Context, Peer, Result, async_trait, v1};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 use acp_types::v1::prompt_turn::{
@@ -15,35 +15,23 @@ use acp_types::v1::tool_calls::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SelectedPermissionOutcome, ToolCallUpdate,
 };
+use jsonrpc_core::memory;
 use jsonrpc_core::wire::Extra;
-use jsonrpc_core::{ErrorObject, memory};
 
 /// Asks for permission, then answers.
 struct MyAgent;
 
-#[async_trait::async_trait]
+#[async_trait]
 impl v1::Agent for MyAgent {
-    async fn initialize(
-        &self,
-        _: InitializeRequest,
-        _: Context,
-    ) -> Result<InitializeResponse, ErrorObject> {
+    async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse> {
         Ok(InitializeResponse::new(ProtocolVersion::V1))
     }
 
-    async fn new_session(
-        &self,
-        _: NewSessionRequest,
-        _: Context,
-    ) -> Result<NewSessionResponse, ErrorObject> {
+    async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse> {
         Ok(NewSessionResponse::new("session-1"))
     }
 
-    async fn prompt(
-        &self,
-        request: PromptRequest,
-        context: Context,
-    ) -> Result<PromptResponse, ErrorObject> {
+    async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse> {
         let session = request.session_id;
         let option = PermissionOption::new("once", "Allow once", PermissionOptionKind::AllowOnce);
         let call = ToolCallUpdate::new("call-1");
@@ -62,13 +50,13 @@ impl v1::Agent for MyAgent {
 /// Selects the first option of each permission request, and prints the agent's text.
 struct MyClient;
 
-#[async_trait::async_trait]
+#[async_trait]
 impl v1::Client for MyClient {
     async fn request_permission(
         &self,
         request: RequestPermissionRequest,
         _: Context,
-    ) -> Result<RequestPermissionResponse, ErrorObject> {
+    ) -> Result<RequestPermissionResponse> {
         let outcome = match request.options.into_iter().next() {
             Some(option) => {
                 println!("permission: {}", option.name);
@@ -91,10 +79,16 @@ impl v1::Client for MyClient {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ((agent_reader, agent_writer), (client_reader, client_writer)) = memory::duplex(8);
-    let (agent, _) = v1::connect_agent(MyAgent, agent_reader, agent_writer, Options::default());
+    let (agent, _) =
+        v1::connect_agent(MyAgent, agent_reader, agent_writer, ConnectionOptions::default());
     let initialize = InitializeRequest::new(ProtocolVersion::V1);
-    let (client, sessions) =
-        v1::connect_client(MyClient, client_reader, client_writer, initialize, Options::default());
+    let (client, sessions) = v1::connect_client(
+        MyClient,
+        client_reader,
+        client_writer,
+        initialize,
+        ConnectionOptions::default(),
+    );
     let turn = async {
         let session = sessions.open(NewSessionRequest::new("/project", [])).await?;
         let end = session.prompt(Prompt::v1(["Hello".into()])).await?;

@@ -86,6 +86,15 @@ use jsonrpc_core::{CancelMethod, Notification, Peer, Request, RequestId};
 use serde::Serialize;
 
 /// The agent's side of one ACP connection; see the [module documentation](self).
+///
+/// ```
+/// use acp_types::agent::{Connection, Event, Options};
+///
+/// let mut connection = Connection::new(Options::v1());
+/// let line = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#;
+/// connection.handle_line(Ok(line));
+/// assert!(matches!(connection.poll_event(), Some(Event::Request(_, _))));
+/// ```
 #[derive(Debug)]
 pub struct Connection {
     options: Options,

@@ -112,6 +112,18 @@ use session::Sessions;
 use waiting::{Early, Waiting};
 
 /// The client's side of one ACP connection; see the [module documentation](self).
+///
+/// ```
+/// use acp_types::client::{Connection, Options};
+/// use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+/// use core::time::Duration;
+///
+/// let options = Options::v1(InitializeRequest::new(ProtocolVersion::V1));
+/// let mut connection = Connection::new(options, Duration::ZERO);
+/// let transmit = connection.poll_transmit().ok_or("nothing to send")?;
+/// assert!(String::from_utf8(transmit.line)?.contains(r#""method":"initialize""#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Connection {
     options: Options,

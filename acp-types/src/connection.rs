@@ -8,10 +8,11 @@
 //! [`Sessions`]. Traits that begin with `Local` are for types that are not `Send`. No task is spawned and no clock is
 //! read: use the runtime's timeout around a call. A call that is dropped is withdrawn.
 //!
-//! - Up to [`Options::handlers`] requests are handled concurrently, and one more for each open call: a handler that
-//!   waits for a response does not block others.
-//! - Notifications are handled one after the other, in order. While [`Options::notifications`] wait, reading stops. If
-//!   the handler of a notification waits for a response then, that call ends with [`RequestError::Congested`].
+//! - Up to [`ConnectionOptions::handlers`] requests are handled concurrently, and one more for each open call: a handler
+//!   that waits for a response does not block others.
+//! - Notifications are handled one after the other, in order. While [`ConnectionOptions::notifications`] wait, reading
+//!   stops. If the handler of a notification waits for a response then, that call ends with
+//!   [`RequestError::Congested`].
 //! - Messages are sent in order. Messages of a handler precede its response.
 //! - The [`Context`] of a request reports its cancellation. The request has still to be answered.
 //! - At the end of the stream, calls end. When all open requests are answered, the sink is closed and the future
@@ -20,7 +21,9 @@
 //!
 //! ```
 //! use acp_types::client::{Prompt, TurnEnd};
-//! use acp_types::connection::{Context, Options, Peer, RequestError, v1};
+//! use acp_types::connection::{
+//!     ConnectionOptions, Context, Peer, RequestError, Result, async_trait, v1,
+//! };
 //! use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 //! use acp_types::v1::prompt_turn::{
 //!     ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
@@ -32,17 +35,17 @@
 //! /// Repeats its prompts.
 //! struct Echo;
 //!
-//! #[async_trait::async_trait]
+//! #[async_trait]
 //! impl v1::Agent for Echo {
-//!     async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse, ErrorObject> {
+//!     async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse> {
 //!         Ok(InitializeResponse::new(ProtocolVersion::V1))
 //!     }
 //!
-//!     async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse, ErrorObject> {
+//!     async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse> {
 //!         Ok(NewSessionResponse::new("only"))
 //!     }
 //!
-//!     async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse, ErrorObject> {
+//!     async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse> {
 //!         for block in request.prompt {
 //!             let update = SessionUpdate::AgentMessageChunk(ContentChunk::new(block));
 //!             context.peer().notify(&SessionNotification::new(request.session_id.clone(), update)).await?;
@@ -54,13 +57,13 @@
 //! /// Prints updates, and allows nothing.
 //! struct Terminal;
 //!
-//! #[async_trait::async_trait]
+//! #[async_trait]
 //! impl v1::Client for Terminal {
 //!     async fn request_permission(
 //!         &self,
 //!         _: RequestPermissionRequest,
 //!         _: Context,
-//!     ) -> Result<RequestPermissionResponse, ErrorObject> {
+//!     ) -> Result<RequestPermissionResponse> {
 //!         Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no user is here"))
 //!     }
 //!
@@ -70,10 +73,10 @@
 //! }
 //!
 //! let ((reads, writes), (client_reads, client_writes)) = memory::duplex(8);
-//! let (agent, _) = v1::connect_agent(Echo, reads, writes, Options::default());
+//! let (agent, _) = v1::connect_agent(Echo, reads, writes, ConnectionOptions::default());
 //! let initialize = InitializeRequest::new(ProtocolVersion::V1);
 //! let (client, sessions) =
-//!     v1::connect_client(Terminal, client_reads, client_writes, initialize, Options::default());
+//!     v1::connect_client(Terminal, client_reads, client_writes, initialize, ConnectionOptions::default());
 //! let turn = async {
 //!     let session = sessions.open(NewSessionRequest::new("/tmp", [])).await?;
 //!     let end = session.prompt(Prompt::v1(["Hello".into()])).await?;
@@ -107,16 +110,21 @@ mod stdio;
 pub mod v1;
 pub mod v2;
 
+#[doc(no_inline)]
+pub use async_trait::async_trait;
 pub use handler::{Context, Extension};
 pub use peer::{Peer, PendingCall, PendingRawCall};
 pub use sessions::{Session, Sessions};
 #[cfg(feature = "tokio")]
-pub use stdio::stdio;
+pub use stdio::{framed, stdio};
+
+/// The result of a handler: the response, or the error to respond with.
+pub type Result<T, E = ErrorObject> = core::result::Result<T, E>;
 
 /// Limits of a connection with handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Options {
+pub struct ConnectionOptions {
     /// Open requests of the peer, handled or waiting. Beyond it reading stops, unless a call of this side is open,
     /// since its response may be next; further requests are then refused.
     pub requests: usize,
@@ -130,7 +138,7 @@ pub struct Options {
     pub outgoing: usize,
 }
 
-impl Options {
+impl ConnectionOptions {
     /// Default of [`requests`](Self::requests).
     pub const DEFAULT_REQUESTS: usize = 1024;
     /// Default of [`calls`](Self::calls).
@@ -160,7 +168,7 @@ impl Options {
     }
 }
 
-impl Default for Options {
+impl Default for ConnectionOptions {
     fn default() -> Self {
         Self {
             requests: Self::DEFAULT_REQUESTS,
@@ -182,8 +190,8 @@ pub enum RequestError {
     /// The prompt could not be sent.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// The handler of a notification waited for a response, or for room to send, while [`Options::notifications`]
-    /// notifications waited.
+    /// The handler of a notification waited for a response, or for room to send, while
+    /// [`ConnectionOptions::notifications`] notifications waited.
     #[error("too many notifications are waiting")]
     Congested,
 }

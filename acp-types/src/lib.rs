@@ -8,7 +8,6 @@
 //! ```toml
 //! [dependencies]
 //! acp-types = { version = "0.1", features = ["tokio"] }
-//! async-trait = "0.1"
 //! tokio = { version = "1", features = ["macros", "rt"] }
 //! ```
 //!
@@ -19,7 +18,7 @@
 //! | to | use |
 //! |---|---|
 //! | write an agent that an editor starts | `connection::v1::Agent` with `connection::stdio` |
-//! | write a client for an agent | `connection::v1::Client` with `connection::v1::connect_client` |
+//! | write a client for an agent | `connection::v1::Client` with `connection::v1::connect_client` and `connection::framed` |
 //! | look up the signatures of these handlers | [`guide::handlers`] |
 //! | drive a connection in an own event loop, without async | [`client::Connection`], [`agent::Connection`] |
 //! | find a type | [`v1`] and [`v2`], with a module for each page of the specification; or search for the method name |
@@ -37,30 +36,28 @@
 //! The agent repeats each prompt, over standard input and output:
 //!
 //! ```no_run
-//! use acp_types::connection::{Context, Options, stdio, v1};
-//! use acp_types::jsonrpc_core::ErrorObject;
-//! use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
-//! use acp_types::v1::prompt_turn::{
-//!     ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
-//! };
-//! use acp_types::v1::session_setup::{NewSessionRequest, NewSessionResponse};
+//! use acp_types::connection::{ConnectionOptions, Context, Result, async_trait, stdio, v1};
+//! use acp_types::v1::initialization::*;
+//! use acp_types::v1::prompt_turn::*;
+//! use acp_types::v1::session_setup::*;
 //!
 //! struct Echo;
 //!
-//! #[async_trait::async_trait]
+//! #[async_trait]
 //! impl v1::Agent for Echo {
-//!     async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse, ErrorObject> {
+//!     async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse> {
 //!         Ok(InitializeResponse::new(ProtocolVersion::V1))
 //!     }
 //!
-//!     async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse, ErrorObject> {
+//!     async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse> {
 //!         Ok(NewSessionResponse::new("session-1"))
 //!     }
 //!
-//!     async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse, ErrorObject> {
+//!     async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse> {
 //!         for block in request.prompt {
 //!             let update = SessionUpdate::AgentMessageChunk(ContentChunk::new(block));
-//!             context.peer().notify(&SessionNotification::new(request.session_id.clone(), update)).await?;
+//!             let update = SessionNotification::new(request.session_id.clone(), update);
+//!             context.peer().notify(&update).await?;
 //!         }
 //!         Ok(PromptResponse::new(StopReason::EndTurn))
 //!     }
@@ -69,19 +66,18 @@
 //! #[tokio::main(flavor = "current_thread")]
 //! async fn main() -> std::io::Result<()> {
 //!     let (reader, writer) = stdio();
-//!     v1::connect_agent(Echo, reader, writer, Options::default()).0.await
+//!     v1::connect_agent(Echo, reader, writer, ConnectionOptions::default()).0.await
 //! }
 //! ```
 //!
 //! # A client
 //!
-//! The client starts an agent, sends one prompt, and prints the agent's text. It needs tokio's feature `process` and
-//! `tokio-util` with its feature `codec`:
+//! The client starts an agent, sends one prompt, and prints the agent's text. It needs tokio's feature `process`:
 //!
 //! ```no_run
 //! use acp_types::client::{Prompt, TurnEnd};
-//! use acp_types::connection::{Context, Options, Peer, v1};
-//! use acp_types::jsonrpc_core::{ErrorObject, codec::Codec, framing::Lines, wire::Extra};
+//! use acp_types::connection::{ConnectionOptions, Context, Peer, Result, async_trait, framed, v1};
+//! use acp_types::jsonrpc_core::wire::Extra;
 //! use acp_types::v1::content::ContentBlock;
 //! use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 //! use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
@@ -90,18 +86,17 @@
 //!     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
 //! };
 //! use std::process::Stdio;
-//! use tokio_util::codec::{FramedRead, FramedWrite};
 //!
 //! /// Prints the agent's text, and cancels its permission requests.
 //! struct Terminal;
 //!
-//! #[async_trait::async_trait]
+//! #[async_trait]
 //! impl v1::Client for Terminal {
 //!     async fn request_permission(
 //!         &self,
 //!         _: RequestPermissionRequest,
 //!         _: Context,
-//!     ) -> Result<RequestPermissionResponse, ErrorObject> {
+//!     ) -> Result<RequestPermissionResponse> {
 //!         Ok(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled(Extra::default())))
 //!     }
 //!
@@ -122,12 +117,12 @@
 //!         .spawn()?;
 //!     let stdout = agent.stdout.take().ok_or("no standard output")?;
 //!     let stdin = agent.stdin.take().ok_or("no standard input")?;
-//!     let reader = FramedRead::new(stdout, Codec::new(Lines::default()));
-//!     let writer = FramedWrite::new(stdin, Codec::new(Lines::default()));
+//!     let (reader, writer) = framed(stdout, stdin);
 //!
 //!     let initialize = InitializeRequest::new(ProtocolVersion::V1);
+//!     let options = ConnectionOptions::default();
 //!     let (connection, sessions) =
-//!         v1::connect_client(Terminal, reader, writer, initialize, Options::default());
+//!         v1::connect_client(Terminal, reader, writer, initialize, options);
 //!     let turn = async {
 //!         let session = sessions.open(NewSessionRequest::new("/home/me/project", [])).await?;
 //!         let end = session.prompt(Prompt::v1(["Hello".into()])).await?;
@@ -153,9 +148,9 @@
 //! the received one. Numbers are kept by value: `0` may be encoded as `0.0` where the protocol has a fraction.
 //!
 //! ```
-//! use acp_types::jsonrpc_core::wire;
 //! use acp_types::v1::content::ContentBlock;
 //! use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+//! use acp_types::{jsonrpc_core::wire, serde_json};
 //!
 //! let params = r#"{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}"#;
 //! let notification: SessionNotification = wire::decode(params)?;
@@ -171,13 +166,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The constructor `new` has the required members as parameters. Optional members are public fields:
+//! The constructor `new` has the required members as parameters. Optional members are public fields with a setter
+//! `with_*`:
 //!
 //! ```
+//! use acp_types::serde_json;
 //! use acp_types::v1::prompt_turn::{PromptResponse, StopReason, Usage};
 //!
-//! let mut response = PromptResponse::new(StopReason::EndTurn);
-//! response.usage = Some(Usage::new(53_u64, 35_u64, 18_u64));
+//! let usage = Usage::new(53_u64, 35_u64, 18_u64);
+//! let response = PromptResponse::new(StopReason::EndTurn).with_usage(usage);
 //! assert_eq!(
 //!     serde_json::to_string(&response)?,
 //!     r#"{"stopReason":"end_turn","usage":{"totalTokens":53,"inputTokens":35,"outputTokens":18}}"#,
@@ -196,7 +193,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `async` | `connection`: agents and clients as traits with async methods, for any runtime |
-//! | `tokio` | `connection::stdio`: standard input and output for an agent; enables `async` |
+//! | `tokio` | `connection::stdio` for an agent and `connection::framed` for a client; enables `async` |
 //! | `lint` | `lint`: a linter of conversations; enables `schemars` |
 //! | `schemars` | `schema`: the JSON Schema of each version, and `JsonSchema` for each type |
 //!

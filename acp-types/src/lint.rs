@@ -1,7 +1,7 @@
 //! A linter for conversations between a client and an agent (feature `lint`).
 //!
 //! A [`Linter`] checks the lines of a connection, from a transcript or live, and returns [findings](Finding). It sends
-//! no messages and needs no clock. Any input is safe: the linter neither panics nor exceeds its [`Limits`].
+//! no messages and needs no clock. Any input is safe: the linter neither panics nor exceeds its [`LintLimits`].
 //!
 //! ```
 //! use acp_types::lint::{Linter, Severity};
@@ -45,5 +45,5 @@ mod terminals;
 mod value;
 
 pub use linter::Linter;
-pub use report::{Finding, Limits};
+pub use report::{Finding, LintLimits};
 pub use rule::{Group, RULES, Rule, Severity};

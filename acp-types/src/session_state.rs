@@ -41,7 +41,7 @@
 //! | `null` in a `tool_call_update` of version 1 | keeps the value; in version 2 it clears the value |
 //! | a prompt of version 1 | becomes a user message, unless the agent repeats it; the repetition then counts |
 //! | `session/cancel` in version 1 | marks open tool calls as `cancelled`, until the agent reports otherwise |
-//! | text beyond [`Limits`], an unknown update | is dropped and reported as a [`Change`] |
+//! | text beyond [`StateLimits`], an unknown update | is dropped and reported as a [`Change`] |
 //!
 //! `_meta` of chunks, and of updates that replace content, is not part of the state.
 use crate::v1;
@@ -74,13 +74,13 @@ mod view_v1;
 mod view_v2;
 
 pub use change::Change;
-pub use entry::{Entry, Message, MessageKind, Produced, Terminal, ToolCall};
+pub use entry::{Entry, Message, MessageKind, Produced, TerminalState, ToolCallState};
 pub use view::{Loss, ViewV1, ViewV2};
 
 /// Memory limits of a [`SessionState`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct StateLimits {
     /// Number of messages, tool calls, compactions and messages between sessions together. The oldest are removed.
     pub entries: usize,
     /// Bytes of their content. The oldest are removed; the last one stops growing.
@@ -95,7 +95,7 @@ pub struct Limits {
     pub changes: usize,
 }
 
-impl Default for Limits {
+impl Default for StateLimits {
     fn default() -> Self {
         Self {
             entries: 10_000,
@@ -109,17 +109,30 @@ impl Default for Limits {
 }
 
 /// The state of a session; see the [module documentation](self).
+///
+/// ```
+/// use acp_types::session_state::SessionState;
+/// use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate};
+///
+/// let mut state = SessionState::default();
+/// for text in ["Hello", " world"] {
+///     state.handle(&SessionUpdate::AgentMessageChunk(ContentChunk::new(text)));
+/// }
+/// let message = state.messages().next().ok_or("no message")?;
+/// assert_eq!(message.text(), "Hello world");
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SessionState {
-    limits: Limits,
+    limits: StateLimits,
     entries: VecDeque<Entry>,
     /// Number of the first entry.
     first: u64,
     /// Bytes of content in the entries.
     held: usize,
-    tool_calls: BTreeMap<ToolCallId, ToolCall>,
+    tool_calls: BTreeMap<ToolCallId, ToolCallState>,
     compactions: BTreeMap<CompactionId, CompactionUpdate>,
-    terminals: BTreeMap<TerminalId, Terminal>,
+    terminals: BTreeMap<TerminalId, TerminalState>,
     plans: BTreeMap<Option<PlanId>, PlanUpdateContent>,
     modes: Option<v1::session_modes::SessionModeState>,
     config_options: Vec<SessionConfigOption>,
@@ -149,7 +162,7 @@ mod sealed {
 
 impl SessionState {
     /// Creates the state of a session without messages.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: StateLimits) -> Self {
         Self { limits, ..Self::default() }
     }
 
@@ -197,12 +210,12 @@ impl SessionState {
     }
 
     /// Returns a tool call.
-    pub fn tool_call(&self, id: &str) -> Option<&ToolCall> {
+    pub fn tool_call(&self, id: &str) -> Option<&ToolCallState> {
         self.tool_calls.get(id)
     }
 
     /// Returns the tool calls, by id. The [entries](Self::entries) have their order.
-    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCallState> {
         self.tool_calls.values()
     }
 
@@ -212,7 +225,7 @@ impl SessionState {
     }
 
     /// Returns a terminal.
-    pub fn terminal(&self, id: &str) -> Option<&Terminal> {
+    pub fn terminal(&self, id: &str) -> Option<&TerminalState> {
         self.terminals.get(id)
     }
 

@@ -102,6 +102,21 @@ use session::{AgentState, OpenedSession};
 pub use session::{Remembered, SessionSettings, config_value};
 
 /// One thread: its runs, and the agent's session. See the [module](self) for the run loop and an example.
+///
+/// ```
+/// use agui_bridge::conversation::{AgentFeatures, Command, Conversation, ConversationOptions};
+/// use agui_bridge::jsonrpc_core::wire;
+/// use agui_types::input::RunAgentInput;
+/// use core::time::Duration;
+///
+/// let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
+/// let now = Duration::ZERO;
+/// let mut conversation = Conversation::new(ConversationOptions::new("/work"));
+/// conversation.handle_connected(AgentFeatures::default(), now);
+/// conversation.handle_run(wire::decode::<RunAgentInput>(posted)?, now)?;
+/// assert!(matches!(conversation.poll_command(), Some(Command::Open(..))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Conversation {
     options: ConversationOptions,
@@ -312,11 +327,11 @@ impl Conversation {
         self.now = self.now.max(now);
         let now = self.now;
         let mut is_due = self.page.machine.poll_timeout().is_some_and(|at| at <= now);
-        if self.translator.tick(now).is_some() {
+        if self.translator.handle_timeout(now).is_some() {
             self.leave_session();
             is_due = true;
         }
-        self.page.machine.tick(now);
+        self.page.machine.handle_timeout(now);
         if self.active.as_ref().and_then(ActiveRun::until).is_some_and(|until| until <= now) {
             self.give_up();
             is_due = true;

@@ -1,9 +1,9 @@
 //! Tools that the page runs, called by an ACP agent.
 //!
 //! ACP has no notion of a page's tools. They reach the agent by a *binding*: an MCP server for the session, or the
-//! extension method of [`contextual_tools`](crate::contextual_tools). [`FrontendTools`] sits between the binding, the
-//! agent's updates and the page's stream. It decides when the page sees a call, and answers the agent exactly once for
-//! each call.
+//! extension method of [`contextual_tools`](crate::contextual_tools). [`FrontendTools`] connects the binding, the
+//! agent's updates and the page's stream. It decides when a call is shown to the page, and answers each call exactly
+//! once.
 //!
 //! | [`ToolMode`] | the agent receives | the run | use |
 //! |---|---|---|---|
@@ -30,20 +30,26 @@
 //! let mut tools = FrontendTools::new(FrontendToolOptions::new());
 //! let at = Duration::from_millis;
 //!
-//! tools.begin_turn(&page, at(0)); // the run begins, a prompt goes to the agent
+//! // A run begins, and its prompt is sent to the agent.
+//! tools.begin_turn(&page, at(0));
+//! // The agent calls the tool of its MCP server. The page receives the call as events.
 //! let args = Raw::from_text(r#"{"of":"the wall"}"#)?;
-//! let call = tools.handle_call(NewCall::new("pick_colour", args), at(10))?; // the agent's MCP tools/call
-//! let Some(Action::Begin(begin)) = tools.poll_action() else { panic!() }; // START, ARGS, END
+//! let call = tools.handle_call(NewCall::new("pick_colour", args), at(10))?;
+//! let Some(Action::Begin(begin)) = tools.poll_action() else { panic!() };
 //! assert_eq!(begin.name, "pick_colour");
 //!
-//! tools.tick(at(110)); // no other work: the run ends, the agent waits
+//! // Without other work the run ends, and the agent waits.
+//! tools.handle_timeout(at(110));
 //! assert_eq!(tools.poll_action(), Some(Action::EndRun { parked: vec![call.clone()] }));
 //!
-//! tools.resume_turn(&page, at(5_000)); // the next run's input has the tool message
-//! assert_eq!(tools.complete(&call, ToolResult::text("green"), at(5_000)), Completion::Delivered);
-//! assert_eq!(tools.complete(&call, ToolResult::text("green"), at(5_001)), Completion::AlreadyDone);
-//! let Some(Action::Answer { outcome: Outcome::Result(result), .. }) = tools.poll_action() else { panic!() };
-//! assert_eq!(result.content.text(), "green"); // the response to the MCP tools/call
+//! // The input of the next run has the result, which becomes the response to the agent's call.
+//! tools.resume_turn(&page, at(5_000));
+//! let green = ToolResult::text("green");
+//! assert_eq!(tools.complete(&call, green.clone(), at(5_000)), Completion::Delivered);
+//! assert_eq!(tools.complete(&call, green, at(5_001)), Completion::AlreadyDone);
+//! let Some(Action::Answer { outcome, .. }) = tools.poll_action() else { panic!() };
+//! let Outcome::Result(result) = outcome else { panic!() };
+//! assert_eq!(result.content.text(), "green");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -67,7 +73,7 @@
 //! | no such id | is of the same tool and has the same arguments, in any spelling | first announced, first matched |
 //! | no such id | is of the same tool | first announced, first matched |
 //!
-//! Either may come first. The page sees the call when the request arrives, under the agent's id if that is known by
+//! Either may arrive first. The page receives the call when the request arrives, with the agent's id if it is known
 //! then. The agent's own reports of the call are kept out of the stream ([`FrontendTools::handle_update`]). A call that
 //! is announced but never made, because permission was denied, is therefore not run by the page.
 //!

@@ -76,6 +76,19 @@ use text::FastTexts;
 use threads::{ThreadNumber, Threads};
 
 /// One connection to an agent with its conversations; see the [module](self).
+///
+/// ```
+/// use acp_types::client;
+/// use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+/// use agui_bridge::conversation::ConversationOptions;
+/// use agui_bridge::hub::{Hub, HubOptions};
+/// use core::time::Duration;
+///
+/// let mut hub = Hub::new(HubOptions::new(ConversationOptions::new("/work")));
+/// let initialize = InitializeRequest::new(ProtocolVersion::V1);
+/// hub.connect(client::Options::v1(initialize), Duration::ZERO);
+/// assert!(hub.poll_transmit().is_some()); // the line with `initialize`
+/// ```
 #[derive(Debug)]
 pub struct Hub {
     options: HubOptions,

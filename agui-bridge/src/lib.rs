@@ -6,7 +6,9 @@
 //!
 //! ```toml
 //! [dependencies]
+//! acp-types = "0.1"
 //! agui-bridge = "0.1"
+//! agui-types = "0.1"
 //! ```
 //!
 //! # Where to start
@@ -17,7 +19,7 @@
 //! | manage one thread over a connection of your own | [`conversation::Conversation`] |
 //! | translate the messages of one session | [`Translator`], [`input::work`] |
 //! | decide what an edited conversation means for a session | [`input::SessionMemory`] |
-//! | let the agent call tools of the page | [`frontend_tool`]; by the protocol of Jaeger's sidecars [`contextual_tools`] |
+//! | let the agent call tools of the page | [`frontend_tool`]; [`contextual_tools`] with the protocol of Jaeger |
 //! | build an AG-UI agent from a model and its tools, without ACP | [`hybrid_tools`], [`chat_history`] |
 //! | drive an AG-UI agent from an editor that speaks ACP | [`acp_agent`] |
 //!

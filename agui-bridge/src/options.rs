@@ -91,7 +91,7 @@ pub enum Unanswered {
     Abandon,
 }
 
-/// Time limits. They require [`Translator::tick`](crate::Translator::tick).
+/// Time limits. They require [`Translator::handle_timeout`](crate::Translator::handle_timeout).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Times {
@@ -109,7 +109,7 @@ pub struct Times {
     /// Time that output of a terminal waits to be shown if it is less than a quarter of
     /// [`Limits::progress`](crate::Limits::progress). Without a known time it waits for more output, or for the end.
     pub output: Duration,
-    /// The Unix time of the epoch of [`tick`](crate::Translator::tick). If set, interrupts have `expiresAt`.
+    /// The Unix time of the epoch of [`handle_timeout`](crate::Translator::handle_timeout). If set, interrupts have `expiresAt`.
     pub epoch: Option<Duration>,
 }
 

@@ -21,7 +21,7 @@ pub enum PermissionMode {
     /// Answered by a policy at once. The stream shows it as `CUSTOM` `acp.permission`.
     Policy(Policy),
     /// Answered by the user: the run ends with outcome `interrupt`, the request stays open, and the run that resumes it
-    /// continues the same turn. Requires [`Translator::tick`](crate::Translator::tick). Clients before 1.0, some of
+    /// continues the same turn. Requires [`Translator::handle_timeout`](crate::Translator::handle_timeout). Clients before 1.0, some of
     /// which do not store interrupts, receive the request in the stream unless
     /// [`legacy_interrupts`](crate::Options::legacy_interrupts) is set.
     Interrupt,

@@ -79,6 +79,26 @@ pub enum Begun {
 ///
 /// One translator serves one thread and its ACP session. The [crate documentation](crate) has the tables of the
 /// mapping.
+///
+/// ```
+/// use agui_bridge::jsonrpc_core::wire;
+/// use agui_bridge::{Begun, Options, Translator};
+///
+/// let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
+/// let chunk = r#"{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk",
+///     "content":{"type":"text","text":"Hello"}}}"#;
+///
+/// let mut translator = Translator::new(Options::new());
+/// assert_eq!(translator.begin_run(&wire::decode(posted)?, &["Hi".into()])?, Begun::Prompt);
+/// translator.handle_notification(wire::decode(chunk)?);
+/// translator.handle_prompt_response(Ok(wire::decode(r#"{"stopReason":"end_turn"}"#)?));
+/// let events: Vec<_> = std::iter::from_fn(|| translator.poll_event()).collect();
+/// let tags: Vec<_> = events.iter().map(|event| event.tag()).collect();
+/// assert_eq!(tags, [
+///     "RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "RUN_FINISHED",
+/// ]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Translator {
     basis: Basis,

@@ -68,6 +68,18 @@ pub use response::{Failure, Note, Received, Response};
 /// Set the public fields before the next [`request`](Self::request). Answer a call of an application tool with a [tool
 /// message](crate::message::ToolMessage) after the message that holds the call.
 ///
+/// ```
+/// use agui_types::client::Agent;
+/// use agui_types::message::{Message, UserMessage};
+///
+/// let mut agent = Agent::new("thread-1");
+/// agent.messages.push(Message::User(UserMessage::new("message-1", "Hi")));
+/// let request = agent.request("run-1", Vec::new())?;
+/// // Send `request.body` with `request.headers`, and pass the response to `request.response`.
+/// assert!(request.body.starts_with(br#"{"threadId":"thread-1""#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Spec: [Run Input, 1.0](https://ag-ui.com/spec/1.0/basic/run-input)
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -102,9 +102,8 @@
 //!
 //! # Lossless types
 //!
-//! Unknown members, names and variants of newer peers are kept. Each wire type satisfies one law: decoding and encoding
-//! gives the same JSON value. The exception is an optional member that is `null`, as 0.x peers write it; it counts as
-//! absent.
+//! Unknown members, names and variants of newer peers are kept. Decoding and encoding gives the same JSON value. An optional
+//! member that is `null`, as 0.x peers write it, is `None` and is encoded as `null` again.
 //!
 //! # Features
 //!

@@ -44,10 +44,11 @@ use open::{Ending, Open, OpenItems};
 /// | [`cancel`](Self::cancel) | `RUN_FINISHED`, cancelled | closed, subagents in error | receive [`NO_RESULT`](Self::NO_RESULT) | unchanged |
 /// | [`fail`](Self::fail) | `RUN_ERROR` | closed, subagents in error | receive [`NO_RESULT`](Self::NO_RESULT) | unchanged |
 ///
-/// A tool belongs to the application if the input lists it. A call with a tool message in a `MESSAGES_SNAPSHOT` has
-/// its result as well; the first-party client counts result events only, so send those. The short forms
-/// ([`text`](Self::text), [`reasoning`](Self::reasoning), [`tool_call`](Self::tool_call)) open their target when
-/// necessary. A tool call first closes the agent's own text and reasoning messages, as clients of 2025 require.
+/// A tool belongs to the application if the input lists it. The result of a call is a `TOOL_CALL_RESULT` event. A tool
+/// message in a `MESSAGES_SNAPSHOT` counts as a result here, but not in the first-party client.
+///
+/// [`text`](Self::text), [`reasoning`](Self::reasoning) and [`tool_call`](Self::tool_call) open their message or call if
+/// necessary. A tool call first closes open text and reasoning of the agent, as older clients require.
 /// [`emit`](Self::emit) sends any other event, including those of subagents. For a client before 1.0, pass the sink's
 /// events through a [`Downgrade`](crate::profile::Downgrade).
 ///

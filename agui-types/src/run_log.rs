@@ -1,6 +1,6 @@
 //! The events of a run, numbered, kept within bounds and read by number.
 //!
-//! A [`RunLog`] sits between a run and any number of HTTP responses that show it. A reader has no queue: it passes the
+//! A [`RunLog`] connects a run with any number of HTTP responses. A reader has no queue: it passes the
 //! number of the last event that it has received to [`RunLog::read`], so neither a slow page nor a closed one delays
 //! the agent. The log performs no I/O and wakes no reader; the program does so after [`push`](RunLog::push),
 //! [`end`](RunLog::end) and [`apply`](RunLog::apply).
@@ -54,6 +54,20 @@ pub use part::{LogBase, LogPart};
 /// The events of one run, numbered from 1.
 ///
 /// See the [module](self) for an example.
+///
+/// ```
+/// use agui_types::event::RunStartedEvent;
+/// use agui_types::input::RunAgentInput;
+/// use agui_types::jsonrpc_core::wire;
+/// use agui_types::run_log::{Read, RunLog, RunLogLimits};
+///
+/// let input: RunAgentInput = wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
+/// let mut log = RunLog::new(&input, RunLogLimits { events: 1000, bytes: 1024 * 1024 });
+/// log.push(&RunStartedEvent::new("t", "r").into())?;
+/// let Read::Frames(frames) = log.read(0, 64 * 1024) else { panic!("no frames") };
+/// assert_eq!(frames.last, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RunLog {
     run_id: RunId,

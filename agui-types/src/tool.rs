@@ -11,6 +11,17 @@ use jsonrpc_core::{object, open_enum};
 object! {
     /// A tool that the application provides and runs.
     ///
+    /// ```
+    /// use agui_types::jsonrpc_core::wire::Raw;
+    /// use agui_types::tool::Tool;
+    ///
+    /// let schema = r#"{"type":"object","properties":{"colour":{"type":"string"}}}"#;
+    /// let tool = Tool::new("pick_colour", "Lets the user pick a colour.")
+    ///     .with_parameters(Raw::from_text(schema)?);
+    /// # let _ = tool;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// Spec: [`Tool`, 1.0](https://ag-ui.com/spec/1.0/schema#tool)
     pub struct Tool {
         /// Name of the tool, used in calls.

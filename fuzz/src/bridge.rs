@@ -1,4 +1,4 @@
-//! A conversation and a hub, whatever the agent and the pages do.
+//! Properties of a conversation and a hub.
 use acp_types::client::{
     self, AgentRequest, CallError, CloseReason, NewSessionResponse, Opened, Received, Reply,
     RequestKey, SessionEvent, TurnEnd, TurnError, TurnKey, Update,
@@ -21,15 +21,16 @@ use jsonrpc_core::ErrorCode;
 use jsonrpc_core::wire::{Raw, decode};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Each run ends once, the stream is in order, requests are answered once, and a conversation that is written and read goes
-/// on. Each step is a byte that chooses it and one that it is about; the text of an update follows its length.
+/// For any inputs, each run ends once, the stream is in order, requests are answered once, and a conversation continues
+/// after it is encoded and decoded. Each step is a byte that selects the input and a byte for its subject; the text of
+/// an update follows its length.
 pub fn conversation(data: &[u8]) {
     let (mut thread, mut left) = (Thread::new(), data);
     while let Some((&[step, about], behind)) = left.split_first_chunk() {
         left = behind;
         thread.now += Duration::from_millis(u64::from(about));
         let now = thread.now;
-        // What is due comes first.
+        // Due deadlines come first.
         thread.conversation.handle_timeout(now);
         thread.drain();
         match step % 12 {
@@ -230,8 +231,8 @@ fn interrupt(event: &Event) -> Option<String> {
     Some(event["outcome"]["interrupts"][0]["id"].as_str()?.to_owned())
 }
 
-/// Each run ends once and each stream is in order, whatever lines an agent sends. Each step is a byte that chooses it and
-/// one that it is about; a line follows its length.
+/// For any lines of an agent, each run ends once and each stream is in order. Each step is a byte that selects the input
+/// and a byte for its subject; a line follows its length.
 pub fn hub(data: &[u8]) {
     let mut hub = Hub::new(HubOptions::new(options()));
     let (mut left, mut now, mut runs) = (data, Duration::ZERO, 0);
@@ -304,7 +305,7 @@ fn settle(hub: &mut Hub, open: &mut BTreeSet<String>, streams: &mut BTreeMap<Str
     }
 }
 
-/// What agents send.
+/// Lines of an agent.
 fn usual(about: u8) -> &'static str {
     match about % 8 {
         0 => r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#,

@@ -1,6 +1,6 @@
 //! Properties of documents and batches.
 use crate::message::{line, parts};
-use jsonrpc_core::{Batch, DecodeError, Document, Message, Shape};
+use jsonrpc_core::{Batch, Document, Message, MessageError, Shape};
 use serde_json::value::RawValue;
 
 /// A document is what serde_json finds in the text: a message, or an array of texts, each decoded as a message. The
@@ -22,17 +22,17 @@ pub fn document(data: &[u8]) {
         }
         Err(error) => {
             match &error {
-                DecodeError::Shape { problem: Shape::EmptyBatch, .. } => {
+                MessageError::Shape { problem: Shape::EmptyBatch, .. } => {
                     assert_eq!(
                         (max_len.min(1), array.ok().map(|items| items.len())),
                         (max_len.min(1), Some(0))
                     );
                 }
-                DecodeError::Shape { problem: Shape::TooManyMessages, .. } => {
+                MessageError::Shape { problem: Shape::TooManyMessages, .. } => {
                     assert!(array.is_ok_and(|items| items.len() > max_len));
                 }
                 // A lone surrogate in a member's name is not a syntax error for a raw value.
-                DecodeError::Syntax { .. } => assert!(array.is_err()),
+                MessageError::Syntax { .. } => assert!(array.is_err()),
                 _ => assert!(Message::decode(text).is_err()),
             }
             if let Some(reply) = error.reply() {

@@ -1,6 +1,6 @@
 //! Properties of the strictness levels.
 use crate::message::parts;
-use jsonrpc_core::{DecodeError, Message};
+use jsonrpc_core::{Message, MessageError};
 use serde_json::Value;
 
 /// A message that is valid strictly is valid tolerantly with the same result, and so from tolerant to lenient. Lenient
@@ -20,7 +20,8 @@ pub fn strictness(data: &[u8]) {
         let (lenient, _) = lenient.as_ref().expect("what is taken for a message is one");
         assert_eq!(essence(tolerant), essence(lenient));
     }
-    let is_syntax = |error: Option<&DecodeError>| matches!(error, Some(DecodeError::Syntax { .. }));
+    let is_syntax =
+        |error: Option<&MessageError>| matches!(error, Some(MessageError::Syntax { .. }));
     assert_eq!(is_syntax(strict.as_ref().err()), is_syntax(tolerant.as_ref().err()));
     assert_eq!(is_syntax(strict.as_ref().err()), is_syntax(lenient.as_ref().err()));
     let Ok((_, diagnostics)) = lenient else { return };

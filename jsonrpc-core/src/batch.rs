@@ -1,6 +1,6 @@
 //! Documents and batches: several messages in one text.
 use crate::decode::syntax_error;
-use crate::decode_error::{DecodeError, Shape};
+use crate::decode_error::{MessageError, Shape};
 use crate::envelope::Recovered;
 use crate::message::Message;
 use crate::scan::Scanner;
@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 /// Batch::to_line(&replies, &mut out);
 /// let expected = br#"[{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not a JSON-RPC message: expected an object"}}]"#;
 /// assert_eq!(out.trim_ascii_end(), expected);
-/// # Ok::<(), jsonrpc_core::DecodeError>(())
+/// # Ok::<(), jsonrpc_core::MessageError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "JSON-RPC has single messages and batches")]
@@ -37,9 +37,9 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// The text is not JSON, is neither an object nor an array, is an object but not a message, or is an empty or
-    /// oversized array. [`DecodeError::reply`] is then the single response. Defects of a message within a batch are
+    /// oversized array. [`MessageError::reply`] is then the single response. Defects of a message within a batch are
     /// reported for that message.
-    pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
+    pub fn decode(text: &'a str) -> Result<Self, MessageError> {
         Self::decode_within(text, Batch::MAX_LEN)
     }
 
@@ -47,7 +47,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// As for [`decode`](Self::decode).
-    pub fn decode_within(text: &'a str, max_len: usize) -> Result<Self, DecodeError> {
+    pub fn decode_within(text: &'a str, max_len: usize) -> Result<Self, MessageError> {
         if text.trim_ascii_start().starts_with('[') {
             Batch::decode(text, max_len).map(Self::Batch)
         } else {
@@ -71,7 +71,7 @@ impl<'a> Batch<'a> {
     pub const MAX_LEN: usize = 1024;
 
     /// Returns the messages in order; at least one.
-    pub fn messages(&self) -> impl ExactSizeIterator<Item = Result<Message<'a>, DecodeError>> {
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = Result<Message<'a>, MessageError>> {
         self.texts().map(Message::decode)
     }
 
@@ -96,10 +96,10 @@ impl<'a> Batch<'a> {
         }
     }
 
-    pub(crate) fn decode(text: &'a str, max_len: usize) -> Result<Self, DecodeError> {
-        let refuse = |problem| Err(DecodeError::Shape { problem, kind: None, id: None });
+    pub(crate) fn decode(text: &'a str, max_len: usize) -> Result<Self, MessageError> {
+        let refuse = |problem| Err(MessageError::Shape { problem, kind: None, id: None });
         match items(text, max_len) {
-            None => Err(DecodeError::syntax(syntax_error(text), Recovered::default())),
+            None => Err(MessageError::syntax(syntax_error(text), Recovered::default())),
             Some((_, count)) if count > max_len => refuse(Shape::TooManyMessages),
             Some((items, _)) if items.is_empty() => refuse(Shape::EmptyBatch),
             Some((items, _)) => Ok(Self(items)),

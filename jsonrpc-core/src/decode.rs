@@ -1,5 +1,5 @@
 //! Messages of peeked lines, and errors of invalid lines.
-use crate::decode_error::{DecodeError, Shape};
+use crate::decode_error::{MessageError, Shape};
 use crate::envelope::{Envelope, NAMES, Parts, recover};
 use crate::member_reader::{MemberReader, find_member};
 use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
@@ -17,7 +17,7 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     /// The text is not JSON, or not a message. The error has the id of the message, if it could be read.
-    pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
+    pub fn decode(text: &'a str) -> Result<Self, MessageError> {
         match Peeked::read::<true>(text) {
             Ok(peeked) => peeked.build(),
             Err(_) => Err(refusal(text)),
@@ -31,13 +31,13 @@ impl<'a> Peeked<'a> {
     /// # Errors
     /// A lone surrogate in the id, the method or a member's name; an `error` that is not an error object; or, after
     /// [`peek_envelope`](crate::peek_envelope), a payload that is not JSON.
-    pub fn message(&self) -> Result<Message<'a>, DecodeError> {
+    pub fn message(&self) -> Result<Message<'a>, MessageError> {
         if self.is_checked { self.build() } else { Message::decode(self.line) }
     }
 
     /// Creates a message of validated parts.
     #[inline(always)]
-    fn build(&self) -> Result<Message<'a>, DecodeError> {
+    fn build(&self) -> Result<Message<'a>, MessageError> {
         let refused = || refusal(self.line);
         let envelope = match self.is_plain {
             true => Extras::default(),
@@ -61,7 +61,7 @@ impl<'a> Peeked<'a> {
                     None => Ok(self.parts.result.and_then(checked::raw).ok_or_else(refused)?),
                     Some(error) => match wire::decode(error) {
                         Ok(error) => Err(error),
-                        Err(source) => return Err(DecodeError::ErrorObject { source, id }),
+                        Err(source) => return Err(MessageError::ErrorObject { source, id }),
                     },
                 };
                 Message::Response(Response { id, outcome, envelope })
@@ -112,7 +112,7 @@ impl<'a> Extras<'a> {
 
 /// Returns the error of a text that is not a message.
 #[cold]
-pub(crate) fn refusal(text: &str) -> DecodeError {
+pub(crate) fn refusal(text: &str) -> MessageError {
     let envelope = match open(text) {
         Ok((envelope, _)) => envelope,
         Err(error) => return error,
@@ -128,11 +128,11 @@ pub(crate) fn refusal(text: &str) -> DecodeError {
         (None, Ok(kind)) if parts.id.is_some() && id.is_none() => (Shape::Id, Some(kind)),
         (None, Ok(_)) => (Shape::Method, None),
     };
-    DecodeError::Shape { problem, kind, id }
+    MessageError::Shape { problem, kind, id }
 }
 
 /// Reads the envelope of a text, and the unknown members.
-pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), DecodeError> {
+pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), MessageError> {
     let mut envelope = Envelope::default();
     let is_read = envelope.read::<true>(&mut Scanner::of_any_depth(text.as_bytes()));
     let is_object = !matches!(envelope.problem, Some(Shape::Batch | Shape::NotAnObject));
@@ -140,7 +140,7 @@ pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), DecodeError> {
         is_read.and_then(|()| if is_object { Extras::read(text) } else { Some(Extras::default()) });
     match extras {
         Some(extras) => Ok((envelope, extras)),
-        None => Err(DecodeError::syntax(syntax_error(text), recover(text.as_bytes()))),
+        None => Err(MessageError::syntax(syntax_error(text), recover(text.as_bytes()))),
     }
 }
 

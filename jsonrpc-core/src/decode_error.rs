@@ -10,7 +10,7 @@ use alloc::string::{String, ToString};
 /// It contains no received text, so [`reply`](Self::reply) does not send any back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DecodeError {
+pub enum MessageError {
     /// The text is not JSON.
     #[error("not valid JSON")]
     Syntax {
@@ -92,7 +92,7 @@ pub enum Shape {
     TooManyMessages,
 }
 
-impl DecodeError {
+impl MessageError {
     /// Returns the JSON-RPC error code for the response.
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -8,9 +8,10 @@
 //! ```toml
 //! [dependencies]
 //! spanwire-jsonrpc-core = "0.1"
+//! serde_json = { version = "1", features = ["raw_value"] }
 //! ```
 //!
-//! The library is imported as `jsonrpc_core`.
+//! The library is imported as `jsonrpc_core`. Payloads are `RawValue`s of serde_json.
 //!
 //! # Which item for which task
 //!
@@ -33,14 +34,16 @@
 //! The program answers `ping` and refuses other requests. Invalid lines and repeated ids are answered with an error:
 //!
 //! ```no_run
-//! use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Peer, framing::Lines};
+//! use jsonrpc_core::framing::Lines;
+//! use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Peer};
 //! use serde_json::value::RawValue;
 //! use std::io::{Read, Write};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     // The type parameter is the token of an own request. This server sends none.
 //!     let mut peer = Peer::<()>::new(CancelMethod::ACP, Limits::default());
-//!     let (mut lines, mut output, mut buffer) = (Lines::default(), Vec::new(), [0; 8192]);
+//!     let (mut lines, mut output) = (Lines::default(), Vec::new());
+//!     let mut buffer = [0; 8192];
 //!     loop {
 //!         let length = std::io::stdin().read(&mut buffer)?;
 //!         if length == 0 {
@@ -52,7 +55,7 @@
 //!                 Incoming::Request(request) => {
 //!                     let outcome = match &*request.method {
 //!                         "ping" => Ok(RawValue::NULL),
-//!                         _ => Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown method")),
+//!                         _ => Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown")),
 //!                     };
 //!                     let response = peer.respond(&request.id, outcome)?;
 //!                     Message::from(response).to_line(&mut output);
@@ -125,7 +128,7 @@ pub mod transcript;
 pub mod wire;
 
 pub use batch::{Batch, Document};
-pub use decode_error::{DecodeError, Shape};
+pub use decode_error::{MessageError, Shape};
 pub use encode::{keep_on_one_line, write_str};
 pub use error_object::{ErrorCode, ErrorObject};
 pub use head::{Head, Payload};

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 /// let mut out = Vec::new();
 /// kept.as_message().to_line(&mut out);
 /// assert_eq!(out, b"{\"jsonrpc\":\"2.0\",\"id\":1.0,\"method\":\"add\",\"params\":[1.50]}\n");
-/// # Ok::<(), jsonrpc_core::DecodeError>(())
+/// # Ok::<(), jsonrpc_core::MessageError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageBuf {

@@ -1,6 +1,6 @@
 //! Decoding of messages, stricter and more lenient than [`Message::decode`].
 use crate::decode::open;
-use crate::decode_error::{DecodeError, Shape};
+use crate::decode_error::{MessageError, Shape};
 use crate::envelope::{Envelope, NAMES};
 use crate::json_str::JsonStr;
 use crate::member_reader::peek_member;
@@ -26,12 +26,12 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     /// As for [`decode`](Self::decode), and for violations of a "must" of JSON-RPC 2.0.
-    pub fn decode_strict(text: &'a str) -> Result<Self, DecodeError> {
+    pub fn decode_strict(text: &'a str) -> Result<Self, MessageError> {
         let message = Self::decode(text)?;
         let (envelope, _) = open(text)?;
         match refused(envelope.texts(text)) {
             None => Ok(message),
-            Some(problem) => Err(DecodeError::Shape {
+            Some(problem) => Err(MessageError::Shape {
                 problem,
                 kind: Some(message.kind()),
                 id: message.id().cloned(),
@@ -52,12 +52,12 @@ impl<'a> Message<'a> {
     /// assert_eq!(response.outcome.unwrap_err().message, "no such file");
     /// let codes: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
     /// assert_eq!(codes, [DiagnosticCode::NullMember, DiagnosticCode::BadErrorObject]);
-    /// # Ok::<(), jsonrpc_core::DecodeError>(())
+    /// # Ok::<(), jsonrpc_core::MessageError>(())
     /// ```
     ///
     /// # Errors
     /// The text is not JSON, or not a request, notification or response.
-    pub fn decode_lenient(text: &'a str) -> Result<(Self, Vec<Diagnostic>), DecodeError> {
+    pub fn decode_lenient(text: &'a str) -> Result<(Self, Vec<Diagnostic>), MessageError> {
         let (envelope, extras) = open(text)?;
         let is_only_repeated = matches!(envelope.problem, None | Some(Shape::Duplicate(_)));
         if !is_only_repeated || envelope.unknown > Self::MAX_EXTRA {
@@ -122,7 +122,7 @@ impl<'a> Lenient<'a> {
         Self { members, envelope: extras, diagnostics }
     }
 
-    fn message(&mut self) -> Result<Message<'a>, DecodeError> {
+    fn message(&mut self) -> Result<Message<'a>, MessageError> {
         let [_, _, method, ..] = self.members;
         match method {
             Some(method) if !(is_null(method) && self.has_outcome()) => self.call(method),
@@ -138,12 +138,12 @@ impl<'a> Lenient<'a> {
         result.is_some() || error.is_some_and(|error| !is_null(error))
     }
 
-    fn call(&mut self, method: &'a RawValue) -> Result<Message<'a>, DecodeError> {
+    fn call(&mut self, method: &'a RawValue) -> Result<Message<'a>, MessageError> {
         let [_, id, _, params, result, error] = self.members;
         let kind = if id.is_some() { Kind::Request } else { Kind::Notification };
         let id = self.id(id, kind)?;
         let Some(method) = JsonStr::new(method.get()).and_then(|method| method.decode()) else {
-            return Err(DecodeError::Shape { problem: Shape::Method, kind: None, id });
+            return Err(MessageError::Shape { problem: Shape::Method, kind: None, id });
         };
         self.stray("result", result);
         self.stray("error", error);
@@ -161,7 +161,7 @@ impl<'a> Lenient<'a> {
         })
     }
 
-    fn response(&mut self) -> Result<Message<'a>, DecodeError> {
+    fn response(&mut self) -> Result<Message<'a>, MessageError> {
         let [_, id, _, params, result, error] = self.members;
         let id = self.id(id, Kind::Response)?;
         let outcome = match (result, error.filter(|error| !is_null(error))) {
@@ -183,7 +183,7 @@ impl<'a> Lenient<'a> {
                 Ok(RawValue::NULL)
             }
             (None, None) => {
-                return Err(DecodeError::Shape { problem: Shape::Empty, kind: None, id });
+                return Err(MessageError::Shape { problem: Shape::Empty, kind: None, id });
             }
         };
         let id = id.unwrap_or_else(|| {
@@ -195,9 +195,9 @@ impl<'a> Lenient<'a> {
         Ok(Message::Response(Response { id, outcome, envelope }))
     }
 
-    fn id(&self, id: Option<&RawValue>, kind: Kind) -> Result<Option<RequestId>, DecodeError> {
+    fn id(&self, id: Option<&RawValue>, kind: Kind) -> Result<Option<RequestId>, MessageError> {
         let Some(raw) = id else { return Ok(None) };
-        let error = || DecodeError::Shape { problem: Shape::Id, kind: Some(kind), id: None };
+        let error = || MessageError::Shape { problem: Shape::Id, kind: Some(kind), id: None };
         RequestId::from_text(raw.get()).ok_or_else(error).map(Some)
     }
 

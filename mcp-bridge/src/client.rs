@@ -73,6 +73,17 @@ pub use options::{CallParams, ClientOptions};
 /// A client connected to one MCP server.
 ///
 /// The [module](self) has an example.
+///
+/// ```
+/// use core::time::Duration;
+/// use mcp_bridge::client::{Client, ClientOptions};
+/// use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+///
+/// let me = Implementation::new("client", "1");
+/// let mut client = Client::new(ClientOptions::new(me, ClientCapabilities::new()));
+/// client.start(Duration::ZERO);
+/// assert!(client.poll_outgoing().is_some()); // the request `server/discover`
+/// ```
 #[derive(Debug)]
 pub struct Client {
     peer: Peer<Pending>,

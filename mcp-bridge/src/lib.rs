@@ -16,12 +16,12 @@
 //!
 //! # First program
 //!
-//! A server with one tool, over stdin and stdout. Point an MCP client at the compiled program:
+//! A server with one tool, over stdin and stdout, for any MCP client:
 //!
 #![cfg_attr(feature = "tokio", doc = "```no_run")]
 #![cfg_attr(not(feature = "tokio"), doc = "```ignore")]
 //! use mcp_bridge::mcp::capabilities::Implementation;
-//! use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
+//! use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginError, PluginTool};
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //!
@@ -32,8 +32,8 @@
 //!     b: i64,
 //! }
 //!
-//! async fn add(arguments: Add, _: PluginContext<NoElicitations>) -> Result<i64, mcp_bridge::plugin::PluginError> {
-//!     Ok(arguments.a + arguments.b)
+//! async fn add(add: Add, _: PluginContext<NoElicitations>) -> Result<i64, PluginError> {
+//!     Ok(add.a + add.b)
 //! }
 //!
 //! #[tokio::main]
@@ -42,7 +42,8 @@
 //!         .description("Adds two integers")
 //!         .elicits::<NoElicitations>()
 //!         .execute(add)?;
-//!     mcp_bridge::stdio::serve(Implementation::new("calculator", "1.0.0"), [add]).await?;
+//!     let server = Implementation::new("calculator", "1.0.0");
+//!     mcp_bridge::stdio::serve(server, [add]).await?;
 //!     Ok(())
 //! }
 //! ```

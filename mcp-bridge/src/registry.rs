@@ -192,6 +192,17 @@ pub enum RegisterError {
 /// The order is that of registration and stays stable, so that prompt caches of models remain valid.
 ///
 /// The [module](self) has an example.
+///
+/// ```
+/// use mcp_bridge::jsonrpc_core::wire;
+/// use mcp_bridge::registry::{CollisionPolicy, Registry, ToolSource};
+///
+/// let tool = r#"{"name":"add","inputSchema":{"type":"object"}}"#;
+/// let mut registry = Registry::new(CollisionPolicy::Rename);
+/// registry.register(wire::decode(tool)?, ToolSource::mcp("calculator"))?;
+/// assert!(registry.find("add").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     tools: Vec<Registered>,

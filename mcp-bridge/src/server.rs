@@ -99,6 +99,16 @@ pub use tasks::tasks_required;
 /// A tool server on one connection.
 ///
 /// The [module](self) has an example.
+///
+/// ```
+/// use mcp_bridge::mcp::capabilities::Implementation;
+/// use mcp_bridge::server::{Server, ServerOptions};
+///
+/// let mut server = Server::new(ServerOptions::new(Implementation::new("greeter", "1"), []));
+/// server.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
+///     "protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#));
+/// assert!(server.poll_outgoing().is_some()); // the response
+/// ```
 #[derive(Debug)]
 pub struct Server {
     peer: Peer<ask::OpenQuestion>,

@@ -15,6 +15,21 @@ use core::time::Duration;
 ///
 /// Each span starts once and ends once; its events are in between. A span ends before its parent. The attributes of a
 /// start and of its end have no key in common.
+///
+/// ```
+/// use semconv_map::{Record, Tracker};
+///
+/// /// Prints the names of started spans and of events.
+/// fn print(tracker: &mut Tracker) {
+///     while let Some(record) = tracker.poll() {
+///         match record {
+///             Record::Start(start) => println!("{:?} {}", start.kind, start.name),
+///             Record::Event(event) => println!("  {}", event.name),
+///             _ => {}
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Record {

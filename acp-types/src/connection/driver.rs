@@ -1,7 +1,7 @@
 //! The driver: runs a machine between a stream and a sink of frames, with the handlers of its side.
 use super::machine::{Happening, Machine};
 use super::shared::{Shared, View};
-use super::{Context, Options, Peer};
+use super::{ConnectionOptions, Context, Peer};
 use crate::client::{Diagnostic, RequestKey};
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) struct Driver<St, Si, M: Machine, S: Serve<M>> {
     stream: Option<St>,
     sink: Si,
     side: S,
-    options: Options,
+    options: ConnectionOptions,
     shared: Arc<Shared<M>>,
     running: FuturesUnordered<Running<S::Answer>>,
     /// Requests that wait for a free handler.
@@ -83,7 +83,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         sink: Si,
         side: S,
         shared: Arc<Shared<M>>,
-        options: Options,
+        options: ConnectionOptions,
     ) -> Self {
         Self {
             stream: Some(stream),

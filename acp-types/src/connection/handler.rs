@@ -13,6 +13,23 @@ use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 use serde_json::value::RawValue;
 
 /// The context of a request of the peer.
+///
+/// ```
+/// use acp_types::connection::{Context, Result};
+/// use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse, StopReason};
+/// use futures::future::{Either, select};
+/// use std::pin::pin;
+///
+/// # async fn work(_: PromptRequest) {}
+/// /// The handler of a prompt, which stops when the client cancels the turn.
+/// async fn prompt(request: PromptRequest, context: Context) -> Result<PromptResponse> {
+///     let reason = match select(pin!(work(request)), pin!(context.cancelled())).await {
+///         Either::Left(_) => StopReason::EndTurn,
+///         Either::Right(_) => StopReason::Cancelled,
+///     };
+///     Ok(PromptResponse::new(reason))
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Context {
     request_id: RequestId,

@@ -17,6 +17,22 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// The other side of a connection. Clones share the connection, and may be used from any thread and from handlers.
+///
+/// ```
+/// use acp_types::connection::{Peer, Result};
+/// use acp_types::v1::session_setup::SessionId;
+/// use acp_types::v1::tool_calls::{
+///     PermissionOption, PermissionOptionKind, RequestPermissionRequest, ToolCallUpdate,
+/// };
+///
+/// /// Requests the user's permission for a tool call.
+/// async fn is_permitted(peer: &Peer, session: SessionId) -> Result<bool> {
+///     let allow = PermissionOption::new("once", "Allow once", PermissionOptionKind::AllowOnce);
+///     let call = ToolCallUpdate::new("call-1");
+///     let response = peer.request(&RequestPermissionRequest::new(session, call, [allow])).await?;
+///     Ok(response.outcome.option_id().is_some())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Peer(Arc<dyn Link>);
 
@@ -66,7 +82,7 @@ impl Peer {
         Ok(PendingRawCall { link: self.0.clone(), call, is_done: false })
     }
 
-    /// Sends a notification. Waits while [`Options::outgoing`](super::Options::outgoing) messages wait to be written.
+    /// Sends a notification. Waits while [`outgoing`](super::ConnectionOptions::outgoing) messages wait to be written.
     ///
     /// # Errors
     /// The connection is closed, or the parameters have no JSON form.

@@ -10,6 +10,19 @@ use core::future::poll_fn;
 use core::time::Duration;
 
 /// The agent on the other side of a client's connection: opens sessions. Clones share the connection.
+///
+/// ```
+/// use acp_types::client::{Prompt, TurnEnd};
+/// use acp_types::connection::{RequestError, Sessions};
+/// use acp_types::v1::session_setup::NewSessionRequest;
+///
+/// /// Opens a session, and sends one prompt.
+/// async fn turn(sessions: &Sessions) -> Result<TurnEnd, RequestError> {
+///     let session = sessions.open(NewSessionRequest::new("/project", [])).await?;
+///     let end = session.prompt(Prompt::v1(["Hello".into()])).await?;
+///     Ok(end.value)
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sessions {
     shared: Arc<Shared<Client>>,

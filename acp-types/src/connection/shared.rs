@@ -2,7 +2,7 @@
 use super::cancel::{Cancel, wait};
 use super::machine::{Client, Done, Happening, Machine};
 use super::state::{Slot, State};
-use super::{Options, RequestError};
+use super::{ConnectionOptions, RequestError};
 use crate::client::{Call, CallError, CloseReason, RequestKey};
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -64,7 +64,7 @@ fn wake(waker: Option<Waker>) {
 }
 
 impl<M: Machine> Shared<M> {
-    pub(super) fn new(machine: M, options: Options) -> Self {
+    pub(super) fn new(machine: M, options: ConnectionOptions) -> Self {
         let state = State::new(machine, options);
         Self { state: Mutex::new(state), handling: AtomicUsize::new(0) }
     }

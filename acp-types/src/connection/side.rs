@@ -173,7 +173,7 @@ macro_rules! side {
             $side: S,
             $stream: St,
             $sink: Si,
-            $options: Options,
+            $options: ConnectionOptions,
         ) -> (impl Future<Output = Result<(), E>> + Unpin $($sends)* + use<St, Si, E, S>, Peer)
         where
             St: Stream<Item = Result<Result<Frame, FrameError>, E>> + Unpin $($sends)*,
@@ -195,7 +195,7 @@ macro_rules! side {
             $stream: St,
             $sink: Si,
             initialize: InitializeRequest,
-            $options: Options,
+            $options: ConnectionOptions,
         ) -> (impl Future<Output = Result<(), E>> + Unpin $($sends)* + use<St, Si, E, S>, Sessions)
         where
             St: Stream<Item = Result<Result<Frame, FrameError>, E>> + Unpin $($sends)*,

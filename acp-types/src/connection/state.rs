@@ -1,7 +1,7 @@
 //! A machine between its driver and waiting tasks.
 use super::cancel::{Cancel, wait};
 use super::machine::{Done, Machine};
-use super::{Options, RequestError};
+use super::{ConnectionOptions, RequestError};
 use crate::client::{CallError, CloseReason, RequestKey};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -13,7 +13,7 @@ use core::task::{Context as Task, Poll, Waker};
 #[derive(Debug)]
 pub(super) struct State<M> {
     pub(super) machine: M,
-    pub(super) options: Options,
+    pub(super) options: ConnectionOptions,
     /// Ends of calls that were not taken.
     pub(super) slots: BTreeMap<u64, Slot>,
     /// Calls made by the handler of a notification.
@@ -39,7 +39,7 @@ pub(super) enum Slot {
 }
 
 impl<M: Machine> State<M> {
-    pub(super) fn new(machine: M, options: Options) -> Self {
+    pub(super) fn new(machine: M, options: ConnectionOptions) -> Self {
         Self {
             machine,
             options,

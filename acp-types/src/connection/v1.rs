@@ -3,7 +3,7 @@ use super::driver::{Driver, Serve};
 use super::machine;
 use super::shared::Shared;
 use super::side::side;
-use super::{Context, Extension, Options, Peer, Sessions};
+use super::{ConnectionOptions, Context, Extension, Peer, Sessions};
 use crate::agent;
 use crate::client::{self, Diagnostic};
 use crate::methods::RequestParams;
@@ -74,6 +74,32 @@ side! {
         agent::ClientNotification, dispatch::ClientNotification
     };
     /// An agent of version 1: handlers for the requests and notifications of a client.
+    ///
+    /// [The page of handlers](crate::guide::handlers) has the methods as an implementation writes them.
+    ///
+    /// ```
+    /// use acp_types::connection::{Context, Result, async_trait, v1};
+    /// use acp_types::v1::initialization::*;
+    /// use acp_types::v1::prompt_turn::*;
+    /// use acp_types::v1::session_setup::*;
+    ///
+    /// struct Silent;
+    ///
+    /// #[async_trait]
+    /// impl v1::Agent for Silent {
+    ///     async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse> {
+    ///         Ok(InitializeResponse::new(ProtocolVersion::V1))
+    ///     }
+    ///
+    ///     async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse> {
+    ///         Ok(NewSessionResponse::new("session-1"))
+    ///     }
+    ///
+    ///     async fn prompt(&self, _: PromptRequest, _: Context) -> Result<PromptResponse> {
+    ///         Ok(PromptResponse::new(StopReason::EndTurn))
+    ///     }
+    /// }
+    /// ```
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     Agent by
@@ -149,6 +175,33 @@ side! {
         client::AgentNotification, dispatch::AgentNotification
     };
     /// A client of version 1: handlers for the requests and notifications of an agent.
+    ///
+    /// [The page of handlers](crate::guide::handlers) has the methods as an implementation writes them.
+    ///
+    /// ```
+    /// use acp_types::connection::{Context, Peer, Result, async_trait, v1};
+    /// use acp_types::jsonrpc_core::wire::Extra;
+    /// use acp_types::v1::prompt_turn::SessionNotification;
+    /// use acp_types::v1::tool_calls::*;
+    ///
+    /// struct Viewer;
+    ///
+    /// #[async_trait]
+    /// impl v1::Client for Viewer {
+    ///     async fn request_permission(
+    ///         &self,
+    ///         _: RequestPermissionRequest,
+    ///         _: Context,
+    ///     ) -> Result<RequestPermissionResponse> {
+    ///         let outcome = RequestPermissionOutcome::Cancelled(Extra::default());
+    ///         Ok(RequestPermissionResponse::new(outcome))
+    ///     }
+    ///
+    ///     async fn session_update(&self, notification: SessionNotification, _: Peer) {
+    ///         println!("{}", notification.update.tag());
+    ///     }
+    /// }
+    /// ```
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     Client by

@@ -5,7 +5,7 @@ use super::driver::{Driver, Serve};
 use super::machine;
 use super::shared::Shared;
 use super::side::side;
-use super::{Context, Extension, Options, Peer, Sessions};
+use super::{ConnectionOptions, Context, Extension, Peer, Sessions};
 use crate::agent;
 use crate::client::{self, Diagnostic};
 use crate::methods::RequestParams;

@@ -1,5 +1,5 @@
 //! Version 2: background work, and items that can be cancelled individually.
-use super::report::{Limits, Report};
+use super::report::{LintLimits, Report};
 use super::rule;
 use super::value::{Json, shown, text};
 use alloc::borrow::ToOwned;
@@ -19,7 +19,7 @@ pub(super) struct Background {
 }
 
 /// Records `capabilities.cancel` of an upsert.
-fn announce(known: &mut BTreeMap<String, bool>, id: &str, update: Json<'_>, limits: &Limits) {
+fn announce(known: &mut BTreeMap<String, bool>, id: &str, update: Json<'_>, limits: &LintLimits) {
     if known.contains_key(id) || known.len() < limits.names {
         let can_cancel = known.entry(id.to_owned()).or_default();
         if let Some(capabilities) = update.get("capabilities") {
@@ -30,21 +30,21 @@ fn announce(known: &mut BTreeMap<String, bool>, id: &str, update: Json<'_>, limi
 
 impl Background {
     /// Records a new or changed tool call.
-    pub(super) fn call(&mut self, update: Json<'_>, limits: &Limits) {
+    pub(super) fn call(&mut self, update: Json<'_>, limits: &LintLimits) {
         if let Some(id) = text(update, "toolCallId") {
             announce(&mut self.calls, &id, update, limits);
         }
     }
 
     /// Records a new or changed terminal.
-    pub(super) fn terminal(&mut self, update: Json<'_>, limits: &Limits) {
+    pub(super) fn terminal(&mut self, update: Json<'_>, limits: &LintLimits) {
         if let Some(id) = text(update, "terminalId") {
             announce(&mut self.terminals, &id, update, limits);
         }
     }
 
     /// Records a new or changed subagent.
-    pub(super) fn subagent(&mut self, update: Json<'_>, limits: &Limits) {
+    pub(super) fn subagent(&mut self, update: Json<'_>, limits: &LintLimits) {
         if let Some(id) = text(update, "sessionId").filter(|_| self.subagents.len() < limits.names)
         {
             self.subagents.insert(id.into_owned());

@@ -2,7 +2,7 @@
 use super::check::{self, Capabilities};
 use super::pending::{Pending, is_initialize, protocol_version};
 use super::proxy::Proxy;
-use super::report::{Limits, Report};
+use super::report::{LintLimits, Report};
 use super::rule;
 use super::value::{Json, is_text, items, shown, text};
 use alloc::borrow::Cow;
@@ -54,7 +54,7 @@ impl Connection {
         &mut self,
         name: &str,
         params: Json<'_>,
-        limits: &Limits,
+        limits: &LintLimits,
         report: &mut Report,
     ) {
         let text = |name| text(params, name);
@@ -101,7 +101,7 @@ impl Connection {
         version: u16,
         method: &str,
         result: Json<'_>,
-        limits: &Limits,
+        limits: &LintLimits,
         report: &mut Report,
     ) {
         check::options(items(result, "configOptions"), &self.capabilities, report);
@@ -137,7 +137,7 @@ impl Connection {
         version: u16,
         pending: &Pending,
         result: Json<'_>,
-        limits: &Limits,
+        limits: &LintLimits,
         report: &mut Report,
     ) {
         let asked = protocol_version(pending.params());

@@ -1,7 +1,7 @@
 //! The linter: composition and findings.
 use super::connection::Connection;
 use super::pending::Pending;
-use super::report::{Finding, Limits, Report};
+use super::report::{Finding, LintLimits, Report};
 use super::rule::{self, Rule};
 use super::schema::Schemas;
 use super::session::Session;
@@ -11,9 +11,21 @@ use alloc::string::String;
 use jsonrpc_core::transcript::Direction;
 
 /// Checks the lines of a connection; see the [module documentation](super).
+///
+/// ```
+/// use acp_types::jsonrpc_core::transcript::Direction;
+/// use acp_types::lint::Linter;
+///
+/// let mut linter = Linter::default();
+/// linter.handle_line(Direction::Sent, b"{}");
+/// linter.finish();
+/// let finding = linter.poll_finding().ok_or("no finding")?;
+/// println!("{finding}");
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Linter {
-    pub(super) limits: Limits,
+    pub(super) limits: LintLimits,
     pub(super) schemas: Schemas,
     pub(super) connection: Connection,
     pub(super) sessions: BTreeMap<String, Session>,
@@ -22,13 +34,13 @@ pub struct Linter {
 
 impl Default for Linter {
     fn default() -> Self {
-        Self::new(Limits::default())
+        Self::new(LintLimits::default())
     }
 }
 
 impl Linter {
     /// Creates a linter with all rules, before the first line.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: LintLimits) -> Self {
         Self {
             limits,
             schemas: Schemas::default(),
@@ -81,7 +93,7 @@ impl Linter {
         self.report.findings.pop_front()
     }
 
-    /// Number of findings that were dropped because of the [`Limits`].
+    /// Number of findings that were dropped because of the [`LintLimits`].
     pub fn missed(&self) -> u64 {
         self.report.missed
     }

@@ -1,5 +1,5 @@
 //! Configuration options of a session, and their values.
-use super::report::{Limits, Report};
+use super::report::{LintLimits, Report};
 use super::rule;
 use super::value::{Json, is_text, items, shown, text};
 use alloc::borrow::Cow;
@@ -11,7 +11,7 @@ use alloc::string::String;
 pub(super) type Options = BTreeMap<String, Option<BTreeSet<String>>>;
 
 /// Reads a list of options, if there is one.
-pub(super) fn read(value: Json<'_>, limits: &Limits) -> Option<Options> {
+pub(super) fn read(value: Json<'_>, limits: &LintLimits) -> Option<Options> {
     value.get("configOptions").filter(|options| options.is_array())?;
     let option = |option: Json<'_>| {
         let id = text(option, "id").or_else(|| text(option, "configId"))?;
@@ -21,7 +21,7 @@ pub(super) fn read(value: Json<'_>, limits: &Limits) -> Option<Options> {
 }
 
 /// Returns the values of a selection, including those in groups.
-fn values(option: Json<'_>, limits: &Limits) -> Option<BTreeSet<String>> {
+fn values(option: Json<'_>, limits: &LintLimits) -> Option<BTreeSet<String>> {
     if !is_text(option, "type", "select") {
         return None;
     }

@@ -8,7 +8,7 @@ use jsonrpc_core::transcript::Direction;
 /// Memory limits of a [`Linter`](super::Linter). Anything beyond them is not checked.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct LintLimits {
     /// Sessions.
     pub sessions: usize,
     /// Open requests, of each side.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub findings_per_rule: usize,
 }
 
-impl Default for Limits {
+impl Default for LintLimits {
     fn default() -> Self {
         Self {
             sessions: 1024,
@@ -68,7 +68,7 @@ impl fmt::Display for Finding {
 /// The findings, and the current line.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
-    limits: Limits,
+    limits: LintLimits,
     pub(super) off: BTreeSet<&'static str>,
     pub(super) findings: VecDeque<Finding>,
     pub(super) missed: u64,
@@ -79,7 +79,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: LintLimits) -> Self {
         Self {
             limits,
             off: BTreeSet::new(),

@@ -2,7 +2,7 @@
 use super::background::Background;
 use super::options::Options;
 use super::pending::Pending;
-use super::report::{Limits, Report};
+use super::report::{LintLimits, Report};
 use super::terminals::Terminals;
 use super::value::{Json, is_text, items, shown, text};
 use super::{forms, options, rule};
@@ -59,14 +59,14 @@ impl Session {
     }
 
     /// Records the modes and options of a response.
-    pub(super) fn set_up(&mut self, result: Json<'_>, limits: &Limits) {
+    pub(super) fn set_up(&mut self, result: Json<'_>, limits: &LintLimits) {
         if let Some(modes) = result.get("modes").filter(|modes| !modes.is_null()) {
             self.modes = Some(names(items(modes, "availableModes"), &["id"], limits));
         }
         self.take_options(result, limits);
     }
 
-    fn take_options(&mut self, value: Json<'_>, limits: &Limits) {
+    fn take_options(&mut self, value: Json<'_>, limits: &LintLimits) {
         if let Some(options) = options::read(value, limits) {
             self.options = Some(options);
         }
@@ -78,7 +78,7 @@ impl Session {
         version: u16,
         name: &str,
         params: Json<'_>,
-        limits: &Limits,
+        limits: &LintLimits,
         report: &mut Report,
     ) {
         match name {
@@ -109,7 +109,13 @@ impl Session {
         }
     }
 
-    fn permission(&mut self, version: u16, params: Json<'_>, limits: &Limits, report: &mut Report) {
+    fn permission(
+        &mut self,
+        version: u16,
+        params: Json<'_>,
+        limits: &LintLimits,
+        report: &mut Report,
+    ) {
         if version == 1 && self.is_cancelled && self.prompts > 0 {
             report.add(&rule::PERMISSION_AFTER_CANCEL, "/method", "the turn is cancelled");
         }
@@ -137,7 +143,7 @@ impl Session {
         }
     }
 
-    fn update(&mut self, version: u16, update: Json<'_>, limits: &Limits, report: &mut Report) {
+    fn update(&mut self, version: u16, update: Json<'_>, limits: &LintLimits, report: &mut Report) {
         let kind = text(update, "sessionUpdate").unwrap_or_default();
         let kind = &*kind;
         let is_of_turn = matches!(
@@ -179,7 +185,7 @@ impl Session {
         version: u16,
         kind: &str,
         update: Json<'_>,
-        limits: &Limits,
+        limits: &LintLimits,
         report: &mut Report,
     ) {
         if version == 1 {
@@ -260,7 +266,7 @@ impl Session {
         pending: &Pending,
         is_result: bool,
         result: Json<'_>,
-        limits: &Limits,
+        limits: &LintLimits,
         report: &mut Report,
     ) {
         match &*pending.method {
@@ -343,7 +349,7 @@ fn permission_answered(version: u16, pending: &Pending, result: Json<'_>, report
 fn names<'a>(
     items: impl Iterator<Item = Json<'a>>,
     keys: &[&str],
-    limits: &Limits,
+    limits: &LintLimits,
 ) -> BTreeSet<String> {
     let name = |item: Json<'a>| keys.iter().find_map(|key| text(item, key)).map(Cow::into_owned);
     items.filter_map(name).take(limits.names).collect()

@@ -1,5 +1,5 @@
 //! Terminals of a session in version 1.
-use super::report::{Limits, Report};
+use super::report::{LintLimits, Report};
 use super::rule;
 use super::value::{Json, is_text, items, shown, text};
 use alloc::borrow::ToOwned;
@@ -22,7 +22,7 @@ pub(super) struct Terminals {
 
 impl Terminals {
     /// Handles the response to `terminal/create`.
-    pub(super) fn handle_created(&mut self, result: Json<'_>, limits: &Limits) {
+    pub(super) fn handle_created(&mut self, result: Json<'_>, limits: &LintLimits) {
         if let Some(id) = text(result, "terminalId")
             && self.open.len() < limits.names
         {
@@ -45,7 +45,7 @@ impl Terminals {
     pub(super) fn handle_tool_call(
         &mut self,
         update: Json<'_>,
-        limits: &Limits,
+        limits: &LintLimits,
         report: &mut Report,
     ) {
         if let Some(meta) = update.get("_meta") {
@@ -73,7 +73,7 @@ impl Terminals {
         }
     }
 
-    fn display(&mut self, id: &str, limits: &Limits) {
+    fn display(&mut self, id: &str, limits: &LintLimits) {
         if self.displayed.len() < limits.names {
             self.displayed.insert(id.to_owned());
         }

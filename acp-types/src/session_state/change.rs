@@ -1,7 +1,7 @@
 //! Changes of a session.
-#[cfg(doc)]
-use super::Limits;
 use super::Loss;
+#[cfg(doc)]
+use super::StateLimits;
 use crate::v2::agent_plan::PlanId;
 use crate::v2::compaction::CompactionId;
 use crate::v2::session_setup::SessionId;
@@ -55,13 +55,13 @@ pub enum Change {
     },
     /// The state of the session.
     State,
-    /// An entry was removed because of the [`Limits`].
+    /// An entry was removed because of the [`StateLimits`].
     Forgotten {
         /// Number of the entry.
         entry: u64,
     },
     /// A part of a message could not be stored.
     Lost(Loss),
-    /// More than [`Limits::changes`] changes occurred: read the whole state.
+    /// More than [`StateLimits::changes`] changes occurred: read the whole state.
     Missed,
 }

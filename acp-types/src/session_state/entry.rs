@@ -68,14 +68,14 @@ pub enum MessageKind {
 /// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct ToolCall {
+pub struct ToolCallState {
     /// The current state as a single update that would create it, without its content.
     pub update: ToolCallUpdate,
     /// The content.
     pub content: Vec<Produced>,
 }
 
-impl ToolCall {
+impl ToolCallState {
     /// Returns the human-readable title.
     pub fn title(&self) -> Option<&str> {
         self.update.title.value().map(String::as_str)
@@ -111,7 +111,7 @@ pub enum Produced {
 /// A terminal of the agent or, in version 1, of the client.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Terminal {
+pub struct TerminalState {
     /// The current state as a single update that would create it, without its output.
     pub update: TerminalUpdate,
     /// The end of its output.

@@ -1,7 +1,9 @@
 //! Changes of the state.
 use super::base64;
 use super::patch::{Patch, patch_meta};
-use super::{Change, Entry, Message, MessageKind, Produced, SessionState, Terminal, ToolCall};
+use super::{
+    Change, Entry, Message, MessageKind, Produced, SessionState, TerminalState, ToolCallState,
+};
 use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
 use crate::v2::compaction::{CompactionId, CompactionUpdate};
 use crate::v2::content::{ContentBlock, EmbeddedResourceResource, TextContent};
@@ -56,7 +58,7 @@ fn weight_of_produced(produced: &Produced) -> usize {
     }
 }
 
-fn weight_of_call(call: &ToolCall) -> usize {
+fn weight_of_call(call: &ToolCallState) -> usize {
     let raw = |raw: &Presence<Raw>| raw.value().map_or(0, |raw| raw.as_str().len());
     let produced: usize = call.content.iter().map(weight_of_produced).sum();
     OVERHEAD + raw(&call.update.raw_input) + raw(&call.update.raw_output) + produced
@@ -220,13 +222,13 @@ impl SessionState {
         }
     }
 
-    fn tool_call_mut(&mut self, id: &ToolCallId) -> &mut ToolCall {
+    fn tool_call_mut(&mut self, id: &ToolCallId) -> &mut ToolCallState {
         if !self.tool_calls.contains_key(id) {
             let update = ToolCallUpdate::new(id.clone());
-            self.tool_calls.insert(id.clone(), ToolCall { update, content: Vec::new() });
+            self.tool_calls.insert(id.clone(), ToolCallState { update, content: Vec::new() });
             self.push(Entry::ToolCall(id.clone()));
         }
-        self.tool_calls.entry(id.clone()).or_insert_with(|| ToolCall {
+        self.tool_calls.entry(id.clone()).or_insert_with(|| ToolCallState {
             update: ToolCallUpdate::new(id.clone()),
             content: Vec::new(),
         })
@@ -276,14 +278,14 @@ impl SessionState {
         self.fit();
     }
 
-    fn terminal_mut(&mut self, id: &TerminalId) -> Option<&mut Terminal> {
+    fn terminal_mut(&mut self, id: &TerminalId) -> Option<&mut TerminalState> {
         if !self.terminals.contains_key(id) {
             if self.terminals.len() >= self.limits.names {
                 self.lost(format!("/terminals/{id}"), "too many terminals");
                 return None;
             }
             let update = TerminalUpdate::new(id.clone());
-            let terminal = Terminal { update, output: Vec::new(), is_truncated: false };
+            let terminal = TerminalState { update, output: Vec::new(), is_truncated: false };
             self.terminals.insert(id.clone(), terminal);
         }
         self.change(Change::Terminal(id.clone()));

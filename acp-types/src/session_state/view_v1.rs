@@ -1,7 +1,7 @@
 //! The view of version 1.
 use super::alike::{alike, command_to_v1, content_to_v1, option_to_v1};
 use super::view::Losses;
-use super::{Entry, Message, MessageKind, Produced, SessionState, ToolCall, ViewV1};
+use super::{Entry, Message, MessageKind, Produced, SessionState, ToolCallState, ViewV1};
 use crate::v1::agent_plan::{Plan, PlanUpdate};
 use crate::v1::prompt_turn::{ContentChunk, SessionUpdate};
 use crate::v1::session_list::SessionInfoUpdate;
@@ -158,7 +158,7 @@ fn say(
     }
 }
 
-fn called(call: &ToolCall, losses: &mut Losses) -> ToolCallV1 {
+fn called(call: &ToolCallState, losses: &mut Losses) -> ToolCallV1 {
     let (update, id) = (&call.update, &call.update.tool_call_id);
     let pointer = |name: &str| format!("/toolCalls/{id}/{name}");
     let title = update.title.value().cloned().unwrap_or_else(|| {

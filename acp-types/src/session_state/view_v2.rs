@@ -1,7 +1,7 @@
 //! The view of version 2.
 use super::base64;
 use super::view::Losses;
-use super::{Entry, Message, MessageKind, Produced, SessionState, ToolCall, ViewV2};
+use super::{Entry, Message, MessageKind, Produced, SessionState, ToolCallState, ViewV2};
 use crate::v1;
 use crate::v2::agent_plan::{PlanUpdate, PlanUpdateContent};
 use crate::v2::diffs::{
@@ -125,7 +125,7 @@ fn said(number: u64, message: &Message, losses: &mut Losses) -> SessionUpdate {
     }
 }
 
-fn called(call: &ToolCall) -> ToolCallUpdate {
+fn called(call: &ToolCallState) -> ToolCallUpdate {
     let mut update = call.update.clone();
     update.content = Presence::Absent;
     if !call.content.is_empty() {

@@ -1,6 +1,8 @@
 //! Agents and clients with handlers, over an in-memory connection.
 use acp_types::client::{CallError, Diagnostic, Prompt, PromptError, Received, TurnEnd};
-use acp_types::connection::{Context, Extension, Options, Peer, RequestError, Sessions, v1, v2};
+use acp_types::connection::{
+    ConnectionOptions, Context, Extension, Peer, RequestError, Sessions, v1, v2,
+};
 use acp_types::methods::{self, Method, MethodKind, Receiver, RequestParams};
 use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 use acp_types::v1::prompt_turn::{
@@ -40,8 +42,8 @@ fn initialize() -> InitializeRequest {
 /// Runs an agent of version 1 with a client, and returns the client's result after both ended successfully.
 fn with_agent<A: v1::Agent, F: Future>(agent: A, speak: impl FnOnce(Sessions) -> F) -> F::Output {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);
-    let (agent, _) = v1::connect_agent(agent, reads, writes, Options::default());
-    let options = Options::default();
+    let (agent, _) = v1::connect_agent(agent, reads, writes, ConnectionOptions::default());
+    let options = ConnectionOptions::default();
     let (client, sessions) =
         v1::connect_client(Minimal, client_reads, client_writes, initialize(), options);
     let spoken = async {
@@ -173,7 +175,7 @@ fn every_request_reaches_its_handler() {
         (methods::V2, Receiver::Client),
     ] {
         let ((reads, writes), end) = memory::duplex(4);
-        let (is_v1, options) = (core::ptr::eq(table, methods::V1), Options::default());
+        let (is_v1, options) = (core::ptr::eq(table, methods::V1), ConnectionOptions::default());
         let info = || initialization2::Implementation::new("client", "1");
         let initialize2 = || initialization2::InitializeRequest::new(ProtocolVersion::V2, info());
         let side: std::pin::Pin<Box<dyn Future<Output = _>>> = match (is_v1, receiver) {
@@ -362,7 +364,7 @@ fn withdrawn_call_is_answered() {
         wire.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error })).await;
     };
     let ((reads, writes), end) = memory::duplex(4);
-    let (driver, peer) = v1::connect_agent(Minimal, reads, writes, Options::default());
+    let (driver, peer) = v1::connect_agent(Minimal, reads, writes, ConnectionOptions::default());
     let call = async {
         let call = peer.send(&TurnsRequest::new()).await.unwrap();
         call.withdraw();
@@ -407,7 +409,7 @@ fn tolerated_and_dropped_parts_are_reported() {
     let agent = Patient::default();
     let problems = Arc::clone(&agent.problems);
     let ((reads, writes), end) = memory::duplex(4);
-    let (driver, _) = v1::connect_agent(agent, reads, writes, Options::default());
+    let (driver, _) = v1::connect_agent(agent, reads, writes, ConnectionOptions::default());
     let client = async {
         let mut wire = Wire::new(end);
         let wrong = json!({ "sessionId": 7 });
@@ -498,7 +500,7 @@ impl v1::LocalClient for AskingBack {
 fn handlers_call_each_other_in_turn() {
     let log = Rc::new(RefCell::new(Vec::new()));
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(1);
-    let mut few = Options::default();
+    let mut few = ConnectionOptions::default();
     few.handlers = 1;
     let (agent, _) = v1::connect_local_agent(Asking(Rc::clone(&log)), reads, writes, few);
     let client = AskingBack::default();
@@ -587,9 +589,9 @@ fn client_catches_up_after_the_end_of_a_turn() {
     for waiting in [1, 10, 1000] {
         let counted = Arc::new(Mutex::new(0));
         let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
-        let mut options = Options::default();
+        let mut options = ConnectionOptions::default();
         options.notifications = waiting;
-        let (agent, _) = v1::connect_agent(Telling, reads, writes, Options::default());
+        let (agent, _) = v1::connect_agent(Telling, reads, writes, ConnectionOptions::default());
         let client = Counting(Arc::clone(&counted));
         let (client, sessions) =
             v1::connect_client(client, client_reads, client_writes, initialize(), options);
@@ -633,9 +635,9 @@ impl v1::Client for Nested {
 fn congested_connection_continues() {
     let errors = Arc::new(Mutex::new(Vec::new()));
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
-    let mut options = Options::default();
+    let mut options = ConnectionOptions::default();
     options.notifications = 2;
-    let (agent, _) = v1::connect_agent(Telling, reads, writes, Options::default());
+    let (agent, _) = v1::connect_agent(Telling, reads, writes, ConnectionOptions::default());
     let client = Nested(Arc::clone(&errors));
     let (client, sessions) =
         v1::connect_client(client, client_reads, client_writes, initialize(), options);
@@ -654,7 +656,7 @@ fn congested_connection_continues() {
 fn requests_are_answered_after_the_input_has_ended() {
     let agent = Patient::default();
     let ((reads, writes), end) = memory::duplex(4);
-    let (driver, peer) = v1::connect_agent(agent, reads, writes, Options::default());
+    let (driver, peer) = v1::connect_agent(agent, reads, writes, ConnectionOptions::default());
     let call = async {
         let answer = peer.request(&TurnsRequest::new()).await;
         assert!(matches!(answer, Err(RequestError::Call(CallError::Closed(_)))), "{answer:?}");

@@ -1,6 +1,6 @@
 //! Turns of version 2, both sides: a prompt is accepted at once, and updates report its turn.
 use acp_types::client::{Prompt, Received, TurnEnd};
-use acp_types::connection::{Context, Options, Peer, v2};
+use acp_types::connection::{ConnectionOptions, Context, Peer, v2};
 use acp_types::v1::initialization::ProtocolVersion;
 use acp_types::v2::initialization::{Implementation, InitializeRequest, InitializeResponse};
 use acp_types::v2::permissions::{
@@ -181,13 +181,18 @@ fn turns_of_version_2_end_when_idle() {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);
     let (turns, taken) = mpsc::unbounded();
     let agent = Agent { turns, cancel: Mutex::default() };
-    let (agent, _) = v2::connect_agent(agent, reads, writes, Options::default());
+    let (agent, _) = v2::connect_agent(agent, reads, writes, ConnectionOptions::default());
     let (seen, mut sees) = mpsc::unbounded();
     let client = Client { seen, is_asked: Mutex::default() };
     let initialize =
         InitializeRequest::new(ProtocolVersion::V2, Implementation::new("client", "1"));
-    let (client, sessions) =
-        v2::connect_client(client, client_reads, client_writes, initialize, Options::default());
+    let (client, sessions) = v2::connect_client(
+        client,
+        client_reads,
+        client_writes,
+        initialize,
+        ConnectionOptions::default(),
+    );
     let user = async {
         assert_eq!(sessions.initialized().await.unwrap().version, ProtocolVersion::V2);
         let session = sessions.open(NewSessionRequest::new("/p")).await.unwrap();

@@ -1,6 +1,6 @@
 //! Each rule reports its violations, and nothing else.
 use crate::shapes::cases;
-use acp_types::lint::{Finding, Limits, Linter, RULES, Rule, Severity};
+use acp_types::lint::{Finding, LintLimits, Linter, RULES, Rule, Severity};
 use jsonrpc_core::transcript::Direction;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -114,7 +114,7 @@ fn rules_have_unique_names_documentation_and_fixtures() {
 
 #[test]
 fn limits_hold_and_missed_findings_are_counted() {
-    let mut limits = Limits::default();
+    let mut limits = LintLimits::default();
     (limits.findings, limits.sessions, limits.requests) = (3, 1, 2);
     let mut linter = Linter::new(limits);
     for number in 0..10 {

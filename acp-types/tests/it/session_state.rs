@@ -3,7 +3,7 @@ mod properties;
 
 use crate::transcripts::transcripts;
 use acp_types::session_state::{
-    Change, Entry, Limits, MessageKind, Produced, SessionState, ViewV1, ViewV2,
+    Change, Entry, MessageKind, Produced, SessionState, StateLimits, ViewV1, ViewV2,
 };
 use acp_types::v1;
 use acp_types::v2;
@@ -153,7 +153,7 @@ fn meta_of_version_2_is_a_patch_by_key() {
 
 #[test]
 fn terminals_keep_the_end_of_their_output() {
-    let mut limits = Limits::default();
+    let mut limits = StateLimits::default();
     limits.terminal_output = 4;
     let mut state = SessionState::new(limits);
     for update in [
@@ -330,7 +330,7 @@ fn texts_become_a_patch() {
 
 #[test]
 fn limits_hold() {
-    let mut limits = Limits::default();
+    let mut limits = StateLimits::default();
     (limits.entries, limits.changes) = (3, 4);
     let mut state = SessionState::new(limits);
     for number in 0..10 {
@@ -344,7 +344,7 @@ fn limits_hold() {
     assert_eq!(state.poll_change(), Some(Change::Missed));
     assert_eq!(state.poll_change(), None);
 
-    let mut limits = Limits::default();
+    let mut limits = StateLimits::default();
     limits.bytes = 1_000;
     let mut state = SessionState::new(limits);
     for _ in 0..100 {

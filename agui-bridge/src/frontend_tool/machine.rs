@@ -261,7 +261,7 @@ impl FrontendTools {
     }
 
     /// Handles the passage of time. Poll the actions afterwards.
-    pub fn tick(&mut self, now: Duration) {
+    pub fn handle_timeout(&mut self, now: Duration) {
         for call_id in self.waiting(|stage| stage.until().is_some_and(|until| until <= now)) {
             match self.calls.get(&call_id).map(|call| call.stage) {
                 Some(Stage::Sync { until }) => self.park(&call_id, until.max(now)),
@@ -281,7 +281,7 @@ impl FrontendTools {
         }
     }
 
-    /// Returns when [`tick`](Self::tick) has to be called next.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let ends = self.calls.values().filter_map(|call| call.stage.until());
         ends.chain(self.quiet_at()).chain(self.keep_alive_at()).min()

@@ -19,7 +19,7 @@ impl Translator {
     /// the failure that ended the run if it exceeded a time limit. The agent still works on the turn then: cancel it,
     /// or leave its session.
     #[must_use = "the agent still works on the turn of the failed run"]
-    pub fn tick(&mut self, now: Duration) -> Option<Failure> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Option<Failure> {
         let before = self.basis.now.unwrap_or(now);
         let now = now.max(before);
         self.basis.now = Some(now);
@@ -43,7 +43,7 @@ impl Translator {
         Some(failure)
     }
 
-    /// Returns the time at which [`tick`](Self::tick) has to be called next.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let now = self.basis.now?;
         let is_working = self.runs.is_open() && !self.questions.is_waiting();

@@ -401,7 +401,7 @@ fn editor_drives_an_acp_agent_through_agui() {
     behind.translator.handle_permission_request(7.into(), asked);
     while behind.translator.is_running() {
         let due = behind.translator.poll_timeout().unwrap_or_default();
-        assert_eq!(behind.translator.tick(due), None);
+        assert_eq!(behind.translator.handle_timeout(due), None);
     }
     behind.drain(&mut editor);
 

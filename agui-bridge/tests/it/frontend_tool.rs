@@ -79,7 +79,7 @@ fn ack_answers_at_once_and_defers_a_later_result() {
     let mut tools = begun();
     let id = call(&mut tools, "ack", 0);
     assert_eq!(actions(&mut tools), [answer(&id, Outcome::Acked)]);
-    tools.tick(at(1_000_000));
+    tools.handle_timeout(at(1_000_000));
     assert_eq!(actions(&mut tools), []);
     assert_eq!(tools.complete(&id, ToolResult::text("done"), at(1)), Completion::Delivered);
     let text = "Result of frontend tool ack (call-1): done".to_owned();
@@ -93,10 +93,10 @@ fn parallel_parked_calls_share_a_run_and_receive_results() {
     let mut tools = begun();
     let first = call(&mut tools, "park", 10);
     let second = call(&mut tools, "park", 90);
-    tools.tick(at(110));
+    tools.handle_timeout(at(110));
     assert_eq!(actions(&mut tools), [], "a call within the quiet time moves it");
     assert_eq!(tools.poll_timeout(), Some(at(190)));
-    tools.tick(at(190));
+    tools.handle_timeout(at(190));
     let parked = vec![first.clone(), second.clone()];
     assert_eq!(actions(&mut tools), [Action::EndRun { parked }]);
     assert!(tools.is_turn_open() && tools.is_waiting());
@@ -129,14 +129,14 @@ fn parallel_parked_calls_share_a_run_and_receive_results() {
 fn partial_answer_ends_the_run_again() {
     let mut tools = begun();
     let (first, second) = (call(&mut tools, "park", 0), call(&mut tools, "park", 0));
-    tools.tick(at(100));
+    tools.handle_timeout(at(100));
     actions(&mut tools);
     tools.resume_turn(&page(), at(1_000));
     tools.complete(&first, ToolResult::text("1"), at(1_000));
-    tools.tick(at(1_100));
+    tools.handle_timeout(at(1_100));
     let parked = vec![second.clone()];
     assert_eq!(actions(&mut tools), [answer(&first, result("1")), Action::EndRun { parked }]);
-    tools.tick(at(50_000));
+    tools.handle_timeout(at(50_000));
     let due = actions(&mut tools);
     assert!(due.contains(&answer(&second, Outcome::Pending)), "{due:?}");
 }
@@ -148,18 +148,18 @@ fn sync_call_falls_back_to_park_then_pending_then_text() {
     let mut tools = FrontendTools::new(options);
     tools.begin_turn(&page(), at(0));
     let id = call(&mut tools, "sync", 0);
-    tools.tick(at(200));
+    tools.handle_timeout(at(200));
     assert_eq!(actions(&mut tools), [], "the run stays open");
     assert_eq!(tools.complete(&id, ToolResult::text("now"), at(300)), Completion::Delivered);
     assert_eq!(actions(&mut tools), [answer(&id, result("now"))]);
 
     let id = call(&mut tools, "sync", 1_000);
     assert_eq!(tools.poll_timeout(), Some(at(31_000)));
-    tools.tick(at(31_000));
+    tools.handle_timeout(at(31_000));
     let parked = vec![id.clone()];
     assert_eq!(actions(&mut tools), [Action::EndRun { parked }], "it was quiet all the time");
     assert_eq!(tools.poll_timeout(), Some(at(81_000)));
-    tools.tick(at(81_000));
+    tools.handle_timeout(at(81_000));
     assert_eq!(actions(&mut tools), [answer(&id, Outcome::Pending)]);
     assert_eq!(tools.complete(&id, ToolResult::text("late"), at(90_000)), Completion::Delivered);
     let text = "Result of frontend tool sync (call-2): late".to_owned();
@@ -173,7 +173,7 @@ fn parked_call_may_time_out() {
     let mut tools = FrontendTools::new(options);
     tools.begin_turn(&page(), at(0));
     let id = call(&mut tools, "park", 0);
-    tools.tick(at(50_000));
+    tools.handle_timeout(at(50_000));
     assert!(actions(&mut tools).contains(&answer(&id, Outcome::TimedOut)));
 }
 
@@ -183,12 +183,12 @@ fn disconnect_parks_synchronous_calls_until_the_next_run() {
     let first = call(&mut tools, "sync", 0);
     tools.handle_disconnect(at(10));
     let second = call(&mut tools, "sync", 20);
-    tools.tick(at(120));
+    tools.handle_timeout(at(120));
     let parked = vec![first, second];
     assert_eq!(actions(&mut tools), [Action::EndRun { parked }]);
     tools.resume_turn(&page(), at(1_000));
     call(&mut tools, "sync", 1_000);
-    tools.tick(at(1_200));
+    tools.handle_timeout(at(1_200));
     assert_eq!(actions(&mut tools), [], "the third waits in the run");
 }
 
@@ -303,7 +303,7 @@ fn withdrawn_call_has_no_answer_and_defers_its_result() {
     let mut tools = begun();
     let id = call(&mut tools, "park", 0);
     tools.handle_withdrawn(&id);
-    tools.tick(at(1_000_000));
+    tools.handle_timeout(at(1_000_000));
     assert_eq!(actions(&mut tools), []);
     assert_eq!(tools.complete(&id, ToolResult::text("x"), at(1)), Completion::Delivered);
     assert!(matches!(&actions(&mut tools)[..], [Action::PrefixPrompt { .. }]));
@@ -313,7 +313,7 @@ fn withdrawn_call_has_no_answer_and_defers_its_result() {
 fn calls_between_two_runs_begin_with_the_next() {
     let mut tools = begun();
     call(&mut tools, "park", 0);
-    tools.tick(at(100));
+    tools.handle_timeout(at(100));
     while tools.poll_action().is_some() {}
     let acked = call(&mut tools, "ack", 200);
     let sync = call(&mut tools, "sync", 200);
@@ -333,7 +333,7 @@ fn calls_waiting_for_a_run_are_bounded() {
     let mut tools = FrontendTools::new(options);
     tools.begin_turn(&page(), at(0));
     call(&mut tools, "park", 0);
-    tools.tick(at(100));
+    tools.handle_timeout(at(100));
     call(&mut tools, "ack", 200);
     let refused = tools.handle_call(NewCall::new("ack", raw(&json!({}))), at(200));
     assert_eq!(refused, Err(CallError::TooMany));
@@ -345,7 +345,7 @@ fn calls_waiting_for_a_run_are_bounded() {
 fn acknowledged_call_without_a_page_begins_in_the_next_turn() {
     let mut tools = begun();
     call(&mut tools, "park", 0);
-    tools.tick(at(100));
+    tools.handle_timeout(at(100));
     let acked = call(&mut tools, "ack", 200);
     call(&mut tools, "park", 200);
     tools.handle_turn_end();
@@ -366,19 +366,19 @@ fn running_agent_calls_keep_the_run_open() {
     let mut tools = begun();
     call(&mut tools, "park", 0);
     assert_eq!(tools.handle_update(&own("in_progress"), at(0)), CallOwner::Agent);
-    tools.tick(at(20_000));
+    tools.handle_timeout(at(20_000));
     assert!(!actions(&mut tools).iter().any(|action| matches!(action, Action::EndRun { .. })));
     assert_eq!(tools.handle_update(&own("completed"), at(20_000)), CallOwner::Agent);
-    tools.tick(at(20_100));
+    tools.handle_timeout(at(20_100));
     assert!(matches!(&actions(&mut tools)[..], [Action::EndRun { .. }]));
 
     // A call that is only announced may itself wait for the parked one.
     let mut tools = begun();
     call(&mut tools, "park", 0);
     tools.handle_update(&own("pending"), at(0));
-    tools.tick(at(9_999));
+    tools.handle_timeout(at(9_999));
     assert_eq!(actions(&mut tools), []);
-    tools.tick(at(10_000));
+    tools.handle_timeout(at(10_000));
     assert!(matches!(&actions(&mut tools)[..], [Action::EndRun { .. }]));
 }
 
@@ -429,10 +429,10 @@ fn keep_alives_are_sent_at_intervals() {
     tools.begin_turn(&page(), at(100_000));
     let id = call(&mut tools, "sync", 100_000);
     actions(&mut tools);
-    tools.tick(at(114_999));
+    tools.handle_timeout(at(114_999));
     assert_eq!(actions(&mut tools), []);
     for now in [115_000, 130_000] {
-        tools.tick(at(now));
+        tools.handle_timeout(at(now));
         assert!(actions(&mut tools).contains(&Action::KeepAlive { call_id: id.clone() }));
     }
 }

@@ -169,7 +169,7 @@ impl Model {
         let due = self.tools.poll_timeout().is_some_and(|due| due <= at(now));
         let before = self.tools.clone();
         self.now = now;
-        self.tools.tick(at(now));
+        self.tools.handle_timeout(at(now));
         assert_eq!(due, self.tools != before, "due: {due}");
         assert!(self.tools.poll_timeout().is_none_or(|due| due > at(now)));
     }
@@ -278,11 +278,11 @@ proptest! {
                 Step::EndTurn => thread.end_turn(),
                 Step::Wait(time) => {
                     now += time;
-                    thread.tools.tick(at(now));
+                    thread.tools.handle_timeout(at(now));
                 }
                 Step::WaitUntilDue => {
                     now = thread.tools.poll_timeout().map_or(now, |due| due.as_millis() as u64).max(now);
-                    thread.tools.tick(at(now));
+                    thread.tools.handle_timeout(at(now));
                 }
             }
             thread.drive();

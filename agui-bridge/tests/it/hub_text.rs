@@ -174,12 +174,12 @@ proptest! {
             frames.map(|it| it.unwrap().decode().unwrap()).collect::<Vec<Event>>()
         });
         let mut by_hand = Translator::new(translator);
-        let _ = by_hand.tick(NOW);
+        let _ = by_hand.handle_timeout(NOW);
         let input = input("r", &[user("u", "Hi")], &json!({}));
         let _ = by_hand.begin_run(&input, &["Hi".into()]);
         for update in &updates {
             let params = json!({"sessionId": "session", "update": update});
-            let _ = by_hand.tick(NOW);
+            let _ = by_hand.handle_timeout(NOW);
             by_hand.handle_notification(crate::thread::read(&params));
         }
         let expected: Vec<Event> = std::iter::from_fn(|| by_hand.poll_event()).collect();

@@ -602,25 +602,25 @@ fn silent_run_times_out_unless_a_question_is_open() {
         Step::read(&step).apply(translator).unwrap();
     };
     let at = Duration::from_secs;
-    assert_eq!(translator.tick(at(100)), None);
+    assert_eq!(translator.handle_timeout(at(100)), None);
     apply(&mut translator, begin("r"));
     assert_eq!(translator.poll_timeout(), Some(at(110)));
-    assert_eq!(translator.tick(at(109)), None);
+    assert_eq!(translator.handle_timeout(at(109)), None);
     apply(&mut translator, say("a"));
     assert_eq!(translator.poll_timeout(), Some(at(119)));
     apply(&mut translator, ask(1, "t"));
     assert_eq!(translator.poll_timeout(), None);
-    assert_eq!(translator.tick(at(900)), None);
+    assert_eq!(translator.handle_timeout(at(900)), None);
     apply(&mut translator, json!({"answer": "int-1", "optionId": "once"}));
     assert_eq!(translator.poll_timeout(), Some(at(910)));
-    assert_eq!(translator.tick(at(910)), Some(Failure::IdleTimeout));
-    assert_eq!(translator.tick(at(920)), None);
+    assert_eq!(translator.handle_timeout(at(910)), Some(Failure::IdleTimeout));
+    assert_eq!(translator.handle_timeout(at(920)), None);
     let last = serde_json::to_value(events(&mut translator).pop()).unwrap();
     assert_eq!(last["code"], "IDLE_TIMEOUT");
     apply(&mut translator, begin("r2"));
     for time in (1..12).map(|step| at(920 + 5 * step)) {
-        assert_eq!(translator.tick(time), None);
+        assert_eq!(translator.handle_timeout(time), None);
         apply(&mut translator, say("a"));
     }
-    assert_eq!(translator.tick(at(980)), Some(Failure::TurnTimeout));
+    assert_eq!(translator.handle_timeout(at(980)), Some(Failure::TurnTimeout));
 }

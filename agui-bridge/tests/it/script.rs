@@ -48,7 +48,7 @@ use std::time::Duration;
 /// | `cancel` | any |
 /// | `stop` | any: the agent does not stop |
 /// | `exit` | the reason for which the agent is gone |
-/// | `tick` | the time in milliseconds |
+/// | `handle_timeout` | the time in milliseconds |
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Run(RunAgentInput, Vec<ContentBlock>),
@@ -188,7 +188,7 @@ impl Step {
             Self::LoadRefused => translator.drop_replay(),
             Self::Stop => translator.handle_stopped(),
             Self::Tick(now) => {
-                let _ = translator.tick(now);
+                let _ = translator.handle_timeout(now);
             }
             Self::Exit(why) => translator.handle_failure(Failure::AgentExited, &why),
         }

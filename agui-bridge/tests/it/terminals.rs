@@ -130,17 +130,17 @@ fn timeout_includes_terminal_output() {
         let chunk = decode(&chunk.to_string()).unwrap();
         translator.handle_terminal_output(&"s".into(), chunk);
     };
-    assert_eq!(translator.tick(at(7)), None);
+    assert_eq!(translator.handle_timeout(at(7)), None);
     let input = json!({"threadId": "t", "runId": "r", "messages": []});
     let begun = translator.begin_run(&decode(&input.to_string()).unwrap(), &[]).unwrap();
     assert!(matches!(begun, Begun::Prompt), "{begun:?}");
     assert_eq!(translator.poll_timeout(), None);
     wrote(&mut translator);
     assert_eq!(translator.poll_timeout(), Some(at(7) + Times::OUTPUT));
-    assert_eq!(translator.tick(at(50)), None);
+    assert_eq!(translator.handle_timeout(at(50)), None);
     wrote(&mut translator);
     assert_eq!(translator.poll_timeout(), Some(at(7) + Times::OUTPUT));
-    assert_eq!(translator.tick(at(7) + Times::OUTPUT), None);
+    assert_eq!(translator.handle_timeout(at(7) + Times::OUTPUT), None);
     assert_eq!(translator.poll_timeout(), None);
 }
 

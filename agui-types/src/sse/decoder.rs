@@ -15,6 +15,19 @@ use jsonrpc_core::wire::{self, DecodeError, Wire};
 /// It holds one unfinished frame up to its limit, and the frames of the last push. Take all frames before the next
 /// push.
 ///
+/// ```
+/// use agui_types::event::Event;
+/// use agui_types::sse::Decoder;
+///
+/// let mut decoder = Decoder::default();
+/// decoder.push(br#"data: {"type":"RUN_ERROR","#);
+/// assert!(decoder.next_frame().is_none());
+/// decoder.push(b"\"message\":\"stopped\"}\n\n");
+/// let frame = decoder.next_frame().ok_or("no frame")??;
+/// assert_eq!(frame.decode::<Event>()?.tag(), "RUN_ERROR");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Spec: [Server-sent events, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream)
 #[derive(Debug)]
 pub struct Decoder {

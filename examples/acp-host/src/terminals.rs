@@ -38,7 +38,7 @@ const MAX_OUTPUT: usize = 1024 * 1024;
 /// How long the output of an ended command is read: a process that it started may hold the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Variables that a command inherits, beside those that the agent sets. None holds a secret.
+/// Variables that a command inherits, in addition to those of the agent. None holds a secret.
 const ENVIRONMENT: &[&str] = &[
     "HOME",
     "LANG",

@@ -22,7 +22,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// Returns an error if the TLS settings of the environment are invalid.
-    /// What the environment says of TLS cannot be used.
+    /// The TLS settings of the environment are invalid.
     pub(crate) fn new(
         tls: Option<&Tls>,
         timeout: Duration,

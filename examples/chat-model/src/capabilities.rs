@@ -8,37 +8,22 @@ use agui_types::tool::Tool;
 
 /// Returns the capabilities of a model with the tools of `registry`.
 pub(crate) fn capabilities(name: &str, registry: &Registry) -> AgentCapabilities {
-    let mut capabilities = common(name);
     let items = registry.iter().filter(|tool| tool.is_enabled).map(|registered| {
         let description = registered.tool.description.clone().unwrap_or_default();
         let mut tool = Tool::new(&*registered.name, description);
         tool.parameters = Some(registered.tool.input_schema.clone());
         tool
     });
-    let mut tools = ToolsCapabilities::new();
-    (tools.supported, tools.parallel_calls, tools.client_provided) =
-        (Some(true), Some(true), Some(true));
-    tools.items = Some(items.collect());
-    capabilities.tools = Some(tools);
-    let mut input = MultimodalInputCapabilities::new();
-    input.image = Some(true);
-    let mut multimodal = MultimodalCapabilities::new();
-    multimodal.input = Some(input);
-    capabilities.multimodal = Some(multimodal);
-    capabilities
-}
-
-fn common(name: &str) -> AgentCapabilities {
-    let mut capabilities = AgentCapabilities::new();
-    let mut identity = IdentityCapabilities::new();
-    identity.name = Some(name.to_owned());
-    identity.r#type = Some("model".to_owned());
-    capabilities.identity = Some(identity);
-    let mut transport = TransportCapabilities::new();
-    (transport.streaming, transport.resumable) = (Some(true), Some(true));
-    capabilities.transport = Some(transport);
-    let mut reasoning = ReasoningCapabilities::new();
-    (reasoning.supported, reasoning.streaming) = (Some(true), Some(true));
-    capabilities.reasoning = Some(reasoning);
-    capabilities
+    let tools = ToolsCapabilities::new()
+        .with_supported(true)
+        .with_parallel_calls(true)
+        .with_client_provided(true)
+        .with_items(items.collect::<Vec<_>>());
+    let input = MultimodalInputCapabilities::new().with_image(true);
+    AgentCapabilities::new()
+        .with_identity(IdentityCapabilities::new().with_name(name).with_type("model"))
+        .with_transport(TransportCapabilities::new().with_streaming(true).with_resumable(true))
+        .with_reasoning(ReasoningCapabilities::new().with_supported(true).with_streaming(true))
+        .with_tools(tools)
+        .with_multimodal(MultimodalCapabilities::new().with_input(input))
 }

@@ -1,7 +1,7 @@
 //! The agent on standard input and output.
 
 use crate::agent::Agent;
-use acp_types::connection::{Options, v1};
+use acp_types::connection::{ConnectionOptions, v1};
 use core::future::poll_fn;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -40,7 +40,8 @@ async fn serve(pause: Duration) -> ExitCode {
         gone.cancel();
         Poll::Ready(None)
     }));
-    let (mut connection, _) = v1::connect_local_agent(agent, lines, Output, Options::default());
+    let (mut connection, _) =
+        v1::connect_local_agent(agent, lines, Output, ConnectionOptions::default());
     let ended = poll_fn(|task| match Pin::new(&mut connection).poll(task) {
         Poll::Ready(end) => Poll::Ready(Ok(end)),
         Poll::Pending => status.poll_recv(task).map(Err),

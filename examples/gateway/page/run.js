@@ -15,10 +15,10 @@ export const PROTOCOL_VERSION = "1.0";
 
 const CHAT = "/api/ai/chat";
 
-/** How long to wait before each attempt to reach a run again whose connection broke. */
+/** Delays before the attempts to restore a lost connection. */
 const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
 
-/** The most characters of an answer that is no event stream which are shown. */
+/** Maximum number of shown characters of a response that is not an event stream. */
 const MAX_SHOWN_BODY = 2000;
 
 /**
@@ -111,7 +111,7 @@ export async function follow(input, onEvent, signal, options = {}) {
   return readRun(response, input, onEvent, signal, options);
 }
 
-/** The body of the answer ended before the run did. */
+/** The end of a response before the end of its run. */
 class BrokenConnection extends Error {}
 
 /**
@@ -148,7 +148,7 @@ async function readRun(first, input, onEvent, signal, options) {
 }
 
 /**
- * Reaches a run again, or gives up.
+ * Reconnects to a run. Returns `null` after the last attempt.
  *
  * @param {string} runId
  * @param {string} lastEventId
@@ -165,7 +165,7 @@ async function connect(runId, lastEventId, signal, { send = fetch }) {
         signal,
       });
       if (response.status === 200) return response;
-      // The gateway is there and has nothing of the run for this page.
+      // The gateway has no events of the run for this page.
       if (response.status < 500) return null;
     } catch {
       if (signal.aborted) return null;
@@ -250,7 +250,7 @@ export function cancelRun(runId, send = fetch) {
 }
 
 /**
- * Answers what the agent asked in the middle of a run.
+ * Answers a question of the agent during a run.
  *
  * @param {string} interruptId
  * @param {import("./questions.js").Answer} answer
@@ -262,7 +262,7 @@ export function answerInterrupt(interruptId, answer, send = fetch) {
 }
 
 /**
- * What the user may set in the agent's session of a thread, after `change`, if there is one; nothing where there is none.
+ * Applies `change`, if given, and returns the settings of the agent's session; `null` without a session.
  *
  * @param {string} agent
  * @param {string} threadId
@@ -282,7 +282,7 @@ export async function sessionSettings(agent, threadId, change, send = fetch) {
 }
 
 /**
- * Tells the gateway what a tool of this page came to, while the run goes on.
+ * Sends the result of a tool of this page during the run.
  *
  * @param {string} runId
  * @param {string} toolCallId
@@ -313,7 +313,7 @@ async function post(path, body, send) {
 }
 
 /**
- * What an error body says: its `error`, `message` or `error.message` if it is JSON, else itself.
+ * Returns the message of an error body: `error`, `message` or `error.message` of JSON, otherwise the text.
  *
  * @param {string} body
  * @returns {string}
@@ -324,7 +324,7 @@ function errorText(body) {
     const found = [json?.error?.message, json?.error, json?.message, json?.detail].find((s) => typeof s === "string");
     if (found !== undefined) return found;
   } catch {
-    // Not JSON: the text itself is the message.
+    // The body is not JSON: its text is the message.
   }
   return body.trim().slice(0, MAX_SHOWN_BODY);
 }

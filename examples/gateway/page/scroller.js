@@ -1,6 +1,6 @@
-/** Keeps the end of a growing conversation in sight, unless the reader went up. */
+/** Keeps the end of a growing conversation visible, unless the reader has scrolled up. */
 
-/** How near to the end, in pixels, counts as there. */
+/** Maximum distance from the end, in pixels, that counts as the end. */
 const NEAR = 48;
 
 /** Follows the end of a scrolling element. */
@@ -11,15 +11,15 @@ export class Scroller {
   #lastTop = 0;
 
   /**
-   * @param {HTMLElement} box What scrolls.
-   * @param {HTMLButtonElement} jump Takes the reader to the end; shown when the end is out of sight.
+   * @param {HTMLElement} box The scrolling element.
+   * @param {HTMLButtonElement} jump Scrolls to the end; shown while the end is not visible.
    */
   constructor(box, jump) {
     this.#box = box;
     this.#jump = jump;
     box.addEventListener("scroll", () => this.#onScroll(), { passive: true });
     jump.addEventListener("click", () => this.toEnd());
-    // The box shrinks when the writing area grows or a keyboard appears.
+    // The box shrinks when the message box grows or a keyboard appears.
     new ResizeObserver(() => this.follow()).observe(box);
   }
 
@@ -28,14 +28,14 @@ export class Scroller {
     return this.#following;
   }
 
-  /** The conversation grew. */
+  /** Handles growth of the conversation. */
   follow() {
     if (this.#following) this.#box.scrollTop = this.#box.scrollHeight;
     else this.#jump.hidden = false;
   }
 
   /**
-   * Adds something above what the reader sees, which stays where it is.
+   * Adds content above the visible part, which stays in place.
    *
    * @param {() => void} add
    */
@@ -54,7 +54,7 @@ export class Scroller {
   #onScroll() {
     const { scrollTop, scrollHeight, clientHeight } = this.#box;
     const distance = scrollHeight - scrollTop - clientHeight;
-    // Going up by a little must be enough to stay there.
+    // A small scroll upwards stops the following.
     this.#following = scrollTop < this.#lastTop ? distance < 1 : distance < NEAR;
     this.#lastTop = scrollTop;
     if (this.#following) this.#jump.hidden = true;

@@ -1,27 +1,27 @@
 /**
- * The spans of a turn: what is done for it, below what, from when to when.
+ * The spans of a turn, as a tree with times.
  *
  * Spec: [OTLP/JSON](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
  */
 
 import { SseParser } from "./sse.js";
 
-/** The most spans that are kept. */
+/** Maximum number of stored spans. */
 export const MAX_SPANS = 400;
 
 const STATUS_ERROR = 2;
 
-/** How soon to ask again where the spans are not told as they come. */
+/** Interval of requests to a gateway that does not stream the spans. */
 const AGAIN_MS = 1000;
 
 /**
- * A span as it is shown.
+ * A shown span.
  *
  * @typedef {object} Row
  * @property {string} name
- * @property {number} depth How many spans it is below.
- * @property {number} start In milliseconds after the first of all.
- * @property {number} end The same; for one that goes on what `now` is.
+ * @property {number} depth Number of ancestors.
+ * @property {number} start In milliseconds after the start of the first span.
+ * @property {number} end The same; the current time for an open span.
  * @property {"open" | "done" | "failed"} state
  */
 
@@ -31,38 +31,38 @@ const AGAIN_MS = 1000;
 export class Spans {
   /** @type {Map<string, Span>} */
   #spans = new Map();
-  /** How many each run says it left out. @type {Map<string, number>} */
+  /** Dropped spans of each run, as reported by the gateway. @type {Map<string, number>} */
   #left = new Map();
   #own = 0;
 
   /**
-   * Takes what the gateway tells of a run.
+   * Adds an update of the gateway about a run.
    *
    * @param {string} runId
-   * @param {any} told
+   * @param {any} update
    */
-  add(runId, told) {
-    if (typeof told?.droppedSpansCount === "number") this.#left.set(runId, told.droppedSpansCount);
-    const span = read(told?.span);
+  add(runId, update) {
+    if (typeof update?.droppedSpansCount === "number") this.#left.set(runId, update.droppedSpansCount);
+    const span = read(update?.span);
     if (span === null) return;
     if (this.#spans.size < MAX_SPANS || this.#spans.has(span.id)) this.#spans.set(span.id, span);
     else if (span.end === null) this.#own += 1;
   }
 
-  /** How many are left out. */
+  /** The number of dropped spans. */
   get dropped() {
     return [...this.#left.values()].reduce((sum, count) => sum + count, this.#own);
   }
 
-  /** Whether something goes on. */
+  /** Whether a span is open. */
   get isOpen() {
     return [...this.#spans.values()].some(({ end }) => end === null);
   }
 
   /**
-   * All of them, each behind what it is below.
+   * Returns all spans, each after its parent.
    *
-   * @param {number} now In milliseconds, by the clock of the gateway.
+   * @param {number} now The gateway's time in milliseconds.
    * @returns {Row[]}
    */
   rows(now) {
@@ -91,7 +91,7 @@ export class Spans {
 
 /**
  * @param {any} span
- * @returns {Span | null} Nothing where it is none.
+ * @returns {Span | null} `null` for an invalid span.
  */
 function read(span) {
   const { spanId, parentSpanId = null, name, startTimeUnixNano, endTimeUnixNano, status } = span ?? {};
@@ -100,7 +100,7 @@ function read(span) {
   return { id: spanId, parent: parentSpanId, name, start, end, failed: status?.code === STATUS_ERROR };
 }
 
-/** @param {unknown} nanoseconds A number of 64 bits, which is text. */
+/** @param {unknown} nanoseconds A 64-bit number, encoded as text. */
 function milliseconds(nanoseconds) {
   if (typeof nanoseconds !== "string" || !/^\d{1,20}$/.test(nanoseconds)) return null;
   return Number(BigInt(nanoseconds) / 1000n) / 1000;
@@ -121,11 +121,11 @@ function isJson(response) {
 }
 
 /**
- * Reads the spans of a run as they come, until all have ended.
+ * Reads the spans of a run until all have ended.
  *
  * @param {string} runId
- * @param {{told: (told: any) => void, time: (time: number) => void}} to Hears what is told, and what time it is at the
- *   gateway, in milliseconds.
+ * @param {{update: (update: any) => void, time: (time: number) => void}} to Receives each update, and the gateway's time in
+ *   milliseconds.
  * @param {AbortSignal} signal
  * @param {import("./access.js").Send} send
  */
@@ -133,10 +133,10 @@ export async function readSpans(runId, to, signal, send) {
   try {
     let response = await ask(runId, signal, send);
     to.time(Date.parse(response.headers.get("date") ?? ""));
-    // A gateway that another one has to ask tells what there is.
+    // A gateway that reads the spans from another gateway returns them as JSON.
     while (response.ok && isJson(response)) {
-      const { told, isOver } = await response.json();
-      for (const it of told) to.told(it);
+      const { updates, isOver } = await response.json();
+      for (const it of updates) to.update(it);
       if (isOver) return;
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       response = await ask(runId, signal, send);
@@ -145,9 +145,9 @@ export async function readSpans(runId, to, signal, send) {
     const parser = new SseParser();
     const reader = response.body.getReader();
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      for (const { data } of parser.push(read.value)) to.told(JSON.parse(data));
+      for (const { data } of parser.push(read.value)) to.update(JSON.parse(data));
     }
   } catch {
-    // A connection that broke, or was ended: what was told stays.
+    // The connection was lost or closed: the received spans are kept.
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Server-sent events out of the bytes of a response, however they were cut.
+ * Decodes server-sent events from the chunks of a response.
  *
  * Spec: [Interpreting an event stream](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)
  */
 
-/** The longest event, in UTF-16 units, that is put together before the stream is given up. */
+/** Maximum length of an event, in UTF-16 units. A longer event is an error of the stream. */
 export const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 
 /**
@@ -24,16 +24,16 @@ export class SseLimitError extends Error {
 }
 
 /**
- * Takes the bytes of an event stream and gives its events.
+ * A decoder of event streams.
  *
- * It accepts what browsers accept: a byte order mark, lines that end in LF, CR or CRLF, comments,
- * unknown fields, events of several `data` lines, bytes that are not UTF-8 (as U+FFFD). An event
- * that the stream's end cuts short is dropped.
+ * It accepts the same input as browsers: a byte order mark, lines that end in LF, CR or CRLF, comments, unknown fields,
+ * events of several `data` lines, and bytes that are not UTF-8 (as U+FFFD). An incomplete event at the end of the
+ * stream is dropped.
  */
 export class SseParser {
   #decoder = new TextDecoder("utf-8");
   #limit;
-  /** The line that has not ended yet, in the pieces it came in. @type {string[]} */
+  /** Pieces of the incomplete line. @type {string[]} */
   #line = [];
   #skipLineFeed = false;
   /** @type {string[]} */
@@ -42,7 +42,7 @@ export class SseParser {
   #lastEventId = "";
   #length = 0;
 
-  /** @param {number} [limit] The longest event in UTF-16 units. */
+  /** @param {number} [limit] Maximum length of an event in UTF-16 units. */
   constructor(limit = MAX_EVENT_LENGTH) {
     this.#limit = limit;
   }

@@ -1,11 +1,11 @@
-/** The end of a list that grows: it is in the page, and what was before comes into it when it is asked for. */
+/** A growing list with its end in the page. Earlier items are added to the page on demand. */
 
 import { button, focus } from "./dom.js";
 
-/** How much comes into the page at once. */
+/** Number of items that are added to the page at once. */
 const STEP = 50;
 
-/** How much is in the page before the oldest leaves it again. */
+/** Maximum number of items in the page. */
 const MOST = 2 * STEP;
 
 /**
@@ -23,9 +23,9 @@ export class Tail {
   #name;
   #append;
   #parts;
-  /** Those before the ones in the page. @type {T[]} */
+  /** Items before those in the page. @type {T[]} */
   #before = [];
-  /** Those in the page. @type {T[]} */
+  /** Items in the page. @type {T[]} */
   #shown = [];
   #earlier = button("", "secondary earlier", () => this.#showEarlier());
 
@@ -44,7 +44,7 @@ export class Tail {
     return this.#before.length + this.#shown.length;
   }
 
-  /** Those that are not in the page. */
+  /** Items that are not in the page. */
   get before() {
     return this.#before;
   }
@@ -68,7 +68,7 @@ export class Tail {
     this.#showCount();
   }
 
-  /** Takes the oldest out of the page when there are many and none has the focus; they come back as they were. */
+  /** Removes the oldest items from the page if it has too many and none has the focus. They return unchanged. */
   trim() {
     if (this.#shown.length <= MOST) return;
     const leaving = this.#shown.slice(0, -STEP);

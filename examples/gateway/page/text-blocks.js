@@ -17,7 +17,7 @@ import { InlineText } from "./text-inline.js";
 
 /** @typedef {BlockSink & InlineSink} TextSink */
 
-/** The longest beginning of a line that is held back; a longer one is text. */
+/** Maximum length of the beginning of a line that is held back; a longer one is text. */
 const MAX_HELD = 200;
 
 /** The beginning of a line that may still become a fence, a heading or an item, or stay blank. */
@@ -26,7 +26,7 @@ const FENCE = /^ {0,3}(`{3,})\s*([^`\s]*)[^`]*$/;
 const HEADING = /^ {0,3}(#{1,6}) +(?=\S)/;
 const ITEM = /^( *)(?:[-*+]|(\d{1,3})[.)]) +(?=\S)/;
 
-/** How many spaces put an item one level deeper. */
+/** Number of spaces for each level of items. */
 const INDENT = 2;
 
 /**
@@ -41,10 +41,10 @@ export class TextBlocks {
   /** @type {"none" | "paragraph" | "heading" | "item" | "code"} */
   #block = "none";
   #blockHasLine = false;
-  /** Text that more text must decide about. */
+  /** Text that cannot be interpreted without later text. */
   #held = "";
   #inLine = false;
-  /** The ticks that close the code block that is open. */
+  /** The closing ticks of the open code block. */
   #fence = "";
 
   /** @param {TextSink} sink */

@@ -25,7 +25,7 @@ export class InlineText {
   #sink;
   /** A run of marks, or the beginning of a link, at the end of the text so far. */
   #tail = "";
-  /** The ticks that close the inline code that is open. */
+  /** The closing ticks of the open inline code. */
   #ticks = "";
   #isStrong = false;
 
@@ -51,7 +51,7 @@ export class InlineText {
     this.#words(link === null ? rest : rest.slice(0, link.index));
   }
 
-  /** The line is over. What is open was no mark. */
+  /** Ends the line. Marks that are still open are text. */
   endLine() {
     if (/^[`*]/.test(this.#tail)) this.#mark(this.#tail, "\n");
     else if (this.#tail !== "") this.#sink.text(this.#tail);

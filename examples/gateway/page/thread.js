@@ -29,7 +29,7 @@ export class Thread {
   messages = [];
   /** The application state, any JSON. @type {unknown} */
   state = {};
-  /** Names of what started in this run and has not ended. @type {Set<string>} */
+  /** Names of the steps that are open in this run. @type {Set<string>} */
   open = new Set();
   /** @type {Map<string, Message>} */
   #byId = new Map();
@@ -110,7 +110,7 @@ export class Thread {
     for (const message of messages) this.#index(message);
   }
 
-  /** What a run is told: every message but the activities, which never go back. */
+  /** The messages for a run's input: all except activities. */
   history() {
     return this.messages.filter((message) => message.role !== "activity");
   }

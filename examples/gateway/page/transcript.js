@@ -1,4 +1,4 @@
-/** The conversation on the page. It takes changes and adds to what is there. */
+/** The conversation on the page. It applies changes by adding elements. */
 
 import { focus } from "./dom.js";
 import { mediaView } from "./view-media.js";
@@ -32,7 +32,7 @@ import { TurnList } from "./turn-list.js";
 export class Transcript {
   #parts;
   #turns;
-  /** Whether what is shown was said before. */
+  /** Whether old messages are being shown. */
   #isOld = false;
   /** @type {TurnView | null} */
   #turn = null;
@@ -41,7 +41,7 @@ export class Transcript {
   /** @type {Map<string, ToolView>} */
   #tools = new Map();
   #terminals = new Terminals();
-  /** Questions that are open, with the tools that they are about. @type {Map<string, {view: PermissionView | FormView, tool?: ToolView}>} */
+  /** Open questions with their tool cards. @type {Map<string, {view: PermissionView | FormView, tool?: ToolView}>} */
   #questions = new Map();
   /** Changes that the next frame shows. @type {Change[]} */
   #waiting = [];

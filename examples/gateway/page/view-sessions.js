@@ -11,7 +11,7 @@ const STATUS_NAMES = new Map([
   ["awaiting_sample", "waiting for the model"],
 ]);
 
-/** A list below the conversation, that is there when there is something in it. */
+/** A list below the conversation, hidden while it is empty. */
 export class SessionsView {
   #details;
   #list = el("ul");

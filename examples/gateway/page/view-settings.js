@@ -6,7 +6,7 @@ import { el } from "./dom.js";
  * @typedef {{id: string, name: string, kind: "mode" | "option", value: string | boolean, choices: {value: string, name: string}[]}} Setting
  */
 
-/** A row of lists below the conversation, where the agent has something to be set. */
+/** A row of lists below the conversation, hidden without settings. */
 export class SettingsView {
   #root;
   #set;

@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { TextView } from "./view-text.js";
 
-/** A thought in `<details>`, which says how long it took. */
+/** A thought in `<details>` with its duration. */
 export class ThoughtView {
   element;
   #label;

@@ -93,9 +93,9 @@ export class TimelineView {
     const { signal } = this.#abort;
     this.#read.add(runId);
     const to = {
-      told: (/** @type {any} */ told) => {
+      update: (/** @type {any} */ update) => {
         if (signal.aborted) return;
-        this.#spans.add(runId, told);
+        this.#spans.add(runId, update);
         this.#schedule();
       },
       time: (/** @type {number} */ time) => {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use subtle::ConstantTimeEq;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// How long a browser may remember what pages of other sites may do.
+/// Time for which a browser may cache the permissions of other sites.
 const CORS_TIME: Duration = Duration::from_secs(600);
 
 /// A user of the gateway. The threads and runs of a user are invisible to others.
@@ -34,12 +34,12 @@ impl Principal {
     }
 }
 
-/// A value that is hidden where settings are shown.
+/// A value that is hidden when settings are printed.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Secret(String);
 
-/// What is shown of a secret.
+/// Printed instead of a secret.
 const HIDDEN: &str = "(hidden)";
 
 impl fmt::Debug for Secret {
@@ -70,9 +70,9 @@ impl Serialize for Secret {
 /// The rules of the site.
 #[derive(Debug)]
 pub(crate) struct Site {
-    /// Names that a `Host` may have, beside addresses and `localhost`.
+    /// Permitted `Host` names, in addition to addresses and `localhost`.
     hosts: Vec<String>,
-    /// Other sites that may use this one with their pages.
+    /// Other sites with pages that may use the gateway.
     origins: Vec<HeaderValue>,
     tokens: Vec<(Principal, Secret)>,
     trusted_header: Option<HeaderName>,
@@ -108,7 +108,7 @@ impl Site {
         !self.tokens.is_empty() || self.trusted_header.is_some()
     }
 
-    /// Lets the pages of the sites that were named in, and no others.
+    /// Permits requests from pages of the configured sites only.
     pub(crate) fn cors(&self) -> CorsLayer {
         CorsLayer::new()
             .allow_origin(AllowOrigin::list(self.origins.iter().cloned()))
@@ -123,8 +123,8 @@ impl Site {
             .max_age(CORS_TIME)
     }
 
-    /// Keeps strangers' pages out: a browser says where a page is from, and a name that was rebound to this address is
-    /// not an address.
+    /// Rejects pages of other sites by the `Origin` of the browser, and unknown host names, which may be rebound
+    /// to this address.
     fn foreign(&self, headers: &HeaderMap) -> Option<Refusal> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST).unwrap_or_default();
@@ -170,7 +170,7 @@ impl Site {
     }
 }
 
-/// Refuses strangers' pages.
+/// Rejects pages of other sites.
 pub(crate) async fn only_our_pages(
     State(site): State<Arc<Site>>,
     request: Request,

@@ -24,11 +24,11 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-/// How long an agent that is probed may take.
+/// Timeout of a probe.
 const PROBE_TIME: Duration = Duration::from_secs(2);
 
-/// How long a turn may take in all, with the time in which the agent waits for a person. The time that the agent may work
-/// is limited by the conversation.
+/// Maximum duration of a turn, including the time in which the agent waits for a user. The conversation limits the time
+/// in which the agent works.
 const TURN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An agent.
@@ -75,7 +75,7 @@ impl Agents {
         Ok(Self::Model(Arc::new(model.map_err(|error| wrong(error.to_string()))?)))
     }
 
-    /// What the agent can do; an ACP agent is connected to for it.
+    /// Returns the capabilities of the agent. Connects to an ACP agent.
     pub(crate) async fn capabilities(&self, name: &str) -> Result<AgentCapabilities, Unavailable> {
         let acp = match self {
             Self::Model(model) => return Ok(model.capabilities(name)),
@@ -93,7 +93,7 @@ impl Agents {
         })
     }
 
-    /// Probes whether the agent can be reached. A model is reached when a run needs it.
+    /// Returns whether the agent can be reached. A model is not probed.
     pub(crate) async fn is_ready(&self) -> bool {
         match self {
             Self::Model(_) => true,
@@ -134,15 +134,15 @@ impl AcpAgents {
         conversation.max_queued = limits.queue;
         let mut options = HubOptions::new(conversation.clone());
         options.log = RunLogLimits { events: limits.log_events, bytes: limits.log_bytes };
-        // Runs are counted for all agents together.
+        // The number of runs is limited for all agents together.
         (options.max_runs, options.max_log_bytes) = (usize::MAX, usize::MAX);
         options.max_threads = limits.threads;
-        // A question ends before its thread does.
+        // A question expires before its thread.
         options.idle = times.idle.0.max(times.question.0 + times.cancel_grace.0);
         let address = agent.address(name, settings.secret_variables())?;
         let is_local = address.is_local();
         options.agent_is_local = is_local;
-        // Over HTTP the answer to `session/load` may overtake the updates before it.
+        // Over HTTP the response to `session/load` may precede earlier updates.
         options.can_load = !address.is_http();
         let elicits = conversation.translator.elicitation != ElicitationMode::Decline;
         let mut client = client::Options::v1(initialize(elicits, access.as_ref()));
@@ -194,7 +194,7 @@ impl AcpAgents {
         Ok(opened)
     }
 
-    /// The MCP server of a thread, and how its sessions are given it.
+    /// Returns the MCP server of a thread, and how it is passed to sessions.
     fn page_tools(
         &self,
         user: &Principal,
@@ -225,7 +225,7 @@ impl AcpAgents {
     }
 }
 
-/// How requests of the agent for a person are handled.
+/// Returns the handling of permission requests and elicitations.
 fn translator(permission: Permission) -> Options {
     let mut options = Options::new();
     options.legacy_interrupts = permission == Permission::AskByInterrupt;
@@ -244,7 +244,7 @@ fn translator(permission: Permission) -> Options {
     options
 }
 
-/// The `initialize` request: the name of the gateway, and what it offers.
+/// Returns the `initialize` request with the name and the capabilities of the gateway.
 fn initialize(elicits: bool, access: Option<&Access>) -> InitializeRequest {
     let mut client = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
     client.title = Some("Spanwire gateway".to_owned());

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 /// Serves a chat page, and AG-UI over HTTP, in front of an ACP agent.
 ///
-/// Without an agent it runs the demo agent that is built in. Each setting can also stand in a file, and in a variable
-/// of the environment; `--print-config` shows them all.
+/// Without an agent it runs the built-in demo agent. Each setting can also be set in a file or an environment
+/// variable; `--print-config` shows all settings.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -15,35 +15,35 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", env = "GATEWAY_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Print the settings as they are with all of this, and exit.
+    /// Print the resulting settings, and exit.
     #[arg(long)]
     pub(crate) print_config: bool,
 
-    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:8787].
+    /// Address to listen on; port 0 selects a free port [default: 127.0.0.1:8787].
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
 
-    /// An ACP agent to run, talking over its stdin and stdout; split into words as a shell would, run without one.
+    /// Command of an ACP agent on stdin and stdout; split into words like a shell, but run without a shell.
     #[arg(long, value_name = "COMMAND", conflicts_with = "agent_url")]
     agent: Option<String>,
 
-    /// An ACP agent to reach over a WebSocket (ws://…, wss://…) or Streamable HTTP (http://…, https://…).
+    /// URL of an ACP agent: a WebSocket (ws://…, wss://…) or Streamable HTTP (http://…, https://…).
     #[arg(long, value_name = "URL")]
     agent_url: Option<String>,
 
-    /// The working directory of sessions [default: where the gateway runs].
+    /// Working directory of sessions [default: that of the gateway].
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// What to do when the agent asks for permission [default: ask].
+    /// How to answer permission requests of the agent [default: ask].
     #[arg(long, value_enum)]
     permission: Option<Permission>,
 
-    /// The authentication method to use when the agent wants one.
+    /// Authentication method, if the agent requires one.
     #[arg(long, value_name = "METHOD_ID")]
     authenticate: Option<String>,
 
-    /// What becomes of a run in a thread that has one [default: reject].
+    /// How to handle a run in a thread with an active run [default: reject].
     #[arg(long, value_enum)]
     when_busy: Option<WhenBusy>,
 
@@ -54,32 +54,32 @@ pub(crate) struct Args {
     pub(crate) hidden: Option<Hidden>,
 }
 
-/// How long things may take.
+/// Timeouts, in seconds.
 #[derive(clap::Args, Clone, Copy, Debug)]
 struct TimeArgs {
-    /// How long the agent may take to start, and to answer anything but a prompt [default: 60].
+    /// Timeout for the start of the agent, and for responses except to prompts [default: 60].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     answer_time: Option<Seconds>,
 
-    /// How long a turn may take [default: 1800].
+    /// Maximum duration of a turn [default: 1800].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     turn_time: Option<Seconds>,
 
-    /// How long the agent may take to end a turn that was cancelled [default: 10].
+    /// Timeout for the end of a cancelled turn [default: 10].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     cancel_grace: Option<Seconds>,
 
-    /// How long the agent may take to exit after the end of its input, before it is terminated [default: 4].
+    /// Time for the agent to exit after the end of its input, before it is terminated [default: 4].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     exit_grace: Option<Seconds>,
 
-    /// How long a run goes on without readers [default: 60].
+    /// Time for which a run continues without readers [default: 60].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     disconnect_grace: Option<Seconds>,
 }
 
 impl Args {
-    /// The settings of the file, the environment, and these arguments over them.
+    /// Returns the settings of the file and the environment, overridden by these arguments.
     pub(crate) fn settings(self) -> Result<Settings, SettingsError> {
         let mut settings = Settings::load(self.config)?;
         let own = |set: &mut Seconds, over: Option<Seconds>| *set = over.unwrap_or(*set);
@@ -105,7 +105,7 @@ fn seconds(text: &str) -> Result<Seconds, String> {
     Seconds::try_from(seconds).map_err(str::to_owned)
 }
 
-/// What the gateway runs itself as.
+/// Programs as which the gateway starts itself.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Hidden {
     /// The demo agent, on stdio.

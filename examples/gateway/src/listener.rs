@@ -1,4 +1,4 @@
-//! Connections of clients; one that does not take what was sent to it is ended.
+//! Connections of clients. A client that does not read is disconnected.
 use axum::serve;
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Standard error of the gateway. A slow or closed reader delays nothing and fails nothing.
+//! Standard error of the gateway. A slow or closed reader causes no delay and no error.
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -7,23 +7,23 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 
-/// The most lines that wait to be written; more are lost.
+/// Maximum number of lines that wait to be written; further lines are dropped.
 const MAX_LINES: usize = 4096;
 
 /// Targets that log the bytes of connections with their secrets. `RUST_LOG` cannot enable those.
 const WIRE: [&str; 2] = ["tungstenite", "tokio_tungstenite"];
 
-/// What writes, once there is a log.
+/// The writer of the log, once it is set up.
 static WRITER: OnceLock<NonBlocking> = OnceLock::new();
 
-/// Writes what is logged, until it is dropped.
+/// The log. Dropping it writes the waiting lines.
 pub(crate) struct Log {
     lost: ErrorCounter,
     _writing: WorkerGuard,
 }
 
 impl Log {
-    /// Logs what `RUST_LOG` asks for, or warnings.
+    /// Sets up the log with the filter of `RUST_LOG`; by default warnings are logged.
     pub(crate) fn begin() -> Self {
         let (writer, writing) =
             NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(io::stderr());
@@ -50,10 +50,10 @@ impl Drop for Log {
     }
 }
 
-/// Says something that is no matter of `RUST_LOG`.
+/// Writes a message, independently of `RUST_LOG`.
 pub(crate) fn say(message: impl Display) {
     let line = format!("{message}\n");
-    // There is nowhere else to say that it cannot be said.
+    // A failure cannot be reported anywhere else.
     let _unsaid = match WRITER.get() {
         Some(writer) => writer.clone().write_all(line.as_bytes()),
         None => io::stderr().write_all(line.as_bytes()),

@@ -1,6 +1,6 @@
 //! A gateway between AG-UI web pages and agents: ACP agents, and models with tools.
 //!
-//! | module | is about |
+//! | module | contents |
 //! |---|---|
 //! | `cli`, `settings` | the command line, the file of settings and the environment |
 //! | `listener`, `server`, `page`, `socket`, `session` | connections, routes, the page, the chat over a WebSocket, settings of sessions |
@@ -68,10 +68,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// How long clients may take to read what is left when the gateway ends.
+/// Time for clients to read the rest of their responses at shutdown.
 const LINGER: Duration = Duration::from_secs(3);
 
-/// Why the gateway does not run.
+/// An error starting the gateway.
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error("cannot listen on {address}: {error}")]
@@ -128,7 +128,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     let telling = {
         // Registered before the address is announced: without a handler the signal ends the program.
         let asked = signal(SignalKind::user_defined1())?;
-        tokio::spawn(tell_when_asked(asked, threads.clone()))
+        tokio::spawn(report_on_signal(asked, threads.clone()))
     };
     log::say(format_args!("listening on http://{address}"));
 
@@ -145,7 +145,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     left.cancel();
     let _left = serving.await;
     threads.replicas().leave().await;
-    // The streams have ended with their runs; slow readers lose the rest.
+    // The streams have ended with their runs. Slow readers lose the rest.
     if timeout(LINGER, server).await.is_err() {
         tracing::warn!("a connection is still open; leaving it");
     }
@@ -153,10 +153,10 @@ async fn serve(args: Args) -> Result<(), Error> {
     Ok(())
 }
 
-/// Says how much is open, for each SIGUSR1.
+/// Logs the numbers of open objects for each SIGUSR1.
 #[cfg(unix)]
-async fn tell_when_asked(mut asked: Signal, threads: Arc<Threads>) {
-    while asked.recv().await.is_some() {
+async fn report_on_signal(mut signals: Signal, threads: Arc<Threads>) {
+    while signals.recv().await.is_some() {
         let (open, tasks) = (threads.open(), Handle::current().metrics().num_alive_tasks());
         log::say(format_args!("open: {open}, {tasks} tasks"));
     }

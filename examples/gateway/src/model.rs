@@ -1,4 +1,4 @@
-//! The thread of a model without ACP: its runs, one after the other. Each run brings all earlier messages.
+//! The thread of a model without ACP: its consecutive runs. The input of each run has all earlier messages.
 use agui_bridge::conversation::{Admission, RunQueue, RunRefused};
 use agui_types::input::RunAgentInput;
 use chat_model::{ChatModel, ModelRun, Traced};
@@ -29,9 +29,9 @@ pub(crate) struct ModelThread {
     pub(crate) model: Arc<ChatModel>,
     pub(crate) user: String,
     pub(crate) queue: RunQueue<ModelRunStart>,
-    /// How long the thread is kept without runs.
+    /// Time for which the thread is kept without runs.
     pub(crate) idle: Duration,
-    /// How long a run may take.
+    /// Maximum duration of a run.
     pub(crate) time: Duration,
     pub(crate) telemetry: Telemetry,
     pub(crate) shutdown: CancellationToken,
@@ -61,7 +61,7 @@ impl ModelThread {
                 continue;
             };
             tokio::select! {
-                // It ends soon when the gateway does.
+                // The run ends soon after the gateway.
                 () = &mut current.running => {
                     active = self.next().map(|run| self.begin(run));
                 }
@@ -70,7 +70,7 @@ impl ModelThread {
         }
     }
 
-    /// Returns the next run that its client still waits for.
+    /// Returns the next run with a waiting client.
     fn next(&mut self) -> Option<ModelRunStart> {
         std::iter::from_fn(|| self.queue.pop()).find(|run| !run.reply.is_closed())
     }
@@ -92,7 +92,7 @@ impl ModelThread {
     fn begin(&self, run: ModelRunStart) -> Active {
         let ModelRunStart { input, log, cancel, span, reply } = run;
         if reply.send(Ok(())).is_err() {
-            // The client is gone, and the run will never have a reader.
+            // The client has disconnected, and the run will have no reader.
             cancel.cancel();
         }
         let traced = Traced { telemetry: self.telemetry.clone(), run: span };

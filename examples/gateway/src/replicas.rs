@@ -14,7 +14,7 @@ pub(crate) use forwarding::{Forwarded, ForwardedRequest, ForwardedResponse, serv
 /// The code of a run of a gateway that is dead, or counts as dead.
 const GATEWAY_LOST: &str = "GATEWAY_LOST";
 
-/// Joins the gateways that share the store of the settings; without a store this one is alone.
+/// Joins the gateways of the configured store. Without a store the gateway is alone.
 pub(crate) async fn join(
     settings: &ReplicaSettings,
     keep: Duration,
@@ -31,8 +31,8 @@ pub(crate) async fn join(
     Ok(replica)
 }
 
-/// Returns where suspended calls of tools are kept, and the clock by which they expire. Gateways that share a store use the
-/// time of day; one alone uses a clock that cannot be set.
+/// Returns the store of suspended tool calls, and the clock for their expiry. Gateways with a shared store use the time
+/// of day. A single gateway uses a monotonic clock.
 pub(crate) async fn tool_sessions(
     settings: &ReplicaSettings,
 ) -> Result<(Arc<dyn SessionStore>, Clock), SettingsError> {
@@ -65,7 +65,7 @@ async fn shared_sessions(url: &str, prefix: &str) -> Result<Arc<dyn SessionStore
     Ok(Arc::new(store.map_err(|error| SettingsError::Store(error.to_string()))?))
 }
 
-/// The error of a gateway that cannot share anything.
+/// The store of the replicas cannot be used.
 #[cfg(not(feature = "redis"))]
 const NOT_BUILT: &str = "this gateway was built without its feature `redis`";
 

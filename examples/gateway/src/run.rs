@@ -1,4 +1,4 @@
-//! Errors of starting a run, and of inputs beside it.
+//! Errors of starting a run, and of inputs during a run.
 use agui_bridge::conversation::RunRefused;
 use agui_bridge::hub::HubRefused;
 use agui_bridge::input::InputError;
@@ -9,10 +9,10 @@ use run_store::{StoreError, TooManyReaders};
 pub(crate) enum StartError {
     #[error("a run is going on in this thread")]
     Busy,
-    /// A run id names one run.
+    /// Another run has the id.
     #[error("another run has this id")]
     OtherRun,
-    /// The same, for a run of another gateway.
+    /// A run of another gateway has the id.
     #[error("another run has this id")]
     Known,
     #[error("there is no agent `{0}`")]
@@ -28,10 +28,10 @@ pub(crate) enum StartError {
     Ending,
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The thread was given to another gateway just now.
+    /// The thread has moved to another gateway.
     #[error("another gateway has the thread")]
     Moved,
-    /// Another gateway has the thread, and refuses the run: a status of HTTP, and the reason.
+    /// The gateway that owns the thread refuses the run, with an HTTP status and a reason.
     #[error("{1}")]
     Elsewhere(u16, String),
     /// The run with this id was resumed with the same answers.

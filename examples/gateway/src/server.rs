@@ -69,7 +69,7 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         .with_state(threads)
 }
 
-/// Answers a request that another gateway has let in.
+/// Answers a request that another gateway has authenticated.
 pub(crate) async fn answer(threads: &Arc<Threads>, request: Request) -> Response {
     match api().with_state(threads.clone()).oneshot(request).await {
         Ok(response) => response,

@@ -1,4 +1,4 @@
-//! What a user may set in an agent's session, over HTTP.
+//! Settings of an agent's session, over HTTP.
 use crate::access::Principal;
 use crate::run::StartError;
 use crate::server::{Refusal, read_json};
@@ -12,8 +12,8 @@ use axum::http::{HeaderMap, StatusCode};
 use jsonrpc_core::wire::Raw;
 use std::sync::Arc;
 
-/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: what a user may set in the agent's session; empty
-/// without a session.
+/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: the settings of the agent's session; empty without a
+/// session.
 pub(crate) async fn get(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -27,7 +27,7 @@ pub(crate) async fn get(
     Ok(Json(settings.unwrap_or_default()))
 }
 
-/// `POST` to the same: sets the mode, or one of the options, and gives all as they are then.
+/// `POST` to the same path: sets the mode or an option, and returns the resulting settings.
 pub(crate) async fn set(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -58,20 +58,20 @@ fn no_session() -> Refusal {
 }
 
 jsonrpc_core::object! {
-    /// What is to be set.
+    /// A change of a setting.
     pub struct Set {}
     optional {
-        /// A mode.
+        /// Id of a mode.
         mode_id: String = "modeId",
-        /// An option.
+        /// Id of an option.
         config_id: String = "configId",
-        /// Its value.
+        /// Value of the option.
         value: Raw = "value",
     }
 }
 
 impl Set {
-    /// What it says, if that is one thing.
+    /// Returns the change, if the body has exactly one.
     fn setting(self) -> Option<Setting> {
         match (self.mode_id, self.config_id, self.value) {
             (Some(mode), None, None) => Some(Setting::Mode(mode.into())),

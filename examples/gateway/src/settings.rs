@@ -1,4 +1,4 @@
-//! What can be set: in a file, in the environment, on the command line, each over the one before.
+//! Settings: from a file, the environment and the command line. Later sources override earlier ones.
 use crate::access::Secret;
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
@@ -26,19 +26,19 @@ pub(crate) use limits::{Limits, Seconds, Times};
 use mistake::Mistake;
 pub(crate) use telemetry::TelemetrySettings;
 
-/// All that can be set, with what it is unless it is set.
+/// All settings, with their defaults.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Settings {
-    /// Where to listen; port 0 picks a free one.
+    /// Address to listen on; port 0 selects a free port.
     pub(crate) listen: SocketAddr,
-    /// Which of `agents` serves requests that name none; the only one needs no name.
+    /// Name of the default agent; not required for a single agent.
     pub(crate) default_agent: Option<String>,
-    /// The working directory of sessions, where the agent has none of its own.
+    /// Working directory of sessions, unless the agent sets its own.
     pub(crate) cwd: Option<PathBuf>,
-    /// Party that answers permission requests, unless the agent has a setting.
+    /// How permission requests are answered, unless the agent has a setting.
     pub(crate) permission: Permission,
-    /// What becomes of a run in a thread that has one.
+    /// How a run in a thread with an active run is handled.
     pub(crate) when_busy: WhenBusy,
     pub(crate) times: Times,
     pub(crate) limits: Limits,
@@ -69,37 +69,37 @@ impl Default for Settings {
     }
 }
 
-/// The site that the gateway is.
+/// The site of the gateway.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct SiteSettings {
-    /// Names that it is called by; its addresses and `localhost` go without saying.
+    /// Host names of the site, in addition to its addresses and `localhost`.
     pub(crate) hosts: Vec<String>,
-    /// Other sites whose pages may use it, as `https://app.example`.
+    /// Other sites with pages that may use it, such as `https://app.example`.
     pub(crate) origins: Vec<String>,
-    /// What agents reach it by, as `http://gateway.internal:8787`; the address that it listens on unless it is set.
+    /// URL of the gateway for agents, such as `http://gateway.internal:8787`; by default the listening address.
     pub(crate) agents_url: Option<String>,
 }
 
-/// Authentication of users. Without a setting the gateway is open to all that can reach it.
+/// Authentication of users. Without a setting, all clients that reach the gateway have access.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct AuthSettings {
-    /// A bearer token for each name.
+    /// A bearer token for each user name.
     pub(crate) tokens: BTreeMap<String, Secret>,
     /// A header in which a proxy names the user. The proxy has to remove it from requests of clients.
     pub(crate) trusted_header: Option<String>,
 }
 
-/// What this gateway shares with others that serve the same threads.
+/// The store that is shared with other gateways of the same threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ReplicaSettings {
-    /// The address of a Redis server, `redis://…`; without one the gateway is alone. It may have a password.
+    /// URL of a Redis server, `redis://…`, which may contain a password. Without it the gateway is alone.
     pub(crate) store: Option<Secret>,
-    /// What all keys there begin with.
+    /// Prefix of all keys.
     pub(crate) prefix: String,
-    /// After how long without a sign of life a gateway is taken for dead.
+    /// Time without a heartbeat after which a gateway counts as dead.
     pub(crate) lease: Seconds,
 }
 
@@ -113,27 +113,27 @@ impl Default for ReplicaSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Permission {
-    /// Ask a person: a run is interrupted for it, and the next one brings the answer. Clients before 1.0 are asked in
+    /// Ask the user by an interrupt, which the next run answers. Clients before 1.0 are asked in
     /// the stream.
     Ask,
-    /// The same, and clients before 1.0 are interrupted too.
+    /// Ask by an interrupt, also for clients before 1.0.
     AskByInterrupt,
-    /// Ask a person in the stream, which stays open meanwhile.
+    /// Ask the user in the stream, which stays open.
     AskInStream,
-    /// Allow once, whatever it is.
+    /// Allow each request once.
     Allow,
-    /// Reject once, whatever it is.
+    /// Reject each request once.
     Reject,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WhenBusy {
-    /// Refuse it.
+    /// Reject the new run.
     Reject,
-    /// Let it wait for its turn.
+    /// Queue the new run.
     Queue,
-    /// Stop the one that is going on.
+    /// Cancel the active run.
     Supersede,
 }
 
@@ -147,7 +147,7 @@ impl From<WhenBusy> for runs::WhenBusy {
     }
 }
 
-/// Why the settings cannot be used.
+/// The settings are invalid.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
     #[error("--config: {path}: {error}", path = .path.display())]
@@ -187,7 +187,7 @@ pub(crate) enum SettingsError {
 }
 
 impl Settings {
-    /// Reads the file, if there is one, and the environment.
+    /// Reads the file, if any, and the environment.
     pub(crate) fn load(file: Option<PathBuf>) -> Result<Self, SettingsError> {
         let settings = match file {
             None => Self::default(),
@@ -202,7 +202,7 @@ impl Settings {
         settings.with_environment()
     }
 
-    /// Takes an agent that has no name, where there is one, before all others.
+    /// Moves the agent without a name, if any, to the front.
     pub(crate) fn name_agent(&mut self, command: Option<String>, url: Option<String>) {
         if command.is_some() || url.is_some() {
             let token = url.as_ref().and_then(|_| variable(AGENT_TOKEN_VARIABLE));
@@ -232,16 +232,16 @@ impl Settings {
         }
     }
 
-    /// The settings as a file.
+    /// Returns the settings in the format of a file.
     pub(crate) fn to_toml(&self) -> Result<String, SettingsError> {
         Ok(toml::to_string_pretty(self)?)
     }
 }
 
-/// The name of an agent that was named nowhere.
+/// The name of an agent without a configured name.
 const UNNAMED: &str = "agent";
 
-/// The directory of sessions, as the absolute path that ACP wants.
+/// Returns the directory of sessions as an absolute path, which ACP requires.
 pub(crate) fn working_directory(cwd: Option<&Path>) -> Result<String, SettingsError> {
     let path = match cwd {
         Some(path) => std::path::absolute(path)?,

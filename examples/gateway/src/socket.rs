@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The agent of the chat.
 #[derive(Debug, Deserialize)]
 pub(crate) struct With {
-    /// The default agent unless one is named.
+    /// Name of the agent; by default that of the settings.
     agent: Option<String>,
 }
 

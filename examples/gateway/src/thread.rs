@@ -2,7 +2,7 @@
 use crate::access::Principal;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// A thread. The same id of another user, or with another agent, is another thread.
+/// A thread, identified by user, agent and id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ThreadKey {
     pub(crate) principal: Principal,
@@ -22,7 +22,7 @@ impl ThreadKey {
         Some(Self { principal: Principal::from(&*principal), agent, id })
     }
 
-    /// The path at which runs of the thread begin.
+    /// Returns the path for runs of the thread.
     pub(crate) fn path(&self) -> String {
         format!("/api/ai/agents/{}/chat", utf8_percent_encode(&self.agent, NON_ALPHANUMERIC))
     }

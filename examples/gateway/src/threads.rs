@@ -30,18 +30,18 @@ mod steering;
 
 pub(crate) use shared::Target;
 
-/// Stands between the number of a thread and that of a permission request in it.
+/// Separates the number of a thread from the number of a permission request.
 const INTERRUPT: &str = "-int-";
 
 #[derive(Debug)]
 struct Entry {
     name: String,
     lease: Lease,
-    /// Takes runs of a model's thread.
+    /// Sends runs to the task of a model's thread.
     model: Option<mpsc::Sender<ModelRunStart>>,
 }
 
-/// What all threads have in common, and the threads.
+/// All threads, and their shared parts.
 #[derive(Debug)]
 pub(crate) struct Threads {
     agents: BTreeMap<String, Agents>,
@@ -60,28 +60,28 @@ pub(crate) struct Threads {
     tasks: TaskTracker,
 }
 
-/// A run: the same id of another user names another run.
+/// A run, identified by user and id.
 type RunKey = (Principal, String);
 
-/// A run, until a while after its end.
+/// A run, which is kept for a while after its end.
 #[derive(Clone, Debug)]
 struct Kept {
-    /// Runs are numbered as they come.
+    /// Number of the run, in order of arrival.
     number: u64,
-    /// Whether it was begun here; else this is what is known of it.
+    /// Whether the run belongs to this gateway. Otherwise this is a copy.
     is_ours: bool,
     thread: ThreadKey,
-    /// Hash of the input, which a later input of the same id is compared with.
+    /// Hash of the input, compared with that of a repeated input.
     fingerprint: u64,
     log: Arc<RunLog>,
     cancel: CancellationToken,
-    /// Says that there is no room for it any more.
+    /// Cancelled when the run is removed for lack of space.
     forgotten: CancellationToken,
-    /// Says that others have all of it.
+    /// Cancelled when the store has all events.
     shared: CancellationToken,
-    /// Its spans, where they are wanted and it was begun here.
+    /// Its spans, if enabled, for a run of this gateway.
     timeline: Option<Arc<Timeline>>,
-    /// Its own span, likewise.
+    /// The span of the run itself.
     span: Option<TraceContext>,
 }
 
@@ -113,13 +113,13 @@ impl Threads {
         }
     }
 
-    /// The agents' names, the default one first.
+    /// Returns the names of the agents, the default first.
     pub(crate) fn agents(&self) -> impl Iterator<Item = &str> {
         let others = self.agents.keys().filter(|name| **name != self.default_agent);
         std::iter::once(&self.default_agent).chain(others).map(String::as_str)
     }
 
-    /// The servers of the page's tools.
+    /// Returns the servers of page tools.
     pub(crate) fn page_servers(&self) -> &PageServers {
         &self.page_servers
     }
@@ -128,17 +128,17 @@ impl Threads {
         &self.toolbox
     }
 
-    /// A number that nothing else has here.
+    /// Returns a number that is unique in this gateway.
     fn number(&self) -> u64 {
         self.numbered.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A name that nothing else has.
+    /// Returns a globally unique name.
     pub(crate) fn name(&self) -> String {
         self.replicas.name(self.number())
     }
 
-    /// What an agent can do; nothing for one that is not there.
+    /// Returns the capabilities of an agent; `None` for an unknown name.
     pub(crate) async fn capabilities(
         &self,
         agent: &str,
@@ -146,7 +146,7 @@ impl Threads {
         Some(self.agents.get(agent)?.capabilities(agent).await)
     }
 
-    /// Which agents can be reached.
+    /// Returns for each agent whether it can be reached.
     pub(crate) async fn readiness(&self) -> BTreeMap<&str, bool> {
         let tried =
             self.agents.iter().map(async |(name, agents)| (&**name, agents.is_ready().await));
@@ -157,8 +157,8 @@ impl Threads {
         &self.telemetry
     }
 
-    /// Begins a run with this agent or the default one, or follows the run that the same input began. `caller` is the span
-    /// of the request.
+    /// Begins a run with this agent or the default one, or follows the run of a repeated input. `caller` is the span of
+    /// the request.
     pub(crate) async fn start(
         self: &Arc<Self>,
         principal: Principal,
@@ -179,12 +179,12 @@ impl Threads {
         let started =
             self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded, caller);
         match started.await {
-            // A repeated request with the same answers gets the run that they resumed.
+            // A repeated request with the same answers receives the run that they resumed.
             Err(StartError::Resumed(other)) => match self.find(&run.0, &other).await? {
                 Some(log) => Ok(log.follow(0)?),
                 None => Err(StartError::Resumed(other)),
             },
-            // It was begun elsewhere.
+            // Another gateway has begun the run.
             Err(StartError::Known) => {
                 let _log = self.find(&run.0, &run.1).await?;
                 let known = lock(&self.runs)
@@ -196,7 +196,7 @@ impl Threads {
         }
     }
 
-    /// Stops a run; `false` when no such run is going on.
+    /// Stops a run. Returns `false` if it is not active.
     pub(crate) fn cancel(&self, principal: &Principal, run_id: &str) -> bool {
         let runs = lock(&self.runs);
         let run = runs.get(&(principal.clone(), run_id.to_owned()));
@@ -212,7 +212,7 @@ impl Threads {
         self.tasks.wait().await;
     }
 
-    /// Releases threads that the connections of agents have removed, until those end.
+    /// Releases threads that the connections of agents have removed, until the connections end.
     pub(crate) async fn release_removed(self: Arc<Self>, mut removed: UnboundedReceiver<String>) {
         while let Some(name) = removed.recv().await {
             let Some(key) = ThreadKey::of_name(&name) else { continue };
@@ -226,7 +226,7 @@ impl Threads {
         }
     }
 
-    /// The ACP agent of this name.
+    /// Returns the ACP agent with this name.
     fn acp(&self, agent: &str) -> Option<&AcpAgents> {
         match self.agents.get(agent)? {
             Agents::Acp(acp) => Some(acp),
@@ -236,19 +236,19 @@ impl Threads {
 }
 
 impl Entry {
-    /// Whether the thread is open under this lease.
+    /// Returns whether the thread is open under this lease.
     fn is_open(&self, lease: &Lease) -> bool {
         self.lease == *lease && !self.has_ended()
     }
 
-    /// Whether the task of a model's thread has ended.
+    /// Returns whether the task of a model's thread has ended.
     fn has_ended(&self) -> bool {
         self.model.as_ref().is_some_and(mpsc::Sender::is_closed)
     }
 }
 
 impl Kept {
-    /// Returns what is kept of a run that begins here.
+    /// Creates the record of a run that begins here.
     fn new(number: u64, thread: ThreadKey, fingerprint: u64, log: Arc<RunLog>) -> Self {
         Self {
             number,
@@ -264,7 +264,7 @@ impl Kept {
         }
     }
 
-    /// Follows it, if it is what the same input has begun.
+    /// Follows the run, if the input is a repetition of its own.
     fn follow_same(&self, thread: &ThreadKey, fingerprint: u64) -> Result<Reader, StartError> {
         if self.thread != *thread || self.fingerprint != fingerprint {
             return Err(StartError::OtherRun);
@@ -272,7 +272,7 @@ impl Kept {
         Ok(self.log.follow(0)?)
     }
 
-    /// Whether an input of its id goes on with it: some clients, as CopilotKit, resume an interrupted run under its own id.
+    /// Returns whether an input with the same id resumes the run, as some clients (CopilotKit) do after an interrupt.
     fn is_resumed_by(&self, thread: &ThreadKey, input: &RunAgentInput) -> bool {
         let interrupted =
             self.log.outcome().is_some_and(|outcome| outcome == RunOutcome::Interrupt);
@@ -281,7 +281,7 @@ impl Kept {
     }
 }
 
-/// The same for the same input.
+/// Returns the hash of an input.
 fn fingerprint(input: &RunAgentInput) -> u64 {
     let mut hasher = DefaultHasher::new();
     serde_json::to_vec(input).unwrap_or_default().hash(&mut hasher);

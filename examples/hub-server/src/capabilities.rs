@@ -18,42 +18,27 @@ pub enum Answers {
 
 /// Returns the capabilities of an agent from its `initialize` response.
 pub fn capabilities(name: &str, info: &InitializeResponse, asks: Answers) -> AgentCapabilities {
-    let mut capabilities = common(name);
-    if let (Some(identity), Some(agent)) = (&mut capabilities.identity, &info.agent_info) {
-        identity.name = Some(agent.title.clone().unwrap_or_else(|| agent.name.clone()));
-        identity.version = Some(agent.version.clone());
-    }
+    let identity = match &info.agent_info {
+        Some(agent) => IdentityCapabilities::new()
+            .with_name(agent.title.as_deref().unwrap_or(&agent.name))
+            .with_version(&*agent.version),
+        None => IdentityCapabilities::new().with_name(name),
+    };
     let prompt = info.agent_capabilities.as_ref().and_then(|it| it.prompt_capabilities.as_ref());
-    let mut input = MultimodalInputCapabilities::new();
-    input.image = Some(prompt.and_then(|prompt| prompt.image).unwrap_or_default());
-    input.audio = Some(prompt.and_then(|prompt| prompt.audio).unwrap_or_default());
-    input.file = Some(prompt.and_then(|prompt| prompt.embedded_context).unwrap_or_default());
-    let mut multimodal = MultimodalCapabilities::new();
-    multimodal.input = Some(input);
-    capabilities.multimodal = Some(multimodal);
-    let mut human = HumanInTheLoopCapabilities::new();
-    human.supported = Some(asks != Answers::Policy);
-    human.approvals = human.supported;
-    human.interrupts = Some(asks == Answers::Interrupts);
-    human.interventions = Some(true);
-    capabilities.human_in_the_loop = Some(human);
-    let mut state = StateCapabilities::new();
-    state.memory = Some(true);
-    capabilities.state = Some(state);
-    capabilities
-}
-
-fn common(name: &str) -> AgentCapabilities {
-    let mut capabilities = AgentCapabilities::new();
-    let mut identity = IdentityCapabilities::new();
-    identity.name = Some(name.to_owned());
-    identity.r#type = Some("acp".to_owned());
-    capabilities.identity = Some(identity);
-    let mut transport = TransportCapabilities::new();
-    (transport.streaming, transport.resumable) = (Some(true), Some(true));
-    capabilities.transport = Some(transport);
-    let mut reasoning = ReasoningCapabilities::new();
-    (reasoning.supported, reasoning.streaming) = (Some(true), Some(true));
-    capabilities.reasoning = Some(reasoning);
-    capabilities
+    let input = MultimodalInputCapabilities::new()
+        .with_image(prompt.and_then(|prompt| prompt.image).unwrap_or_default())
+        .with_audio(prompt.and_then(|prompt| prompt.audio).unwrap_or_default())
+        .with_file(prompt.and_then(|prompt| prompt.embedded_context).unwrap_or_default());
+    let human = HumanInTheLoopCapabilities::new()
+        .with_supported(asks != Answers::Policy)
+        .with_approvals(asks != Answers::Policy)
+        .with_interrupts(asks == Answers::Interrupts)
+        .with_interventions(true);
+    AgentCapabilities::new()
+        .with_identity(identity.with_type("acp"))
+        .with_transport(TransportCapabilities::new().with_streaming(true).with_resumable(true))
+        .with_reasoning(ReasoningCapabilities::new().with_supported(true).with_streaming(true))
+        .with_multimodal(MultimodalCapabilities::new().with_input(input))
+        .with_human_in_the_loop(human)
+        .with_state(StateCapabilities::new().with_memory(true))
 }

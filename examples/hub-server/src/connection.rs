@@ -65,7 +65,7 @@ pub(crate) struct Shared {
     pub(crate) began: Instant,
 }
 
-/// The hub, and what the program keeps beside it.
+/// The hub, and the state of the program for it.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) hub: Hub,

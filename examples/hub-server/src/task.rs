@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// How an agent is reached, and what it is offered.
+/// Transport of an agent, and the capabilities of its client.
 #[derive(Clone, Debug)]
 pub struct AgentSetup {
     /// Where the agent is.

@@ -1,4 +1,4 @@
-//! What waits in a thread beside its conversation: runs, calls, questions, settings.
+//! Waiting items of a thread outside of its conversation: runs, calls, questions, settings.
 use crate::Reply;
 use acp_types::v1::elicitation::ElicitationAction;
 use agent_tools::PageServer;
@@ -22,7 +22,7 @@ pub(crate) struct OpenRun {
     pub(crate) span: Option<TraceContext>,
 }
 
-/// What waits in a thread beside its conversation.
+/// Waiting items of a thread outside of its conversation.
 #[derive(Debug)]
 pub struct ThreadState {
     /// The MCP server with the page's tools.

@@ -1,6 +1,6 @@
 //! One server among those that share a store: leases, runs, and requests to other servers.
 //!
-//! A thread belongs to one owner while that is alive, since its agent's session is there. The events of its runs are in
+//! A thread belongs to one living owner, which has its agent's session. The events of its runs are in
 //! the store, where the others read them. When an owner dies, the others end its runs, and its threads become free.
 use crate::{Delivery, Lease, RunStore, StoreError};
 use agui_types::event::Event;

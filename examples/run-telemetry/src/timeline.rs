@@ -150,7 +150,7 @@ impl Timeline {
     pub fn so_far(&self) -> Value {
         let state = self.state();
         let messages: Vec<_> = state.messages(0, 0).collect();
-        json!({ "told": messages, "isOver": state.open == 0 })
+        json!({ "updates": messages, "isOver": state.open == 0 })
     }
 
     /// Returns the number of readers.

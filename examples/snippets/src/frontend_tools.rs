@@ -80,7 +80,7 @@ impl Thread {
 
     /// Returns the page's events so far.
     pub fn stream(&mut self, now: Duration) -> Vec<Event> {
-        self.tools.tick(now);
+        self.tools.handle_timeout(now);
         self.tools.drive(&mut self.answers, &mut self.translator);
         core::iter::from_fn(|| self.translator.poll_event()).collect()
     }

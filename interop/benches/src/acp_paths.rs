@@ -1,4 +1,4 @@
-//! The ways to read and to write the messages of ACP as types. A caller knows which method a line is of.
+//! Paths that decode and encode ACP messages as types. The method of each line is known in advance.
 use crate::corpus::{Case, Line};
 use crate::paths::Path;
 use acp_types::methods::{NotificationParams as _, RequestParams as _};
@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 
-/// What is compared: the base of every ratio first.
+/// Compared paths. The first is the base of each ratio.
 pub const OFFICIAL: &str = "acp schema, method known";
 pub const SDK: &str = "acp SDK, typed";
 pub const OWNED: &str = "ours: envelope, then by method";
 pub const OFFICIAL_WRITE: &str = "acp schema, to_vec";
 pub const WRITE: &str = "ours: written into a buffer";
 
-/// The cases of messages that have a type in both.
+/// Cases with messages that have a type in both crates.
 pub const CASES: &[&str] = &[
     "token_stream",
     "tool_heavy",
@@ -42,7 +42,7 @@ pub const CASES: &[&str] = &[
     "image_4m",
 ];
 
-/// The cases that consist of updates of a session.
+/// Cases that consist of session updates.
 fn is_updates(case: &Case) -> bool {
     case.lines.iter().all(|line| line.text.contains(r#""session/update""#))
 }
@@ -51,7 +51,7 @@ fn is_typed(case: &Case) -> bool {
     CASES.contains(&case.name)
 }
 
-/// All of them.
+/// Returns all paths.
 pub fn paths() -> Vec<Path> {
     let path = |name, run, fits| Path { name, run, fits };
     vec![
@@ -67,7 +67,7 @@ pub fn paths() -> Vec<Path> {
     ]
 }
 
-/// Reads each line, and keeps nothing.
+/// Decodes each line and drops the result.
 fn each(case: &Case, read: fn(&Line)) -> usize {
     for line in &case.lines {
         read(black_box(line));
@@ -75,7 +75,7 @@ fn each(case: &Case, read: fn(&Line)) -> usize {
     case.lines.len()
 }
 
-/// The kinds of messages in the cases, by what a caller knows of a line.
+/// Kinds of messages in the cases.
 fn with<T>(
     line: &Line,
     update: impl FnOnce() -> T,
@@ -109,7 +109,7 @@ fn official_typed(line: &Line) {
     );
 }
 
-/// What the SDK does with a notification on its way to a handler.
+/// Decodes a notification like the SDK on its way to a handler.
 fn sdk(line: &Line) {
     let TransportFrame::Single(RawJsonRpcMessage::Notification(notification)) =
         TransportFrame::parse_json(&line.text)
@@ -152,7 +152,7 @@ fn owned(line: &Line) {
     }
 }
 
-/// Values to write, by case: they are read at the first run, which is not measured.
+/// Values to encode, by case. They are decoded at the first run, which is not measured.
 struct Values<T> {
     read: fn(&Case) -> Vec<T>,
     of_case: Mutex<BTreeMap<&'static str, Arc<Vec<T>>>>,
@@ -166,7 +166,7 @@ impl<T> Values<T> {
         Self { read, of_case: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Writes each value, one buffer for all.
+    /// Encodes each value into the same buffer.
     fn write(&self, case: &Case, write: fn(&T, &mut Vec<u8>)) -> usize {
         let mut known = self.of_case.lock().expect("nobody panicked");
         let values =
@@ -243,7 +243,7 @@ impl Own {
     }
 }
 
-/// Writes a call up to its params, without its last brace.
+/// Writes a call up to its params, without the closing brace.
 fn write_call(
     method: &'static str,
     id: Option<&RequestId>,

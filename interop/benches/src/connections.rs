@@ -1,7 +1,7 @@
-//! Two ends of a connection in one program, on one thread, over a pipe in memory: what a typed message costs from one
-//! program's hands into the other's.
+//! Both sides of a connection on one thread, over an in-memory pipe: the cost of a typed message from the sender's
+//! call to the receiver's handler.
 use acp_types::client::Prompt;
-use acp_types::connection::{Context, Options, Peer, Sessions, v1};
+use acp_types::connection::{ConnectionOptions, Context, Peer, Sessions, v1};
 use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse, SessionNotification, StopReason};
 use acp_types::v1::session_setup::{NewSessionRequest, NewSessionResponse};
@@ -27,10 +27,10 @@ use tokio::task::{LocalSet, spawn_local, yield_now};
 use tokio_util::codec::{FramedRead, FramedWrite};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-/// A way to exchange so many messages.
+/// A function that exchanges this number of messages.
 pub type Connection = (&'static str, fn(usize));
 
-/// What each is measured with, the peer behind ours.
+/// Compared exchanges: name, own function, function of the official SDK.
 pub const CONNECTIONS: [(&str, Connection, Connection); 2] = [
     (
         "a notification",
@@ -44,13 +44,13 @@ pub const CONNECTIONS: [(&str, Connection, Connection); 2] = [
     ),
 ];
 
-/// The connection of this name.
+/// Returns the exchange with this name.
 pub fn connection(name: &str) -> Option<Connection> {
     let all = CONNECTIONS.into_iter().flat_map(|(_, ours, theirs)| [ours, theirs]);
     all.into_iter().find(|(known, _)| *known == name)
 }
 
-/// How much the pipe holds in each direction.
+/// Capacity of the pipe in each direction, in bytes.
 const PIPE: usize = 64 * 1024;
 
 const SESSION: &str = "sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW";
@@ -65,12 +65,12 @@ pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread().build().expect("a runtime")
 }
 
-/// The ends of the SDK are tasks of one thread; ours are futures of one task.
+/// The SDK runs its sides as tasks of one thread. The own sides are futures of one task.
 fn block_on_local(connection: impl Future<Output = ()>) {
     LocalSet::new().block_on(&runtime(), connection);
 }
 
-/// Takes and answers what comes, on both sides.
+/// Handles the messages of both sides.
 struct Typed(Arc<AtomicUsize>);
 
 fn internal(error: impl std::fmt::Display) -> ErrorObject {
@@ -121,7 +121,7 @@ impl v1::Client for Typed {
     }
 }
 
-/// An agent and a client: their drivers, and how to speak on each side.
+/// An agent and a client: their drivers, and the handle of each side.
 fn ours(
     counter: &Arc<AtomicUsize>,
 ) -> (impl Future<Output = io::Result<()>>, Peer, impl Future<Output = io::Result<()>>, Sessions) {
@@ -133,7 +133,7 @@ fn ours(
     };
     let ((reads, writes), (client_reads, client_writes)) = (ends(one), ends(other));
     let side = || Typed(Arc::clone(counter));
-    let options = Options::default();
+    let options = ConnectionOptions::default();
     let (agent, peer) = v1::connect_agent(side(), reads, writes, options);
     let initialize = InitializeRequest::new(ProtocolVersion::V1);
     let (client, sessions) =
@@ -150,7 +150,7 @@ async fn our_notifications(count: usize) {
         for _ in 0..count {
             peer.notify(black_box(&update)).await.expect("open");
         }
-        // The answer comes behind them.
+        // The response follows the notifications.
         session.prompt(prompt()).await.expect("open");
         sessions.peer().caught_up().await;
         sessions.shut_down();
@@ -203,7 +203,7 @@ async fn their_notifications(count: usize) {
     let sent = UntypedRole.builder().connect_with(theirs(one), async |to| -> Result<(), Error> {
         for _ in 0..count {
             to.send_notification(black_box(&update).clone())?;
-            // Its queue has no end; without this all would wait in it.
+            // The queue of the SDK is unbounded, and would hold all messages.
             yield_now().await;
         }
         is_done.await.map_err(|_| Error::internal_error())

@@ -1,17 +1,17 @@
-//! The cases: lines as agents and editors write them, generated, the same at each run; and recorded sessions.
+//! The cases: generated lines like those of agents and editors, deterministic, and recorded sessions.
 use jsonrpc_core::Kind;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-/// Lines that are read one after the other.
+/// A sequence of lines.
 pub struct Case {
     pub name: &'static str,
     pub lines: Vec<Line>,
-    /// The lines as they are in a stream.
+    /// The lines with line ends.
     pub stream: Vec<u8>,
 }
 
-/// One message; a caller that reads lines with a peer's types knows what it waits for.
+/// One message, with its kind for types that decode only one kind.
 #[derive(Clone)]
 pub struct Line {
     pub text: String,
@@ -26,7 +26,7 @@ impl Line {
 }
 
 impl Case {
-    /// Bytes of all lines, without line ends.
+    /// Returns the length of all lines, without line ends.
     pub fn bytes(&self) -> usize {
         self.lines.iter().map(|line| line.text.len()).sum()
     }
@@ -34,10 +34,10 @@ impl Case {
 
 const SESSION: &str = "sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW";
 
-/// The name of a case, and what makes its lines.
+/// The name of a case, and the function that generates its lines.
 pub type Named = (&'static str, fn() -> Vec<String>);
 
-/// All cases: mixes, then messages, small ones first.
+/// All cases: mixes, then single messages by size.
 pub const CASES: &[Named] = &[
     ("token_stream", || Mix::default().token_stream()),
     ("tool_heavy", || Mix::default().tool_heavy()),
@@ -63,7 +63,7 @@ pub const CASES: &[Named] = &[
     ("fs_read_16m", || often(response_of(15_800_000))),
 ];
 
-/// The case of this name.
+/// Returns the case with this name.
 pub fn case(name: &str) -> Case {
     let mut all = CASES.iter().chain(crate::translate_paths::CASES);
     let (name, lines) = all.find(|(known, _)| *known == name).expect("a case");
@@ -72,13 +72,13 @@ pub fn case(name: &str) -> Case {
     Case { name, lines, stream }
 }
 
-/// One message, so often that what a path does once for all lines does not count.
+/// Repeats one message, so that the setup of a path is negligible.
 fn often(text: String) -> Vec<String> {
     let copies = (200_000 / text.len()).clamp(1, 100);
     vec![text; copies]
 }
 
-/// Draws the same numbers at each run.
+/// Deterministic pseudo-random numbers.
 #[derive(Default)]
 struct Mix(u64);
 
@@ -131,20 +131,20 @@ impl Mix {
     }
 }
 
-/// A notification of this update.
+/// Returns a notification with this update.
 pub fn update(update: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{SESSION}","update":{update}}}}}"#
     )
 }
 
-/// A piece of what is said in this kind of update.
+/// Returns a chunk of text in this kind of update.
 pub fn chunk(kind: &str, text: &str) -> String {
     let text = json!(text);
     update(&format!(r#"{{"sessionUpdate":"{kind}","content":{{"type":"text","text":{text}}}}}"#))
 }
 
-/// As pydantic writes it: the members of a subclass last.
+/// Returns a chunk as pydantic writes it: members of a subclass last.
 pub fn chunk_with_tags_last(text: &str) -> String {
     let text = json!(text);
     update(&format!(
@@ -152,13 +152,13 @@ pub fn chunk_with_tags_last(text: &str) -> String {
     ))
 }
 
-/// A piece that comes with its number, so that no two lines differ in one string alone.
+/// Returns a numbered chunk, so that lines differ in more than one string.
 pub fn numbered_chunk(text: &str, number: usize) -> String {
     let line = chunk("agent_message_chunk", text);
     line.replacen(r#""params":{"#, &format!(r#""params":{{"_meta":{{"number":{number}}},"#), 1)
 }
 
-/// Pieces of one message, each with words of its own.
+/// Returns chunks of one message with different words.
 pub fn pieces(write: impl Fn(&str, usize) -> String) -> Vec<String> {
     let mut mix = Mix::default();
     (0..1000).map(|number| write(&mix.words(), number)).collect()
@@ -181,7 +181,7 @@ fn plan(entries: usize) -> String {
     update(&format!(r#"{{"sessionUpdate":"plan","entries":[{}]}}"#, vec![entry; entries].join(",")))
 }
 
-/// So much of a program.
+/// Returns source code of this length.
 pub fn code(bytes: usize) -> String {
     let line = "    let value = parse(\"number\", input)?;\n        // as it was written\n";
     line.repeat(bytes / line.len() + 1)
@@ -216,7 +216,7 @@ fn response_of(bytes: usize) -> String {
     json!({"jsonrpc": "2.0", "id": 9, "result": {"content": code(bytes)}}).to_string()
 }
 
-/// The messages of sessions with real agents, as those wrote them.
+/// Returns the messages of recorded sessions with real agents, unchanged.
 fn recorded() -> Vec<String> {
     #[derive(serde::Deserialize)]
     struct Record<'a> {

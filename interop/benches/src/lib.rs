@@ -1,4 +1,4 @@
-//! What reading JSON-RPC costs: [`corpus`] has the cases, [`paths`] the ways to read them, ours and those of peers.
+//! Cost of reading JSON-RPC: [`corpus`] defines the cases, [`paths`] the readers of this project and of others.
 //!
 //! `interop/benches/run` measures all of them and writes `RESULTS.md`.
 
@@ -11,7 +11,7 @@ pub mod translate_paths;
 
 use std::hint::black_box;
 
-/// What is measured, and nothing else: callgrind counts while this runs.
+/// The measured part: callgrind counts only during this function.
 #[inline(never)]
 pub fn measured(path: &paths::Path, case: &corpus::Case, rounds: usize) -> usize {
     (0..rounds).map(|_| (path.run)(black_box(case))).sum()

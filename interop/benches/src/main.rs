@@ -1,4 +1,4 @@
-//! `benches` prints what each path costs for each case, as `RESULTS.md` has it.
+//! Prints the cost of each path for each case, for `RESULTS.md`.
 use benches::connections::{self, CONNECTIONS};
 use benches::measure::{Costs, Goal, Sizes, allocations, callgrind, held, run, short, table};
 use benches::{corpus, paths};
@@ -9,9 +9,9 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match &args[..] {
         [] => all_of(|_| true),
-        // Some cases; the goals need token_stream, fs_read_256k and fs_read_16m.
+        // Only these cases. The goals require token_stream, fs_read_256k and fs_read_16m.
         [of, names @ ..] if of == "of" => all_of(|case| names.iter().any(|name| name == case)),
-        // What callgrind looks at.
+        // Runs under callgrind.
         [connection, name, count] if connection == "connection" => {
             let (_, exchange) = connections::connection(name).expect("a connection");
             exchange(count.parse().expect("a number"));
@@ -99,7 +99,7 @@ fn framing(costs: &Costs, sizes: &Sizes) {
         .print();
 }
 
-/// How many messages are exchanged; what a connection costs once does not count.
+/// Numbers of exchanged messages. The difference excludes the setup of a connection.
 const FEW: usize = 500;
 const MANY: usize = 3 * FEW;
 

@@ -1,5 +1,5 @@
-//! Measures paths over cases, and prints what each costs for each. The program runs itself under callgrind, once for each,
-//! and `allocations` beside itself.
+//! Measures each path over each case, and prints the costs. The program runs itself under callgrind, once for each
+//! pair, and the program `allocations`.
 use crate::corpus::{self, Case};
 use crate::paths::Path;
 use crate::{measured, paths};
@@ -10,10 +10,10 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many programs count at a time.
+/// Number of concurrent counting programs.
 const AT_ONCE: usize = 4;
 
-/// What one path costs for one case, all lines together.
+/// Cost of one path for one case, summed over its lines.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
     pub instructions: u64,
@@ -21,14 +21,14 @@ pub struct Cost {
     pub allocated: u64,
     pub peak: u64,
     pub time: Duration,
-    /// Time over that of the first path, the median of the rounds.
+    /// Time relative to the first path, median of the rounds.
     pub ratio: f64,
 }
 
-/// By path and case.
+/// Costs by path and case.
 pub type Costs = BTreeMap<(&'static str, &'static str), Cost>;
 
-/// Prints what these paths cost for these cases, and gives it back, with the number of lines and bytes of each case.
+/// Measures these paths over these cases and prints the tables. Returns costs and sizes.
 pub fn table(cases: &[&'static str], paths: &[Path]) -> (Costs, Sizes) {
     let mut costs = Costs::new();
     let mut sizes = BTreeMap::new();
@@ -52,10 +52,10 @@ pub fn table(cases: &[&'static str], paths: &[Path]) -> (Costs, Sizes) {
     (costs, sizes)
 }
 
-/// What callgrind looks at.
+/// Runs one path over one case, under callgrind.
 pub fn run(case: &str, path: &str, rounds: usize) {
     let (path, case) = (paths::path(path), corpus::case(case));
-    // What a path does once for a case is done before it is measured.
+    // The setup of a path is not measured.
     (path.run)(&case);
     measured(&path, &case, rounds);
 }
@@ -82,7 +82,7 @@ pub fn copied(case: &str, path: &str) -> u64 {
 fn measure(case: &Case, paths: &[Path], costs: &mut Costs) {
     let paths: Vec<_> = paths.iter().filter(|path| (path.fits)(case)).collect();
     let mut times = vec![Vec::new(); paths.len()];
-    // One warms up; the order changes with each round.
+    // The first round is a warm-up. The order changes with each round.
     for round in 0..10 {
         for at in 0..paths.len() {
             let at = (at + round) % paths.len();
@@ -113,7 +113,7 @@ fn measure(case: &Case, paths: &[Path], costs: &mut Costs) {
     }
 }
 
-/// Instructions and allocations of each path. What is counted does not change with what runs beside it.
+/// Returns instructions and allocations of each path. Both are independent of other running programs.
 fn counts(case: &str, paths: &[&Path]) -> Vec<(u64, [u64; 3])> {
     let count = |path: &Path| (instructions(case, path.name), allocations(&[case, path.name]));
     thread::scope(|scope| {
@@ -127,7 +127,7 @@ fn instructions(case: &str, path: &str) -> u64 {
     callgrind_with(&only, &[case, path])
 }
 
-/// The instructions of the whole program.
+/// Returns the instructions of the whole program with these arguments.
 pub fn callgrind(args: &[&str]) -> u64 {
     callgrind_with(&[], args)
 }
@@ -146,18 +146,18 @@ fn callgrind_with(options: &[&str], args: &[&str]) -> u64 {
     collected.and_then(|(_, count)| count.trim().parse().ok()).expect("a count")
 }
 
-/// How often something allocates, how many bytes, and how many were held at its height.
+/// Returns the number of allocations, the allocated bytes, and the growth of resident memory at the peak.
 pub fn allocations(args: &[&str]) -> [u64; 3] {
-    told("allocations", args)
+    printed("allocations", args)
 }
 
-/// How many bytes what never ends makes a reader hold at its height: resident ones, and allocated ones.
+/// Returns the peak memory of a reader of an endless input, in bytes: resident, and allocated.
 pub fn held(what: &str) -> [u64; 2] {
-    told("held", &[what])
+    printed("held", &[what])
 }
 
-/// What a program says that counts, beside this one.
-fn told<const N: usize>(name: &str, args: &[&str]) -> [u64; N] {
+/// Runs a counting program of the same folder, and returns the numbers that it prints.
+fn printed<const N: usize>(name: &str, args: &[&str]) -> [u64; N] {
     let program: PathBuf = std::env::current_exe().expect("a path").with_file_name(name);
     let output = Command::new(program).args(args).output().expect(name);
     let said = String::from_utf8_lossy(&output.stdout);
@@ -165,7 +165,7 @@ fn told<const N: usize>(name: &str, args: &[&str]) -> [u64; N] {
     counts.try_into().expect("as many counts")
 }
 
-/// How many more bytes the system held for this program at the height of what is done.
+/// Returns by how many bytes the resident memory of this process grew at the peak of a call.
 pub fn resident(what: impl FnOnce()) -> u64 {
     let most = || {
         let status = fs::read_to_string("/proc/self/status").expect("Linux");
@@ -173,14 +173,14 @@ pub fn resident(what: impl FnOnce()) -> u64 {
         let kibibytes: u64 = line.trim_end_matches("kB").trim().parse().expect("a number");
         1024 * kibibytes
     };
-    // Forgets how much was held before.
+    // Resets the peak.
     fs::write("/proc/self/clear_refs", "5").expect("Linux");
     let before = most();
     what();
     most() - before
 }
 
-/// The number of lines and bytes of each case.
+/// Lines and bytes of each case.
 pub type Sizes = BTreeMap<&'static str, (usize, usize)>;
 
 fn print(
@@ -209,7 +209,7 @@ fn print(
     }
 }
 
-/// A number in few digits.
+/// Formats a number with few digits.
 pub fn short(number: f64) -> String {
     match number {
         ..1e3 => format!("{number:.0}"),
@@ -219,25 +219,25 @@ pub fn short(number: f64) -> String {
     }
 }
 
-/// What the project holds itself to.
+/// A goal of the project.
 pub struct Goal {
     pub what: &'static str,
     pub is: f64,
-    /// Time over time, where that is measured in one program.
+    /// Ratio of times, if both are measured in one program.
     pub time: Option<f64>,
     pub must: f64,
     pub target: f64,
-    /// Whether more is better.
+    /// Whether a larger value is better.
     pub is_ratio: bool,
 }
 
 impl Goal {
-    /// A ratio of instructions and one of times: more is better.
+    /// Creates a goal for a ratio of instructions and one of times. Larger is better.
     pub fn ratio(what: &'static str, (is, time): (f64, f64), must: f64, target: f64) -> Self {
         Self { what, is, time: Some(time), must, target, is_ratio: true }
     }
 
-    /// A figure: less is better.
+    /// Creates a goal for a figure. Smaller is better.
     pub fn at_most(what: &'static str, is: f64, must: f64, target: f64) -> Self {
         Self { what, is, time: None, must, target, is_ratio: false }
     }

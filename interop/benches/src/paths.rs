@@ -1,4 +1,4 @@
-//! The ways to read a case. Each gives a number that hangs on what it read, so that nothing is left out.
+//! Paths that read a case. Each returns a number that depends on its result, so that the optimizer removes nothing.
 use crate::connections::runtime;
 use crate::corpus::{Case, Line};
 use agent_client_protocol::TransportFrame;
@@ -18,18 +18,18 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, repeat};
 use tokio_util::codec::{Decoder as _, FramedRead, LinesCodec};
 
-/// One way to read the lines of a case.
+/// A path: one way to read the lines of a case.
 pub struct Path {
     pub name: &'static str,
     pub run: fn(&Case) -> usize,
-    /// Which cases it can read.
+    /// Returns whether the path can read a case.
     pub fits: fn(&Case) -> bool,
 }
 
-/// How much of a stream is there at once.
+/// Size of one read of a stream, in bytes.
 const READ: usize = 4096;
 
-/// All ways to get at a line's message, ours first.
+/// Returns all paths from a line to its message, those of this project first.
 pub fn paths() -> Vec<Path> {
     let any = |_: &Case| true;
     let updates =
@@ -93,7 +93,7 @@ pub fn paths() -> Vec<Path> {
     ]
 }
 
-/// The path of this name.
+/// Returns the path with this name.
 pub fn path(name: &str) -> Path {
     let all = paths().into_iter().chain(crate::acp_paths::paths());
     let mut all = all.chain(crate::translate_paths::paths());
@@ -110,7 +110,7 @@ fn each<'a, T, E: std::fmt::Debug>(
     case.lines.len()
 }
 
-/// What a program that routes the updates of an agent looks at, beside method and id.
+/// Finds the members that route an update, besides method and id: the session and the kind of update.
 fn named<'a>(peeked: Peeked<'a>) -> (Peeked<'a>, [Option<&'a str>; 2]) {
     let kind = peeked.param(&["update", "sessionUpdate"]);
     (peeked, [peeked.param(&["sessionId"]), kind])
@@ -167,7 +167,7 @@ fn lines(case: &Case, look: impl Fn(&str)) -> usize {
     count
 }
 
-/// For a reader that looks at the bytes itself, such as `peek`.
+/// Splits lines without validation, for a reader that validates them, such as `peek`.
 fn lines_as_bytes(case: &Case) -> usize {
     let (mut lines, mut count) = (
         Lines::default()
@@ -195,7 +195,7 @@ fn lines_codec(case: &Case) -> usize {
     count
 }
 
-/// The work of a proxy that traces a session; nothing is recorded here, because no request is open.
+/// The work of a tracing proxy. No span is recorded, because no request is open.
 fn tracker(case: &Case) -> usize {
     let mut tracker = Tracker::new(Policy::default());
     for line in &case.lines {
@@ -208,19 +208,19 @@ fn tracker(case: &Case) -> usize {
     case.lines.len()
 }
 
-/// What a proxy does: looks at each line, and passes on its bytes.
+/// The work of a proxy: it peeks each line and forwards its bytes.
 pub struct Forward {
     lines: Lines,
     out: Vec<u8>,
 }
 
 impl Forward {
-    /// With room for what it passes on.
+    /// Creates a proxy with a buffer for the whole case.
     pub fn new(case: &Case) -> Self {
         Self { lines: Lines::default(), out: Vec::with_capacity(case.stream.len()) }
     }
 
-    /// Passes on the lines of a case.
+    /// Forwards the lines of a case.
     pub fn pass(&mut self, case: &Case) -> usize {
         self.out.clear();
         let mut count = 0;
@@ -239,19 +239,19 @@ impl Forward {
     }
 }
 
-/// How much comes of what never ends, in bytes.
+/// Length of an endless input, in bytes.
 pub const ENDLESS: usize = 1024 * 1024 * 1024;
 
-/// What may come without an end.
+/// An input without an end.
 #[derive(Clone, Copy)]
 pub enum Endless {
-    /// A line, into [`Lines`].
+    /// A line, read by [`Lines`].
     Line,
-    /// The same, read through the codec.
+    /// A line, read by the codec.
     CodecLine,
 }
 
-/// Takes so much, in pieces, of what has no end; then a message, where one can follow.
+/// Reads `size` bytes of an endless input in pieces, and then a message. Asserts one error and, after it, the message.
 pub fn endless(what: Endless, limit: usize, size: usize, piece: &[u8]) {
     let pieces = iter::repeat_n(black_box(piece), size / piece.len());
     let errors = match what {

@@ -1,5 +1,5 @@
-//! The ways from a line of an agent to the bytes that a page is sent: the pieces of one message, in a turn that has begun.
-//! The official crates need a program between them; here it is the shortest that can be, without any state.
+//! Paths from a line of an agent to the bytes for a page: chunks of one message within a turn.
+//! The official crates are connected by the shortest possible program, which has no state.
 use crate::corpus::{self, Case, Line, Named};
 use crate::paths::Path;
 use acp_types::client;
@@ -23,13 +23,13 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// What is compared: the base of every ratio first.
+/// Compared paths. The first is the base of each ratio.
 pub const OFFICIAL: &str = "acp schema, then ag-ui";
 pub const SDK: &str = "acp SDK, then ag-ui";
 pub const TYPED: &str = "ours: types, Translator, write_event";
 pub const HUB: &str = "ours: Hub, line in, numbered frame out";
 
-/// The cases of this comparison: pieces of one message.
+/// Cases of this comparison: chunks of one message.
 pub const CASES: &[Named] = &[
     ("pieces", || corpus::pieces(|words, _| corpus::chunk(AGENT, words))),
     ("pieces_esc", || {
@@ -50,10 +50,10 @@ pub const CASES: &[Named] = &[
 
 const AGENT: &str = "agent_message_chunk";
 
-/// The identifier that the official crates' program gives the message.
+/// Message id in the program with the official crates.
 const ID: &str = "msg-1";
 
-/// All of them.
+/// Returns all paths.
 pub fn paths() -> Vec<Path> {
     let fits = |case: &Case| case.name == "token_stream" || case.name.starts_with("pieces");
     let path = |name, run| Path { name, run, fits };
@@ -66,14 +66,14 @@ pub fn paths() -> Vec<Path> {
     ]
 }
 
-/// A turn that has begun, and what it last wrote.
+/// A turn in progress, and its last output.
 pub struct Turn {
     translator: Translator,
-    /// The hub with a run in the session of the first line.
+    /// A hub with a run in the session of the first line.
     hub: Option<Hub>,
-    /// Events that the log of the run keeps as they were sent.
+    /// Number of events that the log of the run keeps without compaction.
     log: usize,
-    /// What is written for one line.
+    /// Output for one line.
     pub out: Vec<u8>,
 }
 
@@ -89,10 +89,10 @@ impl Default for Turn {
     }
 }
 
-/// The bench has no clock.
+/// The time of each input: there is no clock.
 const NOW: Duration = Duration::ZERO;
 
-/// A hub with a run that has sent its prompt, in the session that a line names.
+/// Creates a hub with a run that has sent its prompt, in the session of a line.
 fn begun(line: &str, log: usize) -> Hub {
     let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
     let session = line["params"]["sessionId"].as_str().expect("a session");
@@ -119,7 +119,7 @@ fn begun(line: &str, log: usize) -> Hub {
 type OfficialUpdate = JsonRpcMessage<Notification<official::SessionNotification>>;
 
 impl Turn {
-    /// Decodes the line as a type, and gives it to the translator.
+    /// Decodes the line as a type and translates it.
     pub fn typed(&mut self, line: &str) {
         let Ok(Message::Notification(update)) = Message::decode(line) else {
             panic!("not a notification")
@@ -132,7 +132,7 @@ impl Turn {
         }
     }
 
-    /// Takes the way of a program: through the connection, the conversation and the log of the run.
+    /// Handles the line like a program: by the connection, the conversation and the log of the run.
     pub fn hub(&mut self, line: &str) {
         let hub = self.hub.get_or_insert_with(|| begun(line, self.log));
         hub.handle_line(Ok(line), NOW);
@@ -141,13 +141,13 @@ impl Turn {
         }
     }
 
-    /// Decodes the line as the official types do, and writes with the crate of AG-UI.
+    /// Decodes the line with the official types, and writes the event with the official AG-UI crate.
     pub fn official(&mut self, line: &str) {
         let message: OfficialUpdate = serde_json::from_str(line).expect("a message");
         self.say(message.into_inner().params.expect("params").update);
     }
 
-    /// Takes the line as the official SDK does on its way to a handler.
+    /// Decodes the line like the official SDK on its way to a handler.
     pub fn sdk(&mut self, line: &str) {
         let TransportFrame::Single(RawJsonRpcMessage::Notification(notification)) =
             TransportFrame::parse_json(line)
@@ -180,7 +180,7 @@ impl Turn {
 }
 
 thread_local! {
-    /// Turns that go on, by path and case: what a turn does at its begin is done at the first run, which is not measured.
+    /// Turns in progress, by path and case. They begin at the first run, which is not measured.
     static TURNS: RefCell<BTreeMap<(&'static str, &'static str), Turn>> = RefCell::default();
 }
 
@@ -196,7 +196,7 @@ fn each(path: &'static str, case: &Case, take: fn(&mut Turn, &str)) -> usize {
     case.lines.len()
 }
 
-/// Takes a turn of so many pieces, and gives how many bytes it wrote.
+/// Handles a turn of this number of chunks. Returns the number of written bytes.
 pub fn turn(path: &str, pieces: usize) -> usize {
     let take = if path == "typed" { Turn::typed } else { Turn::hub };
     // A long turn is compacted.
@@ -209,7 +209,7 @@ pub fn turn(path: &str, pieces: usize) -> usize {
     written
 }
 
-/// What the turns of all paths say for a case: the same.
+/// Returns the text that all paths write for a case, which is the same.
 pub fn said(case: &Case, take: fn(&mut Turn, &str)) -> Vec<String> {
     let mut turn = Turn::default();
     case.lines.iter().for_each(|line| take(&mut turn, &line.text));

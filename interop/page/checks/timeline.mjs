@@ -9,8 +9,8 @@ const step = (page, name) => page.getByRole("row", { name });
 /** Returns the states of the steps, by name. */
 async function states(page) {
   const rows = await panel(page).locator("tbody tr").all();
-  const told = await Promise.all(rows.map(async (row) => [await row.getByRole("rowheader").innerText(), await row.locator("td").nth(2).innerText()]));
-  return Object.fromEntries(told);
+  const shown = await Promise.all(rows.map(async (row) => [await row.getByRole("rowheader").innerText(), await row.locator("td").nth(2).innerText()]));
+  return Object.fromEntries(shown);
 }
 
 export const checks = [
@@ -41,9 +41,9 @@ export const checks = [
       await turnEnd(page).waitFor();
       await step(page, /^session\/request_permission .* done$/).waitFor();
       await page.waitForFunction(() => !document.querySelector("#timeline").innerText.includes("running"));
-      const told = await states(page);
-      const names = Object.keys(told);
-      assert.deepEqual(Object.values(told), names.map(() => "done"));
+      const shown = await states(page);
+      const names = Object.keys(shown);
+      assert.deepEqual(Object.values(shown), names.map(() => "done"));
       const tree = ["POST /api/ai/chat", "run demo", "invoke_agent", "execute_tool", "session/request_permission"];
       for (const name of tree) assert.ok(names.some((it) => it.startsWith(name)), `${name} in ${names}`);
       assert.equal(names.filter((name) => name === "run demo").length, 1, "spans with one name are one entry");
@@ -58,7 +58,7 @@ export const checks = [
       await page.reload();
       await fold(page).click();
       await step(page, /^session\/request_permission .* done$/).waitFor();
-      assert.deepEqual(await states(page), told, "the states are the same after a reload");
+      assert.deepEqual(await states(page), shown, "the states are the same after a reload");
 
       await send(page, "error");
       await turnEnd(page, 2).waitFor();

@@ -22,10 +22,10 @@ const span = (id, parent, start, end, code) => ({
   },
 });
 
-/** @param {any[]} told */
-function spans(...told) {
+/** @param {any[]} read */
+function spans(...read) {
   const all = new Spans();
-  for (const it of told) all.add("run", it);
+  for (const it of read) all.add("run", it);
   return all;
 }
 
@@ -63,10 +63,10 @@ test("spans beyond the limit are counted", () => {
 test("spans are read until the end of the response", async () => {
   const body = [span("a", undefined, 0), span("a", undefined, 0, 1)].map((it) => `data: ${JSON.stringify(it)}\n\n`).join(": heartbeat\n\n");
   /** @type {any[]} */
-  const told = [];
+  const read = [];
   /** @type {number[]} */
   const times = [];
-  const to = { told: (/** @type {any} */ it) => told.push(it), time: (/** @type {number} */ time) => times.push(time) };
+  const to = { update: (/** @type {any} */ it) => read.push(it), time: (/** @type {number} */ time) => times.push(time) };
   /** @type {string[]} */
   const paths = [];
   const send = async (/** @type {string} */ path) => {
@@ -76,13 +76,13 @@ test("spans are read until the end of the response", async () => {
   const { signal } = new AbortController();
   await readSpans("a/b", to, signal, send);
   assert.deepEqual(paths, ["/api/ai/chat/runs/a%2Fb/spans"]);
-  assert.deepEqual(told.map((it) => it.span.endTimeUnixNano === undefined), [true, false]);
+  assert.deepEqual(read.map((it) => it.span.endTimeUnixNano === undefined), [true, false]);
   assert.deepEqual(times, [Date.UTC(2026, 10, 20, 20)]);
-  told.length = 0;
-  const answers = [{ told: [span("b", undefined, 0)], isOver: false }, { told: [span("b", undefined, 0, 1)], isOver: true }];
+  read.length = 0;
+  const answers = [{ updates: [span("b", undefined, 0)], isOver: false }, { updates: [span("b", undefined, 0, 1)], isOver: true }];
   await readSpans("b", to, signal, async () => Response.json(answers.shift()));
-  assert.deepEqual(told.map((it) => it.span.endTimeUnixNano === undefined), [true, false], "what another gateway tells is asked for again");
+  assert.deepEqual(read.map((it) => it.span.endTimeUnixNano === undefined), [true, false], "updates of another gateway are requested again");
   await readSpans("a", to, signal, async () => new Response(body, { status: 404 }));
   await readSpans("a", to, signal, () => Promise.reject(new TypeError("no network")));
-  assert.equal(told.length, 2);
+  assert.equal(read.length, 2);
 });

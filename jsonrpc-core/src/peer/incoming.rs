@@ -3,7 +3,7 @@
 use super::Peer;
 #[cfg(doc)]
 use crate::ErrorCode;
-use crate::decode_error::DecodeError;
+use crate::decode_error::MessageError;
 use crate::framing::FrameError;
 use crate::message::{Kind, Notification, Request, Response};
 use crate::{ErrorObject, RequestId};
@@ -66,7 +66,7 @@ pub enum LineError {
     Frame(#[from] FrameError),
     /// The line could not be decoded.
     #[error(transparent)]
-    Decode(#[from] DecodeError),
+    Decode(#[from] MessageError),
 }
 
 impl LineError {

@@ -12,7 +12,7 @@ use core::fmt;
 /// assert_eq!(message.id(), Some(&1.into()));
 /// assert_eq!((diagnostics[0].code, &*diagnostics[0].pointer), (DiagnosticCode::MissingVersion, ""));
 /// assert_eq!(diagnostics[0].to_string(), "missing_version: expected member `jsonrpc`");
-/// # Ok::<(), jsonrpc_core::DecodeError>(())
+/// # Ok::<(), jsonrpc_core::MessageError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -76,7 +76,7 @@ proptest! {
         let Ok(Document::Batch(batch)) = Document::decode(&text) else {
             return Err(TestCaseError::fail(text));
         };
-        let shown = |decoded: Result<Message<'_>, _>| decoded.map(Message::into_owned).map_err(|error: jsonrpc_core::DecodeError| {
+        let shown = |decoded: Result<Message<'_>, _>| decoded.map(Message::into_owned).map_err(|error: jsonrpc_core::MessageError| {
             error.to_string()
         });
         let found: Vec<_> = batch.messages().map(shown).collect();

@@ -1,7 +1,7 @@
 //! The result of each kind of odd input; the crate documentation has the same table.
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{DecodeError, ErrorCode, Message, PeekError, Response, Shape, peek};
+use jsonrpc_core::{ErrorCode, Message, MessageError, PeekError, Response, Shape, peek};
 use proptest::prelude::*;
 use std::error::Error;
 
@@ -10,7 +10,7 @@ fn outcome(text: &str) -> String {
     shown(&Message::decode(text))
 }
 
-fn shown(decoded: &Result<Message<'_>, DecodeError>) -> String {
+fn shown(decoded: &Result<Message<'_>, MessageError>) -> String {
     match decoded {
         Ok(message) => {
             let id = message.id().map(|id| format!(" {id:?}")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Peeking agrees with decoding, and with serde_json.
 use crate::json;
 use jsonrpc_core::{
-    DecodeError, ErrorObject, Head, JsonStr, Kind, Message, Payload, PeekError, Peeked, Shape,
+    ErrorObject, Head, JsonStr, Kind, Message, MessageError, Payload, PeekError, Peeked, Shape,
     peek, peek_envelope, peek_member, wire,
 };
 use proptest::prelude::*;
@@ -57,18 +57,20 @@ fn read(text: &str) -> Value {
 
 /// Returns whether decoding rejects for this reason what peeking accepts: only decoding reads error objects, and reads
 /// the method, the id and names as strings, which cannot contain lone surrogates.
-fn only_decode_minds(error: &DecodeError, peek: &Peeked<'_>, text: &str) -> bool {
+fn only_decode_minds(error: &MessageError, peek: &Peeked<'_>, text: &str) -> bool {
     let is_string_without_value =
         |string: Option<JsonStr<'_>>| string.is_some_and(|string| string.decode().is_none());
     match error {
-        DecodeError::ErrorObject { .. } => {
+        MessageError::ErrorObject { .. } => {
             peek.error().is_some_and(|error| wire::decode::<ErrorObject>(error).is_err())
         }
-        DecodeError::Shape { problem: Shape::Method, .. } => is_string_without_value(peek.method()),
-        DecodeError::Shape { problem: Shape::Id, .. } => {
+        MessageError::Shape { problem: Shape::Method, .. } => {
+            is_string_without_value(peek.method())
+        }
+        MessageError::Shape { problem: Shape::Id, .. } => {
             is_string_without_value(peek.id().and_then(JsonStr::new))
         }
-        DecodeError::Syntax { .. } => {
+        MessageError::Syntax { .. } => {
             serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text).is_err()
         }
         _ => false,

@@ -2,7 +2,7 @@
 //!
 //! Spec: [Examples](https://www.jsonrpc.org/specification#examples) (JSON-RPC 2.0)
 use jsonrpc_core::{
-    Batch, DecodeError, Document, ErrorCode, ErrorObject, Message, Request, Response,
+    Batch, Document, ErrorCode, ErrorObject, Message, MessageError, Request, Response,
 };
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn answer(text: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn answer_one(message: Result<Message<'_>, DecodeError>, out: &mut Vec<u8>) {
+fn answer_one(message: Result<Message<'_>, MessageError>, out: &mut Vec<u8>) {
     match message {
         Ok(Message::Request(request)) => {
             let result = call(&request);

@@ -83,6 +83,7 @@ macro_rules! params {
         pub enum $Name {
             $(
                 #[doc = concat!("`", $method, "`")]
+                #[doc(alias = $method)]
                 $Variant(Box<$Params>),
             )+
             /// A method that this crate does not know.

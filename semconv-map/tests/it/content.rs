@@ -1,3 +1,4 @@
+//! Content of messages and tool calls on spans, and its limits.
 use crate::lines::{
     error, permission, prompt, request, result, stop, text, tool, tool_status, update,
 };

@@ -1,3 +1,4 @@
+//! Finish reasons of turns.
 use crate::lines::{prompt, stop};
 use crate::spans::{A2C, C2A, Run};
 use acp_types::v1::prompt_turn::StopReason;

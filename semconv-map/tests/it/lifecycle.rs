@@ -1,3 +1,4 @@
+//! Spans of requests, from the request to the response.
 use crate::lines::{error, notification, prompt, request, result, tool};
 use crate::spans::{A2C, C2A, Run, shown};
 use acp_types::methods::{self, MethodKind, Receiver};

@@ -1,3 +1,4 @@
+//! Limits of the tracker, and the counters of what they drop.
 use crate::lines::{prompt, request, result, stop, text, tool, tool_status, update};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::{ClosedBy, Limits, Policy, Record, Tracker};

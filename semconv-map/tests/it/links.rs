@@ -1,3 +1,4 @@
+//! Links from a turn to turns of its past.
 use crate::lines::{prompt, request, result, stop};
 use crate::spans::{A2C, C2A, Run, Span};
 use semconv_map::{Attribute, Policy};

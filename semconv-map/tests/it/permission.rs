@@ -1,3 +1,4 @@
+//! Spans and events of permission requests.
 use crate::lines::{chose, error, permission, prompt, result, stop, tool};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::Policy;

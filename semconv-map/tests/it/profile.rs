@@ -1,3 +1,4 @@
+//! Names of attributes in each profile.
 use crate::lines::{prompt, request, result, stop, tool};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::content::Capture;

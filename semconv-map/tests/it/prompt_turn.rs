@@ -1,3 +1,4 @@
+//! Spans of turns.
 use crate::lines::{error, notification, prompt, request, result, stop, text, tool, update};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::content::Capture;

@@ -1,3 +1,4 @@
+//! Spans of subagents.
 use crate::lines::{notification, prompt, request, result, stop, text, tool, tool_status, update};
 use crate::spans::{A2C, C2A, Run, Span};
 use semconv_map::content::{Capture, Gate};

@@ -1,3 +1,4 @@
+//! Spans of tool calls.
 use crate::lines::{
     error, permission, prompt, request, result, stop, text, tool, tool_status, update,
 };

@@ -1,3 +1,4 @@
+//! Trace context in `_meta`, as W3C defines it.
 use crate::lines::{prompt, request};
 use crate::spans::{A2C, C2A, Run};
 use proptest::prelude::*;

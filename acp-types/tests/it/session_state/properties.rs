@@ -1,7 +1,7 @@
 //! Properties of the session state, for any conversation.
 use super::{UpdateV1, UpdateV2, again_v1, again_v2, chunk, told_v1, told_v2, v2};
 use crate::shapes;
-use acp_types::session_state::{Change, Entry, Limits, SessionState};
+use acp_types::session_state::{Change, Entry, SessionState, StateLimits};
 use jsonrpc_core::wire;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -139,7 +139,7 @@ proptest! {
     /// No limit is exceeded, for any limits.
     #[test]
     fn limits_are_never_exceeded(updates in conversation(), entries in 1..4_usize) {
-        let mut limits = Limits::default();
+        let mut limits = StateLimits::default();
         (limits.entries, limits.names, limits.blocks, limits.changes) = (entries, 1, 1, 3);
         let mut state = SessionState::new(limits);
         for update in updates {

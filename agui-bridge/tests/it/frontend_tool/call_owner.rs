@@ -104,13 +104,13 @@ fn owner_of_a_v2_call_follows_from_its_names() {
         assert_eq!(tools.handle_update_v2(&update, at(0)), owner, "{update:?}");
     }
     assert_eq!(call(&mut tools, "park", 0).as_str(), "t1");
-    tools.tick(at(14_000));
+    tools.handle_timeout(at(14_000));
     assert_eq!(actions(&mut tools), [], "a call of its own runs");
     assert_eq!(
         tools.handle_update_v2(&report("own", "Bash", "cancelled"), at(14_000)),
         CallOwner::Agent
     );
-    tools.tick(at(14_100));
+    tools.handle_timeout(at(14_100));
     assert_eq!(actions(&mut tools), [Action::EndRun { parked: vec!["t1".into()] }]);
 }
 

@@ -151,7 +151,7 @@ fn parked_calls_end_the_stream_and_resume() {
     for id in ["t2", "t1"] {
         thread.tools.handle_call(NewCall::new("park", raw(&json!({"of": id}))), at(2)).unwrap();
     }
-    thread.tools.tick(at(102));
+    thread.tools.handle_timeout(at(102));
     thread.drive();
     let first = thread.brief();
     assert_eq!(first.last().unwrap(), r#"RUN_FINISHED ["t2","t1"]"#);
@@ -192,19 +192,19 @@ fn partial_answer_in_the_stream_ends_the_run_again() {
         call.agent_id = Some(id.into());
         thread.tools.handle_call(call, at(1)).unwrap();
     }
-    thread.tools.tick(at(101));
+    thread.tools.handle_timeout(at(101));
     thread.drive();
     assert_eq!(thread.brief().last().unwrap(), r#"RUN_FINISHED ["t1","t2"]"#);
 
     thread.begin(true, 1_000);
     let delivered = thread.tools.complete(&"t1".into(), ToolResult::text("done"), at(1_000));
     assert_eq!(delivered, Completion::Delivered);
-    thread.tools.tick(at(1_100));
+    thread.tools.handle_timeout(at(1_100));
     thread.drive();
     assert_eq!(thread.brief(), ["RUN_STARTED", "RUN_FINISHED []"]);
     assert!(thread.tools.is_waiting());
 
-    thread.tools.tick(at(51_000));
+    thread.tools.handle_timeout(at(51_000));
     thread.begin(true, 60_000);
     thread.end_turn();
     assert_eq!(thread.brief(), ["RUN_STARTED", "RUN_FINISHED []"]);

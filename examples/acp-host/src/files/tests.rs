@@ -75,7 +75,7 @@ fn no_path_leads_out_of_the_root() {
     for way in ways {
         let read = read(&root, &way).unwrap_err();
         let written = write(&root, &way).map_err(|error| error.code);
-        // `root//tmp/secret` is a path below the root, where there is no such thing yet.
+        // `root//tmp/secret` is a path below the root, which does not exist yet.
         if way.contains("//") {
             assert_eq!((read.code, written), (RESOURCE_NOT_FOUND, Ok(())), "{way}");
         } else {

@@ -1,4 +1,4 @@
-//! Requests that another gateway has to answer, because the thread is there.
+//! Forwarding of requests to the gateway that owns the thread.
 use crate::access::Principal;
 use crate::server::{self, MAX_BODY, Refusal, read_body};
 use crate::threads::{Target, Threads};
@@ -67,14 +67,14 @@ mod method {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Forwarded;
 
-/// Forwards a request about a thread, a run or a question to the gateway that has it.
+/// Forwards a request about a thread, a run or a question to its owner.
 pub(crate) async fn to_its_owner(
     State(threads): State<Arc<Threads>>,
     params: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
     next: Next,
 ) -> Response {
-    // Whatever is wrong with them, the routes say.
+    // The routes report invalid parameters.
     let Ok(params) = params else { return next.run(request).await };
     match elsewhere(&threads, &params, request).await {
         Ok(Answered::Elsewhere(response)) => response,
@@ -83,7 +83,7 @@ pub(crate) async fn to_its_owner(
     }
 }
 
-/// Gateway that answers a request.
+/// The gateway that answers a request.
 enum Answered {
     Here(Request),
     Elsewhere(Response),
@@ -102,7 +102,7 @@ async fn elsewhere(
     let param = |name: &str| params.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
     let target = match (param("interrupt_id"), param("run_id"), param("thread"), param("agent")) {
         (Some(id), ..) => Target::Interrupt(id),
-        // What it says is read anywhere, its spans are not.
+        // Any gateway can read the events of a run, but only its owner the spans.
         (None, Some(id), ..)
             if request.method() == Method::POST || request.uri().path().ends_with("/spans") =>
         {
@@ -139,7 +139,7 @@ impl IntoResponse for ForwardedResponse {
     }
 }
 
-/// Serves this gateway among the others, until it ends: beats, and answers forwarded requests.
+/// Runs this replica until it ends: sends heartbeats, and answers forwarded requests.
 pub(crate) async fn serve(threads: Arc<Threads>, ending: CancellationToken) {
     let answering = threads.clone();
     let answer = move |request: String| {
@@ -160,7 +160,7 @@ pub(crate) async fn serve(threads: Arc<Threads>, ending: CancellationToken) {
     threads.replicas().serve(answer, lost, ending).await;
 }
 
-/// Answers as the routes do.
+/// Answers a forwarded request by the routes.
 async fn answer(threads: &Arc<Threads>, forwarded: ForwardedRequest) -> ForwardedResponse {
     let request = Request::builder()
         .method(forwarded.method)

@@ -19,12 +19,12 @@ pub(super) async fn agents(State(threads): State<Arc<Threads>>) -> Json<serde_js
     Json(json!({ "agents": agents }))
 }
 
-/// `GET /api/tools`: the tools of the gateway, and where each is from.
+/// `GET /api/tools`: the tools of the gateway, with their sources.
 pub(super) async fn tools(State(threads): State<Arc<Threads>>) -> Json<ToolList> {
     Json(threads.toolbox().list())
 }
 
-/// `GET /api/tools/sessions`: the calls of tools that wait for an answer of the user, or go on.
+/// `GET /api/tools/sessions`: the tool calls that run or wait for the user.
 pub(super) async fn tool_sessions(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,

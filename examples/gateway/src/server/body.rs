@@ -7,13 +7,13 @@ use jsonrpc_core::wire;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// The most bytes of a request body.
+/// Maximum size of a request body, in bytes.
 pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// The most bytes that are read of a larger one, so that its client gets as far as the answer.
+/// Maximum number of bytes that are read of a larger body, so that its client can read the response.
 const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 
-/// How long that may take.
+/// Timeout for reading the rest of such a body.
 const DISCARD_TIME: Duration = Duration::from_secs(10);
 
 /// Reads a JSON body.
@@ -51,7 +51,7 @@ pub(crate) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>
     if fits {
         return Ok(read);
     }
-    // Many clients hear nothing before they have sent all; those that ask first have sent nothing.
+    // Many clients read the response after they have sent the whole body, unless they expect `100 Continue`.
     if !headers.contains_key(header::EXPECT) {
         tokio::spawn(timeout(DISCARD_TIME, discard(chunks)));
     }
@@ -59,7 +59,7 @@ pub(crate) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>
     Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
-/// Reads what is left of a body that is not wanted.
+/// Reads the rest of a rejected body.
 async fn discard(mut chunks: BodyDataStream) {
     let mut discarded = 0;
     while discarded < MAX_DISCARDED

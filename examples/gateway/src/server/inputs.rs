@@ -1,4 +1,4 @@
-//! Inputs beside runs: cancellation, results of the page's tools, answers to questions.
+//! Inputs during runs: cancellation, results of page tools, answers to questions.
 use super::{Part, Refusal, read_json};
 use crate::access::Principal;
 use crate::threads::Threads;
@@ -27,7 +27,7 @@ pub(super) async fn cancel(
     Err(Refusal::new(StatusCode::NOT_FOUND, "no such run is going on"))
 }
 
-/// `POST /api/ai/chat/runs/{runId}/tools/{toolCallId}`: the result of a tool of the page's, while the run goes on.
+/// `POST /api/ai/chat/runs/{runId}/tools/{toolCallId}`: the result of a page tool, during the run.
 pub(super) async fn tool_result(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -49,13 +49,13 @@ pub(super) async fn tool_result(
 }
 
 jsonrpc_core::object! {
-    /// The result of a tool of the page's.
+    /// The result of a page tool.
     pub struct PageResult {
-        /// What it says.
+        /// Text of the result.
         content: Content = "content",
     }
     optional {
-        /// What went wrong.
+        /// Text of the error.
         error: String = "error",
     }
 }
@@ -86,19 +86,19 @@ jsonrpc_core::object! {
     /// The answer to a question of the agent.
     pub struct Answer {}
     optional {
-        /// The option of a permission request that was chosen.
+        /// The selected option of a permission request.
         option_id: String = "optionId",
-        /// What was done about an elicitation: `accept`, `decline` or `cancel`.
+        /// The response to an elicitation: `accept`, `decline` or `cancel`.
         action: String = "action",
-        /// What its form was filled in with.
+        /// The values of its form.
         content: Raw = "content",
-        /// There is no answer.
+        /// The question is cancelled.
         cancelled: bool = "cancelled",
     }
 }
 
 impl Answer {
-    /// What it says, if that is one thing.
+    /// Returns the answer, if the body has exactly one.
     fn answer(self) -> Option<UserAnswer> {
         match (&self.option_id, &self.action, self.cancelled.unwrap_or_default()) {
             (Some(option_id), None, false) if self.content.is_none() => {

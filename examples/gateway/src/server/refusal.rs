@@ -1,4 +1,4 @@
-//! Responses to requests that are refused before there is a stream.
+//! Responses to requests that are refused before a stream begins.
 use crate::run::StartError;
 use axum::Json;
 use axum::extract::Path;
@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use run_store::{StoreError, TooManyReaders};
 use serde_json::json;
 
-/// A request that is answered before there is a stream.
+/// A response without a stream.
 #[derive(Debug)]
 pub(crate) struct Refusal(StatusCode, String);
 

@@ -29,7 +29,7 @@ pub(super) async fn chat(
     run(&threads, principal, None, request).await
 }
 
-/// `POST /api/ai/agents/{agent}/chat`: the same with an agent of the caller's choice.
+/// `POST /api/ai/agents/{agent}/chat`: the same with this agent.
 pub(super) async fn chat_with(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -75,7 +75,7 @@ fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response 
     (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
 }
 
-/// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run, as they begin and end; a replica gets those so far.
+/// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run as a stream; for another replica, the spans so far.
 pub(super) async fn spans(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -91,15 +91,15 @@ pub(super) async fn spans(
     Ok(event_stream(timeline.read()))
 }
 
-/// Where a reader has got to.
+/// The position of a reader.
 #[derive(Debug, Deserialize)]
 pub(super) struct After {
-    /// The id of the last event that was read.
+    /// The id of the last received event.
     after: Option<String>,
 }
 
-/// `GET /api/ai/chat/runs/{runId}/events`: follows a run from its beginning, or from behind the event that the
-/// `Last-Event-ID` header or `after` names.
+/// `GET /api/ai/chat/runs/{runId}/events`: follows a run from its beginning, or after the event in the
+/// `Last-Event-ID` header or in `after`.
 pub(super) async fn follow(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -122,7 +122,7 @@ pub(super) async fn follow(
         }
     };
     if log.is_read(after) {
-        // To an `EventSource` this says that it need not come again.
+        // This status stops the reconnection of an `EventSource`.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let reader =

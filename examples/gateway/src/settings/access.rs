@@ -1,4 +1,4 @@
-//! What an agent may do on this machine through the gateway: nothing, unless a root is set.
+//! Access of an agent to this machine through the gateway: none, unless a root is set.
 use super::{AgentSettings, SettingsError, working_directory};
 use acp_host::files::Root;
 use acp_host::host::{Access, FsAccess};
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl AgentSettings {
-    /// What the agent of this name may do; nothing without a root.
+    /// Returns the access of the agent with this name; none without a root.
     pub(crate) fn access(&self, name: &str) -> Result<Option<Access>, SettingsError> {
         let wrong = |why: String| SettingsError::Agent { agent: name.to_owned(), why };
         let terminal = self.terminal.unwrap_or_default();
@@ -25,7 +25,7 @@ impl AgentSettings {
         Ok(Some(Access { root: Arc::new(root), fs: self.fs.unwrap_or_default(), terminal }))
     }
 
-    /// The working directory of its sessions, as the absolute path that ACP wants: within the root where there is one.
+    /// Returns the working directory of its sessions as an absolute path, below the root if one is set.
     pub(crate) fn session_directory(
         &self,
         name: &str,

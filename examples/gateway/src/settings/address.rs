@@ -11,8 +11,8 @@ use std::fs;
 const USER_AGENT: &str = concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION"));
 
 impl AgentSettings {
-    /// How to reach it; a command does not have the variables of `secrets`. It has to exist: better to hear it now than
-    /// with the first message.
+    /// Returns the transport. A command does not inherit the variables of `secrets`. A missing command is an error at
+    /// startup.
     pub(crate) fn address(
         &self,
         name: &str,
@@ -54,7 +54,7 @@ impl AgentSettings {
         }
     }
 
-    /// The header with its token; it is not to be seen where it is printed. The error does not show it either.
+    /// Returns the header with the token, which is hidden in debug output and in errors.
     ///
     /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
     fn authorization(&self) -> Result<Option<HeaderValue>, String> {

@@ -6,52 +6,52 @@ use chat_model::ModelSettings;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// How to reach an agent: by a command, or a URL; a model has neither, nor has the demo agent.
+/// An agent, by a command or a URL. A model and the demo agent have neither.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct AgentSettings {
-    /// A command that talks over its stdin and stdout; split into words as a shell would, run without one.
+    /// A command with ACP on stdin and stdout; split into words like a shell, but run without a shell.
     pub(crate) command: Option<String>,
     /// A WebSocket, `ws://…` or `wss://…`, or an endpoint of Streamable HTTP, `http://…` or `https://…`.
     pub(crate) url: Option<String>,
-    /// The bearer token that it is sent there.
+    /// The bearer token for the URL.
     pub(crate) token: Option<Secret>,
     /// A file with that token.
     pub(crate) token_file: Option<PathBuf>,
-    /// The variable of the environment that has it.
+    /// The environment variable with that token.
     pub(crate) token_variable: Option<String>,
-    /// Whether it is spoken to in HTTP/2 behind `http://…`, where that cannot be agreed on.
+    /// Whether to use HTTP/2 for `http://…`, where it cannot be negotiated.
     pub(crate) h2c: bool,
     /// The authentication method to use once connected.
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) permission: Option<Permission>,
-    /// The directory that it may use through the gateway; without one it may use neither files nor terminals.
+    /// Root directory for file and terminal requests, which are refused without it.
     pub(crate) root: Option<PathBuf>,
-    /// What it may do with the files there.
+    /// Access to the files below the root.
     pub(crate) fs: Option<FsAccess>,
-    /// Whether it may run commands, which begin there and may do whatever the gateway may.
+    /// Whether terminals are permitted. Commands start in the root, with all rights of the gateway.
     pub(crate) terminal: Option<bool>,
-    /// How long its sessions last.
+    /// Lifetime of its sessions.
     pub(crate) sessions: Sessions,
-    /// What pages may ask of a session beside their messages.
+    /// Session settings that pages may send with their messages.
     pub(crate) forwarded: ForwardedSettings,
-    /// How it is given the page's tools.
+    /// How it receives the tools of the page.
     pub(crate) page_tools: PageToolsBinding,
-    /// Whether it is given the gateway's own tools over MCP; unless it is set, beside those of a page.
+    /// Whether it receives the tools of the gateway over MCP; by default together with those of a page.
     pub(crate) gateway_tools: Option<bool>,
-    /// A model with the gateway's tools and the page's, without ACP.
+    /// A model with the tools of the gateway and the page, without ACP.
     pub(crate) model: Option<ModelSettings>,
 }
 
-/// How an ACP agent is given the page's tools.
+/// How an ACP agent receives the tools of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PageToolsBinding {
-    /// As an MCP server of the gateway's, over HTTP where the agent speaks it, else on stdio.
+    /// From an MCP server of the gateway, over HTTP if the agent supports it, otherwise on stdio.
     #[default]
     Mcp,
-    /// In the `_meta` of its sessions, to be called by an extension method.
+    /// In the `_meta` of its sessions, with calls by an extension method.
     Contextual,
     /// Not at all.
     Off,

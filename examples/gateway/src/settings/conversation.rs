@@ -1,9 +1,9 @@
-//! How an agent's conversations go on, and what a page may ask of them.
+//! Lifetime of an agent's sessions, and settings that pages may send.
 use super::AgentSettings;
 use agui_bridge::input::{Allowed, Rules, SessionScope};
 use serde::{Deserialize, Serialize};
 
-/// How long a session of the agent's lasts.
+/// Lifetime of an agent's session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sessions {
@@ -14,15 +14,15 @@ pub(crate) enum Sessions {
     Turn,
 }
 
-/// What of `forwardedProps.acp` is taken from pages: nothing unless it is set.
+/// Members of `forwardedProps.acp` that are accepted from pages; none by default.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ForwardedSettings {
-    /// `mode`: the mode of the session.
+    /// The member `mode`: the mode of the session.
     pub(crate) mode: bool,
-    /// Members of `config`: options of the session.
+    /// Permitted members of `config`: options of the session.
     pub(crate) config: Vec<String>,
-    /// Members of `meta`: for the `_meta` of the prompt.
+    /// Permitted members of `meta`, for the `_meta` of the prompt.
     pub(crate) meta: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl AgentSettings {
             Sessions::Thread => SessionScope::Thread,
             Sessions::Turn => SessionScope::Turn,
         };
-        // Scripts, and pages without a memory, send what is new.
+        // Scripts, and pages without history, send only new messages.
         rules.new_alone = true;
         let mut allowed = Allowed::default();
         let ForwardedSettings { mode, config, meta } = self.forwarded.clone();

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use std::env;
 use toml::{Table, Value};
 
-/// The variables with secrets of the gateway's own; an address may have some in it.
+/// Variables with secrets of the gateway. A URL may contain a secret.
 const SECRET_VARIABLES: [&str; 4] =
     [TOKEN_VARIABLE, AGENT_URL_VARIABLE, AGENT_TOKEN_VARIABLE, STORE_VARIABLE];
 
@@ -19,8 +19,8 @@ const STORE_VARIABLE: &str = "GATEWAY_REPLICAS_STORE";
 const UNNAMED_USER: &str = "user";
 
 impl Settings {
-    /// Each setting that is one value has a variable: `GATEWAY_LISTEN`, `GATEWAY_TIMES_TURN`. One agent may be there
-    /// as `GATEWAY_AGENT`, or `GATEWAY_AGENT_URL` with `GATEWAY_AGENT_TOKEN`; one token of a user as `GATEWAY_TOKEN`.
+    /// Each setting with one value has a variable, such as `GATEWAY_LISTEN` or `GATEWAY_TIMES_TURN`. One agent can be
+    /// set by `GATEWAY_AGENT`, or `GATEWAY_AGENT_URL` with `GATEWAY_AGENT_TOKEN`; the token of one user by `GATEWAY_TOKEN`.
     pub(super) fn with_environment(mut self) -> Result<Self, SettingsError> {
         self.name_agent(variable("GATEWAY_AGENT"), variable(AGENT_URL_VARIABLE));
         if let Ok(token) = env::var(TOKEN_VARIABLE) {
@@ -45,7 +45,7 @@ impl Settings {
         Ok(self)
     }
 
-    /// The variables with secrets, which are not for agents: the gateway's own, and those that these settings name.
+    /// Returns the variables with secrets, which agents do not inherit: those of the gateway and of these settings.
     pub(crate) fn secret_variables(&self) -> Vec<String> {
         let own = SECRET_VARIABLES.map(str::to_owned);
         let agents = self.agents.values();
@@ -56,7 +56,7 @@ impl Settings {
     }
 }
 
-/// Takes what a variable says, if there is one.
+/// Sets a value from its variable, if it is set.
 pub(super) fn own<T: DeserializeOwned>(setting: &mut T, name: &str) -> Result<(), SettingsError> {
     if let Some(text) = variable(name) {
         let value = scalar(text).try_into();
@@ -65,7 +65,7 @@ pub(super) fn own<T: DeserializeOwned>(setting: &mut T, name: &str) -> Result<()
     Ok(())
 }
 
-/// The same for each setting of a group.
+/// Sets each value of a group from its variable.
 fn group<T: Serialize + DeserializeOwned>(
     settings: &mut T,
     prefix: &str,
@@ -84,7 +84,7 @@ fn wrong_variable(name: &str, error: &toml::de::Error) -> SettingsError {
     SettingsError::Variable { name: name.to_owned(), error: Mistake::new("", error) }
 }
 
-/// A number or a truth where it is one.
+/// Returns a text as a number or boolean, if it is one.
 fn scalar(text: String) -> Value {
     let integer = text.parse().map(Value::Integer);
     let number = integer.or_else(|_| text.parse().map(Value::Float));

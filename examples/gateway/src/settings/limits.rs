@@ -1,31 +1,31 @@
-//! How long things may take, and how many there may be.
+//! Time limits and size limits.
 use run_store::LogLimits;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long things may take.
+/// Time limits, in seconds.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Times {
-    /// How long the agent may take to start, and to answer anything but a prompt.
+    /// Timeout for the start of the agent, and for responses except to prompts.
     pub(crate) answer: Seconds,
-    /// How long a turn may take, without the time that the user takes to answer.
+    /// Maximum duration of a turn, without the time for answers of the user.
     pub(crate) turn: Seconds,
-    /// How long the agent may take to end a turn that was cancelled.
+    /// Timeout for the end of a cancelled turn.
     pub(crate) cancel_grace: Seconds,
-    /// How long the agent may take to exit after the end of its input, before it is terminated.
+    /// Time for the agent to exit after the end of its input, before it is terminated.
     pub(crate) exit_grace: Seconds,
-    /// How long a question may wait for its answer.
+    /// Maximum time for the answer to a question.
     pub(crate) question: Seconds,
-    /// How long a thread is kept in which nothing happens.
+    /// Time for which an idle thread is kept.
     pub(crate) idle: Seconds,
-    /// How long a run goes on without readers.
+    /// Time for which a run continues without readers.
     pub(crate) disconnect_grace: Seconds,
-    /// How long a run can be read after its end.
+    /// Time for which a run can be read after its end.
     pub(crate) keep: Seconds,
-    /// How long a run may wait for its turn.
+    /// Maximum time of a run in the queue.
     pub(crate) queue: Seconds,
-    /// How long a client may take to read what was sent.
+    /// Timeout for a client to read sent data.
     pub(crate) write: Seconds,
 }
 
@@ -47,23 +47,23 @@ impl Default for Times {
     }
 }
 
-/// How many there may be of things.
+/// Size limits.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Limits {
-    /// Threads that are open.
+    /// Open threads.
     pub(crate) threads: usize,
-    /// Runs that are going on or are kept.
+    /// Active and kept runs.
     pub(crate) runs: usize,
-    /// Runs that wait for their turn in one thread.
+    /// Queued runs of a thread.
     pub(crate) queue: usize,
-    /// Clients that read one run at the same time.
+    /// Concurrent readers of a run.
     pub(crate) readers: usize,
-    /// Events of a run that are kept as they were sent; older ones are compacted.
+    /// Events of a run that are kept unchanged; older ones are compacted.
     pub(crate) log_events: usize,
-    /// Bytes of those, and again of the older ones.
+    /// Bytes of the unchanged events of a run, and of the compacted ones.
     pub(crate) log_bytes: usize,
-    /// Bytes of all runs; beyond, those that have ended are forgotten early.
+    /// Bytes of all runs. Beyond this limit, ended runs are removed early.
     pub(crate) kept_bytes: usize,
 }
 
@@ -93,7 +93,7 @@ impl Limits {
 pub(crate) struct Seconds(pub(crate) Duration);
 
 impl Seconds {
-    /// The longest time that can be set: a year.
+    /// Maximum value: a year.
     const MAX: f64 = 366.0 * 24.0 * 3600.0;
 }
 

@@ -1,8 +1,8 @@
-//! What is wrong with what was set, said without its value: that may be a secret.
+//! Errors of settings, without the invalid value, which may be a secret.
 use std::fmt;
 use toml::de::Error;
 
-/// Where a file of settings, or a variable, is wrong, and in what way.
+/// The position and the reason of an error in a file of settings or a variable.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     /// Line and column in a file, from 1.
@@ -11,7 +11,7 @@ pub(crate) struct Mistake {
 }
 
 impl Mistake {
-    /// `text` is what was read; nothing of it is kept but the names of its keys.
+    /// Creates an error for the text that was read. Only names of keys are kept of it.
     pub(super) fn new(text: &str, error: &Error) -> Self {
         let place = error.span().map(|span| {
             let before = text.get(..span.start).unwrap_or(text);
@@ -31,8 +31,8 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Returns the message without the value that serde quotes: it names only the value's type. The expected type stands last,
-/// and is not from the text.
+/// Returns the message without the value that serde quotes: it names only the value's type. The expected type is at the
+/// end, and is not part of the text.
 fn without_value(message: &str) -> String {
     match message.rsplit_once(", expected ") {
         Some((got, expected)) if !got.starts_with("unknown field") => {

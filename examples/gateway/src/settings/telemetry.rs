@@ -1,26 +1,26 @@
-//! What can be set of traces and metrics.
+//! Settings of traces and metrics.
 use super::{SettingsError, own};
 use run_telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
 use run_telemetry::{is_disabled, variable};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 
-/// The program in spans and metrics.
+/// The instrumentation scope of spans and metrics.
 const PROGRAM: Program = Program {
     name: "spanwire-gateway",
     version: env!("CARGO_PKG_VERSION"),
     warn: |wrong| tracing::warn!("{wrong}"),
 };
 
-/// Export of runs to a collector over OTLP. The standard variables of the environment set the rest.
+/// Export of runs to a collector over OTLP. Other options are the standard environment variables.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TelemetrySettings {
-    /// Whether runs are traced; `OTEL_TRACES_EXPORTER` says it too.
+    /// Whether runs are traced; also set by `OTEL_TRACES_EXPORTER`.
     pub(crate) traces: bool,
-    /// Whether they are measured; `OTEL_METRICS_EXPORTER` says it too.
+    /// Whether metrics are recorded; also set by `OTEL_METRICS_EXPORTER`.
     pub(crate) metrics: bool,
-    /// Where the collector listens.
+    /// URL of the collector.
     pub(crate) endpoint: Option<String>,
     /// Whether readers of a run can also read its spans, without a collector.
     pub(crate) timeline: bool,

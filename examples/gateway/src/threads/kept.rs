@@ -1,4 +1,4 @@
-//! How long runs are kept, and how much there is of things.
+//! Retention of runs, and numbers of open objects.
 use super::shared::run_name;
 use super::{Kept, RunKey, Threads, fingerprint, lock};
 use crate::access::Principal;
@@ -33,7 +33,7 @@ impl std::fmt::Display for Open {
 }
 
 impl Threads {
-    /// How much there is of things.
+    /// Returns the numbers of open objects.
     #[cfg(unix)]
     pub(crate) fn open(&self) -> Open {
         let is_open = |thread: &&super::Entry| !thread.has_ended();
@@ -65,7 +65,7 @@ impl Threads {
         }
     }
 
-    /// Returns when a run that has ended is kept no longer.
+    /// Returns when the retention of an ended run is over.
     pub(super) async fn keep(&self, forgotten: &CancellationToken) {
         tokio::select! {
             () = self.shutdown.cancelled() => {}
@@ -74,7 +74,7 @@ impl Threads {
         }
     }
 
-    /// The spans of a run that was begun here.
+    /// Returns the spans of a run of this gateway.
     pub(crate) fn timeline(
         &self,
         principal: &Principal,
@@ -90,7 +90,7 @@ impl Threads {
         }
     }
 
-    /// Follows the run of this id, if there is one that the input does not resume.
+    /// Follows the run with this id, unless the input resumes it.
     pub(super) fn follow_same(
         &self,
         run: &RunKey,
@@ -102,7 +102,7 @@ impl Threads {
         Some(other.follow_same(thread, fingerprint(input)))
     }
 
-    /// Forgets what is known of a run elsewhere that the input has resumed there, under the same id.
+    /// Removes the copy of a run that the input has resumed at another gateway, under the same id.
     pub(super) fn forget_resumed(&self, run: &RunKey, thread: &ThreadKey, input: &RunAgentInput) {
         let mut runs = lock(&self.runs);
         let is_resumed = |other: &&Kept| !other.is_ours && other.is_resumed_by(thread, input);
@@ -112,10 +112,10 @@ impl Threads {
         }
     }
 
-    /// Whether it was there.
+    /// Returns whether the run was present.
     pub(super) fn forget(&self, run: &RunKey, log: &Arc<RunLog>) -> bool {
         let mut runs = lock(&self.runs);
-        // Another may have its id since room was made.
+        // Another run may have the id since the removal.
         let is_there = runs.get(run).is_some_and(|kept| Arc::ptr_eq(&kept.log, log));
         if is_there {
             runs.remove(run);
@@ -123,8 +123,8 @@ impl Threads {
         is_there
     }
 
-    /// Forgets runs that have ended, the oldest first, while there are too many or too much of them; gives those of them
-    /// that were begun here.
+    /// Removes ended runs, the oldest first, while the limits are exceeded. Returns the removed runs of this
+    /// gateway.
     pub(super) fn make_room(
         &self,
         runs: &mut HashMap<RunKey, Kept>,
@@ -137,7 +137,7 @@ impl Threads {
             let Some(oldest) = oldest else { break };
             let Some(freed) = runs.remove(&oldest) else { break };
             freed.forgotten.cancel();
-            // It may have grown since it was counted.
+            // The run may have grown since it was counted.
             bytes = bytes.saturating_sub(freed.log.bytes());
             if freed.is_ours {
                 forgotten.push(oldest);
@@ -147,7 +147,7 @@ impl Threads {
     }
 }
 
-/// The span of the interrupted run with which an input goes on, if it was begun here.
+/// Returns the span of the interrupted run that an input resumes, if it belongs to this gateway.
 pub(super) fn resumed(
     runs: &HashMap<RunKey, Kept>,
     thread: &ThreadKey,

@@ -12,30 +12,30 @@ use serde::Deserialize;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// How often a thread may be given to another gateway while a run is to begin in it.
+/// Maximum number of changes of the owner during the start of a run.
 const MAX_MOVES: usize = 4;
 
-/// What a request is about.
+/// The subject of a request.
 pub(crate) enum Target<'a> {
     Interrupt(&'a str),
     Run(&'a str),
     Thread { agent: &'a str, thread: &'a str },
 }
 
-/// What a gateway answers that has begun a run for another.
+/// The response of a gateway that has begun a run for another.
 #[derive(Debug, Deserialize)]
 struct Begun {
     #[serde(rename = "runId")]
     run_id: String,
 }
 
-/// What a gateway says when it refuses.
+/// The response of a gateway that refuses a request.
 #[derive(Debug, Deserialize)]
 struct Refused {
     error: String,
 }
 
-/// The run's name among all gateways.
+/// Returns the globally unique name of a run.
 pub(super) fn run_name((principal, run_id): &RunKey) -> String {
     serde_json::to_string(&[principal.as_str(), run_id]).unwrap_or_default()
 }
@@ -45,7 +45,7 @@ impl Threads {
         &self.replicas
     }
 
-    /// The other gateway that has what a request is about; nothing where it is here, or nowhere.
+    /// Returns the other gateway that owns the subject of a request; `None` if this gateway or none owns it.
     pub(crate) async fn owner(
         &self,
         principal: &Principal,
@@ -70,7 +70,7 @@ impl Threads {
         }
     }
 
-    /// A run that is going on somewhere, or has ended a while ago.
+    /// Returns a run of any gateway, active or kept.
     pub(crate) async fn find(
         self: &Arc<Self>,
         principal: &Principal,
@@ -114,13 +114,13 @@ impl Threads {
                 () = follow => {}
             }
             threads.forget(&run, &mirrored);
-            // A reader that began just now reconnects.
+            // A reader that has just connected reconnects.
             mirrored.end();
         });
         Ok(Some(log))
     }
 
-    /// The number of an event of a run. What its reader got elsewhere may come here a moment later.
+    /// Returns the number of an event of a run. A copy may receive the event later than a reader elsewhere.
     pub(crate) async fn event_number(
         &self,
         principal: &Principal,
@@ -136,14 +136,14 @@ impl Threads {
         log.number(event_id)
     }
 
-    /// Forgets runs of this gateway's in the store.
+    /// Removes runs of this gateway from the store.
     pub(super) async fn forget_everywhere(&self, runs: &[RunKey]) {
         for run in runs {
             self.replicas.forget_run(&run_name(run)).await;
         }
     }
 
-    /// Begins a run at the gateway that has its thread; nothing if the thread is not there any more.
+    /// Begins a run at the gateway that owns its thread. Returns `None` if the thread has moved.
     async fn start_at(
         self: &Arc<Self>,
         owner: &str,
@@ -177,7 +177,7 @@ impl Threads {
         }
     }
 
-    /// Begins a run at the owner of its thread; here if the thread has none.
+    /// Begins a run at the owner of its thread, or here if the thread has no owner.
     pub(super) async fn start_anywhere(
         self: &Arc<Self>,
         run: RunKey,
@@ -202,7 +202,7 @@ impl Threads {
         Err(StartError::Moved)
     }
 
-    /// What others have to know of a run.
+    /// Returns the record of a run for other gateways.
     pub(super) fn record(&self, kept: &Kept, input: &RunAgentInput) -> RunRecord {
         let mut input = input.clone();
         (input.tools, input.context, input.forwarded_props) = (None, None, None);
@@ -233,7 +233,7 @@ impl Threads {
         self.replicas.watch_run(&run_name(&run)).await
     }
 
-    /// Another gateway has taken a thread: it took this one for dead.
+    /// Handles the loss of a thread to another gateway, which considered this one dead.
     pub(crate) fn lose(&self, name: &str) {
         let Some(key) = ThreadKey::of_name(name) else { return };
         tracing::warn!(thread = key.id, "another gateway has taken a thread");
@@ -253,7 +253,7 @@ impl Threads {
         }
     }
 
-    /// A thread has ended: others may have it.
+    /// Releases an ended thread for other gateways.
     pub(super) async fn release(&self, key: &ThreadKey, lease: &Lease) {
         let is_new = lock(&self.threads).get(key).is_some_and(|entry| !entry.has_ended());
         if !is_new {

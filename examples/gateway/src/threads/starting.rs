@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 /// Maximum number of runs that wait for the task of a model's thread.
 const MAX_STARTS: usize = 64;
 
-/// A run for which there is no agent yet.
+/// A run before its agent is known.
 struct Asked {
     input: RunAgentInput,
     log: Arc<RunLog>,
@@ -32,7 +32,7 @@ struct Asked {
 }
 
 impl Threads {
-    /// Begins a run in a thread that this gateway has.
+    /// Begins a run in a thread of this gateway.
     pub(super) async fn start_here(
         self: &Arc<Self>,
         run: RunKey,
@@ -67,7 +67,7 @@ impl Threads {
             kept.timeline = span.as_ref().and_then(Span::timeline);
             kept.span = span.as_ref().and_then(Span::context);
         }
-        // A task of its own: the client may go away at any time.
+        // A separate task, since the client may disconnect at any time.
         let (reply, begun) = oneshot::channel();
         let threads = self.clone();
         self.tasks.spawn(async move {
@@ -92,7 +92,7 @@ impl Threads {
             };
             let has_begun = begun.is_ok();
             if !has_begun {
-                // Before the reply: the client may repeat the request at once.
+                // Recorded before the reply, since the client may repeat the request at once.
                 threads.forget(&run, &log);
                 if let Some(before) = before.take() {
                     lock(&threads.runs).entry(run.clone()).or_insert(before);
@@ -115,7 +115,7 @@ impl Threads {
                 let watch = threads.watch(&run, &log, &cancel);
                 tokio::join!(share, watch, steer, end(span, &log));
                 threads.keep(&crowded_out).await;
-                // What others still read when this gateway ends, the store forgets by itself.
+                // At the end of this gateway, records that others read expire in the store.
                 if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
                     threads.replicas.forget_run(&name).await;
                 }
@@ -164,7 +164,7 @@ impl Threads {
         }
     }
 
-    /// The answer of the thread; none comes when the thread ends before.
+    /// Receives the answer of the thread, unless the thread ends first.
     fn begun(&self, begun: Result<Result<(), HubRefused>, RecvError>) -> Result<(), StartError> {
         match begun {
             Ok(begun) => Ok(begun?),
@@ -173,7 +173,7 @@ impl Threads {
         }
     }
 
-    /// Takes the place of a new thread. Returns its name, or `None` if the thread is open under this lease.
+    /// Reserves a new thread. Returns its name, or `None` if the thread is open under this lease.
     fn enter(
         &self,
         key: &ThreadKey,

@@ -1,4 +1,4 @@
-//! Inputs beside runs: answers, results of the page's tools, cancellation, settings of the agents' sessions.
+//! Inputs during runs: answers, results of page tools, cancellation, settings of sessions.
 use super::{INTERRUPT, RunKey, Threads, lock};
 use crate::access::Principal;
 use crate::agents::AcpAgents;
@@ -28,7 +28,7 @@ impl Threads {
         acp.connection.answer(&thread, interrupt_id, answer)
     }
 
-    /// Takes the result of a page's tool for the thread of a run. Returns `None` if there is no such thread.
+    /// Passes the result of a page tool to the thread of a run. Returns `None` for an unknown thread.
     pub(crate) fn tool_result(
         &self,
         principal: &Principal,
@@ -42,7 +42,7 @@ impl Threads {
         acp.connection.tool_result(&thread, call, result)
     }
 
-    /// What a user may set in the agent's session of a thread.
+    /// Returns the settings of the agent's session of a thread.
     pub(crate) fn settings(
         &self,
         principal: &Principal,
@@ -53,7 +53,7 @@ impl Threads {
         acp.connection.settings(&thread)
     }
 
-    /// Changes a setting there.
+    /// Changes a setting of the session.
     pub(crate) async fn set(
         &self,
         principal: &Principal,
@@ -92,7 +92,7 @@ impl Threads {
         }
     }
 
-    /// The agent of a thread, and the thread's name there.
+    /// Returns the agent of a thread, and the name of the thread in its hub.
     pub(super) fn conversation(&self, key: &ThreadKey) -> Option<(&AcpAgents, String)> {
         Some((self.acp(&key.agent)?, key.name()))
     }

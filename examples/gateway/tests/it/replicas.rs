@@ -192,14 +192,14 @@ async fn spans_are_read_at_other_gateway() {
     let mut run = one.ask("t", "1", "edit").await;
     let asked = run.until_asked().await;
     let url = other.url("/api/ai/chat/runs/1/spans");
-    let told = async || -> Value {
+    let read = async || -> Value {
         soon(soon(other.client.get(&url).send()).await.unwrap().json()).await.unwrap()
     };
-    let named = |told: &Value, name: &str| {
-        let mut spans = told["told"].as_array().unwrap().iter().map(|told| &told["span"]);
+    let named = |read: &Value, name: &str| {
+        let mut spans = read["updates"].as_array().unwrap().iter().map(|update| &update["span"]);
         spans.find(|span| span["name"] == name).cloned().unwrap_or_default()
     };
-    let so_far = told().await;
+    let so_far = read().await;
     assert_eq!(so_far["isOver"], false);
     let question = named(&so_far, "session/request_permission");
     assert!(question["startTimeUnixNano"].is_string() && question["endTimeUnixNano"].is_null());
@@ -208,9 +208,9 @@ async fn spans_are_read_at_other_gateway() {
     assert_eq!(run.rest().await.end(), "success");
     let over = async {
         loop {
-            let told = told().await;
-            if told["isOver"] == true {
-                break told;
+            let answer = read().await;
+            if answer["isOver"] == true {
+                break answer;
             }
         }
     };

@@ -1,5 +1,5 @@
 //! The agent and the client, connected.
-use acp_types::connection::{Options, v1};
+use acp_types::connection::{ConnectionOptions, v1};
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
 use acp_types::v1::tool_calls::ToolCallStatus;
 use futures::executor::block_on;
@@ -11,7 +11,7 @@ use std::error::Error;
 
 #[test]
 fn agent_and_client_complete_a_turn() -> Result<(), Box<dyn Error>> {
-    let options = Options::default();
+    let options = ConnectionOptions::default();
     let ((agent_reads, agent_writes), (client_reads, client_writes)) = memory::duplex(1);
     let client = Agreeable::default();
     let told = client.0.clone();

@@ -1,5 +1,5 @@
 //! The AG-UI agent for a page and in an editor, and page tools.
-use acp_types::connection::{Options, v1};
+use acp_types::connection::{ConnectionOptions, v1};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
 use agui_bridge::frontend_tool::{NewCall, Outcome};
@@ -47,7 +47,7 @@ fn editor_drives_the_agent() -> Result<(), Box<dyn Error>> {
     let ((agent_reads, agent_writes), (client_reads, client_writes)) = memory::duplex(1);
     let client = Agreeable::default();
     let told = client.0.clone();
-    let options = Options::default();
+    let options = ConnectionOptions::default();
     let (agent, _) = v1::connect_agent(Bridged::default(), agent_reads, agent_writes, options);
     let (client, sessions) =
         v1::connect_client(client, client_reads, client_writes, initialize(), options);

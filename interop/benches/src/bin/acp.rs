@@ -1,4 +1,4 @@
-//! Prints what the types of ACP cost, as the second part of `RESULTS.md` has it.
+//! Prints the cost of the ACP types, for the second part of `RESULTS.md`.
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
 use acp_types::v1::session_setup::SessionId;
@@ -19,9 +19,9 @@ fn main() {
             let figures = Figures { costs, sizes, copies };
             goals(&figures);
         }
-        // What callgrind looks at.
+        // Runs under callgrind.
         [case, path] => run(case, path, 1),
-        // What dhat looks at.
+        // Runs under dhat.
         [case, path, rounds] => run(case, path, rounds.parse().expect("a number")),
         _ => panic!("expected nothing, or a case, a path, and perhaps how often"),
     }
@@ -49,7 +49,7 @@ fn sizes_of_types() {
     println!();
 }
 
-/// Bytes copied over size, by path and case.
+/// Copied bytes relative to the size, by path and case.
 type Copies = BTreeMap<(&'static str, &'static str), f64>;
 
 fn copies(sizes: &Sizes) -> Copies {
@@ -75,7 +75,7 @@ fn copies(sizes: &Sizes) -> Copies {
     copies
 }
 
-/// What was measured.
+/// Measured costs.
 struct Figures {
     costs: Costs,
     sizes: Sizes,
@@ -144,7 +144,7 @@ impl Figures {
         self.costs[&(path, case)].instructions as f64
     }
 
-    /// Instructions over instructions, and time over time.
+    /// Returns the ratio of instructions and the ratio of times.
     fn over(&self, peer: &'static str, ours: &'static str, case: &'static str) -> (f64, f64) {
         let time = |path| self.costs[&(path, case)].ratio;
         (self.instructions(peer, case) / self.instructions(ours, case), time(peer) / time(ours))
@@ -154,7 +154,7 @@ impl Figures {
         self.costs[&(path, case)].allocations as f64 / self.sizes[case].0 as f64
     }
 
-    /// The case with the lowest ratio of instructions.
+    /// Returns the case with the lowest ratio of instructions.
     fn slowest(&self, peer: &'static str, ours: &'static str) -> (&'static str, (f64, f64)) {
         let cases = CASES.iter().map(|case| (*case, self.over(peer, ours, case)));
         cases.min_by(|(_, one), (_, other)| one.0.total_cmp(&other.0)).expect("a case")

@@ -1,5 +1,5 @@
-//! Prints how often something allocates, how many bytes in all, and how many more the system held for it at its height.
-//! A program of its own, so that counting adds nothing to what the other one measures.
+//! Prints the number of allocations, the allocated bytes, and the growth of resident memory at the peak. It is a
+//! separate program, so that counting does not affect the measured times.
 //!
 //! `allocations CASE PATH`, `allocations forward CASE`, `allocations connection NAME COUNT`,
 //! `allocations turn PATH PIECES`.
@@ -28,7 +28,7 @@ fn main() {
         }
         [case, path] => {
             let (case, path) = (corpus::case(case), paths::path(path));
-            // What a path does once for a case is done before it is measured.
+            // The setup of a path is not measured.
             (path.run)(&case);
             tell(|| assert_ne!(measured(&path, &case, 1), 0));
         }

@@ -1,8 +1,8 @@
-//! Prints how many bytes what never ends makes a reader hold at its height: how many more the system held for the program,
-//! and how many were allocated.
+//! Prints the peak memory of a reader of an endless input, in bytes: the growth of resident memory, and the allocated
+//! bytes.
 //!
-//! `held line`, `held codec-line`. What the program holds of itself does not count: all that runs has run
-//! before, with a limit that is soon reached. Memory grows as with the system's allocator: where it is, if it can.
+//! `held line`, `held codec-line`. A first run with a low limit loads the pages of the program, which are not counted.
+//! Memory grows in place where possible, like with the system's allocator.
 use benches::measure::resident;
 use benches::paths::{ENDLESS, Endless, endless};
 use jsonrpc_core::framing::Lines;

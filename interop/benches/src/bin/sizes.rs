@@ -1,4 +1,4 @@
-//! Prints what lines of 20 KB to 8 MB cost, ordinary and hostile ones, as the third part of `RESULTS.md` has it.
+//! Prints the cost of ordinary and hostile lines of 20 KB to 8 MB, for the third part of `RESULTS.md`.
 use acp_types::lint::Linter;
 use acp_types::v1::prompt_turn::SessionNotification;
 use agui_bridge::{Options, Translator};
@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 /// Sizes of a line, in bytes.
 const SIZES: [usize; 4] = [20_000, 200_000, 2_000_000, 8_000_000];
 
-/// The most that reading may take, over strict reading of an ordinary line of the same size.
+/// Maximum time, relative to strict reading of an ordinary line of the same size.
 const MOST_TIME: f64 = 5.0;
 
-/// The most that reading may hold, over the size of the line.
+/// Maximum of allocated memory, relative to the size of the line.
 const MOST_MEMORY: f64 = 4.0;
 
-/// A name, and a line of a size.
+/// A name, and a function that returns a line of a size.
 type Shape = (&'static str, fn(usize) -> String);
 
 /// Lines that repeat one part.
@@ -66,7 +66,7 @@ fn repeated(start: &str, item: &str, size: usize) -> String {
 /// A name, and a reader of a line.
 type Reader = (&'static str, fn(&str));
 
-/// The ways to read a line; the first is what the time of the others is compared with.
+/// Readers of a line. Times are relative to the first.
 const READERS: [Reader; 9] = [
     ("types, strict", |line| types(line, Mode::Strict)),
     ("types, lenient", |line| types(line, Mode::SpecLenient)),
@@ -85,7 +85,7 @@ const READERS: [Reader; 9] = [
     ("`Translator`", translate),
 ];
 
-/// The params of a line; how a line is framed is not measured here.
+/// Returns the params of a line. Framing is not measured here.
 fn params(line: &str) -> &str {
     jsonrpc_core::find_member(line, &["params"]).expect("params")
 }
@@ -101,7 +101,7 @@ fn track(line: &str, policy: Policy) {
 }
 
 thread_local! {
-    /// A linter that has made its schemas.
+    /// A linter with its schemas built.
     static LINTER: Linter = {
         let mut linter = Linter::default();
         linter.handle_line(Direction::Received, SHAPES[0].1(500).as_bytes());
@@ -115,7 +115,7 @@ fn lint(line: &str) {
     black_box(linter.poll_finding());
 }
 
-/// The events of one line, of which the page would be sent what is written of each.
+/// Translates one line, and writes its events.
 fn translate(line: &str) {
     let mut translator = Translator::new(Options::new());
     let input =
@@ -129,7 +129,7 @@ fn translate(line: &str) {
     }
 }
 
-/// Time of one reading, in seconds: the shortest of some, since other programs run.
+/// Returns the time of one read in seconds: the minimum of several, since other programs run.
 fn time(read: fn(&str), line: &str) -> f64 {
     let rounds = (40_000_000 / line.len()).clamp(3, 200);
     let times = (0..rounds).map(|_| {
@@ -140,7 +140,7 @@ fn time(read: fn(&str), line: &str) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// Bytes held at the height of reading.
+/// Returns the peak of allocated bytes.
 fn held(read: fn(&str), line: &str) -> u64 {
     let mut info = AllocationInfo::default();
     info += measure(|| read(line));
@@ -149,7 +149,7 @@ fn held(read: fn(&str), line: &str) -> u64 {
 
 fn main() {
     println!(
-        "Cells: time over strict reading of a plan of the same size, and the most bytes held over the size.\n"
+        "Cells: time over strict reading of a plan of the same size, and peak bytes over the size.\n"
     );
     let [(_, ordinary), ..] = SHAPES;
     let [(_, strict), ..] = READERS;
@@ -160,7 +160,7 @@ fn main() {
         let lines = SIZES.map(|size| (line(size), time(strict, &ordinary(size))));
         for ((name, read), most) in READERS.iter().zip(&mut most) {
             let cells = lines.iter().map(|(line, base)| {
-                // Memory that is made once is not of this line.
+                // Memory that is allocated once does not count.
                 read(line);
                 let (time, held) = (time(*read, line) / base, held(*read, line));
                 let held = held as f64 / line.len() as f64;

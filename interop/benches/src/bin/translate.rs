@@ -1,4 +1,4 @@
-//! Prints what it costs to make events of AG-UI out of lines of ACP, as `TRANSLATE.md` has it.
+//! Prints the cost of translating ACP lines to AG-UI events, for `TRANSLATE.md`.
 use benches::corpus;
 use benches::measure::{Costs, Goal, allocations, callgrind, run, table};
 use benches::translate_paths::{CASES, HUB, OFFICIAL, SDK, TYPED, Turn, paths, said, turn};
@@ -15,7 +15,7 @@ fn main() {
             let (costs, sizes) = table(&cases, &paths());
             goals(&costs, |name| sizes[name].0 as f64);
         }
-        // What callgrind looks at.
+        // Runs under callgrind.
         [word, path, pieces] if word == "turn" => {
             turn(path, pieces.parse().expect("a number"));
         }
@@ -24,7 +24,7 @@ fn main() {
     }
 }
 
-/// All paths say the same.
+/// Asserts that all paths write the same text.
 fn agree(name: &str) {
     let case = corpus::case(name);
     let expected = said(&case, Turn::official);
@@ -73,7 +73,7 @@ fn goals(costs: &Costs, lines: impl Fn(&'static str) -> f64) {
     }
 }
 
-/// How long the long turn is, and how much of it is looked at.
+/// Chunks of the long turn, and of each compared part of it.
 const LONG: usize = 100_000;
 const PART: usize = 10_000;
 

@@ -6,7 +6,7 @@
 
 use crate::mutation::{Noise, mutants};
 use crate::transcript::messages;
-use jsonrpc_core::{DecodeError, Kind, Message, PeekError, Peeked, Shape, peek};
+use jsonrpc_core::{Kind, Message, MessageError, PeekError, Peeked, Shape, peek};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -221,7 +221,7 @@ fn rmcp(text: &str) -> Option<View> {
 }
 
 /// Returns the intended difference from a peer's result, if any.
-fn meant(ours: &Result<View, DecodeError>, theirs: &View) -> Option<Difference> {
+fn meant(ours: &Result<View, MessageError>, theirs: &View) -> Option<Difference> {
     match ours {
         Ok(ours) => {
             let number = |view: &View| view.id.as_f64();
@@ -237,7 +237,7 @@ fn meant(ours: &Result<View, DecodeError>, theirs: &View) -> Option<Difference> 
             };
             (*theirs == expected).then_some(difference)
         }
-        Err(DecodeError::Shape { problem, .. }) => match problem {
+        Err(MessageError::Shape { problem, .. }) => match problem {
             Shape::Id => Some(Difference::IdOfAnotherType),
             Shape::Ambiguous | Shape::Method => Some(Difference::Ambiguous),
             Shape::Params => Some(Difference::ScalarParams),
@@ -303,7 +303,7 @@ fn messages_match_serde_json() {
     for text in texts() {
         let decoded = Message::decode(&text);
         if serde_json::from_str::<&RawValue>(&text).is_err() {
-            assert!(matches!(decoded, Err(DecodeError::Syntax { .. })), "{text}");
+            assert!(matches!(decoded, Err(MessageError::Syntax { .. })), "{text}");
             let peeked = peek(text.as_bytes()).map(|peek: Peeked<'_>| peek.kind());
             assert!(matches!(peeked, Err(PeekError::Syntax { .. })), "{text}");
             no_json += 1;
@@ -315,7 +315,7 @@ fn messages_match_serde_json() {
             continue;
         };
         let ours = decoded.as_ref().map(ours);
-        if matches!(decoded, Err(DecodeError::Shape { problem: Shape::Duplicate(_), .. })) {
+        if matches!(decoded, Err(MessageError::Shape { problem: Shape::Duplicate(_), .. })) {
             assert!(has_twins(&text), "{text}");
             peeked(&text, None);
             continue;

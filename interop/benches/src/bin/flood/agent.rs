@@ -2,7 +2,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 
-/// The words of the answer, one a chunk, as they stand in JSON.
+/// Words of the answer, one for each chunk, as JSON text without quotes.
 pub const WORDS: [&str; 8] =
     ["Each ", "chunk ", "has ", "one ", "word, ", "as ", "models ", "write:\\n"];
 
@@ -32,7 +32,7 @@ pub fn serve() {
     }
 }
 
-/// Writes as many chunks as the prompt says.
+/// Writes the number of chunks that the prompt requests.
 fn flood(prompt: &Value, output: &mut impl Write) {
     let (session, text) = (&prompt["sessionId"], prompt["prompt"][0]["text"].as_str());
     let chunks = text.and_then(|text| text.trim().strip_prefix("flood ")?.parse().ok());

@@ -1,7 +1,7 @@
-//! Processor time of the gateway for a flood of token chunks, beside that of a plain relay of the same lines.
+//! Processor time of the gateway for a flood of token chunks, compared with a plain relay of the same lines.
 //!
-//! `flood GATEWAY` measures both programs in turn and prints the tables of `FLOOD.md`. The other words are the programs that
-//! it starts: `agent`, and `relay COMMAND...`.
+//! `flood GATEWAY` measures both programs in turn and prints the tables of `FLOOD.md`. The other commands are the programs
+//! that it starts: `agent`, and `relay COMMAND...`.
 
 mod agent;
 mod program;
@@ -12,7 +12,7 @@ use program::{Program, Sample};
 /// Number of rounds; each measures all programs once.
 const ROUNDS: usize = 7;
 
-/// Number of token chunks of a run. Processor time is exact to the nanosecond, so that this only has to hide the start of a run.
+/// Number of token chunks of a run. It is large, so that the start of a run is negligible.
 const CHUNKS: usize = 200_000;
 
 /// Ratio of the gateway's processor time to that of the relay: the limit, and the target.
@@ -40,7 +40,7 @@ fn compare(gateway: &str) {
         Program::start("gateway", &served, &[], "delta"),
         Program::start("gateway, telemetry off", &served, off, "delta"),
     ];
-    // The first run of each is not counted: it opens the session, and fills caches.
+    // The first run opens the session and fills caches. It is not counted.
     for program in &mut programs {
         program.run(CHUNKS);
     }

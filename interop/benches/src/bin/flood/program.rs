@@ -46,12 +46,12 @@ impl Program {
         let address =
             lines.find_map(|line| Some(line.strip_prefix("listening on http://")?.to_owned()));
         let address = address.expect("a program that listens");
-        // It must not wait for a reader of its log.
+        // The log is read, so that the program does not block on it.
         std::thread::spawn(move || lines.for_each(|line| eprintln!("{name}: {line}")));
         Self { name, process, address, member, runs: 0 }
     }
 
-    /// Runs a flood of `chunks` token chunks, and checks that the text of the response is whole.
+    /// Runs a flood of `chunks` token chunks, and checks that the text of the response is complete.
     pub fn run(&mut self, chunks: usize) -> Sample {
         self.runs += 1;
         let id = self.runs;
@@ -74,7 +74,7 @@ impl Program {
         sample
     }
 
-    /// The texts in the response are as long as those that the agent wrote.
+    /// Asserts that the texts in the response are as long as those that the agent wrote.
     fn check(&self, response: &[u8], chunks: usize) {
         let response = str::from_utf8(response).expect("UTF-8");
         assert!(response.starts_with("HTTP/1.0 200 "), "{}: {response:.300}", self.name);
@@ -95,7 +95,7 @@ impl Program {
         Pid::from_raw(self.process.id().try_into().expect("a process number"))
     }
 
-    /// The most memory that the program has had.
+    /// Returns the peak resident memory of the program.
     pub fn peak_mebibytes(&self) -> usize {
         let status = format!("/proc/{}/status", self.process.id());
         let status = std::fs::read_to_string(status).expect("a process");

@@ -1,5 +1,5 @@
-//! The plain relay: each line of the agent is one server-sent event, as it is. It opens one session, and serves one request at a
-//! time.
+//! The plain relay: it sends each line of the agent unchanged as one server-sent event. It opens one session, and
+//! serves one request at a time.
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -87,7 +87,7 @@ impl Relay {
             unread.drain(..taken);
             let mut response = self.response.lock().await;
             if let Some(sender) = &*response {
-                // A client that is gone needs no more of them.
+                // The client has disconnected.
                 let _gone = sender.send(frames.into()).await;
             }
             if has_ended {
