@@ -1,6 +1,6 @@
 //! Command line options.
 use crate::PROGRAM;
-use crate::conventions::{Choice, Content, Release, redaction};
+use crate::conventions::{Choice, Content, Release, extractors, redaction};
 use acp_otlp::{Ids, Sampling, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -202,6 +202,10 @@ pub(crate) struct ReadingOptions {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) provider: Option<String>,
 
+    /// Read further places of tokens, cost, models, tool names and exit codes from FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) extract: Option<PathBuf>,
+
     /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted
     #[arg(
         long,
@@ -230,6 +234,9 @@ impl ReadingOptions {
         self.policy.iter().for_each(|choice| choice.apply(&mut policy));
         if let Some(name) = &self.provider {
             policy.provider = ProviderPolicy::Fixed(Cow::Owned(name.clone()));
+        }
+        if let Some(file) = &self.extract {
+            policy.extractors = extractors(file);
         }
         policy.content = self.record_content.map_or(Capture::Off, Content::capture);
         policy.redaction = redaction(&self.redact);

@@ -3,6 +3,7 @@
 use crate::proxy::acp_traces;
 use crate::span_files::{lines, span};
 use serde_json::{Value, json};
+use std::fs;
 
 const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-turns.jsonl");
 
@@ -91,7 +92,7 @@ fn policies_are_applied() {
         let (name, _) = choice.split_once('=').unwrap();
         let default = match name {
             "finish-reason" => "semconv",
-            "provider" => "agent",
+            "provider" => "known",
             "tool-type" => "omit",
             "titles" => "with-content",
             _ => "per-turn",
@@ -111,6 +112,25 @@ fn content_comes_without_titles() {
     assert_eq!(attribute(tool, "acp.tool.title"), Value::Null);
     assert_eq!(attribute(tool, "acp.tool.locations"), Value::Null);
     assert_ne!(attribute(&lines[3], "gen_ai.output.messages"), Value::Null);
+}
+
+/// A file of extractors adds places of values. An invalid one is reported and does not end the program.
+#[test]
+fn extractors_are_read_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("extract.json");
+    let key = "gen_ai.response.model";
+    let options = ["--extract", file.to_str().unwrap()];
+    let row = r#"[{"agent":"*","message":"answer","path":"/stopReason","value":"model"}]"#;
+    fs::write(&file, row).unwrap();
+    assert_eq!(attribute(&replayed(&options)[3], key), json!({ "stringValue": "end_turn" }));
+    fs::write(&file, r#"[{"agent":"*"}]"#).unwrap();
+    let spans = folder.path().join("spans");
+    let mut command = acp_traces(&["replay", TURN, "--file", spans.to_str().unwrap()]);
+    let output = command.args(options).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(str::from_utf8(&output.stderr).unwrap().contains("missing field `message`"));
+    assert_eq!(attribute(&lines(&spans)[3], key), Value::Null);
 }
 
 #[test]
