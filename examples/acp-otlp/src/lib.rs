@@ -9,6 +9,7 @@
 //! queue size are dropped and counted ([`Tally`]). The collector is configured by the [standard environment
 //! variables](https://opentelemetry.io/docs/specs/otel/protocol/exporter/), unless the program overrides them.
 
+mod backend;
 mod batches;
 mod collector;
 mod exemplars;
@@ -22,6 +23,7 @@ mod spans;
 mod tls;
 mod tracing;
 
+pub use backend::Backend;
 pub use batches::Batches;
 pub use collector::{Address, Collector, MetricCollector, Signal, Tally, Transport};
 pub use ids::Ids;

@@ -1,11 +1,12 @@
 //! Command line options.
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
-use acp_otlp::{Ids, Sampling, Tracing, Transport};
+use acp_otlp::{Backend, Ids, Sampling, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
+use opentelemetry::KeyValue;
 use regex::Regex;
 use semconv_map::content::Capture;
 use semconv_map::policy::ProviderPolicy;
@@ -163,6 +164,18 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "PROTOCOL")]
     pub(crate) protocol: Option<Transport>,
 
+    /// Backend that stores the spans, for its default URL and the attributes that it reads
+    #[arg(long, value_name = "BACKEND", default_value = "otel")]
+    pub(crate) backend: Backend,
+
+    /// Record an attribute on each span; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = attribute)]
+    pub(crate) attribute: Vec<(String, String)>,
+
+    /// Record the user on each span, as `user.id`
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) user: Option<String>,
+
     /// Append spans to FILE, as OTLP JSON lines; a collector then has to be configured explicitly
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
@@ -183,7 +196,21 @@ impl SpanOptions {
         Tracing::new(PROGRAM, policy, ids)
             .with_sampling(sampling)
             .with_baggage(self.baggage.clone())
+            .with_backend(self.backend, self.common_attributes())
     }
+
+    /// Returns the attributes of each span.
+    fn common_attributes(&self) -> Vec<KeyValue> {
+        let user = self.user.iter().map(|user| KeyValue::new("user.id", user.clone()));
+        let given = self.attribute.iter();
+        user.chain(given.map(|(key, value)| KeyValue::new(key.clone(), value.clone()))).collect()
+    }
+}
+
+/// Parses an attribute. Its key follows the rules of [`baggage_key`].
+fn attribute(text: &str) -> Result<(String, String), &'static str> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((baggage_key(key)?, value.to_owned()))
 }
 
 /// Options for the interpretation of messages.
