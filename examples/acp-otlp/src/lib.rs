@@ -19,6 +19,7 @@ mod metric_client;
 mod metrics;
 mod own_span;
 mod sampling;
+mod setup;
 mod spans;
 mod tls;
 mod tracing;
@@ -30,6 +31,7 @@ pub use ids::Ids;
 pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
+pub use setup::Setup;
 pub use tracing::{Traced, Tracing};
 
 use core::fmt::Display;

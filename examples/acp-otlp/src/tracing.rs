@@ -4,6 +4,7 @@ use crate::Program;
 use crate::backend::Backend;
 use crate::ids::Ids;
 use crate::sampling::Sampling;
+use crate::setup::Setup;
 use crate::spans::Spans;
 use core::time::Duration;
 use jsonrpc_core::{Kind, Peeked, peek};
@@ -64,6 +65,13 @@ impl Tracing {
         self
     }
 
+    /// Sets the traces of requests that set up the connection. By default, each has a trace of its own.
+    #[must_use]
+    pub fn with_setup(mut self, setup: Setup) -> Self {
+        self.spans.setup = setup;
+        self
+    }
+
     /// Sets the backend, which determines additional attributes, and attributes of each span. An attribute of the
     /// conventions takes precedence over one with the same key.
     #[must_use]
@@ -113,8 +121,10 @@ impl Tracing {
                         if self.measures {
                             self.remember(end.span, place);
                         }
-                        let span = self.spans.end(place, end);
-                        return span.map(|span| Traced::Span(self.completed(span)));
+                        let span = self.spans.end(place, end)?;
+                        if !self.spans.setup.omits(&span) {
+                            return Some(Traced::Span(self.completed(span)));
+                        }
                     }
                 }
                 Record::Metric(measured) => return Some(Traced::Measurement(measured)),

@@ -1,7 +1,7 @@
 //! Command line options.
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
-use acp_otlp::{Backend, Ids, Sampling, Tracing, Transport};
+use acp_otlp::{Backend, Ids, Sampling, Setup, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -176,6 +176,10 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) user: Option<String>,
 
+    /// Traces of requests that set up the connection
+    #[arg(long, value_name = "TRACES", default_value = "own")]
+    pub(crate) setup: Setup,
+
     /// Append spans to FILE, as OTLP JSON lines; a collector then has to be configured explicitly
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
@@ -196,6 +200,7 @@ impl SpanOptions {
         Tracing::new(PROGRAM, policy, ids)
             .with_sampling(sampling)
             .with_baggage(self.baggage.clone())
+            .with_setup(self.setup)
             .with_backend(self.backend, self.common_attributes())
     }
 
@@ -233,7 +238,8 @@ pub(crate) struct ReadingOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) extract: Option<PathBuf>,
 
-    /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted
+    /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted [env:
+    /// OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT]
     #[arg(
         long,
         value_name = "WHERE",
@@ -265,7 +271,8 @@ impl ReadingOptions {
         if let Some(file) = &self.extract {
             policy.extractors = extractors(file);
         }
-        policy.content = self.record_content.map_or(Capture::Off, Content::capture);
+        let content = self.record_content.or_else(Content::of_environment);
+        policy.content = content.map_or(Capture::Off, Content::capture);
         policy.redaction = redaction(&self.redact);
         policy.network_transport = Some(Cow::Borrowed("pipe"));
         policy

@@ -135,6 +135,25 @@ pub(crate) enum Content {
 }
 
 impl Content {
+    /// Returns what the environment selects. The names are those of the instrumentations of OpenTelemetry.
+    ///
+    /// Spec: [Capturing message content](https://github.com/open-telemetry/opentelemetry-python-contrib/tree/main/util/opentelemetry-util-genai)
+    pub(crate) fn of_environment() -> Option<Self> {
+        const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+        let value = variable(VARIABLE)?;
+        match &*value.to_ascii_lowercase() {
+            "span_only" | "true" => Some(Self::Span),
+            "event_only" => Some(Self::Event),
+            "span_and_event" => Some(Self::Both),
+            "no_content" | "false" => None,
+            _ => {
+                let expected = "NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT";
+                eprintln!("acp-traces: {VARIABLE} is {value:?}, expected {expected}: ignored");
+                None
+            }
+        }
+    }
+
     pub(crate) fn capture(self) -> Capture {
         match self {
             Self::Span => Capture::Span,

@@ -258,6 +258,75 @@ fn attributes_of_the_conventions_are_not_options() {
     }
 }
 
+/// Requests that set up the connection join the next turn, are left out, or have traces of their own.
+#[test]
+fn setup_has_the_chosen_traces() {
+    let traces = |choice: &str| {
+        let lines = replayed(&["--setup", choice]);
+        let named = |it: &Value| (span(it)["name"].clone(), span(it)["traceId"].clone());
+        lines.iter().map(named).collect::<Vec<_>>()
+    };
+    let own = traces("own");
+    assert_eq!(own.len(), 4);
+    assert_ne!(own[0].1, own[2].1);
+    let joined = traces("join");
+    assert_eq!((&joined[0].0, &joined[2].0), (&json!("initialize"), &json!("invoke_agent agent")));
+    assert_eq!(joined[0].1, joined[2].1);
+    // The tool call belongs to the turn, and a later turn is a trace of its own.
+    assert_eq!(joined[1].1, joined[2].1);
+    assert_ne!(joined[3].1, joined[2].1);
+    let omitted = traces("omit");
+    assert_eq!(omitted.len(), 3);
+    assert!(omitted.iter().all(|(name, _)| *name != "initialize"));
+}
+
+/// A failed request is not left out.
+#[test]
+fn failed_setup_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("failed.jsonl");
+    let entries = [
+        r#"{"time":1,"direction":"sent","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\",\"params\":{}}"}"#,
+        r#"{"time":2,"direction":"received","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no\"}}"}"#,
+    ];
+    fs::write(&transcript, entries.join("\n")).unwrap();
+    let file = folder.path().join("spans");
+    let mut command = acp_traces(&["replay", "--setup", "omit", transcript.to_str().unwrap()]);
+    assert!(command.arg("--file").arg(&file).status().unwrap().success());
+    assert_eq!(span(&lines(&file)[0])["name"], "session/new");
+}
+
+/// The variable of other instrumentations selects content. The option takes precedence.
+#[test]
+fn content_is_selected_by_the_environment() {
+    const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("spans");
+    let run = |value: &str, more: &[&str]| {
+        let _ = fs::remove_file(&file);
+        let mut command = acp_traces(&["replay", TURN, "--file", file.to_str().unwrap()]);
+        let output = command.args(more).env(VARIABLE, value).output().unwrap();
+        let turn = lines(&file).remove(3);
+        let on_span = attribute(&turn, "gen_ai.output.messages") != Value::Null;
+        let events = span(&turn)["events"].as_array().map_or(0, Vec::len);
+        (on_span, events, String::from_utf8(output.stderr).unwrap())
+    };
+    for (value, on_span, events) in [
+        ("SPAN_ONLY", true, 0),
+        ("true", true, 0),
+        ("EVENT_ONLY", false, 1),
+        ("span_and_event", true, 1),
+        ("NO_CONTENT", false, 0),
+        ("", false, 0),
+    ] {
+        assert_eq!(run(value, &[]), (on_span, events, String::new()), "{value}");
+    }
+    let (on_span, events, told) = run("everything", &[]);
+    assert_eq!((on_span, events), (false, 0));
+    assert!(told.contains("expected NO_CONTENT, SPAN_ONLY"), "{told}");
+    assert_eq!(run("SPAN_ONLY", &["--record-content=event"]), (false, 1, String::new()));
+}
+
 #[test]
 fn unknown_choice_is_an_error() {
     let output = acp_traces(&["--policy", "usage=guess", "--", "agent"]).output().unwrap();
