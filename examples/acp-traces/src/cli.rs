@@ -1,6 +1,7 @@
 //! Command line options.
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
+use crate::summary::Format;
 use acp_otlp::{Backend, Ids, Sampling, Setup, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -89,6 +90,10 @@ pub(crate) enum Task {
     /// The report is a self-contained HTML file without scripts. It shows each turn with its tool calls, permissions
     /// and waits as a waterfall, and the tokens and the cost as curves.
     Report(ReportOptions),
+    /// List recorded sessions: agent, model, turns, tools, errors, tokens and cost
+    Sessions(SummaryOptions),
+    /// Show how long turns, tools and requests take over recorded sessions, in seconds
+    Stats(SummaryOptions),
     /// Write shell completions to standard output
     Completions {
         #[arg(value_name = "SHELL")]
@@ -147,6 +152,21 @@ pub(crate) struct ReportOptions {
     /// Output file, which is overwritten; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+}
+
+/// Options for summaries of many sessions.
+#[derive(Debug, Args)]
+pub(crate) struct SummaryOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
+    /// Format of the table
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Format,
+
+    /// Transcripts, or folders with transcripts (`.jsonl`, `.jsons`)
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// Options for spans and their destination.
@@ -283,6 +303,8 @@ const USAGE: &str = "\
 acp-traces [OPTIONS] -- <COMMAND>...
        acp-traces replay [OPTIONS] <TRANSCRIPT>
        acp-traces report [OPTIONS] -o <FILE> <TRANSCRIPT>
+       acp-traces sessions [OPTIONS] <PATH>...
+       acp-traces stats [OPTIONS] <PATH>...
        acp-traces completions <SHELL>
        acp-traces man <FOLDER>";
 
