@@ -205,7 +205,13 @@ impl Extractors {
                 |row| matches!(&row.message, Message::Notification(method) if method == wanted),
             )
         };
-        Active { reads_updates: reads("session/update"), rows }
+        let is_other = |row: &Extractor| {
+            matches!(row.message, Message::ToolCall | Message::Announcement)
+                && !row.path.starts_with("/_meta")
+                && !row.path.starts_with("/rawOutput")
+        };
+        let reads_other = rows.iter().any(is_other);
+        Active { reads_updates: reads("session/update"), reads_other, rows }
     }
 }
 
@@ -230,10 +236,12 @@ pub(crate) struct Active {
     rows: Vec<Extractor>,
     /// Whether each `session/update` is read.
     pub(crate) reads_updates: bool,
+    /// Whether members of tool calls other than `_meta` and `rawOutput` are read.
+    pub(crate) reads_other: bool,
 }
 
 impl Active {
-    /// Calls `take` for each extractor of a message whose value is found by `lookup`.
+    /// Calls `take` for each extractor of a message with a value that `lookup` finds.
     fn each<'a>(
         &self,
         is_read: impl Fn(&Message) -> bool,

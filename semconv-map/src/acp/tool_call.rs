@@ -134,10 +134,12 @@ impl<'a> ToolReport<'a> {
     /// Applies the extractors of the agent.
     pub(crate) fn extract(mut self, active: &Active) -> Self {
         let output = self.raw_output.map(RawValue::get).or(self.skimmed_output);
+        if self.meta.is_none() && output.is_none() && !active.reads_other {
+            return self;
+        }
         let lookup = |path: &str| {
-            let (name, rest) = path
-                .get(1..)?
-                .split_at_checked(path.get(1..)?.find('/').unwrap_or(path.len() - 1))?;
+            let path = path.strip_prefix('/')?;
+            let (name, rest) = path.find('/').map_or((path, ""), |at| path.split_at(at));
             match name {
                 "toolCallId" => Some(Found::Text(self.id.clone())),
                 "title" => self.title.clone().map(Found::Text),
