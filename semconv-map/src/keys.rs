@@ -36,6 +36,8 @@ attributes! {
         GEN_AI_CONVERSATION_ID = "gen_ai.conversation.id";
         /// The model configured for the session.
         GEN_AI_REQUEST_MODEL = "gen_ai.request.model";
+        /// The model that answered, see [`extract`](crate::extract).
+        GEN_AI_RESPONSE_MODEL = "gen_ai.response.model";
         /// The finish reason of the turn, a list of one entry.
         GEN_AI_RESPONSE_FINISH_REASONS = "gen_ai.response.finish_reasons";
         /// Number of input tokens.
@@ -112,7 +114,7 @@ attributes! {
         NETWORK_TRANSPORT = "network.transport";
     }
     "process attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/process.md" {
-        /// Exit code of a terminal command.
+        /// Exit code of a terminal command, or of the command of a tool call.
         PROCESS_EXIT_CODE = "process.exit.code";
     }
     "ACP, overview", "https://agentclientprotocol.com/protocol/v1/overview" {

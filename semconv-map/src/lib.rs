@@ -54,6 +54,7 @@
 //! | trace an MCP or other JSON-RPC connection | [`RpcTracker`] |
 //! | choose the release of the conventions | [`Profile`] |
 //! | record prompts, answers, arguments and other content | [`Policy::content`], [`content`] |
+//! | find tokens, models and tool names outside of the protocol | [`extract`] |
 //! | redact content | [`Policy::redaction`] |
 //! | record metrics | [`Policy::record_metrics`], [`metric`] |
 //! | continue a trace of the client, or propagate one to the agent | [`trace_context`] |
@@ -125,12 +126,14 @@ extern crate alloc;
 pub mod acp;
 pub mod attribute;
 pub mod content;
+pub mod extract;
 pub mod finish_reason;
 pub mod keys;
 pub mod mcp;
 pub mod messages;
 pub mod metric;
 pub mod policy;
+pub mod provider;
 pub mod rpc;
 pub mod span;
 pub mod tool_type;

@@ -1,5 +1,6 @@
 //! Configuration: choices that the conventions leave open, and capture of content.
 use crate::content::{Capture, Gate, Redaction};
+use crate::extract::Extractors;
 use crate::keys;
 use crate::messages::ContentLimits;
 use crate::metric::{self, Row};
@@ -167,6 +168,8 @@ pub struct Policy {
     pub tool_type: ToolTypePolicy,
     /// Meaning of the token counts that the agent reports.
     pub usage: UsagePolicy,
+    /// Places of tokens, cost, models, tool names and exit codes outside of the protocol.
+    pub extractors: Extractors,
     /// Value of `network.transport`, `pipe` for stdio. `None` omits the attribute.
     pub network_transport: Option<Cow<'static, str>>,
     /// Where prompts, answers, tool arguments and results, commands and error messages are recorded.
@@ -201,8 +204,11 @@ pub enum FinishReasonPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProviderPolicy {
-    /// The name of the agent, or `acp` if it has none.
+    /// The provider of the requested model or of the agent, with its name in the conventions, see
+    /// [`provider`](mod@crate::provider). Otherwise the name of the agent, or `acp` if it has none.
     #[default]
+    WellKnown,
+    /// The name of the agent, or `acp` if it has none.
     AgentName,
     /// `acp.` followed by the name of the agent, or `acp` if it has none.
     Prefixed,

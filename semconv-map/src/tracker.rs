@@ -3,6 +3,7 @@ use crate::acp::lifecycle::Peers;
 use crate::acp::permission::Options;
 use crate::acp::tool_call::Content;
 use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN, clip};
+use crate::extract::Active;
 use crate::keys;
 use crate::metric;
 use crate::policy::Policy;
@@ -21,12 +22,14 @@ use serde::de::DeserializeOwned;
 use session::Sessions;
 
 mod close;
+mod learn;
 mod limits;
 mod members;
 mod quiet;
 mod requests;
 mod session;
 mod spans;
+mod terminals;
 mod unanswered;
 mod updates;
 
@@ -36,6 +39,7 @@ pub use limits::{Counters, Limits};
 pub(crate) use members::{Members, string};
 pub(crate) use requests::remote;
 pub(crate) use spans::Spans;
+pub(crate) use terminals::Terminals;
 pub(crate) use unanswered::Unanswered;
 
 /// Converts the lines of one connection, both directions, into spans.
@@ -77,6 +81,8 @@ pub struct Tracker {
     counters: Counters,
     now: Duration,
     peers: Peers,
+    /// The extractors of the agent.
+    active: Active,
     spans: Spans,
     requests: Unanswered<Direction, OpenRequest>,
     sessions: Sessions,
@@ -111,7 +117,10 @@ enum Work {
     EndSession(String),
     Prompt(String),
     Permission(Box<OpenPermission>),
-    TerminalExit,
+    /// Contains the session and the terminal, with content capture.
+    TerminalExit(Option<(String, String)>),
+    /// Contains the session and the terminal.
+    TerminalOutput(String, String),
     Other,
 }
 
@@ -124,8 +133,19 @@ struct OpenPermission {
 }
 
 impl Work {
-    fn of(direction: Direction, method: &str, session: Option<&str>, params: &str) -> Self {
+    /// `has_content` is whether content is recorded.
+    fn of(
+        direction: Direction,
+        method: &str,
+        session: Option<&str>,
+        params: &str,
+        has_content: bool,
+    ) -> Self {
         let session = || session.map(String::from);
+        let terminal = || {
+            let terminal = member(params, "terminalId").filter(|_| has_content);
+            session().zip(terminal.map(|id| clip(&id)))
+        };
         let work = match (direction, method) {
             (Direction::Sent, "initialize") => {
                 Some(Self::Initialize(Box::new(Peers::of_client(params))))
@@ -143,7 +163,10 @@ impl Work {
             (Direction::Sent, "session/close" | "session/delete") => {
                 session().map(Self::EndSession)
             }
-            (Direction::Received, "terminal/wait_for_exit") => Some(Self::TerminalExit),
+            (Direction::Received, "terminal/wait_for_exit") => Some(Self::TerminalExit(terminal())),
+            (Direction::Received, "terminal/output") => {
+                terminal().map(|(session, terminal)| Self::TerminalOutput(session, terminal))
+            }
             _ => None,
         };
         work.unwrap_or(Self::Other)
@@ -168,6 +191,7 @@ impl Tracker {
                 texts: policy.records_content(),
                 tool_calls: Content::is_wanted(&policy),
             },
+            active: policy.extractors.of_agent(None),
             spans: Spans::new(limits, &policy, keys::ACP_REQUEST_END),
             policy,
             limits,
@@ -245,6 +269,12 @@ impl Tracker {
             if !update.members.keep_quiet() {
                 self.quiet.forget();
             }
+            if self.active.reads_updates
+                && let Ok(line) = core::str::from_utf8(line)
+                && let Some(params) = find_member(line, &["params"])
+            {
+                self.learn(&update.members, "session/update", params);
+            }
             self.on_update(&update.members);
             self.measure_sessions();
         }
@@ -283,6 +313,7 @@ impl Tracker {
         self.sessions.clear();
         self.measure_sessions();
         self.peers = Peers::default();
+        self.set_agent();
     }
 
     /// Starts a new connection with the request of the span `initialize`. Requests that the client sent after it
@@ -352,7 +383,10 @@ impl Tracker {
         match sender {
             Direction::Received if method == "session/update" => {
                 match Update::of(message, self.interest) {
-                    Some(update) => self.on_update(&update.members),
+                    Some(update) => {
+                        self.learn(&update.members, "session/update", params);
+                        self.on_update(&update.members);
+                    }
                     None => self.counters.undecodable += 1,
                 }
             }
@@ -360,7 +394,12 @@ impl Tracker {
                 self.on_cancel(&Members::of_params(params));
             }
             _ if method == "$/cancel_request" => self.on_cancel_request(sender, params),
-            _ => {}
+            Direction::Received => {
+                if let Some(method) = method.decode() {
+                    self.learn(&Members::of_params(params), &method, params);
+                }
+            }
+            Direction::Sent => {}
         }
     }
 

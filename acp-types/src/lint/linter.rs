@@ -81,6 +81,7 @@ impl Linter {
         ] {
             for Pending { line, method, .. } in open.into_values() {
                 self.report.in_line.clear();
+                self.report.set_method(&method);
                 let message = format!("`{method}` has no answer");
                 let rule = &rule::UNANSWERED_REQUEST;
                 self.report.add_at(rule, line, direction, String::new(), message);

@@ -24,6 +24,7 @@ impl Linter {
         self.report.line += 1;
         self.report.direction = direction;
         self.report.in_line.clear();
+        self.report.method.clear();
         if !line.trim_ascii().is_empty() {
             self.handle_text(line);
         }
@@ -65,6 +66,7 @@ impl Linter {
     fn request(&mut self, request: &Request<'_>) {
         let (direction, line) = (self.report.direction, self.report.line);
         let params = json(request.params);
+        self.report.set_method(&request.method);
         if request.id.is_null() {
             self.report.add(&rule::NULL_ID, "/id", "expected an integer or a string");
         }
@@ -101,6 +103,7 @@ impl Linter {
 
     /// Checks common properties of requests and notifications.
     fn message(&mut self, kind: MethodKind, name: &str, raw: Option<&RawValue>, params: Json<'_>) {
+        self.report.set_method(name);
         let direction = self.report.direction;
         let is_initialize = is_initialize(name) && direction == Direction::Sent;
         if is_initialize && name != "initialize" {
@@ -236,6 +239,7 @@ impl Linter {
             }
             return;
         };
+        self.report.set_method(&pending.method);
         if let Err(error) = &response.outcome {
             errors::look_at(&pending.method, error, &mut self.report);
             let (taken_back, stopped) = (pending.is_taken_back, pending.is_stopped);

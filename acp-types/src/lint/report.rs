@@ -46,6 +46,8 @@ pub struct Finding {
     /// Place in the line as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole
     /// line.
     pub pointer: String,
+    /// Method of the message, or of the request that it answers, up to 256 bytes. `None` if it is unknown.
+    pub method: Option<String>,
     /// Description of the problem. It contains received names, ids and methods, but no text.
     pub message: String,
 }
@@ -65,6 +67,9 @@ impl fmt::Display for Finding {
     }
 }
 
+/// Maximum length of the method of a finding in bytes.
+const MAX_METHOD_BYTES: usize = 256;
+
 /// The findings, and the current line.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
@@ -74,6 +79,8 @@ pub(super) struct Report {
     pub(super) missed: u64,
     pub(super) line: u64,
     pub(super) direction: Direction,
+    /// Method of the current line. Empty if it is unknown.
+    pub(super) method: String,
     /// Number of violations of each rule in the current line.
     pub(super) in_line: BTreeMap<&'static str, usize>,
 }
@@ -87,8 +94,17 @@ impl Report {
             missed: 0,
             line: 0,
             direction: Direction::Sent,
+            method: String::new(),
             in_line: BTreeMap::new(),
         }
+    }
+
+    /// Sets the method of the current line.
+    pub(super) fn set_method(&mut self, method: &str) {
+        self.method.clear();
+        let mut ends = (0..=method.len().min(MAX_METHOD_BYTES)).rev();
+        let end = ends.find(|end| method.is_char_boundary(*end));
+        self.method.push_str(end.and_then(|end| method.get(..end)).unwrap_or_default());
     }
 
     /// Adds a finding in the current line.
@@ -119,6 +135,7 @@ impl Report {
             self.missed += 1;
             return;
         }
-        self.findings.push_back(Finding { rule, line, direction, pointer, message });
+        let method = Some(self.method.clone()).filter(|method| !method.is_empty());
+        self.findings.push_back(Finding { rule, line, direction, pointer, method, message });
     }
 }

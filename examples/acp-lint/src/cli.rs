@@ -1,9 +1,10 @@
 //! Command line options.
+use crate::severities::Severities;
 use acp_types::lint::{Linter, Rule, Severity};
 use clap::{Parser, ValueEnum};
 use core::time::Duration;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Exit status if a finding reaches `--fail-on`.
 pub(crate) const FOUND: u8 = 1;
@@ -19,9 +20,9 @@ pub(crate) const UNREADABLE: u8 = 2;
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXIT_STATUS, override_usage = USAGE)]
 pub(crate) struct Options {
-    /// Transcript; `-` is standard input; a name that ends in `.jsons` is a trace of the official conductor
+    /// Transcripts; `-` is standard input; a name that ends in `.jsons` is a trace of the official conductor
     #[arg(value_name = "TRANSCRIPT", required_unless_present_any = ["command", "rules"])]
-    pub(crate) transcript: Option<PathBuf>,
+    pub(crate) transcripts: Vec<PathBuf>,
 
     /// Format of findings
     #[arg(long, value_name = "FORMAT", default_value = "human")]
@@ -39,6 +40,14 @@ pub(crate) struct Options {
     #[arg(long, value_name = "RULE", value_parser = rule)]
     pub(crate) allow: Vec<&'static Rule>,
 
+    /// Read severities by rule from a TOML file with a table `rules`: `error`, `warning`, `info` or `off`
+    #[arg(long = "config", value_name = "FILE", value_parser = severities)]
+    pub(crate) severities: Option<Severities>,
+
+    /// Add the text at the place of a finding, which may be private
+    #[arg(long)]
+    pub(crate) excerpts: bool,
+
     /// List all rules
     #[arg(long)]
     pub(crate) rules: bool,
@@ -52,7 +61,7 @@ pub(crate) struct Options {
     pub(crate) grace: Duration,
 
     /// Agent command with its arguments
-    #[arg(last = true, value_name = "COMMAND", conflicts_with = "transcript")]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "transcripts")]
     pub(crate) command: Vec<OsString>,
 }
 
@@ -60,6 +69,11 @@ impl Options {
     /// Creates a linter without the ignored rules.
     pub(crate) fn linter(&self) -> Linter {
         self.allow.iter().fold(Linter::default(), |linter, rule| linter.without(rule))
+    }
+
+    /// Returns the severity of findings of a rule, or `None` if the rule is off.
+    pub(crate) fn severity(&self, rule: &Rule) -> Option<Severity> {
+        self.severities.as_ref().map_or(Some(rule.severity), |severities| severities.of(rule))
     }
 
     /// Returns whether findings of this severity affect the exit status.
@@ -80,6 +94,12 @@ pub(crate) enum Format {
     Human,
     /// One JSON object per line
     Json,
+    /// A SARIF log, for code scanning
+    Sarif,
+    /// A JUnit document, for test reports
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
 /// Minimum severity of findings that affect the exit status.
@@ -92,7 +112,7 @@ pub(crate) enum FailOn {
 }
 
 const USAGE: &str = "\
-acp-lint [OPTIONS] <TRANSCRIPT>
+acp-lint [OPTIONS] <TRANSCRIPT>...
        acp-lint [OPTIONS] -- <COMMAND>...
        acp-lint --rules";
 
@@ -102,6 +122,10 @@ that cannot be read. Where an agent runs and nothing is found: the agent's, as a
 
 fn rule(code: &str) -> Result<&'static Rule, String> {
     Rule::find(code).ok_or_else(|| "unknown rule; --rules lists all rules".to_owned())
+}
+
+fn severities(file: &str) -> Result<Severities, String> {
+    Severities::read(Path::new(file))
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -20,7 +20,8 @@ use tokio::runtime::Builder;
 /// Returns an error if the operating system denies a required operation, or findings cannot be written.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let output = Output::new(options, Box::new(io::stderr()))?;
+    let mut output = Output::new(options, Box::new(io::stderr()))?;
+    output.begin("session".to_owned());
     let session = match Session::start(NAME, &options.command, runtime.handle(), Watching::Copies) {
         Ok(session) => session,
         Err(NotStarted::CannotRun(status)) => return Ok(status),
@@ -56,17 +57,15 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
 
 /// Converts chunks into findings.
 struct Watch<'a> {
-    options: &'a Options,
     linter: Linter,
-    output: Option<Output>,
+    output: Option<Output<'a>>,
     to_agent: Reassembly,
     to_editor: Reassembly,
 }
 
 impl<'a> Watch<'a> {
-    fn new(options: &'a Options, output: Output) -> Self {
+    fn new(options: &'a Options, output: Output<'a>) -> Self {
         Self {
-            options,
             linter: options.linter(),
             output: Some(output),
             to_agent: Reassembly::default(),
@@ -91,7 +90,7 @@ impl<'a> Watch<'a> {
 
     fn write_findings(&mut self) -> io::Result<()> {
         match &mut self.output {
-            Some(output) => output.take(&mut self.linter, self.options),
+            Some(output) => output.take(&mut self.linter, None),
             None => Ok(()),
         }
     }
@@ -105,7 +104,10 @@ impl<'a> Watch<'a> {
         self.linter.finish();
         self.write_findings()?;
         match self.output.take() {
-            Some(output) => output.finish(&self.linter),
+            Some(mut output) => {
+                output.end(&self.linter);
+                output.finish()
+            }
             None => Ok(false),
         }
     }

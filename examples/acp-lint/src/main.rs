@@ -1,8 +1,10 @@
 //! Reports protocol violations in a conversation between an editor and an ACP agent, recorded or live.
 
 mod cli;
+mod formats;
 mod live;
 mod output;
+mod severities;
 mod transcript;
 
 use acp_host::process::Guard;

@@ -3,6 +3,7 @@
 use crate::NAME;
 use crate::cli::{Options, UNREADABLE};
 use crate::output::{Output, status};
+use acp_types::lint::Linter;
 use jsonrpc_core::transcript::{Conductor, Entry};
 use std::error::Error;
 use std::fs::File;
@@ -10,33 +11,55 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Checks a transcript.
+/// Checks the transcripts, each as a connection of its own.
 ///
 /// # Errors
-/// Returns an error if the transcript cannot be read, or findings cannot be written.
+/// Returns an error if a transcript cannot be read, or findings cannot be written.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
-    let Some(path) = &options.transcript else { return Err("no transcript".into()) };
-    let mut entries = Entries::new(path, options);
-    let (mut linter, mut output) =
-        (options.linter(), Output::new(options, Box::new(io::stdout()))?);
-    let mut bad_lines = 0_u64;
+    let mut output = Output::new(options, Box::new(io::stdout()))?;
+    let rules = options.linter();
+    let mut bad_lines = 0;
+    for path in &options.transcripts {
+        bad_lines += check(path, options, rules.fresh(), &mut output)?;
+    }
+    let is_found = output.finish()?;
+    Ok(if bad_lines > 0 { ExitCode::from(UNREADABLE) } else { status(is_found) })
+}
+
+/// Checks a transcript. Returns the number of invalid lines.
+fn check(
+    path: &Path,
+    options: &Options,
+    mut linter: Linter,
+    output: &mut Output<'_>,
+) -> Result<u64, Box<dyn Error>> {
+    let (mut entries, mut bad_lines) = (Entries::new(path, options), 0);
     let lines = open(path)?.split(b'\n');
+    output.begin(path.display().to_string());
     for (number, line) in (1_u64..).zip(lines) {
+        let mut message = None;
         match entries.entry(&line?) {
-            Ok(Some(entry)) => linter.handle_line(entry.direction, &entry.bytes),
+            Ok(Some(entry)) => {
+                linter.handle_line(entry.direction, &entry.bytes);
+                message = Some(entry.bytes);
+            }
             Ok(None) => linter.skip_line(),
             Err(error) => {
-                eprintln!("{NAME}: line {number} is not a transcript entry: {error}");
+                let name = match &*options.transcripts {
+                    [_] => String::new(),
+                    _ => format!("{}: ", path.display()),
+                };
+                eprintln!("{NAME}: {name}line {number} is not a transcript entry: {error}");
                 linter.skip_line();
                 bad_lines += 1;
             }
         }
-        output.take(&mut linter, options)?;
+        output.take(&mut linter, message.as_deref().map(|message| (number, message)))?;
     }
     linter.finish();
-    output.take(&mut linter, options)?;
-    let is_found = output.finish(&linter)?;
-    Ok(if bad_lines > 0 { ExitCode::from(UNREADABLE) } else { status(is_found) })
+    output.take(&mut linter, None)?;
+    output.end(&linter);
+    Ok(bad_lines)
 }
 
 fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {

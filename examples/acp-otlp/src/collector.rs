@@ -1,5 +1,6 @@
 //! OTLP collectors, over gRPC or HTTP.
 
+use super::backend::Backend;
 use super::exemplars::Exemplars;
 use super::http_client::{Cause, Client};
 use super::metric_client::{GrpcClient, MetricClient, Outgoing, Way};
@@ -156,6 +157,22 @@ impl Address {
             return Some(Self::new(program, url, transport(), signal));
         }
         Some(Self::below(program, &variable(&any)?, transport(), signal))
+    }
+
+    /// Returns the address of a local installation of a backend. A transport chosen by an option or the environment takes
+    /// precedence.
+    pub fn of_backend(
+        program: Program,
+        signal: Signal,
+        backend: Backend,
+        transport: Option<Transport>,
+    ) -> Self {
+        let Some((url, own)) = backend.address() else {
+            return Self::of_this_machine(program, signal, transport);
+        };
+        let is_chosen = signal.variables("PROTOCOL").iter().any(|it| variable(it).is_some());
+        let transport = transport.or((!is_chosen).then_some(own));
+        Self::below(program, url, Transport::chosen(transport, signal, program), signal)
     }
 
     /// Returns the default address of a local collector.

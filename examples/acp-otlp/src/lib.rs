@@ -9,6 +9,7 @@
 //! queue size are dropped and counted ([`Tally`]). The collector is configured by the [standard environment
 //! variables](https://opentelemetry.io/docs/specs/otel/protocol/exporter/), unless the program overrides them.
 
+mod backend;
 mod batches;
 mod collector;
 mod exemplars;
@@ -18,16 +19,19 @@ mod metric_client;
 mod metrics;
 mod own_span;
 mod sampling;
+mod setup;
 mod spans;
 mod tls;
 mod tracing;
 
+pub use backend::Backend;
 pub use batches::Batches;
 pub use collector::{Address, Collector, MetricCollector, Signal, Tally, Transport};
 pub use ids::Ids;
 pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
+pub use setup::Setup;
 pub use tracing::{Traced, Tracing};
 
 use core::fmt::Display;

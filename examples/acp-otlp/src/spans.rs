@@ -5,8 +5,9 @@
 
 use crate::ids::Ids;
 use crate::sampling::Sampling;
+use crate::setup::{Setup, is_setup};
 use opentelemetry::trace::{
-    Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId,
+    Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
 };
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
@@ -27,6 +28,9 @@ pub(crate) struct Spans {
     pub(crate) sampling: Sampling,
     /// Baggage keys of a request that are recorded as attributes of its span.
     pub(crate) baggage: Vec<String>,
+    pub(crate) setup: Setup,
+    /// Trace of the set-up that the next turn joins.
+    setup_trace: Option<TraceId>,
     open: Open,
     /// Contexts of up to [`LINKABLE`] ended spans, for links.
     ended: VecDeque<(SpanHandle, SpanContext)>,
@@ -81,6 +85,8 @@ impl Spans {
             ids,
             sampling: Sampling::default(),
             baggage: Vec::new(),
+            setup: Setup::default(),
+            setup_trace: None,
             open: Open::default(),
             ended: VecDeque::new(),
         }
@@ -103,7 +109,7 @@ impl Spans {
             self.add_baggage(baggage, &mut attributes);
         }
         let span = SpanData {
-            span_context: begun(parent.as_ref(), self.sampling, &mut self.ids),
+            span_context: self.begin(parent.as_ref(), &start.name),
             parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
             parent_span_is_remote: parent.as_ref().is_some_and(SpanContext::is_remote),
             span_kind: kind(start.kind),
@@ -119,6 +125,23 @@ impl Spans {
         };
         self.open.push(start.span, span);
         (self.open.spans.last(), start.attributes)
+    }
+
+    /// Returns the context of a new span.
+    fn begin(&mut self, parent: Option<&SpanContext>, name: &str) -> SpanContext {
+        if parent.is_some() || self.setup != Setup::Join {
+            return begun(parent, self.sampling, &mut self.ids);
+        }
+        let joined = match name {
+            _ if is_setup(name) => {
+                Some(*self.setup_trace.get_or_insert_with(|| self.ids.trace_id()))
+            }
+            _ if name.starts_with("invoke_agent") => self.setup_trace.take(),
+            _ => None,
+        };
+        let trace = joined.unwrap_or_else(|| self.ids.trace_id());
+        let flags = self.sampling.flags(None, trace);
+        SpanContext::new(trace, self.ids.span_id(), flags, false, TraceState::default())
     }
 
     fn parent(&self, parent: &Parent) -> Option<SpanContext> {

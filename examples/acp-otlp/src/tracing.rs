@@ -1,11 +1,14 @@
 //! Converts lines into spans and measurements.
 
 use crate::Program;
+use crate::backend::Backend;
 use crate::ids::Ids;
 use crate::sampling::Sampling;
+use crate::setup::Setup;
 use crate::spans::Spans;
 use core::time::Duration;
 use jsonrpc_core::{Kind, Peeked, peek};
+use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
@@ -34,6 +37,9 @@ pub struct Tracing {
     measures: bool,
     /// The last ended span, if measurements are recorded.
     ended: Option<(SpanHandle, SpanContext)>,
+    backend: Backend,
+    /// Attributes of each span.
+    common: Vec<KeyValue>,
 }
 
 impl Tracing {
@@ -41,7 +47,8 @@ impl Tracing {
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
         let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
         let measures = policy.record_metrics;
-        Self { spans, tracker: Tracker::new(policy), measures, ended: None }
+        let (backend, common) = (Backend::default(), Vec::new());
+        Self { spans, tracker: Tracker::new(policy), measures, ended: None, backend, common }
     }
 
     /// Sets the sampling. The default samples all spans.
@@ -55,6 +62,21 @@ impl Tracing {
     #[must_use]
     pub fn with_baggage(mut self, keys: Vec<String>) -> Self {
         self.spans.baggage = keys;
+        self
+    }
+
+    /// Sets the traces of requests that set up the connection. By default, each has a trace of its own.
+    #[must_use]
+    pub fn with_setup(mut self, setup: Setup) -> Self {
+        self.spans.setup = setup;
+        self
+    }
+
+    /// Sets the backend, which determines additional attributes, and attributes of each span. An attribute of the
+    /// conventions takes precedence over one with the same key.
+    #[must_use]
+    pub fn with_backend(mut self, backend: Backend, common: Vec<KeyValue>) -> Self {
+        (self.backend, self.common) = (backend, common);
         self
     }
 
@@ -99,13 +121,27 @@ impl Tracing {
                         if self.measures {
                             self.remember(end.span, place);
                         }
-                        return self.spans.end(place, end).map(Traced::Span);
+                        let span = self.spans.end(place, end)?;
+                        if !self.spans.setup.omits(&span) {
+                            return Some(Traced::Span(self.completed(span)));
+                        }
                     }
                 }
                 Record::Metric(measured) => return Some(Traced::Measurement(measured)),
                 _ => {}
             }
         }
+    }
+
+    /// Adds the attributes of the backend and of each span.
+    fn completed(&self, mut span: SpanData) -> SpanData {
+        self.backend.add(&mut span.attributes);
+        for attribute in &self.common {
+            if span.attributes.iter().all(|it| it.key != attribute.key) {
+                span.attributes.push(attribute.clone());
+            }
+        }
+        span
     }
 
     /// A separate function, because metrics are usually off.

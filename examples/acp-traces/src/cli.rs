@@ -1,11 +1,13 @@
 //! Command line options.
 use crate::PROGRAM;
-use crate::conventions::{Choice, Content, Release, redaction};
-use acp_otlp::{Ids, Sampling, Tracing, Transport};
+use crate::conventions::{Choice, Content, Release, extractors, redaction};
+use crate::summary::Format;
+use acp_otlp::{Backend, Ids, Sampling, Setup, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
+use opentelemetry::KeyValue;
 use regex::Regex;
 use semconv_map::content::Capture;
 use semconv_map::policy::ProviderPolicy;
@@ -88,6 +90,10 @@ pub(crate) enum Task {
     /// The report is a self-contained HTML file without scripts. It shows each turn with its tool calls, permissions
     /// and waits as a waterfall, and the tokens and the cost as curves.
     Report(ReportOptions),
+    /// List recorded sessions: agent, model, turns, tools, errors, tokens and cost
+    Sessions(SummaryOptions),
+    /// Show how long turns, tools and requests take over recorded sessions, in seconds
+    Stats(SummaryOptions),
     /// Write shell completions to standard output
     Completions {
         #[arg(value_name = "SHELL")]
@@ -148,6 +154,21 @@ pub(crate) struct ReportOptions {
     pub(crate) output: PathBuf,
 }
 
+/// Options for summaries of many sessions.
+#[derive(Debug, Args)]
+pub(crate) struct SummaryOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
+    /// Format of the table
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Format,
+
+    /// Transcripts, or folders with transcripts (`.jsonl`, `.jsons`)
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
 /// Options for spans and their destination.
 #[derive(Debug, Args)]
 pub(crate) struct SpanOptions {
@@ -162,6 +183,22 @@ pub(crate) struct SpanOptions {
     /// Transport of spans [env: OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL] [default: grpc]
     #[arg(long, value_name = "PROTOCOL")]
     pub(crate) protocol: Option<Transport>,
+
+    /// Backend that stores the spans, for its default URL and the attributes that it reads
+    #[arg(long, value_name = "BACKEND", default_value = "otel")]
+    pub(crate) backend: Backend,
+
+    /// Record an attribute on each span; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = attribute)]
+    pub(crate) attribute: Vec<(String, String)>,
+
+    /// Record the user on each span, as `user.id`
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) user: Option<String>,
+
+    /// Traces of requests that set up the connection
+    #[arg(long, value_name = "TRACES", default_value = "own")]
+    pub(crate) setup: Setup,
 
     /// Append spans to FILE, as OTLP JSON lines; a collector then has to be configured explicitly
     #[arg(long, value_name = "FILE")]
@@ -183,7 +220,22 @@ impl SpanOptions {
         Tracing::new(PROGRAM, policy, ids)
             .with_sampling(sampling)
             .with_baggage(self.baggage.clone())
+            .with_setup(self.setup)
+            .with_backend(self.backend, self.common_attributes())
     }
+
+    /// Returns the attributes of each span.
+    fn common_attributes(&self) -> Vec<KeyValue> {
+        let user = self.user.iter().map(|user| KeyValue::new("user.id", user.clone()));
+        let given = self.attribute.iter();
+        user.chain(given.map(|(key, value)| KeyValue::new(key.clone(), value.clone()))).collect()
+    }
+}
+
+/// Parses an attribute. Its key follows the rules of [`baggage_key`].
+fn attribute(text: &str) -> Result<(String, String), &'static str> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((baggage_key(key)?, value.to_owned()))
 }
 
 /// Options for the interpretation of messages.
@@ -202,7 +254,12 @@ pub(crate) struct ReadingOptions {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) provider: Option<String>,
 
-    /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted
+    /// Read further places of tokens, cost, models, tool names and exit codes from FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) extract: Option<PathBuf>,
+
+    /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted [env:
+    /// OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT]
     #[arg(
         long,
         value_name = "WHERE",
@@ -231,7 +288,11 @@ impl ReadingOptions {
         if let Some(name) = &self.provider {
             policy.provider = ProviderPolicy::Fixed(Cow::Owned(name.clone()));
         }
-        policy.content = self.record_content.map_or(Capture::Off, Content::capture);
+        if let Some(file) = &self.extract {
+            policy.extractors = extractors(file);
+        }
+        let content = self.record_content.or_else(Content::of_environment);
+        policy.content = content.map_or(Capture::Off, Content::capture);
         policy.redaction = redaction(&self.redact);
         policy.network_transport = Some(Cow::Borrowed("pipe"));
         policy
@@ -242,6 +303,8 @@ const USAGE: &str = "\
 acp-traces [OPTIONS] -- <COMMAND>...
        acp-traces replay [OPTIONS] <TRANSCRIPT>
        acp-traces report [OPTIONS] -o <FILE> <TRANSCRIPT>
+       acp-traces sessions [OPTIONS] <PATH>...
+       acp-traces stats [OPTIONS] <PATH>...
        acp-traces completions <SHELL>
        acp-traces man <FOLDER>";
 

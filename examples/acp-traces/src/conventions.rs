@@ -2,10 +2,14 @@
 
 use acp_otlp::variable;
 use clap::ValueEnum;
+use core::error::Error;
 use regex::{NoExpand, Regex};
 use semconv_map::content::{Capture, Gate, Redaction};
+use semconv_map::extract::Extractors;
 use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy, ToolTypePolicy, UsagePolicy};
 use semconv_map::{Policy, Profile};
+use std::fs;
+use std::path::Path;
 
 /// A release of the semantic conventions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,7 +56,10 @@ pub(crate) enum Choice {
     /// Finish reasons of the agent
     #[value(name = "finish-reason=verbatim")]
     FinishReasonVerbatim,
-    /// The provider is the agent name (default)
+    /// The provider is that of the model or the agent in the conventions, else the agent name (default)
+    #[value(name = "provider=known")]
+    ProviderKnown,
+    /// The provider is the agent name
     #[value(name = "provider=agent")]
     ProviderAgent,
     /// The provider is `acp.` followed by the agent name
@@ -98,6 +105,7 @@ impl Choice {
         match self {
             Self::FinishReasonSemconv => policy.finish_reason = FinishReasonPolicy::Semconv,
             Self::FinishReasonVerbatim => policy.finish_reason = FinishReasonPolicy::Verbatim,
+            Self::ProviderKnown => policy.provider = ProviderPolicy::WellKnown,
             Self::ProviderAgent => policy.provider = ProviderPolicy::AgentName,
             Self::ProviderPrefixed => policy.provider = ProviderPolicy::Prefixed,
             Self::ToolTypeOmit => policy.tool_type = ToolTypePolicy::Omit,
@@ -127,6 +135,25 @@ pub(crate) enum Content {
 }
 
 impl Content {
+    /// Returns what the environment selects. The names are those of the instrumentations of OpenTelemetry.
+    ///
+    /// Spec: [Capturing message content](https://github.com/open-telemetry/opentelemetry-python-contrib/tree/main/util/opentelemetry-util-genai)
+    pub(crate) fn of_environment() -> Option<Self> {
+        const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+        let value = variable(VARIABLE)?;
+        match &*value.to_ascii_lowercase() {
+            "span_only" | "true" => Some(Self::Span),
+            "event_only" => Some(Self::Event),
+            "span_and_event" => Some(Self::Both),
+            "no_content" | "false" => None,
+            _ => {
+                let expected = "NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT";
+                eprintln!("acp-traces: {VARIABLE} is {value:?}, expected {expected}: ignored");
+                None
+            }
+        }
+    }
+
     pub(crate) fn capture(self) -> Capture {
         match self {
             Self::Span => Capture::Span,
@@ -134,6 +161,21 @@ impl Content {
             Self::Both => Capture::SpanAndEvent,
         }
     }
+}
+
+/// Reads a file of extractors. If it is invalid, only the built-in extractors are used, because the session has priority.
+pub(crate) fn extractors(file: &Path) -> Extractors {
+    let read = fs::read_to_string(file).map_err(|error| error.to_string());
+    let read = read.and_then(|json| {
+        Extractors::from_json(&json).map_err(|error| match error.source() {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        })
+    });
+    read.unwrap_or_else(|error| {
+        eprintln!("acp-traces: {}: {error}; only built-in extractors are used", file.display());
+        Extractors::default()
+    })
 }
 
 /// Replacement of redacted text.

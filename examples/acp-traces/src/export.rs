@@ -52,8 +52,9 @@ impl Destinations {
             _ if is_none("OTEL_TRACES_EXPORTER") => None,
             None if file.is_some() => None,
             address => {
-                let address = address
-                    .unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Traces, protocol));
+                let address = address.unwrap_or_else(|| {
+                    Address::of_backend(PROGRAM, Signal::Traces, options.backend, protocol)
+                });
                 Some(Collector::new(address, &resource, runtime)?)
             }
         };

@@ -19,6 +19,7 @@ mod record;
 mod replay;
 mod report;
 mod session;
+mod summary;
 
 use acp_host::process::Guard;
 use acp_otlp::Program;
@@ -40,6 +41,8 @@ fn main() -> ExitCode {
     let ended = match &options.task {
         Some(cli::Task::Replay(options)) => replay::run(options),
         Some(cli::Task::Report(options)) => report::run(options),
+        Some(cli::Task::Sessions(options)) => summary::list_sessions(options),
+        Some(cli::Task::Stats(options)) => summary::write_stats(options),
         Some(cli::Task::Completions { shell }) => cli::complete(*shell),
         Some(cli::Task::Man { folder }) => cli::write_manual(folder),
         None => session::run(&options),

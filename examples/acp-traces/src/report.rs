@@ -4,11 +4,12 @@ mod curve;
 mod page;
 mod session;
 
+pub(crate) use session::{Kind, Session, Span};
+
 use crate::cli::ReportOptions;
 use crate::line_file::{self, OpenError, is_same};
 use crate::replay::{each_entry, open};
-use semconv_map::{ClosedBy, Tracker};
-use session::Session;
+use semconv_map::{ClosedBy, Counters, Policy, Tracker};
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
@@ -26,19 +27,8 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let mut policy = options.reading.policy();
-    policy.record_metrics = true;
-    let (mut tracker, mut session) = (Tracker::new(policy), Session::default());
-    let bad_lines = each_entry(transcript, |entry| {
-        session.saw(entry.time);
-        tracker.handle_line(entry.direction, entry.time, &entry.bytes);
-        session.take_all(&mut tracker);
-        Ok(())
-    })?;
-    // The transcript does not contain the reason of its end.
-    tracker.close(session.end(), ClosedBy::Observer);
-    session.take_all(&mut tracker);
-    let page = page::of(&session, tracker.counters());
+    let (session, counters, bad_lines) = read(transcript, options.reading.policy())?;
+    let page = page::of(&session, counters);
     if options.output == Path::new("-") {
         io::stdout().write_all(page.as_bytes())?;
     } else {
@@ -51,6 +41,28 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
         }
     }
     Ok(if bad_lines > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Reads a transcript. Returns its session, the counters of data that was not recorded, and the number of invalid lines.
+///
+/// # Errors
+/// Returns an error if the transcript cannot be read completely.
+pub(crate) fn read(
+    transcript: impl io::BufRead,
+    mut policy: Policy,
+) -> io::Result<(Session, Counters, u64)> {
+    policy.record_metrics = true;
+    let (mut tracker, mut session) = (Tracker::new(policy), Session::default());
+    let bad_lines = each_entry(transcript, |entry| {
+        session.saw(entry.time);
+        tracker.handle_line(entry.direction, entry.time, &entry.bytes);
+        session.take_all(&mut tracker);
+        Ok(())
+    })?;
+    // The transcript does not contain the reason of its end.
+    tracker.close(session.end(), ClosedBy::Observer);
+    session.take_all(&mut tracker);
+    Ok((session, tracker.counters(), bad_lines))
 }
 
 fn set_up(options: &ReportOptions) -> Result<impl io::BufRead + use<>, Box<dyn Error>> {

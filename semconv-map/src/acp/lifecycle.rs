@@ -23,6 +23,7 @@ use crate::attribute::{Attributes, clip, cut};
 use crate::content::{ContentKind, Gate};
 use crate::keys;
 use crate::policy::{Policy, ProviderPolicy};
+use crate::provider::provider;
 use crate::span::{SpanKind, Status};
 use acp_types::methods::{self, Receiver};
 use acp_types::v1::initialization::Implementation;
@@ -183,12 +184,22 @@ impl Peers {
     }
 
     /// Returns the value of `gen_ai.provider.name`.
-    pub(crate) fn provider(&self, policy: &ProviderPolicy) -> Cow<'static, str> {
-        match (policy, self.agent_name()) {
-            (ProviderPolicy::Fixed(name), _) => name.clone(),
-            (_, None) => "acp".into(),
-            (ProviderPolicy::AgentName, Some(name)) => String::from(name).into(),
-            (ProviderPolicy::Prefixed, Some(name)) => format!("acp.{name}").into(),
+    pub(crate) fn provider(
+        &self,
+        policy: &ProviderPolicy,
+        model: Option<&str>,
+    ) -> Cow<'static, str> {
+        let agent = self.agent_name();
+        let well_known = match policy {
+            ProviderPolicy::WellKnown => provider(agent, model),
+            _ => None,
+        };
+        match (policy, well_known, agent) {
+            (ProviderPolicy::Fixed(name), ..) => name.clone(),
+            (_, Some(name), _) => name.into(),
+            (_, None, None) => "acp".into(),
+            (ProviderPolicy::Prefixed, None, Some(name)) => format!("acp.{name}").into(),
+            (_, None, Some(name)) => String::from(name).into(),
         }
     }
 

@@ -12,7 +12,8 @@
 //! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId`, or the value set later by `session/set_model` |
 //! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`] |
 //! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's value; by policy, see [`finish_reason`](mod@crate::finish_reason) |
-//! | `gen_ai.usage.*` | `usage` of the response, see [`UsagePolicy`]; cached tokens count as input and thoughts as output if `totalTokens` shows that the agent counted them separately; in [`GENAI_DEV`](crate::Profile::GENAI_DEV), thoughts are also recorded as `gen_ai.usage.reasoning.output_tokens` |
+//! | `gen_ai.usage.*` | `usage` of the response, see [`UsagePolicy`], else found by [extractors](crate::extract); cached tokens count as input and thoughts as output if `totalTokens` shows that the agent counted them separately; in [`GENAI_DEV`](crate::Profile::GENAI_DEV), thoughts are also recorded as `gen_ai.usage.reasoning.output_tokens` |
+//! | `gen_ai.response.model` | the model that answered, if an [extractor](crate::extract) finds it |
 //! | `acp.usage.context.used`, `.size`, `acp.cost.amount`, `.currency`, `.turn_amount` | the last `usage_update` |
 //! | `acp.prompt.time_to_first_update` | seconds to the first message, thought, tool call or plan |
 //! | `gen_ai.input.messages`, `gen_ai.output.messages` | with content capture, see [`content`](crate::content) |
@@ -52,6 +53,7 @@
 use super::lifecycle::{self, Peers, RequestCall};
 use crate::attribute::{AttributeValue, Attributes, clip};
 use crate::content::{Details, Gate};
+use crate::extract::Learned;
 use crate::finish_reason::{self, finish_reason};
 use crate::keys;
 use crate::messages::Message;
@@ -77,7 +79,7 @@ pub(crate) fn start(
 ) -> (Cow<'static, str>, Attributes) {
     let mut attributes = Attributes::of_span();
     peers.set_gen_ai(OPERATION, call.session, &mut attributes);
-    attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider));
+    attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider, model));
     peers.set_turn(policy, &mut attributes);
     attributes.set_some(keys::GEN_AI_REQUEST_MODEL, model.map(clip));
     lifecycle::set_call(&mut attributes, policy, peers, call);
@@ -93,6 +95,10 @@ pub(super) fn span_name(peers: &Peers) -> Cow<'static, str> {
 pub(crate) fn input(policy: &Policy, request: &PromptRequest) -> String {
     Message::of_blocks(policy.content_limits, &request.prompt).into_input(policy)
 }
+
+mod usage;
+
+pub(crate) use usage::Tokens;
 
 pub(super) const OPERATION: &str = "invoke_agent";
 
@@ -111,6 +117,8 @@ pub(crate) struct Turn {
     pub(crate) input: Option<String>,
     /// The provider attribute of the event at the end, if the profile has one.
     provider: Option<Cow<'static, str>>,
+    /// Values found by extractors.
+    pub(crate) learned: Learned,
     /// The agent's output, with content capture.
     pub(crate) output: Option<Box<Message>>,
 }
@@ -140,6 +148,11 @@ impl From<&Cost> for Money {
 }
 
 impl Money {
+    /// Creates an amount in a currency that the agent does not name.
+    pub(crate) fn of_unnamed(amount: f64) -> Self {
+        Self { amount, currency: None }
+    }
+
     /// Returns the increase, never negative, or `None` if the currencies differ.
     pub(crate) fn since(&self, before: &Self) -> Option<f64> {
         let is_comparable = before.currency.is_none() || before.currency == self.currency;
@@ -220,6 +233,7 @@ impl Turn {
         span: SpanHandle,
         started: Duration,
         cost_before: Option<Money>,
+        model: Option<&str>,
     ) -> Self {
         let message = || Box::new(Message::new(policy.content_limits));
         let has_event = policy.places(Gate::WithContent).1 && policy.profile.event_provider;
@@ -232,7 +246,8 @@ impl Turn {
             cost_before,
             cost: None,
             input: None,
-            provider: has_event.then(|| peers.provider(&policy.provider)),
+            learned: Learned::default(),
+            provider: has_event.then(|| peers.provider(&policy.provider, model)),
             output: policy.records_content().then(message),
         }
     }
@@ -240,6 +255,11 @@ impl Turn {
     /// Records that the agent works on the turn.
     pub(crate) fn on_work(&mut self, now: Duration) {
         self.first_update.get_or_insert(now);
+    }
+
+    /// Handles a cost of the session that an extractor found.
+    pub(crate) fn on_cost(&mut self, cost: Money) {
+        self.cost = Some(cost);
     }
 
     pub(crate) fn on_usage(&mut self, usage: &UsageUpdate) {
@@ -263,8 +283,15 @@ impl Turn {
         if let Some(finish) = &finish {
             attributes.set(keys::GEN_AI_RESPONSE_FINISH_REASONS, [finish.clone()]);
         }
+        attributes.set_some(keys::GEN_AI_RESPONSE_MODEL, self.learned.model.clone());
         if let TurnEnd::Answered(Answer { usage: Some(usage), .. }) = how {
-            set_usage(policy, usage, before, &mut attributes);
+            usage::set(policy, policy.usage, usage, before, &mut attributes);
+        } else if let Some(usage) = self.learned.usage() {
+            let covers = match self.learned.is_of_session {
+                true => UsagePolicy::Cumulative,
+                false => UsagePolicy::PerTurn,
+            };
+            usage::set(policy, covers, &usage, before, &mut attributes);
         }
         self.set_session_usage(&mut attributes);
         let waited = self.first_update.filter(|_| self.kind != TurnKind::Subagent);
@@ -291,6 +318,10 @@ impl Turn {
         if let Some((used, size)) = self.context {
             attributes.set(keys::ACP_USAGE_CONTEXT_USED, count(used));
             attributes.set(keys::ACP_USAGE_CONTEXT_SIZE, count(size));
+        }
+        if let Some((cost, false)) = self.learned.cost {
+            attributes.set(keys::ACP_COST_TURN_AMOUNT, cost);
+            return;
         }
         let Some(cost) = &self.cost else { return };
         attributes.set(keys::ACP_COST_AMOUNT, cost.amount);
@@ -331,73 +362,6 @@ impl TurnEnd<'_> {
                 };
                 (status, Some(finish.into()))
             }
-        }
-    }
-}
-
-/// Token counts, for differences between turns.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tokens {
-    input: u64,
-    output: u64,
-    cached_read: Option<u64>,
-    cached_write: Option<u64>,
-    thought: Option<u64>,
-}
-
-fn set_usage(policy: &Policy, usage: &Usage, before: &mut Tokens, attributes: &mut Attributes) {
-    let now = Tokens::of(usage);
-    let turn = match policy.usage {
-        UsagePolicy::PerTurn => now,
-        UsagePolicy::Cumulative => now.since(before),
-    };
-    *before = now;
-    attributes.set(keys::GEN_AI_USAGE_INPUT_TOKENS, count(turn.input));
-    attributes.set(keys::GEN_AI_USAGE_OUTPUT_TOKENS, count(turn.output));
-    for (key, tokens) in [
-        (policy.profile.cache_read_tokens, turn.cached_read),
-        (policy.profile.cache_write_tokens, turn.cached_write),
-        (policy.profile.reasoning_tokens, turn.thought),
-    ] {
-        if let Some(key) = key {
-            attributes.set_some(key, tokens.map(count));
-        }
-    }
-}
-
-impl Tokens {
-    /// The conventions count cached tokens as input and reasoning as output, but agents may not. The total decides:
-    /// counts that it otherwise lacks are added.
-    fn of(usage: &Usage) -> Self {
-        let (read, write) = (usage.cached_read_tokens, usage.cached_write_tokens);
-        let cached = read.unwrap_or_default().saturating_add(write.unwrap_or_default());
-        let thought = usage.thought_tokens.unwrap_or_default();
-        let more = usage
-            .total_tokens
-            .saturating_sub(usage.input_tokens)
-            .saturating_sub(usage.output_tokens);
-        let apart = [(0, 0), (cached, thought), (cached, 0), (0, thought)];
-        let is_total = |(cached, thought): &(u64, u64)| cached.saturating_add(*thought) == more;
-        let (cached, thought) = apart.into_iter().find(is_total).unwrap_or_default();
-        Self {
-            input: usage.input_tokens.saturating_add(cached),
-            output: usage.output_tokens.saturating_add(thought),
-            cached_read: read,
-            cached_write: write,
-            thought: usage.thought_tokens,
-        }
-    }
-
-    fn since(self, before: &Self) -> Self {
-        let since = |now: Option<u64>, before: Option<u64>| {
-            now.map(|now| now.saturating_sub(before.unwrap_or_default()))
-        };
-        Self {
-            input: self.input.saturating_sub(before.input),
-            output: self.output.saturating_sub(before.output),
-            cached_read: since(self.cached_read, before.cached_read),
-            cached_write: since(self.cached_write, before.cached_write),
-            thought: since(self.thought, before.thought),
         }
     }
 }

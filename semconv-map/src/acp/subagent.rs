@@ -97,7 +97,7 @@ impl<'a> SubagentReport<'a> {
         let mut attributes = Attributes::of_span();
         peers.set_gen_ai(OPERATION, Some(session), &mut attributes);
         if policy.profile.subagent_provider {
-            attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider));
+            attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider, None));
         }
         attributes.set(keys::ACP_SESSION_PARENT_ID, clip(owner));
         peers.set_protocol_version(&mut attributes);

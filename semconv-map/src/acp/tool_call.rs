@@ -10,41 +10,44 @@
 //! | `gen_ai.operation.name` | `execute_tool` |
 //! | `gen_ai.conversation.id`, `gen_ai.agent.name` | the session, the agent |
 //! | `gen_ai.tool.call.id` | `toolCallId` |
-//! | `gen_ai.tool.name` | see [`tool_name`] |
+//! | `gen_ai.tool.name` | `name`, else found by an [extractor](crate::extract), else `kind`, else `other` |
 //! | `acp.tool.kind` | the most recent `kind` |
 //! | `gen_ai.tool.type` | by policy, see [`tool_type`](crate::tool_type) |
-//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `content` (in [`GENAI_DEV`](crate::Profile::GENAI_DEV), a value other than an object is wrapped in an object with the member `value`) |
+//! | `process.exit.code` | exit code of the command, if an [extractor](crate::extract) finds one, or with content capture, if the tool call shows a terminal |
+//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `output` and `exit_code` of the command, else `content` (in [`GENAI_DEV`](crate::Profile::GENAI_DEV), a value other than an object is wrapped in an object with the member `value`) |
 //! | `acp.tool.title`, `acp.tool.locations` | subject to [`Policy::titles`](crate::Policy::titles) and [`Policy::paths`](crate::Policy::paths), see [`content`](crate::content) |
 //!
 //! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
 //! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
 use super::lifecycle::Peers;
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
-use crate::content::{ContentKind, Details, redacted_list};
+use crate::content::Details;
+use crate::extract::{self, Active, Found, ToolFacts};
 use crate::keys;
-use crate::messages::{MAX_PATH_BYTES, location, tool_content};
 use crate::policy::{Policy, ToolContent};
 use crate::span::{SpanHandle, Status};
 use crate::tool_type::tool_type;
-use crate::tracker::{Members, Over, string};
-use acp_types::v1::tool_calls::{ToolCallLocation, ToolKind};
+use crate::tracker::{Members, Over, Terminals, string};
+use acp_types::v1::tool_calls::ToolKind;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
-use jsonrpc_core::find_member;
-use jsonrpc_core::wire::{self, Meta};
+use jsonrpc_core::wire::Meta;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+
+mod content;
+
+pub(crate) use content::Content;
 
 /// Maximum number of locations recorded for a tool call.
 pub const MAX_LOCATIONS: usize = 32;
 
 /// Returns the name of a tool, an identifier of low cardinality. The title is never used, because it is a sentence.
 ///
-/// The name is the first of: `name`; `_meta` members `claudeCode.toolName`, `toolName` or `tool_name`, which some
-/// agents set; `kind`; `other`.
+/// The name is the first of: `name`; the `_meta` members that name a tool for any agent, see
+/// [`extract`](crate::extract); `kind`; `other`. Further places depend on the agent.
 ///
 /// ```
 /// use acp_types::v1::tool_calls::ToolKind;
@@ -59,21 +62,9 @@ pub const MAX_LOCATIONS: usize = 32;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn tool_name(name: Option<&str>, meta: Option<&Meta>, kind: Option<&ToolKind>) -> String {
-    given_name(name, meta.map(Meta::as_str))
-        .unwrap_or_else(|| clip(kind.map_or("other", ToolKind::as_str)))
-}
-
-fn given_name(name: Option<&str>, meta: Option<&str>) -> Option<String> {
     let name = name.filter(|name| !name.is_empty()).map(clip);
-    name.or_else(|| meta.and_then(meta_name)).filter(|name| !name.is_empty())
-}
-
-fn meta_name(meta: &str) -> Option<String> {
-    let member = |object, name| find_member(object, &[name]);
-    let text = |name| member(meta, name).and_then(string);
-    let claude_code = || string(member(member(meta, "claudeCode")?, "toolName")?);
-    let name = claude_code().or_else(|| text("toolName")).or_else(|| text("tool_name"));
-    name.as_deref().map(clip)
+    let name = name.or_else(|| extract::name_in_meta(meta?.as_str()).as_deref().map(clip));
+    name.unwrap_or_else(|| clip(kind.map_or("other", ToolKind::as_str)))
 }
 
 /// The members of a message about a tool call, borrowed. Content is decoded only with content capture.
@@ -104,6 +95,11 @@ pub(crate) struct ToolReport<'a> {
     raw_output: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta", default, deserialize_with = "json_text")]
     meta: Option<&'a str>,
+    /// `rawOutput` without its validation, for extractors.
+    #[serde(skip)]
+    skimmed_output: Option<&'a str>,
+    #[serde(skip)]
+    facts: ToolFacts,
 }
 
 fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de str>, D::Error> {
@@ -121,7 +117,8 @@ impl<'a> ToolReport<'a> {
             id: string(members.tool_call_id?)?,
             update: text(members.session_update)?,
             name: text(members.name)?,
-            title: None,
+            // An invalid title has no influence.
+            title: members.title.and_then(string),
             kind: text(members.kind)?,
             status: text(members.status)?,
             content: None,
@@ -129,7 +126,30 @@ impl<'a> ToolReport<'a> {
             raw_input: None,
             raw_output: None,
             meta: members.update_meta,
+            skimmed_output: members.raw_output,
+            facts: ToolFacts::default(),
         })
+    }
+
+    /// Applies the extractors of the agent.
+    pub(crate) fn extract(mut self, active: &Active) -> Self {
+        let output = self.raw_output.map(RawValue::get).or(self.skimmed_output);
+        if self.meta.is_none() && output.is_none() && !active.reads_other {
+            return self;
+        }
+        let lookup = |path: &str| {
+            let path = path.strip_prefix('/')?;
+            let (name, rest) = path.find('/').map_or((path, ""), |at| path.split_at(at));
+            match name {
+                "toolCallId" => Some(Found::Text(self.id.clone())),
+                "title" => self.title.clone().map(Found::Text),
+                "_meta" => Found::at(self.meta?, rest),
+                "rawOutput" => Found::at(output?, rest),
+                _ => None,
+            }
+        };
+        self.facts = ToolFacts::read(active, self.announces(), lookup);
+        self
     }
 }
 
@@ -150,7 +170,8 @@ impl ToolReport<'_> {
     }
 
     fn given_name(&self) -> Option<String> {
-        given_name(self.name.as_deref(), self.meta)
+        let name = self.name.as_deref().filter(|name| !name.is_empty());
+        name.map(clip).or_else(|| self.facts.name.clone())
     }
 
     fn kind(&self) -> Option<ToolKind> {
@@ -210,17 +231,8 @@ pub(crate) struct OpenToolCall {
     started: Started,
     name: Option<String>,
     kind: Option<ToolKind>,
+    exit_code: Option<i64>,
     content: Option<Box<Content>>,
-}
-
-/// Attributes that are subject to content capture or to a gate.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Content {
-    title: Option<String>,
-    locations: Option<Vec<String>>,
-    arguments: Option<String>,
-    result: Option<String>,
-    produced: Option<String>,
 }
 
 /// How a tool call ended.
@@ -242,7 +254,8 @@ impl OpenToolCall {
     ) -> Self {
         let content = Content::is_wanted(policy).then(Box::default);
         let is_by_client = false;
-        Self { span, turn, is_by_client, started, name: None, kind: None, content }
+        let (name, kind, exit_code) = (None, None, None);
+        Self { span, turn, is_by_client, started, name, kind, exit_code, content }
     }
 
     /// Merges an update.
@@ -253,8 +266,18 @@ impl OpenToolCall {
         if let Some(kind) = report.kind() {
             self.kind = Some(kind);
         }
+        self.exit_code = report.facts.exit_code.or(self.exit_code);
         if let Some(content) = &mut self.content {
             content.update(policy, report);
+        }
+    }
+
+    /// Adds the output and the exit code of the terminals that the tool call shows.
+    pub(crate) fn add_terminals(&mut self, terminals: &Terminals) {
+        let Some(content) = &mut self.content else { return };
+        for terminal in content.terminals.iter().filter_map(|id| terminals.get(id)) {
+            content.output.get_or_insert_default().push_str(&terminal.output);
+            self.exit_code = terminal.exit_code.or(self.exit_code);
         }
     }
 
@@ -276,55 +299,11 @@ impl OpenToolCall {
         let tool_type = tool_type(kind, self.is_by_client, policy.tool_type);
         attributes.set_some(keys::GEN_AI_TOOL_TYPE, tool_type);
         attributes.set_some(keys::ACP_TOOL_KIND, self.kind.map(|kind| clip(kind.as_str())));
-        let details = self.content.map(|content| content.details(policy)).unwrap_or_default();
+        attributes.set_some(keys::PROCESS_EXIT_CODE, self.exit_code);
+        let code = self.exit_code;
+        let details = self.content.map(|content| content.details(policy, code)).unwrap_or_default();
         attributes.extend(details.span);
         (renamed, how.set(&mut attributes), attributes, details.event)
-    }
-}
-
-impl Content {
-    /// Returns whether the policy records any of it.
-    pub(crate) fn is_wanted(policy: &Policy) -> bool {
-        policy.records_content() || policy.records(policy.titles) || policy.records(policy.paths)
-    }
-
-    fn update(&mut self, policy: &Policy, report: &ToolReport<'_>) {
-        if let Some(title) = report.title.as_ref().filter(|_| policy.records(policy.titles)) {
-            self.title = Some(cut(title, MAX_TITLE_BYTES).into());
-        }
-        let locations = report.locations.filter(|_| policy.records(policy.paths));
-        if let Some(locations) = locations.and_then(|json| places(json.get())) {
-            self.locations = Some(locations);
-        }
-        if !policy.records_content() {
-            return;
-        }
-        let read =
-            |kind, json: Option<&RawValue>| json.map(|json| tool_content(policy, kind, json.get()));
-        let arguments = read(ContentKind::ToolArguments, report.raw_input);
-        self.arguments = arguments.or(self.arguments.take());
-        let result = read(ContentKind::ToolResult, report.raw_output);
-        self.result = result.or(self.result.take());
-        if self.result.is_none() {
-            let produced = report.content.filter(|content| content.get() != "[]");
-            let produced = read(ContentKind::ToolResult, produced);
-            self.produced = produced.or(self.produced.take());
-        }
-    }
-
-    fn details(self, policy: &Policy) -> Details {
-        let mut details = Details::default();
-        if let Some(title) = self.title {
-            let title = policy.redacted(ContentKind::Title, title);
-            details.set(policy, policy.titles, keys::ACP_TOOL_TITLE, title);
-        }
-        if let Some(locations) = self.locations {
-            let locations = redacted_list(policy, ContentKind::Path, locations.into_iter());
-            details.set(policy, policy.paths, keys::ACP_TOOL_LOCATIONS, locations);
-        }
-        let result = self.result.or(self.produced);
-        set_tool_content(policy, &mut details, self.arguments, result);
-        details
     }
 }
 
@@ -346,15 +325,6 @@ pub(crate) fn set_tool_content(
         details.set_json(policy, key, json);
     }
 }
-
-fn places(json: &str) -> Option<Vec<String>> {
-    let locations: Vec<ToolCallLocation> = wire::decode(json).ok()?;
-    let places = locations.iter().take(MAX_LOCATIONS);
-    Some(places.map(|place| location(&place.path, place.line)).collect())
-}
-
-/// Maximum length of a title in bytes.
-const MAX_TITLE_BYTES: usize = MAX_PATH_BYTES;
 
 impl ToolEnd {
     fn set(self, attributes: &mut Attributes) -> Status {

@@ -15,6 +15,10 @@ pub(crate) struct Members<'a> {
     pub(crate) status: Option<&'a str>,
     pub(crate) kind: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
+    /// `title`, if it precedes the last of the other members.
+    pub(crate) title: Option<&'a str>,
+    /// `rawOutput`, if it precedes the last of the other members.
+    pub(crate) raw_output: Option<&'a str>,
     pub(crate) update_meta: Option<&'a str>,
 }
 
@@ -79,6 +83,8 @@ impl<'a> Members<'a> {
             b"status" => &mut self.status,
             b"kind" => &mut self.kind,
             b"name" => &mut self.name,
+            b"title" => &mut self.title,
+            b"rawOutput" => &mut self.raw_output,
             b"_meta" => &mut self.update_meta,
             _ => return Some(Some(())),
         };

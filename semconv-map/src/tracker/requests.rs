@@ -103,8 +103,9 @@ impl Tracker {
         let mut start = self.spans.next(self.now, parent, kind, name, attributes);
         (start.baggage, start.links) = (baggage, session.take_links());
         let Some(span) = self.spans.start(start) else { return dropped };
-        let mut turn =
-            Turn::new(policy, &self.peers, TurnKind::Prompt, span, self.now, session.cost.clone());
+        let (kind, cost) = (TurnKind::Prompt, session.cost.clone());
+        let model = session.model.as_deref();
+        let mut turn = Turn::new(policy, &self.peers, kind, span, self.now, cost, model);
         turn.input = input.filter(|_| in_event);
         session.turns.push(turn);
         OpenRequest { span: Some(span), work: Work::Prompt(clip(key)) }
@@ -144,7 +145,13 @@ impl Tracker {
         meta: Option<&str>,
         params: &str,
     ) -> OpenRequest {
-        let work = Work::of(call.direction, call.method, call.session, params);
+        let work = Work::of(
+            call.direction,
+            call.method,
+            call.session,
+            params,
+            self.policy.records_content(),
+        );
         match &work {
             // The response contains the session.
             Work::NewSession => call.session = None,
@@ -232,6 +239,12 @@ impl Tracker {
             Ok(result) => self.decode::<PromptResponse>(result).map(Answer::from),
             Err(_) => None,
         };
+        if let Ok(result) = outcome
+            && let Some(session) = self.sessions.get_mut(session)
+            && let Some(turn) = session.turns.iter_mut().find(|turn| turn.span == span)
+        {
+            turn.learned.read_answer(&self.active, result);
+        }
         let how = match (&outcome, &answer) {
             (Err(Some(error)), _) => TurnEnd::Failed(error),
             (Err(None), _) => TurnEnd::FailedUnreadable,
@@ -284,6 +297,7 @@ impl Tracker {
                     self.counters.undecodable += 1;
                 }
                 self.peers.set_protocol_version(attributes);
+                self.set_agent();
             }
             Work::NewSession => self.on_new_session(result, attributes),
             Work::ForkSession(origin) => self.on_fork(&origin, result, attributes),
@@ -302,10 +316,21 @@ impl Tracker {
             }
             Work::EndSession(id) => self.on_session_ended(&id),
             Work::Permission(permission) => self.on_permission(result, &permission, attributes),
-            Work::TerminalExit => {
+            Work::TerminalExit(terminal) => {
                 let response = self.decode::<WaitForTerminalExitResponse>(object(result));
-                let code = response.and_then(|response| response.exit_code).map(i64::from);
-                attributes.set_some(keys::PROCESS_EXIT_CODE, code);
+                let Some(response) = response else { return };
+                attributes.set_some(keys::PROCESS_EXIT_CODE, response.exit_code.map(i64::from));
+                if let Some((session, id)) = terminal
+                    && let Some(session) = self.sessions.get_mut(&session)
+                {
+                    session.terminals.on_exit(&id, &response);
+                }
+            }
+            Work::TerminalOutput(session, id) => {
+                let limit = self.policy.content_limits.tool_bytes;
+                if let Some(session) = self.sessions.get_mut(&session) {
+                    session.terminals.on_output(&id, result, limit);
+                }
             }
             Work::Prompt(_) | Work::Other => {}
         }

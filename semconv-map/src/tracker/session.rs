@@ -1,6 +1,6 @@
 //! State of one session.
-use super::Over;
 use super::spans::Spans;
+use super::{Over, Terminals};
 use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd, TurnKind};
 use crate::acp::tool_call::{OpenToolCall, ToolEnd};
 use crate::attribute::{Attribute, MAX_NAME_BYTES, clip, cut};
@@ -33,6 +33,8 @@ pub(super) struct Session {
     /// Ended tool calls with their turn.
     ended_tools: VecDeque<(Option<SpanHandle>, String)>,
     pub(super) model: Option<String>,
+    /// With content capture.
+    pub(super) terminals: Terminals,
     pub(super) tokens: Tokens,
     /// Cost of the session, if known.
     pub(super) cost: Option<Money>,
@@ -135,7 +137,8 @@ impl Session {
         id: &str,
         how: ToolEnd,
     ) {
-        let Some((id, tool)) = self.tools.remove_entry(id) else { return };
+        let Some((id, mut tool)) = self.tools.remove_entry(id) else { return };
+        tool.add_terminals(&self.terminals);
         let span = tool.span;
         let (name, status, attributes, details) = tool.end(policy, how);
         spans.details(now, span, event::DETAILS, details);

@@ -71,6 +71,12 @@ impl Tracker {
                 self.turn_event(&id, event::CONFIG_OPTIONS, Attributes::default());
             }
             "state_update" => self.on_state(&id, update),
+            "terminal_update" | "terminal_output_chunk" if self.policy.records_content() => {
+                let limit = self.policy.content_limits.tool_bytes;
+                if let Some(session) = self.sessions.get_or_insert(&id) {
+                    session.terminals.on_update(update, limit);
+                }
+            }
             "subagent_update" => self.on_subagent(&id, update),
             "plan" => {
                 let entries = self.decode_serde::<List>(update).map(|list| list.entries);
@@ -158,6 +164,9 @@ impl Tracker {
     fn on_state(&mut self, id: &str, update: &str) {
         if self.peers.is_v2() && member(update, "state").is_some_and(|state| state == "idle") {
             let answer = Answer::of_idle(update);
+            if let Some(turn) = self.sessions.get_mut(id).and_then(|session| session.turn()) {
+                turn.learned.read_answer(&self.active, update);
+            }
             self.sessions.on_idle(&self.policy, &mut self.spans, self.now, id, &answer);
         }
     }
@@ -214,6 +223,7 @@ impl Tracker {
             span,
             now,
             session.cost.clone(),
+            None,
         ));
         if let Some(turn) = turn {
             self.sessions.add_subagent(turn, id, span);
@@ -237,7 +247,8 @@ impl Tracker {
         members: &Members<'a>,
     ) -> Option<ToolReport<'a>> {
         let whole = self.interest.tool_calls.then(|| serde_json::from_str(json).ok()).flatten();
-        whole.or_else(|| ToolReport::of_members(members))
+        let report: ToolReport<'a> = whole.or_else(|| ToolReport::of_members(members))?;
+        Some(report.extract(&self.active))
     }
 
     fn on_plan(&mut self, id: &str, plan: Option<Plan>) {

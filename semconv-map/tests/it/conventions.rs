@@ -124,6 +124,10 @@ fn extensions(signal: &str, profile: Profile) -> Vec<(&'static str, &'static str
         // These spans are also JSON-RPC requests.
         more.extend([("jsonrpc.request.id", "string"), ("rpc.response.status_code", "string")]);
     }
+    if signal.starts_with("span invoke_agent") {
+        // The event with the same data has it. Backends compute the cost with it.
+        more.push(("gen_ai.response.model", "string"));
+    }
     if signal.starts_with("span execute_tool") && profile != Profile::GENAI_DEV {
         // Defined by the next release. Backends group by them.
         more.extend([("gen_ai.agent.name", "string"), ("gen_ai.conversation.id", "string")]);

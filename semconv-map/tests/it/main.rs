@@ -10,6 +10,7 @@
 mod capture;
 mod content;
 mod conventions;
+mod extract;
 mod finish_reason;
 mod golden;
 mod initialization;

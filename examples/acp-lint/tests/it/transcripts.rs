@@ -23,11 +23,11 @@ pub(crate) fn stdout(output: &Output) -> String {
 fn human_findings_are_lines() {
     let output = acp_lint().arg(recorded("cline-cancel-perm.jsonl")).output().unwrap();
     let expected = "\
-line 4, received: warning[unknown-member] at /result/models: unknown member of `NewSessionResponse`
-line 4, received: error[current-value] at /result/configOptions/0/currentValue: `openai-compatible` is not one of options
-line 4, received: error[not-announced] at /result/configOptions/3: `boolean` needs `clientCapabilities.session.configOptions.boolean`
-line 7, received: warning[tool-call-unknown] at /params/update/toolCallId: `call_stub_002341` was not announced
-line 12, received: warning[tool-call-reopened] at /params/update/status: `call_stub_002341` had ended
+line 4, received: warning[unknown-member] at /result/models: unknown member of `NewSessionResponse` (session/new)
+line 4, received: error[current-value] at /result/configOptions/0/currentValue: `openai-compatible` is not one of options (session/new)
+line 4, received: error[not-announced] at /result/configOptions/3: `boolean` needs `clientCapabilities.session.configOptions.boolean` (session/new)
+line 7, received: warning[tool-call-unknown] at /params/update/toolCallId: `call_stub_002341` was not announced (session/update)
+line 12, received: warning[tool-call-reopened] at /params/update/status: `call_stub_002341` had ended (session/update)
 2 errors, 3 warnings, 0 infos
 ";
     assert_eq!(stdout(&output), expected);
@@ -49,6 +49,121 @@ fn json_findings_are_objects() {
     let spec = "https://agentclientprotocol.com/protocol/v1/initialization";
     assert_eq!((&lines[1]["line"], &lines[1]["spec"]), (&2.into(), &spec.into()));
     assert_eq!(output.status.code(), Some(0));
+}
+
+/// Returns the output of a run over two transcripts.
+fn two(arguments: &[&str]) -> Output {
+    let files = ["cline-cancel-perm.jsonl", "crow-cli-text.jsonl"].map(recorded);
+    acp_lint().args(arguments).args(files).output().unwrap()
+}
+
+#[test]
+fn each_file_is_a_connection_of_its_own() {
+    let output = two(&[]);
+    let text = stdout(&output);
+    assert_eq!(
+        text.lines().filter(|line| line.contains("cline-cancel-perm.jsonl: line ")).count(),
+        5
+    );
+    assert!(text.contains("crow-cli-text.jsonl: line "), "{text}");
+    assert!(!text.contains("initialize-again"), "{text}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn severities_are_read_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lint.toml");
+    let run = |text: &str, more: &[&str]| {
+        std::fs::write(&file, text).unwrap();
+        let config = ["--config", file.to_str().unwrap()];
+        let name = recorded("cline-cancel-perm.jsonl");
+        acp_lint().args(config).args(more).arg(name).output().unwrap()
+    };
+    let rules = "[rules]\ncurrent-value = \"warning\"\nnot-announced = \"off\"\n";
+    let output = run(rules, &[]);
+    assert!(stdout(&output).ends_with("0 errors, 4 warnings, 0 infos\n"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("warning[current-value]"));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(run("[rules]\ntool-call-unknown = \"error\"\n", &[]).status.code(), Some(1));
+    for wrong in
+        ["[rules]\nno-such = \"off\"", "[rules]\nbatch = \"bad\"", "[rule]", "rules = 1", "="]
+    {
+        assert_eq!(run(wrong, &[]).status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn excerpts_are_shown_on_request() {
+    let name = recorded("cline-cancel-perm.jsonl");
+    let run = |arguments: &[&str]| stdout(&acp_lint().args(arguments).arg(&name).output().unwrap());
+    assert!(run(&["--excerpts"]).contains("\n    \"openai-compatible\"\n"));
+    assert!(!run(&[]).contains("\n    "));
+    let json = run(&["--excerpts", "--format", "json"]);
+    let second: Value = serde_json::from_str(json.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(
+        (&second["excerpt"], &second["method"]),
+        (&"\"openai-compatible\"".into(), &"session/new".into())
+    );
+    // A long value is truncated.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("long.jsonl");
+    let params = serde_json::json!({ "cwd": "é".repeat(200), "mcpServers": [] });
+    let message =
+        serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": params });
+    let entry = serde_json::json!({ "time": 0, "direction": "sent", "text": message.to_string() });
+    std::fs::write(&file, entry.to_string()).unwrap();
+    let output = acp_lint().args(["--excerpts", "--format", "json"]).arg(&file).output().unwrap();
+    let text = stdout(&output);
+    let mut findings = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let found = findings.find(|finding| finding["rule"] == "relative-path").unwrap();
+    let excerpt = found["excerpt"].as_str().unwrap();
+    assert!(excerpt.len() <= 163 && excerpt.ends_with('…'), "{excerpt}");
+}
+
+#[test]
+fn sarif_has_rules_and_results() {
+    let log: Value =
+        serde_json::from_str(&stdout(&two(&["--format", "sarif", "--excerpts"]))).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), acp_types::lint::RULES.len());
+    let results = run["results"].as_array().unwrap();
+    let second = &results[1];
+    assert_eq!((&second["ruleId"], &second["level"]), (&"current-value".into(), &"error".into()));
+    let place = &second["locations"][0];
+    assert_eq!(place["physicalLocation"]["region"]["startLine"], 4);
+    assert_eq!(place["physicalLocation"]["region"]["snippet"]["text"], "\"openai-compatible\"");
+    let uri = place["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap();
+    assert!(uri.ends_with("cline-cancel-perm.jsonl"), "{uri}");
+    let pointer = &place["logicalLocations"][0]["fullyQualifiedName"];
+    assert_eq!(pointer, "/result/configOptions/0/currentValue");
+    assert!(results.iter().all(|result| rules.iter().any(|rule| rule["id"] == result["ruleId"])));
+}
+
+#[test]
+fn junit_has_a_case_for_each_rule() {
+    let output = two(&["--format", "junit"]);
+    let xml = stdout(&output);
+    assert!(
+        xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\""),
+        "{xml}"
+    );
+    assert!(xml.contains("cline-cancel-perm.jsonl\" tests=\"5\" failures=\"2\">"), "{xml}");
+    assert_eq!(xml.matches("<failure ").count(), 2);
+    assert!(xml.contains("name=\"current-value\"><failure message=\""), "{xml}");
+    assert_eq!(xml.matches("<testsuite ").count(), 2);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn github_findings_are_annotations() {
+    let text = stdout(&two(&["--format", "github"]));
+    let second = text.lines().nth(1).unwrap();
+    assert!(second.starts_with("::error file="), "{second}");
+    let end = "cline-cancel-perm.jsonl,line=4,title=current-value::`openai-compatible` is not one of options (session/new) at /result/configOptions/0/currentValue";
+    assert!(second.ends_with(end), "{second}");
 }
 
 #[test]
@@ -124,11 +239,13 @@ fn rules_are_listed() {
 #[test]
 fn readme_shows_the_output() {
     let readme = include_str!("../../README.md");
-    let output = acp_lint().arg(recorded("gemini-cli-edit.jsonl")).output().unwrap();
+    let output =
+        acp_lint().current_dir(recorded("")).arg("gemini-cli-edit.jsonl").output().unwrap();
     assert!(readme.contains(&stdout(&output)), "{}", stdout(&output));
     let output = acp_lint()
         .args(["--format", "json"])
-        .arg(recorded("fast-agent-cancel-tool.jsonl"))
+        .current_dir(recorded(""))
+        .arg("fast-agent-cancel-tool.jsonl")
         .output()
         .unwrap();
     assert!(readme.contains(&stdout(&output)), "{}", stdout(&output));

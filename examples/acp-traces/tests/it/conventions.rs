@@ -3,6 +3,9 @@
 use crate::proxy::acp_traces;
 use crate::span_files::{lines, span};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-turns.jsonl");
 
@@ -91,7 +94,7 @@ fn policies_are_applied() {
         let (name, _) = choice.split_once('=').unwrap();
         let default = match name {
             "finish-reason" => "semconv",
-            "provider" => "agent",
+            "provider" => "known",
             "tool-type" => "omit",
             "titles" => "with-content",
             _ => "per-turn",
@@ -111,6 +114,217 @@ fn content_comes_without_titles() {
     assert_eq!(attribute(tool, "acp.tool.title"), Value::Null);
     assert_eq!(attribute(tool, "acp.tool.locations"), Value::Null);
     assert_ne!(attribute(&lines[3], "gen_ai.output.messages"), Value::Null);
+}
+
+/// A file of extractors adds places of values. An invalid one is reported and does not end the program.
+#[test]
+fn extractors_are_read_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("extract.json");
+    let key = "gen_ai.response.model";
+    let options = ["--extract", file.to_str().unwrap()];
+    let row = r#"[{"agent":"*","message":"answer","path":"/stopReason","value":"model"}]"#;
+    fs::write(&file, row).unwrap();
+    assert_eq!(attribute(&replayed(&options)[3], key), json!({ "stringValue": "end_turn" }));
+    fs::write(&file, r#"[{"agent":"*"}]"#).unwrap();
+    let spans = folder.path().join("spans");
+    let mut command = acp_traces(&["replay", TURN, "--file", spans.to_str().unwrap()]);
+    let output = command.args(options).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(str::from_utf8(&output.stderr).unwrap().contains("missing field `message`"));
+    assert_eq!(attribute(&lines(&spans)[3], key), Value::Null);
+}
+
+/// Attributes of a span by key, with the value of its only member.
+fn flat(line: &Value) -> BTreeMap<&str, &Value> {
+    let attributes = span(line)["attributes"].as_array().unwrap().iter();
+    let pairs = attributes.map(|it| {
+        (it["key"].as_str().unwrap(), it["value"].as_object().unwrap().values().next().unwrap())
+    });
+    pairs.collect()
+}
+
+/// Each backend receives the attributes of its table, with the values of the conventions.
+#[test]
+fn each_backend_receives_its_attributes() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("turn.jsonl");
+    let lines = [
+        ("sent", json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {} })),
+        (
+            "received",
+            json!({ "jsonrpc": "2.0", "id": 1, "result": { "sessionId": "s", "models": { "currentModelId": "claude-x" } } }),
+        ),
+        (
+            "sent",
+            json!({ "jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [{ "type": "text", "text": "List" }, { "type": "text", "text": "all" }] } }),
+        ),
+        (
+            "received",
+            json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": { "sessionUpdate": "tool_call", "toolCallId": "t", "name": "ls", "title": "ls", "kind": "execute", "status": "completed", "rawInput": { "path": "." }, "rawOutput": { "files": 2 } } } }),
+        ),
+        (
+            "received",
+            json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": { "sessionUpdate": "usage_update", "used": 1, "size": 9, "cost": { "amount": 0.5, "currency": "USD" } } } }),
+        ),
+        (
+            "received",
+            json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Two" } } } }),
+        ),
+        (
+            "received",
+            json!({ "jsonrpc": "2.0", "id": 2, "result": { "stopReason": "end_turn", "usage": { "inputTokens": 10, "outputTokens": 5, "totalTokens": 15 } } }),
+        ),
+    ];
+    let entries = lines.iter().zip(1..).map(|((direction, line), time)| {
+        json!({ "time": time, "direction": direction, "text": line.to_string() }).to_string()
+    });
+    fs::write(&transcript, entries.collect::<Vec<_>>().join("\n")).unwrap();
+    let spans = |options: &[&str]| {
+        let file = folder.path().join("spans");
+        let _ = fs::remove_file(&file);
+        let mut command = acp_traces(&["replay", transcript.to_str().unwrap(), "--record-content"]);
+        let output = command.args(options).arg("--file").arg(&file).output().unwrap();
+        assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+        lines_of_turn(lines_by_name(&file))
+    };
+    let (turn, tool) = spans(&["--backend", "phoenix", "--user", "ann", "--attribute", "team=a=b"]);
+    for (key, expected) in [
+        ("openinference.span.kind", json!("LLM")),
+        ("input.value", json!("List\nall")),
+        ("input.mime_type", json!("text/plain")),
+        ("output.value", json!("Two")),
+        ("llm.model_name", json!("claude-x")),
+        ("llm.provider", json!("anthropic")),
+        ("llm.token_count.prompt", json!("10")),
+        ("llm.token_count.completion", json!("5")),
+        ("llm.token_count.total", json!("15")),
+        ("llm.cost.total", json!(0.5)),
+        ("session.id", json!("s")),
+        ("user.id", json!("ann")),
+        ("team", json!("a=b")),
+        ("gen_ai.conversation.id", json!("s")),
+    ] {
+        assert_eq!(flat(&turn).get(key), Some(&&expected), "{key}");
+    }
+    for (key, expected) in [
+        ("openinference.span.kind", json!("TOOL")),
+        ("input.value", json!(r#"{"path":"."}"#)),
+        ("input.mime_type", json!("application/json")),
+        ("output.value", json!(r#"{"files":2}"#)),
+        ("tool.name", json!("ls")),
+        ("session.id", json!("s")),
+        ("user.id", json!("ann")),
+    ] {
+        assert_eq!(flat(&tool).get(key), Some(&&expected), "{key}");
+    }
+    let (turn, tool) = spans(&["--backend", "langfuse"]);
+    for (line, key, expected) in [
+        (&turn, "langfuse.observation.type", json!("agent")),
+        (&turn, "langfuse.observation.input", json!("List\nall")),
+        (&turn, "langfuse.observation.output", json!("Two")),
+        (&turn, "langfuse.observation.model.name", json!("claude-x")),
+        (&turn, "gen_ai.usage.cost", json!(0.5)),
+        (&turn, "session.id", json!("s")),
+        (&tool, "langfuse.observation.type", json!("tool")),
+        (&tool, "langfuse.observation.output", json!(r#"{"files":2}"#)),
+    ] {
+        assert_eq!(flat(line).get(key), Some(&&expected), "{key}");
+    }
+    let (plain, _) = spans(&[]);
+    let (jaeger, _) = spans(&["--backend", "jaeger"]);
+    assert_eq!(flat(&plain), flat(&jaeger));
+    assert!(flat(&plain).keys().all(|key| !key.starts_with("llm.") && *key != "session.id"));
+    let (datadog, _) = spans(&["--backend", "datadog"]);
+    assert_eq!(flat(&datadog).len(), flat(&plain).len() + 1);
+}
+
+/// Returns the lines of a file by the names of their spans.
+fn lines_by_name(file: &Path) -> BTreeMap<String, Value> {
+    let named = lines(file).into_iter();
+    named.map(|line| (span(&line)["name"].as_str().unwrap().to_owned(), line)).collect()
+}
+
+fn lines_of_turn(mut lines: BTreeMap<String, Value>) -> (Value, Value) {
+    (lines.remove("invoke_agent").unwrap(), lines.remove("execute_tool ls").unwrap())
+}
+
+/// Attributes that the conventions define cannot be replaced.
+#[test]
+fn attributes_of_the_conventions_are_not_options() {
+    for wrong in ["gen_ai.agent.name=x", "acp.stop_reason=x", "no value", "=x"] {
+        let output = acp_traces(&["--attribute", wrong, "--", "agent"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+}
+
+/// Requests that set up the connection join the next turn, are left out, or have traces of their own.
+#[test]
+fn setup_has_the_chosen_traces() {
+    let traces = |choice: &str| {
+        let lines = replayed(&["--setup", choice]);
+        let named = |it: &Value| (span(it)["name"].clone(), span(it)["traceId"].clone());
+        lines.iter().map(named).collect::<Vec<_>>()
+    };
+    let own = traces("own");
+    assert_eq!(own.len(), 4);
+    assert_ne!(own[0].1, own[2].1);
+    let joined = traces("join");
+    assert_eq!((&joined[0].0, &joined[2].0), (&json!("initialize"), &json!("invoke_agent agent")));
+    assert_eq!(joined[0].1, joined[2].1);
+    // The tool call belongs to the turn, and a later turn is a trace of its own.
+    assert_eq!(joined[1].1, joined[2].1);
+    assert_ne!(joined[3].1, joined[2].1);
+    let omitted = traces("omit");
+    assert_eq!(omitted.len(), 3);
+    assert!(omitted.iter().all(|(name, _)| *name != "initialize"));
+}
+
+/// A failed request is not left out.
+#[test]
+fn failed_setup_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("failed.jsonl");
+    let entries = [
+        r#"{"time":1,"direction":"sent","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\",\"params\":{}}"}"#,
+        r#"{"time":2,"direction":"received","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no\"}}"}"#,
+    ];
+    fs::write(&transcript, entries.join("\n")).unwrap();
+    let file = folder.path().join("spans");
+    let mut command = acp_traces(&["replay", "--setup", "omit", transcript.to_str().unwrap()]);
+    assert!(command.arg("--file").arg(&file).status().unwrap().success());
+    assert_eq!(span(&lines(&file)[0])["name"], "session/new");
+}
+
+/// The variable of other instrumentations selects content. The option takes precedence.
+#[test]
+fn content_is_selected_by_the_environment() {
+    const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("spans");
+    let run = |value: &str, more: &[&str]| {
+        let _ = fs::remove_file(&file);
+        let mut command = acp_traces(&["replay", TURN, "--file", file.to_str().unwrap()]);
+        let output = command.args(more).env(VARIABLE, value).output().unwrap();
+        let turn = lines(&file).remove(3);
+        let on_span = attribute(&turn, "gen_ai.output.messages") != Value::Null;
+        let events = span(&turn)["events"].as_array().map_or(0, Vec::len);
+        (on_span, events, String::from_utf8(output.stderr).unwrap())
+    };
+    for (value, on_span, events) in [
+        ("SPAN_ONLY", true, 0),
+        ("true", true, 0),
+        ("EVENT_ONLY", false, 1),
+        ("span_and_event", true, 1),
+        ("NO_CONTENT", false, 0),
+        ("", false, 0),
+    ] {
+        assert_eq!(run(value, &[]), (on_span, events, String::new()), "{value}");
+    }
+    let (on_span, events, told) = run("everything", &[]);
+    assert_eq!((on_span, events), (false, 0));
+    assert!(told.contains("expected NO_CONTENT, SPAN_ONLY"), "{told}");
+    assert_eq!(run("SPAN_ONLY", &["--record-content=event"]), (false, 1, String::new()));
 }
 
 #[test]

@@ -49,6 +49,8 @@ mod span_files;
 #[cfg(test)]
 mod spans;
 #[cfg(test)]
+mod summary;
+#[cfg(test)]
 mod tls;
 #[cfg(windows)]
 #[cfg(test)]

@@ -1,0 +1,192 @@
+//! Attributes that backends read beyond those of the conventions.
+//!
+//! | of the conventions | `phoenix` (OpenInference) | `langfuse` |
+//! |---|---|---|
+//! | `gen_ai.operation.name` | `openinference.span.kind`: `LLM` for a turn with tokens, else `AGENT`; `TOOL` | `langfuse.observation.type`: `agent`, `tool` |
+//! | `gen_ai.input.messages`, `gen_ai.tool.call.arguments` | `input.value`, `input.mime_type` | `langfuse.observation.input` |
+//! | `gen_ai.output.messages`, `gen_ai.tool.call.result` | `output.value`, `output.mime_type` | `langfuse.observation.output` |
+//! | `gen_ai.response.model`, else `gen_ai.request.model` | `llm.model_name` | `langfuse.observation.model.name` |
+//! | `gen_ai.provider.name` | `llm.provider` | |
+//! | `gen_ai.usage.input_tokens` | `llm.token_count.prompt` | |
+//! | `gen_ai.usage.output_tokens` | `llm.token_count.completion` | |
+//! | both | `llm.token_count.total` | |
+//! | `gen_ai.usage.cache_read.input_tokens` | `llm.token_count.prompt_details.cache_read` | |
+//! | `acp.cost.turn_amount` | `llm.cost.total` | `gen_ai.usage.cost` |
+//! | `gen_ai.tool.name` | `tool.name` | |
+//! | `gen_ai.conversation.id` | `session.id` | `session.id` |
+//!
+//! `datadog` reads the conventions and `session.id`. `jaeger` and `otel` read the conventions.
+//!
+//! Spec: [OpenInference](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md),
+//! [Langfuse, property mapping](https://langfuse.com/integrations/native/opentelemetry#property-mapping)
+
+use crate::Transport;
+use clap::ValueEnum;
+use opentelemetry::{Key, KeyValue, Value};
+use semconv_map::keys;
+use serde_json::Value as Json;
+
+/// A backend that stores spans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[non_exhaustive]
+pub enum Backend {
+    /// Arize Phoenix, and other backends that read OpenInference
+    Phoenix,
+    /// Langfuse
+    Langfuse,
+    /// Datadog
+    Datadog,
+    /// Jaeger
+    Jaeger,
+    /// Any backend that reads the conventions
+    #[default]
+    Otel,
+}
+
+/// Attributes with the value of another: the conventions, OpenInference.
+const OPENINFERENCE: [(&str, &str); 6] = [
+    (keys::GEN_AI_PROVIDER_NAME, "llm.provider"),
+    (keys::GEN_AI_USAGE_INPUT_TOKENS, "llm.token_count.prompt"),
+    (keys::GEN_AI_USAGE_OUTPUT_TOKENS, "llm.token_count.completion"),
+    (keys::GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS, "llm.token_count.prompt_details.cache_read"),
+    (keys::ACP_COST_TURN_AMOUNT, "llm.cost.total"),
+    (keys::GEN_AI_TOOL_NAME, "tool.name"),
+];
+
+/// Content, and the attributes that have it in Phoenix and Langfuse.
+const CONTENT: [(&str, &str, &str, &str); 4] = [
+    (keys::GEN_AI_INPUT_MESSAGES, "input.value", "input.mime_type", "langfuse.observation.input"),
+    (
+        keys::GEN_AI_TOOL_CALL_ARGUMENTS,
+        "input.value",
+        "input.mime_type",
+        "langfuse.observation.input",
+    ),
+    (
+        keys::GEN_AI_OUTPUT_MESSAGES,
+        "output.value",
+        "output.mime_type",
+        "langfuse.observation.output",
+    ),
+    (
+        keys::GEN_AI_TOOL_CALL_RESULT,
+        "output.value",
+        "output.mime_type",
+        "langfuse.observation.output",
+    ),
+];
+
+impl Backend {
+    /// Returns the URL of a local installation and its transport, if the default of OTLP does not apply.
+    pub fn address(self) -> Option<(&'static str, Transport)> {
+        match self {
+            Self::Phoenix => Some(("http://127.0.0.1:6006", Transport::HttpProtobuf)),
+            Self::Langfuse => {
+                Some(("http://127.0.0.1:3000/api/public/otel", Transport::HttpProtobuf))
+            }
+            Self::Datadog => Some(("http://127.0.0.1:4318", Transport::HttpProtobuf)),
+            Self::Jaeger | Self::Otel => None,
+        }
+    }
+
+    /// Adds the attributes of the backend to those of an ended span.
+    pub(crate) fn add(self, attributes: &mut Vec<KeyValue>) {
+        let mut more = match self {
+            Self::Phoenix => openinference(attributes),
+            Self::Langfuse => langfuse(attributes),
+            Self::Datadog => Vec::new(),
+            Self::Jaeger | Self::Otel => return,
+        };
+        if let Some(session) = find(attributes, keys::GEN_AI_CONVERSATION_ID) {
+            more.push(KeyValue::new("session.id", session.clone()));
+        }
+        more.retain(|it| find(attributes, it.key.as_str()).is_none());
+        attributes.append(&mut more);
+    }
+}
+
+fn openinference(attributes: &[KeyValue]) -> Vec<KeyValue> {
+    let mut more = Vec::new();
+    let tokens = [keys::GEN_AI_USAGE_INPUT_TOKENS, keys::GEN_AI_USAGE_OUTPUT_TOKENS]
+        .map(|key| find(attributes, key).and_then(integer));
+    let kind = match operation(attributes) {
+        Some("invoke_agent") if tokens != [None, None] => Some("LLM"),
+        Some("invoke_agent") => Some("AGENT"),
+        Some("execute_tool") => Some("TOOL"),
+        _ => None,
+    };
+    more.extend(kind.map(|kind| KeyValue::new("openinference.span.kind", kind)));
+    for (key, value, mime_type, _) in CONTENT {
+        let Some((text, is_json)) = find(attributes, key).map(readable) else { continue };
+        more.push(KeyValue::new(value, text));
+        let mime = if is_json { "application/json" } else { "text/plain" };
+        more.push(KeyValue::new(mime_type, mime));
+    }
+    if let Some(model) = model(attributes) {
+        more.push(KeyValue::new("llm.model_name", model.clone()));
+    }
+    if let [Some(input), Some(output)] = tokens {
+        more.push(KeyValue::new("llm.token_count.total", input.saturating_add(output)));
+    }
+    let same = OPENINFERENCE.iter().filter_map(|(key, name)| {
+        Some(KeyValue::new(Key::from_static_str(name), find(attributes, key)?.clone()))
+    });
+    more.extend(same);
+    more
+}
+
+fn langfuse(attributes: &[KeyValue]) -> Vec<KeyValue> {
+    let mut more = Vec::new();
+    let kind = match operation(attributes) {
+        Some("invoke_agent") => Some("agent"),
+        Some("execute_tool") => Some("tool"),
+        _ => None,
+    };
+    more.extend(kind.map(|kind| KeyValue::new("langfuse.observation.type", kind)));
+    for (key, _, _, name) in CONTENT {
+        let text = find(attributes, key).map(readable);
+        more.extend(text.map(|(text, _)| KeyValue::new(name, text)));
+    }
+    if let Some(model) = model(attributes) {
+        more.push(KeyValue::new("langfuse.observation.model.name", model.clone()));
+    }
+    if let Some(cost) = find(attributes, keys::ACP_COST_TURN_AMOUNT) {
+        more.push(KeyValue::new("gen_ai.usage.cost", cost.clone()));
+    }
+    more
+}
+
+fn find<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a Value> {
+    attributes.iter().find(|attribute| attribute.key.as_str() == key).map(|it| &it.value)
+}
+
+fn operation(attributes: &[KeyValue]) -> Option<&str> {
+    match find(attributes, keys::GEN_AI_OPERATION_NAME)? {
+        Value::String(name) => Some(name.as_str()),
+        _ => None,
+    }
+}
+
+fn model(attributes: &[KeyValue]) -> Option<&Value> {
+    let requested = || find(attributes, keys::GEN_AI_REQUEST_MODEL);
+    find(attributes, keys::GEN_AI_RESPONSE_MODEL).or_else(requested)
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::I64(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Returns the texts of messages, else the JSON text, and whether it is JSON.
+fn readable(value: &Value) -> (String, bool) {
+    let json = value.as_str().into_owned();
+    let messages = serde_json::from_str::<Json>(&json).unwrap_or_default();
+    let parts = messages.as_array().into_iter().flatten();
+    let parts = parts.filter_map(|message| message.get("parts")?.as_array()).flatten();
+    let is_text = |part: &&Json| part.get("type").is_some_and(|kind| kind == "text");
+    let texts = parts.filter(is_text).filter_map(|part| part.get("content")?.as_str());
+    let texts: Vec<_> = texts.collect();
+    if texts.is_empty() { (json, true) } else { (texts.join("\n"), false) }
+}
