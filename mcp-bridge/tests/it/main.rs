@@ -1,6 +1,12 @@
 //! Integration tests. `cfg(test)` makes Clippy treat helpers as tests.
 
 #[cfg(test)]
+#[cfg(feature = "oauth")]
+mod auth;
+#[cfg(test)]
+#[cfg(feature = "oauth")]
+mod auth_checks;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod context;
