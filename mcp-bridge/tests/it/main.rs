@@ -24,6 +24,9 @@ mod methods;
 mod plugin;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_caller;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_claim;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
