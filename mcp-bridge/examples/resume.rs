@@ -77,6 +77,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         tool,
         arguments: Raw::from_text(r#"{"destination":"Oslo"}"#)?,
         principal,
+        meta: None,
     };
     let Turn::Asks { state, asks } = host(&store, "program-1")?.call(call, None).await? else {
         return Err("the tool did not ask".into());

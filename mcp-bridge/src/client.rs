@@ -56,6 +56,8 @@ use jsonrpc_core::{
 };
 use serde::Serialize;
 
+#[cfg(feature = "oauth")]
+pub mod auth;
 mod call;
 mod error;
 mod event;

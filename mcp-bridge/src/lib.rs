@@ -67,6 +67,7 @@
 //! | send structured data along with an elicitation | [`context`] |
 //! | display tool calls on a chat page | [`tool_events`] |
 //! | write and check the headers of Streamable HTTP | `http` (feature `http`) |
+//! | sign in at a server that requires authorization | `client::auth` (feature `oauth`) |
 //! | seal states that pass through a client | `seal` (feature `seal`) |
 //!
 //! # Lossless types
@@ -92,6 +93,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `http` | module `http`: headers of Streamable HTTP |
+//! | `oauth` | module `client::auth`: sign-in with OAuth 2.1 |
 //! | `plugin` | module `plugin`: tools that ask while they run, waiting in memory, in a store or in a token (requires std) |
 //! | `schemars` | `JsonSchema` for all protocol types, and [`schema::Form`]s of Rust types |
 //! | `seal` | module `seal`: states sealed with AES-256-GCM |

@@ -60,7 +60,7 @@
 //! # futures::executor::block_on(async {
 //! let (tool, principal) = ("greet", "ada");
 //! let arguments = Raw::from_text("{}")?;
-//! let call = NewCall { session_id: "9c41", call_id: "call_1", tool, arguments, principal };
+//! let call = NewCall { session_id: "9c41", call_id: "call_1", tool, arguments, principal, meta: None };
 //! let Turn::Asks { state, asks } = host.call(call, None).await? else { panic!("it asks") };
 //! assert_eq!(asks[0].key, "askName");
 //!
@@ -80,9 +80,11 @@ mod events;
 mod forward;
 mod host;
 mod in_result;
+mod input;
 mod journal;
 mod serve;
 mod session;
+mod shared;
 mod store;
 mod tasks;
 mod tool;

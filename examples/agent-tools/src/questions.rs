@@ -115,7 +115,8 @@ impl Questions {
                 Err(error) => return Called::Done(Err(error)),
             };
         let (call_id, tool) = (request.id.as_str(), &*request.name);
-        let call = NewCall { session_id: &session_id, call_id, tool, arguments, principal };
+        let call =
+            NewCall { session_id: &session_id, call_id, tool, arguments, principal, meta: None };
         let turn = self.host.call(call, None).await;
         self.sampled(turn, tool, principal, call_id, &session_id, model).await
     }
@@ -133,7 +134,8 @@ impl Questions {
         };
         let held = self.hold(&session_id, principal);
         let call_id = session_id.as_str();
-        let call = NewCall { session_id: &session_id, call_id, tool, arguments, principal };
+        let call =
+            NewCall { session_id: &session_id, call_id, tool, arguments, principal, meta: None };
         let mut turn = self.host.call(call, None).await;
         loop {
             let (state, asks) = match turn {
@@ -184,9 +186,12 @@ impl Questions {
             };
             let mut answers = Vec::new();
             for ask in &asks {
-                if let ServerRequest::CreateMessage(params) = &ask.request {
-                    answers.push((ask.key.clone(), sample(params, model).await));
-                }
+                let outcome = match &ask.request {
+                    ServerRequest::CreateMessage(params) => sample(params, model).await,
+                    ServerRequest::ListRoots(_) => Outcome::Error("a chat has no roots".to_owned()),
+                    _ => continue,
+                };
+                answers.push((ask.key.clone(), outcome));
             }
             if answers.is_empty() {
                 return Called::Asks(interrupts(&asks, session_id, call_id));

@@ -1,4 +1,5 @@
 //! An HTTP client for servers of both generations.
+use crate::sign_in::SignIn;
 use crate::upstream::{Command, Upstream};
 use async_trait::async_trait;
 use jsonrpc_core::ErrorObject;
@@ -29,7 +30,8 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// Connects to the server at `url`. `handler` has to answer the requests that `options` permit.
+    /// Connects to the server at `url`. `handler` has to answer the requests that `options` permit. `sign_in` is used when
+    /// the server requires authorization.
     ///
     /// # Errors
     /// Returns an error if the server cannot be used.
@@ -38,10 +40,11 @@ impl HttpClient {
         url: &str,
         options: ClientOptions,
         handler: Arc<dyn Handler>,
+        sign_in: Option<Arc<SignIn>>,
     ) -> Result<Self, ConnectError> {
         let (commands, queue) = mpsc::channel(64);
         let (ready, is_ready) = oneshot::channel();
-        let upstream = Upstream::new(http, url, options, handler);
+        let upstream = Upstream::new(http, url, options, handler, sign_in);
         tokio::spawn(upstream.run(queue, ready));
         let server = is_ready.await.unwrap_or(Err(ConnectError::Silent))?;
         Ok(Self { server, commands })

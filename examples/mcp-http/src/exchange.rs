@@ -1,5 +1,6 @@
 //! A request to a server until its response, across interruptions of the stream.
 use crate::event_stream::EventStream;
+use crate::sign_in::SignIn;
 use crate::upstream::Happened;
 use futures::StreamExt;
 use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId, peek};
@@ -17,10 +18,26 @@ const MAX_ATTEMPTS: usize = 5;
 /// Default delay before a reconnection.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Address and headers of the server.
+/// Address of the server, and the sign-in there.
 pub(crate) struct Link {
     pub(crate) http: reqwest::Client,
     pub(crate) url: String,
+    pub(crate) sign_in: Option<Arc<SignIn>>,
+}
+
+impl Link {
+    /// Sends a request. Signs in if the server requires it.
+    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response, String> {
+        match &self.sign_in {
+            Some(sign_in) => sign_in.send(request).await,
+            None => request.send().await.map_err(|error| error.without_url().to_string()),
+        }
+    }
+
+    /// Returns the time spent in sign-ins.
+    pub(crate) fn waited(&self) -> Duration {
+        self.sign_in.as_ref().map(|sign_in| sign_in.waited()).unwrap_or_default()
+    }
 }
 
 /// A request without a response.
@@ -37,9 +54,9 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     pub(crate) async fn run(self, request: RequestBuilder) {
-        let problem = match request.send().await {
+        let problem = match self.link.send(request).await {
             Ok(response) => self.read(response).await.err(),
-            Err(error) => Some(error.without_url().to_string()),
+            Err(problem) => Some(problem),
         };
         // No response will arrive. The client has to be notified.
         if let (Some(problem), Some(id)) = (problem, &self.id) {
@@ -69,7 +86,8 @@ impl Exchange {
         if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
             headers.insert("last-event-id", last);
         }
-        let response = self.link.http.get(&self.link.url).headers(headers).send().await.ok()?;
+        let request = self.link.http.get(&self.link.url).headers(headers);
+        let response = self.link.send(request).await.ok()?;
         response.status().is_success().then_some(response)
     }
 

@@ -11,7 +11,8 @@
 //! A [`Service`] implements the tools. [`PluginService`] is a service for tools that ask while they run, such as
 //! [`book_flight`]. An [`Endpoint`] serves it, and [`router`] mounts an endpoint at a path.
 //!
-//! An [`HttpClient`] connects to servers of either generation.
+//! An [`HttpClient`] connects to servers of either generation. With a [`SignIn`] it signs in where a server requires
+//! authorization; [`Loopback`] receives the end of a sign-in in the user's browser.
 //!
 //! Spec: [Streamable HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
 //! (2026-07-28), [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http)
@@ -39,6 +40,7 @@ mod endpoint;
 mod event_stream;
 mod exchange;
 mod guard;
+mod loopback;
 mod plugins;
 mod random;
 #[cfg(feature = "redis")]
@@ -46,6 +48,7 @@ mod redis_owner;
 #[cfg(feature = "redis")]
 mod redis_store;
 mod service;
+mod sign_in;
 mod sse;
 mod stream;
 mod tasks;
@@ -53,6 +56,7 @@ mod upstream;
 
 pub use client::{Handler, HttpClient};
 pub use endpoint::{Authenticate, Endpoint, EndpointOptions, router};
+pub use loopback::Loopback;
 pub use plugins::{Forwarder, PluginService, Sampler};
 pub use random::{random_bytes, random_id, since_1970};
 #[cfg(feature = "redis")]
@@ -60,6 +64,7 @@ pub use redis_owner::RedisOwner;
 #[cfg(feature = "redis")]
 pub use redis_store::RedisStore;
 pub use service::{CallContext, RequestContext, Service};
+pub use sign_in::{Browser, SignIn};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

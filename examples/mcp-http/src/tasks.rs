@@ -48,9 +48,7 @@ impl PluginService {
         principal: &str,
         id: &str,
     ) -> CallOutcome {
-        let (tool, arguments) = (call.name.as_str(), call.arguments.clone());
-        let new = NewCall { session_id: id, call_id: id, tool, arguments, principal };
-        self.begin_task(new, call).await
+        self.begin_task(NewCall::of(call, id, principal), call).await
     }
 
     /// Starts a task for the client of a call that accepts tasks. Returns the outcome of the call.

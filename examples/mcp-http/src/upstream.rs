@@ -1,6 +1,7 @@
 //! The background task of a client: exchanges messages with the server over HTTP.
 use crate::client::Handler;
 use crate::exchange::{Exchange, Link};
+use crate::sign_in::SignIn;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorObject, Kind, Message, MessageBuf, RequestId};
 use mcp_bridge::client::{
@@ -86,10 +87,11 @@ impl Upstream {
         url: &str,
         options: ClientOptions,
         handler: Arc<dyn Handler>,
+        sign_in: Option<Arc<SignIn>>,
     ) -> Self {
         let (happened, news) = mpsc::channel(64);
         Self {
-            link: Arc::new(Link { http, url: url.to_owned() }),
+            link: Arc::new(Link { http, url: url.to_owned(), sign_in }),
             client: Client::new(options),
             handler,
             happened,
@@ -112,10 +114,11 @@ impl Upstream {
         ready: oneshot::Sender<Result<ServerDescription, ConnectError>>,
     ) {
         let mut ready = Some(ready);
-        self.client.start(self.began.elapsed());
+        self.client.start(self.now());
         self.send_all(None).await;
         loop {
-            let due = self.client.poll_timeout().map(|due| self.began + due);
+            let due = self.client.poll_timeout();
+            let due = due.map(|due| self.began + self.link.waited() + due);
             let due = async {
                 match due {
                     Some(due) => tokio::time::sleep_until(due).await,
@@ -129,7 +132,7 @@ impl Upstream {
                 },
                 // This side holds a sender, so the channel stays open.
                 Some(happened) = self.news.recv() => self.happened(happened).await,
-                () = due => self.client.handle_timeout(self.began.elapsed()),
+                () = due => self.client.handle_timeout(self.now()),
             }
             while let Some(event) = self.client.poll_event() {
                 if let ClientEvent::Ready(server) = &event {
@@ -142,6 +145,11 @@ impl Upstream {
             self.send_all(None).await;
         }
         self.end_session().await;
+    }
+
+    /// Returns the time since the start, without sign-ins.
+    fn now(&self) -> Duration {
+        self.began.elapsed().saturating_sub(self.link.waited())
     }
 
     async fn command(&mut self, command: Command) {
@@ -295,8 +303,8 @@ impl Upstream {
                 }
                 // Sent in order, because later messages may depend on them.
                 None => {
-                    if let Err(error) = builder.timeout(PATIENCE).send().await {
-                        tracing::debug!(%error, "failed to send a message");
+                    if let Err(error) = self.link.send(builder.timeout(PATIENCE)).await {
+                        tracing::debug!(error, "failed to send a message");
                     }
                 }
             }
@@ -349,8 +357,8 @@ impl Upstream {
     async fn end_session(&self) {
         if self.session.is_some() {
             let request = self.link.http.delete(&self.link.url).headers(self.session_headers());
-            if let Err(error) = request.timeout(PATIENCE).send().await {
-                tracing::debug!(%error, "failed to end the session");
+            if let Err(error) = self.link.send(request.timeout(PATIENCE)).await {
+                tracing::debug!(error, "failed to end the session");
             }
         }
     }

@@ -1,31 +1,27 @@
 //! Context of a running tool: questions, steps, logs and progress.
 use super::ask::Ask;
 use super::elicits::{ElicitKey, Elicited, context_text};
-use super::journal::{EntryKind, Journal, Outcome, ReplayMismatch, digest};
-use super::turn::NoticeSink;
+use super::journal::{EntryKind, Outcome, ReplayMismatch, digest};
+use super::shared::{Shared, Waiting, Working};
 use crate::context::{ModelContext, NotAnObject};
 use crate::mcp::dispatch::ServerRequest;
-use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};
+use crate::mcp::elicitation::{
+    ElicitAction, ElicitRequestParams, ElicitRequestURLParams, ElicitResult,
+};
 use crate::mcp::logging::LoggingLevel;
+use crate::mcp::roots::{ListRootsResult, Root};
 use crate::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
-use crate::mcp::tools::CallToolResult;
 use crate::schema::{Form, Violation};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
 use core::future::{Future, poll_fn};
 use core::marker::PhantomData;
-use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
 use jsonrpc_core::ErrorObject;
-use jsonrpc_core::wire::{DecodeError, Raw};
+use jsonrpc_core::wire::{DecodeError, Meta, Raw};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of times that a question is repeated after an invalid answer.
 pub const MAX_ASKED_AGAIN: usize = 5;
@@ -85,7 +81,7 @@ pub enum PluginError {
         #[source]
         source: DecodeError,
     },
-    /// The outcome of a step has no JSON form or exceeds [`Journal::MAX_OUTCOME_BYTES`].
+    /// The outcome of a step has no JSON form or exceeds [`Journal::MAX_OUTCOME_BYTES`](super::Journal::MAX_OUTCOME_BYTES).
     #[error("the outcome of step `{0}` cannot be stored")]
     Step(String),
     /// The client answered a question with an error.
@@ -122,6 +118,22 @@ impl<E> PluginContext<E> {
         Self { shared, elicits: PhantomData }
     }
 
+    /// Returns the caller, as the transport authenticated it. It is empty over stdin and stdout.
+    pub fn principal(&self) -> &str {
+        &self.shared.caller().principal
+    }
+
+    /// Returns the id of the call. Repeated and replayed runs of the call have the same id.
+    pub fn call_id(&self) -> &str {
+        &self.shared.caller().call_id
+    }
+
+    /// Returns the `_meta` of the first request of the call, without the members that the protocol defines for each
+    /// request, such as the progress token.
+    pub fn meta(&self) -> Option<&Meta> {
+        self.shared.caller().meta.as_ref()
+    }
+
     /// Asks the user a question. After an invalid answer the question is repeated, at most [`MAX_ASKED_AGAIN`] times.
     ///
     /// # Errors
@@ -146,6 +158,44 @@ impl<E> PluginContext<E> {
             }
         }
         Err(PluginError::Unanswerable(K::NAME.into()))
+    }
+
+    /// Asks the user to open a URL, such as a page to sign in or to pay. `name` identifies the question within the tool.
+    ///
+    /// [`Elicited::Accept`] means that the user agreed to open the URL, not that the user has finished there.
+    ///
+    /// Spec: [URL mode](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests)
+    ///
+    /// # Errors
+    /// Returns an error if the client responds with an error.
+    pub async fn elicit_url(
+        &self,
+        name: &str,
+        message: &str,
+        url: &str,
+    ) -> Result<Elicited<()>, PluginError> {
+        let key = self.shared.next_key(name);
+        let params = ElicitRequestURLParams::new(message, url);
+        let request = ServerRequest::Elicit(Box::new(ElicitRequestParams::Url(Box::new(params))));
+        let ask = Ask { key, kind: EntryKind::Elicit, request, context: None };
+        let result: ElicitResult = self.ask(ask).await?;
+        Ok(match result.action {
+            ElicitAction::Accept => Elicited::Accept(()),
+            ElicitAction::Decline => Elicited::Decline,
+            _ => Elicited::Cancel,
+        })
+    }
+
+    /// Requests the folders and files that the client works in.
+    ///
+    /// # Errors
+    /// Returns an error if the client responds with an error or with something other than roots.
+    pub async fn roots(&self) -> Result<Vec<Root>, PluginError> {
+        let key = self.shared.next_key("roots");
+        let request = ServerRequest::ListRoots(Box::default());
+        let ask = Ask { key, kind: EntryKind::Roots, request, context: None };
+        let result: ListRootsResult = self.ask(ask).await?;
+        Ok(result.roots)
     }
 
     /// Sends a request to the model of the client. `name` identifies the request within the tool.
@@ -216,224 +266,5 @@ impl<E> PluginContext<E> {
             }
             Outcome::Error(message) => Err(PluginError::Client { key, message }),
         }
-    }
-}
-
-/// State shared by a running tool and its session.
-pub(super) struct Shared {
-    state: Mutex<RunState>,
-    sink: Mutex<Option<NoticeSink>>,
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Shared").field(&*self.lock()).finish()
-    }
-}
-
-#[derive(Debug, Default)]
-struct RunState {
-    journal: Journal,
-    /// Number of uses of each name.
-    used: BTreeMap<String, u32>,
-    asks: BTreeMap<String, Ask>,
-    /// Number of steps in progress.
-    working: usize,
-    /// Whether a completed step has not been stored yet.
-    is_unsaved: bool,
-    /// Number of notices in this run.
-    notices: u64,
-    mismatch: Option<ReplayMismatch>,
-    wakers: Vec<Waker>,
-}
-
-impl RunState {
-    fn begin(
-        &mut self,
-        key: &str,
-        kind: EntryKind,
-        request: u64,
-    ) -> Result<Option<Outcome>, ReplayMismatch> {
-        let known = self.journal.begin(key, kind, request).map(Option::<&Outcome>::cloned);
-        if let Err(mismatch) = &known {
-            self.mismatch.get_or_insert_with(|| mismatch.clone());
-        }
-        known
-    }
-
-    fn wait(&mut self, cx: &Context<'_>) {
-        if !self.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
-            self.wakers.push(cx.waker().clone());
-        }
-    }
-
-    fn end_step(&mut self, key: &str, value: Raw) -> bool {
-        let is_kept = self.journal.end_step(key, value);
-        self.is_unsaved |= is_kept;
-        is_kept
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, RunState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn sink(&self) -> MutexGuard<'_, Option<NoticeSink>> {
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn next_key(&self, name: &str) -> String {
-        let mut state = self.lock();
-        let used = state.used.entry(name.into()).or_default();
-        *used += 1;
-        if *used == 1 { name.into() } else { format!("{name}#{used}") }
-    }
-
-    fn poll_answer(
-        &self,
-        ask: &Ask,
-        request: u64,
-        cx: &Context<'_>,
-    ) -> Poll<Result<Outcome, ReplayMismatch>> {
-        let mut state = self.lock();
-        match state.begin(&ask.key, ask.kind, request) {
-            Ok(Some(outcome)) => Poll::Ready(Ok(outcome)),
-            Ok(None) => {
-                state.asks.entry(ask.key.clone()).or_insert_with(|| ask.clone());
-                state.wait(cx);
-                Poll::Pending
-            }
-            Err(mismatch) => Poll::Ready(Err(mismatch)),
-        }
-    }
-
-    fn poll_saved(&self, cx: &Context<'_>) -> Poll<()> {
-        let mut state = self.lock();
-        if !state.is_unsaved {
-            return Poll::Ready(());
-        }
-        state.wait(cx);
-        Poll::Pending
-    }
-
-    fn send_notice(&self, notice: Notice) {
-        let mut state = self.lock();
-        state.notices += 1;
-        let is_new = state.notices > state.journal.notices;
-        state.journal.notices = state.journal.notices.max(state.notices);
-        drop(state);
-        let sink = self.sink().clone();
-        if let Some(sink) = sink.filter(|_| is_new) {
-            sink(&notice);
-        }
-    }
-}
-
-/// A step in progress. Dropping it ends the step.
-struct Working<'a>(&'a Shared);
-
-impl<'a> Working<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        shared.lock().working += 1;
-        Self(shared)
-    }
-}
-
-impl Drop for Working<'_> {
-    fn drop(&mut self) {
-        self.0.lock().working -= 1;
-    }
-}
-
-/// A question in progress. Dropping it ends the wait.
-struct Waiting<'a> {
-    shared: &'a Shared,
-    key: &'a str,
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.shared.lock().asks.remove(self.key);
-    }
-}
-
-/// Body of a tool: the future of one call.
-pub(super) type Body = Pin<Box<dyn Future<Output = Result<CallToolResult, PluginError>> + Send>>;
-
-/// A tool in memory that runs or waits.
-pub(super) struct Run {
-    shared: Arc<Shared>,
-    body: Body,
-}
-
-/// The reason why a run stopped.
-pub(super) enum Stop {
-    /// A step completed and has to be stored before the run continues.
-    Save,
-    /// All that the run waits for are answers.
-    Asks,
-    /// The tool returned.
-    Done(Result<CallToolResult, PluginError>),
-}
-
-impl Run {
-    pub(super) fn new(
-        journal: Journal,
-        sink: Option<NoticeSink>,
-        body: impl FnOnce(Arc<Shared>) -> Body,
-    ) -> Self {
-        let state = Mutex::new(RunState { journal, ..RunState::default() });
-        let shared = Arc::new(Shared { state, sink: Mutex::new(sink) });
-        Self { body: body(Arc::clone(&shared)), shared }
-    }
-
-    /// Runs the tool until it stops.
-    pub(super) async fn next(&mut self) -> Stop {
-        poll_fn(|cx| {
-            let polled = self.body.as_mut().poll(cx);
-            let mut state = self.shared.lock();
-            if let Some(mismatch) = state.mismatch.take() {
-                return Poll::Ready(Stop::Done(Err(mismatch.into())));
-            }
-            match polled {
-                Poll::Ready(result) => Poll::Ready(Stop::Done(result)),
-                Poll::Pending if state.is_unsaved => Poll::Ready(Stop::Save),
-                Poll::Pending if state.working == 0 && !state.asks.is_empty() => {
-                    Poll::Ready(Stop::Asks)
-                }
-                Poll::Pending => Poll::Pending,
-            }
-        })
-        .await
-    }
-
-    /// Redirects further notices.
-    pub(super) fn set_sink(&self, sink: Option<NoticeSink>) {
-        *self.shared.sink() = sink;
-    }
-
-    /// Continues after the steps were stored, with the answers that have arrived.
-    pub(super) fn resume(&self, journal: &Journal) {
-        let mut state = self.shared.lock();
-        state.is_unsaved = false;
-        state.journal.take_answers(journal);
-        let wakers = core::mem::take(&mut state.wakers);
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
-    }
-
-    pub(super) fn journal(&self) -> Journal {
-        self.shared.lock().journal.clone()
-    }
-
-    pub(super) fn asks(&self) -> Vec<Ask> {
-        self.shared.lock().asks.values().cloned().collect()
-    }
-}
-
-impl fmt::Debug for Run {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run").field("shared", &self.shared).finish_non_exhaustive()
     }
 }

@@ -139,13 +139,24 @@ object! {
     }
 }
 
+/// Schema of the answer to a question by URL.
+const EMPTY_FORM: &str = r#"{"type":"object","properties":{}}"#;
+
 impl PluginElicitRequestEvent {
-    /// Creates the event of a question. Returns `None` for a request to the model.
+    /// Creates the event of a question. A question by URL has the URL in its message and an empty form. Returns `None` for
+    /// a request to the model or the client.
     pub fn of(ask: &Ask, session_id: &str, call_id: &str, tool_name: &str) -> Option<Self> {
         let ServerRequest::Elicit(params) = &ask.request else { return None };
-        let ElicitRequestParams::Form(form) = &**params else { return None };
-        let (elicit_id, schema) = (elicit_id(session_id, &ask.key), form.requested_schema.clone());
-        let (key, message) = (ask.key.as_str(), form.message.as_str());
+        let (message, schema) = match &**params {
+            ElicitRequestParams::Form(form) => {
+                (form.message.clone(), form.requested_schema.clone())
+            }
+            ElicitRequestParams::Url(url) => {
+                (format!("{}\n{}", url.message, url.url), Raw::from_text(EMPTY_FORM).ok()?)
+            }
+            ElicitRequestParams::Unknown(_) => return None,
+        };
+        let (elicit_id, key) = (elicit_id(session_id, &ask.key), ask.key.as_str());
         Some(Self::new(session_id, call_id, tool_name, elicit_id, key, message, schema))
     }
 }

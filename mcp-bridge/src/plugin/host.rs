@@ -106,7 +106,7 @@ impl PluginHost {
         notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         let tool = self.tool(&record.tool)?;
-        let run = tool.run(record.arguments.clone(), record.journal.clone(), notices);
+        let run = tool.run(&record, notices);
         active.run = Some(run);
         self.run(record, active).await
     }
@@ -127,6 +127,7 @@ impl PluginHost {
             tool: call.tool.into(),
             fingerprint: tool.fingerprint().into(),
             principal: call.principal.into(),
+            meta: call.meta,
             arguments: call.arguments,
             status: SessionStatus::Running,
             journal: Default::default(),

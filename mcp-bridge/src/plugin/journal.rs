@@ -13,6 +13,8 @@ pub enum EntryKind {
     Elicit,
     /// A request to the model.
     Sample,
+    /// A request for the folders and files that the client works in.
+    Roots,
     /// A step of the tool that must not run twice.
     Step,
 }

@@ -9,6 +9,7 @@ use crate::mcp::progress::ProgressNotificationParams;
 use crate::server::{CallId, CallNotOpen, CallOutcome, Needs, Server, ToolCall};
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use jsonrpc_core::wire::{self, Extra, Meta};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::Number;
 
@@ -30,11 +31,28 @@ impl PluginHost {
         if let Some(resumption) = resumption(call, principal) {
             return self.resume(resumption, notices).await;
         }
-        let (tool, arguments) = (call.name.as_str(), call.arguments.clone());
-        let call_id = session_id;
-        let call = NewCall { session_id, call_id, tool, arguments, principal };
-        self.call(call, notices).await
+        self.call(NewCall::of(call, session_id, principal), notices).await
     }
+}
+
+impl<'a> NewCall<'a> {
+    /// Creates the call that a server received. The id of the session is also that of the call.
+    pub fn of(call: &'a ToolCall, session_id: &'a str, principal: &'a str) -> Self {
+        let (tool, arguments) = (call.name.as_str(), call.arguments.clone());
+        let meta = call.meta.as_ref().and_then(for_tool);
+        Self { session_id, call_id: session_id, tool, arguments, principal, meta }
+    }
+}
+
+/// Returns the members of a `_meta` that the protocol does not define. The others are specific to one request.
+fn for_tool(meta: &Meta) -> Option<Meta> {
+    let members: Extra = wire::decode(meta.as_str()).ok()?;
+    let is_own = |key: &str| key.starts_with("io.modelcontextprotocol/") || key == "progressToken";
+    let mut kept = Meta::new();
+    let mut others = members.iter().filter(|(key, _)| !is_own(key)).peekable();
+    others.peek()?;
+    others.for_each(|(key, value)| kept.insert(key, value.clone()));
+    Some(kept)
 }
 
 /// Returns the resumption that a call of a server represents, or `None` for a new call.

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::ErrorObject;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{Meta, Raw};
 use serde::{Deserialize, Serialize};
 
 /// Status of a call.
@@ -17,7 +17,7 @@ pub enum SessionStatus {
     Running,
     /// The tool waits for the user.
     AwaitingElicit,
-    /// The tool waits for the model only.
+    /// The tool waits for the model or the client, not for the user.
     AwaitingSample,
     /// The tool returned a result.
     Completed,
@@ -57,6 +57,9 @@ pub struct SessionRecord {
     pub fingerprint: String,
     /// The caller. Other principals have no access to the session.
     pub principal: String,
+    /// The `_meta` of the first request, without the members that the protocol defines for each request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
     /// Arguments of the call.
     pub arguments: Raw,
     /// Current status.
@@ -107,8 +110,9 @@ impl SessionRecord {
         });
         let result = self.result.as_ref().map_or(0, |result| result.as_str().len());
         let asks: usize = self.asks.iter().map(Ask::size).sum();
+        let meta = self.meta.as_ref().map_or(0, |meta| meta.as_str().len());
         let content = self.arguments.as_str().len() + self.journal.size() + result;
-        Self::BASE_SIZE + texts + error + asks + content
+        Self::BASE_SIZE + texts + error + asks + meta + content
     }
 }
 

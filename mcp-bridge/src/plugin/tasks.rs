@@ -57,7 +57,7 @@ use std::time::SystemTime;
 /// let host = PluginHost::new([count], SuspendPolicy::Replay, store, "7f3a", clock);
 /// # futures::executor::block_on(async {
 /// let (id, arguments) = ("9c41", Raw::from_text(r#"{"to":4}"#)?);
-/// let call = NewCall { session_id: id, call_id: id, tool: "count", arguments, principal: "ada" };
+/// let call = NewCall { session_id: id, call_id: id, tool: "count", arguments, principal: "ada" , meta: None};
 /// let started = host.start_task(call).await?;
 /// // Send this to the client. The task continues to run.
 /// assert_eq!((&started.task.status, &*started.task.created_at), (&TaskStatus::Working, "2027-01-15T08:00:00.000Z"));

@@ -1,28 +1,31 @@
 //! Definition of tools: name, arguments, questions and body.
-use super::context::{Body, PluginContext, PluginError, Run, Shared};
+use super::context::{PluginContext, PluginError};
 use super::elicits::Elicitations;
-use super::journal::{Journal, digest};
+use super::input::{InputSchema, output_schema};
+use super::journal::digest;
+use super::session::SessionRecord;
+use super::shared::{Body, Run, Shared};
 use super::turn::NoticeSink;
+use crate::mcp::capabilities::Icon;
 use crate::mcp::content::{ContentBlock, TextContent};
-use crate::mcp::tools::{CallToolResult, TaskSupport, Tool};
+use crate::mcp::tools::{CallToolResult, TaskSupport, Tool, ToolAnnotations};
 use crate::schema::Violation;
 use crate::schema::declared::fields_at;
-use crate::schema::keywords::{get, open};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::any::type_name;
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
-use jsonrpc_core::wire::{self, Extra, Presence, Raw};
+use jsonrpc_core::wire::{self, Meta, Presence, Raw};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-
-/// Maximum number of references that are followed in alternatives of a schema.
-const MAX_REFERENCES: usize = 64;
+use serde_json::value::RawValue;
 
 /// A tool that can ask questions while it runs.
 #[derive(Clone)]
@@ -91,10 +94,11 @@ impl PluginTool {
     /// ```
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> PluginToolBuilder {
         PluginToolBuilder {
-            name: name.into(),
+            // The schema is set with the body.
+            tool: Tool::new(name, RawValue::NULL),
             version: version.into(),
-            description: None,
             task_support: TaskSupport::Forbidden,
+            output: None,
             elicits: PhantomData,
         }
     }
@@ -114,8 +118,8 @@ impl PluginTool {
         &self.task_support
     }
 
-    pub(super) fn run(&self, arguments: Raw, journal: Journal, sink: Option<NoticeSink>) -> Run {
-        Run::new(journal, sink, |shared| (self.body)(arguments, shared))
+    pub(super) fn run(&self, record: &SessionRecord, sink: Option<NoticeSink>) -> Run {
+        Run::new(record, sink, |shared| (self.body)(record.arguments.clone(), shared))
     }
 }
 
@@ -131,10 +135,12 @@ impl fmt::Debug for PluginTool {
 /// Builder of a [`PluginTool`]. `E` is the set of its questions.
 #[derive(Clone, Debug)]
 pub struct PluginToolBuilder<E = Undeclared> {
-    name: String,
+    /// The tool as a server lists it, without the schema of its arguments.
+    tool: Tool,
     version: String,
-    description: Option<String>,
     task_support: TaskSupport,
+    /// Name of the type that the output schema describes.
+    output: Option<&'static str>,
     elicits: PhantomData<fn() -> E>,
 }
 
@@ -163,6 +169,16 @@ pub enum DefinitionError {
         /// The type in the JSON Schema.
         actual: String,
     },
+    /// The body returns another type than the output schema describes.
+    #[error("the tool `{tool}` declares the output `{declared}`, but returns `{actual}`")]
+    Output {
+        /// Name of the tool.
+        tool: String,
+        /// The declared type.
+        declared: &'static str,
+        /// The type that the body returns.
+        actual: &'static str,
+    },
     /// The answer type of a question has no form.
     #[error(transparent)]
     Form(#[from] Violation),
@@ -181,14 +197,52 @@ impl<E> PluginToolBuilder<E> {
     /// Sets the description for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
+        self.tool.description = Some(description.into());
+        self
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.tool.title = Some(title.into());
+        self
+    }
+
+    /// Sets hints about the behavior, such as that the tool does not modify anything.
+    #[must_use]
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.tool.annotations = Some(annotations);
+        self
+    }
+
+    /// Sets the icons.
+    #[must_use]
+    pub fn icons(mut self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.tool.icons = Some(icons.into_iter().collect());
+        self
+    }
+
+    /// Sets the `_meta` of the tool in the list.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.tool.meta = Some(meta);
+        self
+    }
+
+    /// Sets the output schema: that of `R`, the type that the body returns. Clients up to 2025-11-25 receive it if `R` is
+    /// an object.
+    #[must_use]
+    pub fn output<R: JsonSchema + DeserializeOwned>(mut self) -> Self {
+        self.tool.output_schema =
+            schema_of::<R>().ok().map(|schema| output_schema(schema, fields_at::<R>(&[])));
+        self.output = Some(type_name::<R>());
         self
     }
 
     /// Declares the questions of the tool.
     pub fn elicits<D: Elicitations>(self) -> PluginToolBuilder<D> {
-        let Self { name, version, description, task_support, .. } = self;
-        PluginToolBuilder { name, version, description, task_support, elicits: PhantomData }
+        let Self { tool, version, task_support, output, .. } = self;
+        PluginToolBuilder { tool, version, task_support, output, elicits: PhantomData }
     }
 
     /// Sets the body of the tool. Its value becomes the structured content of the result, and also text content for
@@ -198,7 +252,8 @@ impl<E> PluginToolBuilder<E> {
     /// declaration.
     ///
     /// # Errors
-    /// Returns an error if the name or the arguments are invalid, or the answer type of a question has no form.
+    /// Returns an error if the name or the arguments are invalid, the value is not of the declared
+    /// [output](Self::output), or the answer type of a question has no form.
     pub fn execute<P, R, F>(
         self,
         body: impl Fn(P, PluginContext<E>) -> F + Send + Sync + 'static,
@@ -209,38 +264,76 @@ impl<E> PluginToolBuilder<E> {
         R: Serialize,
         F: Future<Output = Result<R, PluginError>> + Send + 'static,
     {
-        let Self { name, version, description, task_support, .. } = self;
-        if !is_valid_name(&name) {
-            return Err(DefinitionError::Name(name));
+        let actual = type_name::<R>();
+        if let Some(declared) = self.output.filter(|declared| *declared != actual) {
+            return Err(DefinitionError::Output { tool: self.tool.name, declared, actual });
         }
-        let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<P>();
-        let schema = Raw::from_value(&schema).map_err(|_| Violation::new("", "an object"))?;
-        let input = InputSchema::new(schema, fields_at::<P>(&[]))
-            .map_err(|actual| DefinitionError::Arguments { tool: name.clone(), actual })?;
-        let mut texts = alloc::vec![name.clone(), version, input.schema.as_str().to_string()];
+        self.execute_with_result(move |arguments, context| {
+            let running = body(arguments, context);
+            async move { running.await.and_then(|given| result(&given)) }
+        })
+    }
+
+    /// Sets the body of a tool that creates its result: content such as images, audio, resources and links, and
+    /// structured content, which has to conform to the declared [output](Self::output).
+    ///
+    /// ```
+    /// use mcp_bridge::mcp::content::{ContentBlock, MediaContent};
+    /// use mcp_bridge::mcp::tools::CallToolResult;
+    /// use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
+    ///
+    /// let dot = PluginTool::builder("dot", "1").elicits::<NoElicitations>().execute_with_result(
+    ///     |(), _: PluginContext<NoElicitations>| async move {
+    ///         let image = MediaContent::new("R0lGODlhAQABAAAAACwAAAAAAQABAAAC", "image/gif");
+    ///         Ok(CallToolResult::new([ContentBlock::Image(image)]))
+    ///     },
+    /// )?;
+    /// assert_eq!(dot.tool().name, "dot");
+    /// # Ok::<(), mcp_bridge::plugin::DefinitionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the name or the arguments are invalid, or the answer type of a question has no form.
+    pub fn execute_with_result<P, F>(
+        self,
+        body: impl Fn(P, PluginContext<E>) -> F + Send + Sync + 'static,
+    ) -> Result<PluginTool, DefinitionError>
+    where
+        E: Elicitations,
+        P: DeserializeOwned + JsonSchema,
+        F: Future<Output = Result<CallToolResult, PluginError>> + Send + 'static,
+    {
+        let Self { mut tool, version, task_support, .. } = self;
+        if !is_valid_name(&tool.name) {
+            return Err(DefinitionError::Name(tool.name));
+        }
+        let input = InputSchema::new(schema_of::<P>()?, fields_at::<P>(&[]))
+            .map_err(|actual| DefinitionError::Arguments { tool: tool.name.clone(), actual })?;
+        let mut texts: Vec<String> =
+            [&*tool.name, &*version, input.schema.as_str()].map(String::from).into();
         for (key, form) in E::forms()? {
             texts.extend([key.to_string(), form.requested_schema().as_str().to_string()]);
         }
         let fingerprint = format!("{:016x}", digest(texts.iter().map(String::as_str)));
-        let mut tool = Tool::new(name, input.schema);
-        tool.description = description;
-        let (body, takes_nothing) = (Arc::new(body), input.is_empty);
+        tool.input_schema = input.schema;
+        let takes_nothing = input.is_empty;
         let body = move |arguments: Raw, shared| -> Body {
-            let body = Arc::clone(&body);
             let arguments = match takes_nothing {
                 true => wire::decode_serde::<P>("null"),
                 false => arguments.decode_serde::<P>(),
             };
             match arguments {
-                Ok(arguments) => {
-                    let running = body(arguments, PluginContext::new(shared));
-                    Box::pin(async move { running.await.and_then(|given| result(&given)) })
-                }
+                Ok(arguments) => Box::pin(body(arguments, PluginContext::new(shared))),
                 Err(error) => Box::pin(core::future::ready(Ok(failed(&error.to_string())))),
             }
         };
         Ok(PluginTool { tool, fingerprint, task_support, body: Arc::new(body) })
     }
+}
+
+fn schema_of<T: JsonSchema>() -> Result<Raw, Violation> {
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    Raw::from_value(&schema).map_err(|_| Violation::new("", "an object"))
 }
 
 /// Returns whether a tool name is valid.
@@ -249,63 +342,6 @@ impl<E> PluginToolBuilder<E> {
 fn is_valid_name(name: &str) -> bool {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     (1..=128).contains(&name.len()) && name.bytes().all(is_valid)
-}
-
-/// The schema of arguments in a form that clients accept.
-struct InputSchema {
-    schema: Raw,
-    /// Whether the type accepts `null` instead of an object.
-    is_empty: bool,
-}
-
-impl InputSchema {
-    /// Completes the schema of a type. Returns the type as an error if it is not an object.
-    fn new(schema: Raw, fields: Option<&[&str]>) -> Result<Self, String> {
-        let given: Extra = schema.decode().map_err(|_| "any value")?;
-        let kind: Option<String> = get(&given, "type");
-        match kind.as_deref() {
-            Some("null") => {
-                let schema = Raw::from_text(r#"{"type":"object","properties":{}}"#);
-                return schema
-                    .map(|schema| Self { schema, is_empty: true })
-                    .map_err(|error| error.to_string());
-            }
-            Some("object") => {}
-            None if has_objects_only(&given) => {}
-            Some(other) => return Err(format!("`{other}`")),
-            None => return Err("of several kinds".into()),
-        }
-        let mut members = Extra::new();
-        for (keyword, value) in given.iter() {
-            members.insert(keyword, value.clone());
-        }
-        if kind.is_none() {
-            members.insert("type", Raw::from_value("object").map_err(|error| error.to_string())?);
-        }
-        if let (Some(fields), Some(properties)) = (fields, get::<Extra>(&given, "properties")) {
-            let mut ordered = Extra::new();
-            let declared = fields.iter().filter_map(|name| Some((*name, properties.get(name)?)));
-            declared.chain(properties.iter()).for_each(|(name, property)| {
-                ordered.insert(name, property.clone());
-            });
-            let ordered = Raw::from_value(&ordered).map_err(|error| error.to_string())?;
-            members.insert("properties", ordered);
-        }
-        let schema = Raw::from_value(&members).map_err(|error| error.to_string())?;
-        Ok(Self { schema, is_empty: false })
-    }
-}
-
-/// Returns whether all alternatives of a schema, such as that of a tagged enum, are objects.
-fn has_objects_only(schema: &Extra) -> bool {
-    let keyword = ["oneOf", "anyOf"].into_iter().find(|keyword| schema.get(keyword).is_some());
-    let alternatives = keyword.and_then(|keyword| get::<alloc::vec::Vec<Raw>>(schema, keyword));
-    alternatives.is_some_and(|alternatives| {
-        alternatives.iter().all(|alternative| {
-            let opened = open(schema, alternative, "", &mut MAX_REFERENCES.clone());
-            opened.is_ok_and(|opened| get::<String>(&opened, "type").as_deref() == Some("object"))
-        })
-    })
 }
 
 /// Returns an error result for the model.

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use jsonrpc_core::ErrorObject;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{Meta, Raw};
 
 /// How a call waits for answers.
 #[derive(Clone)]
@@ -59,6 +59,8 @@ pub struct NewCall<'a> {
     pub arguments: Raw,
     /// The caller.
     pub principal: &'a str,
+    /// The `_meta` for the tool.
+    pub meta: Option<Meta>,
 }
 
 /// A call to resume.

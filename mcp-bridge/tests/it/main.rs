@@ -1,6 +1,12 @@
 //! Integration tests. `cfg(test)` makes Clippy treat helpers as tests.
 
 #[cfg(test)]
+#[cfg(feature = "oauth")]
+mod auth;
+#[cfg(test)]
+#[cfg(feature = "oauth")]
+mod auth_checks;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod context;
@@ -16,6 +22,9 @@ mod methods;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_caller;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_claim;

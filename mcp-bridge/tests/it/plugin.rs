@@ -255,6 +255,7 @@ pub(crate) fn begin(host: &PluginHost) -> Result<Turn, SessionError> {
         tool: "book_flight",
         arguments: Raw::from_text(arguments).expect("JSON"),
         principal: "ada",
+        meta: None,
     };
     block_on(host.call(call, None))
 }
@@ -413,7 +414,7 @@ fn notices_reach_the_caller_and_then_the_resumer() {
         let arguments = json!({ "from": "NYC", "destination": "LAX" }).to_string();
         let arguments = Raw::from_text(arguments).expect("JSON");
         let (session_id, call_id, tool, principal) = ("9c41", "call_1", "book_flight", "ada");
-        let call = NewCall { session_id, call_id, tool, arguments, principal };
+        let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
         let (state, _) = asked(block_on(host.call(call, told("caller"))));
         let (answers, arguments) = (vec![flight()], None);
         let resumption = Resumption { state: &state, tool, arguments, principal, answers };
@@ -473,7 +474,7 @@ fn replayed_tool_reports_each_notice_once() {
     let host = |owner| world.host(SuspendPolicy::Replay, owner);
     let arguments = Raw::from_text(r#"{"from":"NYC","destination":"LAX"}"#).expect("JSON");
     let (session_id, call_id, tool, principal) = ("9c41", "call_1", "book_flight", "ada");
-    let call = NewCall { session_id, call_id, tool, arguments, principal };
+    let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
     let (state, _) = asked(block_on(host("a").call(call, sink())));
     for answers in [vec![flight()], vec![seat()]] {
         let resumption = Resumption { state: &state, tool, arguments: None, principal, answers };

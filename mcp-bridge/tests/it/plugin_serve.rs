@@ -14,7 +14,7 @@ fn server() -> Server {
 }
 
 /// Passes a line to a server, runs the resulting calls, and takes the messages sent.
-fn exchange(server: &mut Server, host: &PluginHost, line: &Value) -> Vec<Value> {
+pub(crate) fn exchange(server: &mut Server, host: &PluginHost, line: &Value) -> Vec<Value> {
     server.handle_line(Ok(&line.to_string()));
     while let Some(event) = server.poll_event() {
         let ServerEvent::Call(call) = event else { continue };

@@ -58,7 +58,9 @@ where
 fn begin(host: &PluginHost) -> Result<Turn, SessionError> {
     let (session_id, call_id, tool, principal) = ("9c41", "call_1", "ask", "ada");
     let arguments = Raw::from_text("{}").expect("JSON");
-    block_on(host.call(NewCall { session_id, call_id, tool, arguments, principal }, None))
+    block_on(
+        host.call(NewCall { session_id, call_id, tool, arguments, principal, meta: None }, None),
+    )
 }
 
 fn answer(host: &PluginHost, answers: &[(&str, &str)]) -> Result<Turn, SessionError> {

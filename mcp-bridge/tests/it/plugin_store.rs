@@ -19,7 +19,12 @@ fn call(host: &PluginHost, id: &str, principal: &str, note: &str) -> Result<Turn
     let arguments = json!({ "from": "NYC", "destination": "LAX", "note": note }).to_string();
     let arguments = Raw::from_text(arguments).expect("JSON");
     let (tool, call_id) = ("book_flight", "c");
-    block_on(host.call(NewCall { session_id: id, call_id, tool, arguments, principal }, None))
+    block_on(
+        host.call(
+            NewCall { session_id: id, call_id, tool, arguments, principal, meta: None },
+            None,
+        ),
+    )
 }
 
 fn is_full(turn: &Result<Turn, SessionError>) -> bool {
@@ -43,7 +48,7 @@ fn hundred_thousand_calls_without_questions_hold_no_room() {
     for number in 0..100_000 {
         let (id, arguments) = (number.to_string(), Raw::from_text("{}").expect("JSON"));
         let (session_id, call_id, tool, principal) = (&*id, "c", "ok", "ada");
-        let call = NewCall { session_id, call_id, tool, arguments, principal };
+        let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
         let turn = host.call(call, None).now_or_never().expect("it does not wait");
         assert!(matches!(turn, Ok(Turn::Done(_))), "{number}: {turn:?}");
     }

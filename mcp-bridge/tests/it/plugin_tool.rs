@@ -1,8 +1,9 @@
 //! Definition of tools: names, arguments, results, and the fields of forms.
 use crate::plugin_session::Nothing;
 use futures::executor::block_on;
-use jsonrpc_core::wire::Raw;
-use mcp_bridge::mcp::tools::CallToolResult;
+use jsonrpc_core::wire::{Extra, Meta, Raw};
+use mcp_bridge::mcp::capabilities::Icon;
+use mcp_bridge::mcp::tools::{CallToolResult, ToolAnnotations};
 use mcp_bridge::plugin::{
     DefinitionError, MemoryStore, NewCall, NoElicitations, PluginContext, PluginHost, PluginTool,
     SuspendPolicy, Turn,
@@ -35,7 +36,7 @@ fn call(tool: PluginTool, arguments: &str) -> CallToolResult {
     let host = PluginHost::new([tool], SuspendPolicy::Replay, store, "a", clock);
     let arguments = Raw::from_text(arguments).expect("JSON");
     let (session_id, call_id, tool, principal) = ("9c41", "c", &*name, "ada");
-    let call = NewCall { session_id, call_id, tool, arguments, principal };
+    let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
     match block_on(host.call(call, None)) {
         Ok(Turn::Done(result)) => result,
         other => panic!("not done: {other:?}"),
@@ -180,4 +181,86 @@ fn fields_come_in_declared_order() {
     let content = Raw::from_value(&content).expect("JSON").decode().expect("an object");
     let order: Order = form.read(&content).expect("an answer");
     assert_eq!(order.outward_seat, Seat { row: 1, letter: "C".into() });
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Weather {
+    summary: String,
+    celsius: f64,
+    at: String,
+}
+
+#[test]
+fn tool_is_listed_with_its_metadata() {
+    let tool = PluginTool::builder("weather", "1")
+        .title("Weather")
+        .description("Returns the weather")
+        .annotations(ToolAnnotations::new().with_read_only_hint(true))
+        .icons([Icon::new("https://a.example/i.png")])
+        .meta(Meta::from(Raw::from_text(r#"{"example.com/team":"sky"}"#).expect("JSON")))
+        .output::<Weather>()
+        .elicits::<NoElicitations>()
+        .execute(|(), _: PluginContext<NoElicitations>| async move {
+            Ok(Weather { summary: "sun".into(), celsius: 21.5, at: "noon".into() })
+        })
+        .expect("a tool");
+    let shown = serde_json::to_value(tool.tool()).expect("JSON");
+    let expected = json!({
+        "name": "weather", "title": "Weather", "description": "Returns the weather",
+        "annotations": { "readOnlyHint": true }, "icons": [{ "src": "https://a.example/i.png" }],
+        "_meta": { "example.com/team": "sky" },
+        "inputSchema": { "type": "object", "properties": {} },
+        "outputSchema": shown["outputSchema"],
+    });
+    assert_eq!(shown, expected);
+    let schema: Extra =
+        tool.tool().output_schema.as_ref().expect("a schema").decode().expect("an object");
+    let properties: Extra = schema.get("properties").expect("some").decode().expect("an object");
+    assert_eq!(
+        properties.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        ["summary", "celsius", "at"]
+    );
+    assert_eq!(schema.get("required").expect("some").as_str(), r#"["summary","celsius","at"]"#);
+    let result = call(tool, "{}");
+    let result = serde_json::to_value(&result).expect("JSON");
+    assert_eq!(
+        result["structuredContent"],
+        json!({ "summary": "sun", "celsius": 21.5, "at": "noon" })
+    );
+}
+
+#[test]
+fn output_of_another_type_is_rejected() {
+    let tool = PluginTool::builder("weather", "1").output::<Weather>().elicits::<NoElicitations>();
+    let error = tool.execute(|(), _: PluginContext<NoElicitations>| async move { Ok(12) });
+    let error = error.expect_err("another type").to_string();
+    assert!(
+        error.contains("declares the output `") && error.contains("Weather`, but returns `i32`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn result_with_media_and_links_is_returned_as_created() {
+    let expected = json!({
+        "content": [
+            { "type": "text", "text": "A dot" },
+            { "type": "image", "data": "R0lGOD", "mimeType": "image/gif" },
+            { "type": "audio", "data": "UklGRg", "mimeType": "audio/wav" },
+            { "type": "resource_link", "uri": "file:///dot.gif", "name": "dot" },
+            { "type": "resource", "resource": { "uri": "file:///dot.txt", "text": "." } },
+        ],
+        "isError": true,
+        "structuredContent": { "z": 1, "a": 2 },
+        "_meta": { "example.com/seen": true },
+    });
+    let created = Raw::from_value(&expected).expect("JSON");
+    let tool = PluginTool::builder("dot", "1").elicits::<NoElicitations>().execute_with_result(
+        move |(), _: PluginContext<NoElicitations>| {
+            let result = created.decode::<CallToolResult>();
+            async move { Ok(result.expect("a result")) }
+        },
+    );
+    let result = call(tool.expect("a tool"), "{}");
+    assert_eq!(serde_json::to_value(&result).expect("JSON"), expected);
 }

@@ -27,7 +27,7 @@ fn start(host: &PluginHost) -> Task {
     let arguments = json!({ "from": "NYC", "destination": "LAX" }).to_string();
     let arguments = Raw::from_text(arguments).expect("JSON");
     let (tool, principal) = ("book_flight", "ada");
-    let call = NewCall { session_id: ID, call_id: ID, tool, arguments, principal };
+    let call = NewCall { session_id: ID, call_id: ID, tool, arguments, principal, meta: None };
     let started = block_on(host.start_task(call)).expect("a task");
     let first = started.task.clone();
     let turn = block_on(host.run_task(started, None));
@@ -182,8 +182,14 @@ fn tasks_are_private_and_need_support() {
     assert_eq!(host.task_support("book_flight"), TaskSupport::Forbidden);
     assert_eq!(host.task_support("nobody"), TaskSupport::Forbidden);
     let arguments = Raw::from_text("{}").expect("JSON");
-    let call =
-        NewCall { session_id: "b", call_id: "b", tool: "book_flight", arguments, principal: "ada" };
+    let call = NewCall {
+        session_id: "b",
+        call_id: "b",
+        tool: "book_flight",
+        arguments,
+        principal: "ada",
+        meta: None,
+    };
     assert!(matches!(block_on(host.start_task(call)), Err(SessionError::NoTask(_))));
 }
 
@@ -200,7 +206,14 @@ fn tool_may_end_with_a_protocol_error() {
     let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::ZERO));
     let host = PluginHost::new([tool.expect("forms")], SuspendPolicy::Replay, store, "a", clock);
     let arguments = Raw::from_text("{}").expect("JSON");
-    let call = NewCall { session_id: ID, call_id: ID, tool: "broken", arguments, principal: "ada" };
+    let call = NewCall {
+        session_id: ID,
+        call_id: ID,
+        tool: "broken",
+        arguments,
+        principal: "ada",
+        meta: None,
+    };
     let turn = block_on(host.run_task(block_on(host.start_task(call)).expect("a task"), None));
     let Err(SessionError::Protocol(error)) = turn else { panic!("{turn:?}") };
     assert_eq!(error.message, "no fuel");
@@ -224,8 +237,14 @@ fn task_waits_for_all_answers() {
         let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::ZERO));
         let host = PluginHost::new([tool.clone()], policy, store, "a", clock);
         let arguments = Raw::from_text("{}").expect("JSON");
-        let call =
-            NewCall { session_id: ID, call_id: ID, tool: "ask", arguments, principal: "ada" };
+        let call = NewCall {
+            session_id: ID,
+            call_id: ID,
+            tool: "ask",
+            arguments,
+            principal: "ada",
+            meta: None,
+        };
         let started = block_on(host.start_task(call)).expect("a task");
         block_on(host.run_task(started, None)).expect("it asks");
         assert_eq!(needed(&view(&host)), ["left", "right"]);

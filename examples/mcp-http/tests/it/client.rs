@@ -16,7 +16,7 @@ use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::plugin::SuspendPolicy;
-use mcp_http::{EndpointOptions, Handler, HttpClient};
+use mcp_http::{EndpointOptions, Handler, HttpClient, SignIn};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -47,7 +47,19 @@ async fn connect_with(
     let can: ClientCapabilities = wire::decode(can).expect("JSON");
     let mut options = ClientOptions::new(Implementation::new("c", "1"), can);
     options.era = era;
-    HttpClient::connect(http, url, options, Arc::new(Traveller)).await
+    HttpClient::connect(http, url, options, Arc::new(Traveller), None).await
+}
+
+/// Connects to a server of a known generation that requires a sign-in.
+pub(crate) async fn connect_with_sign_in(
+    url: &str,
+    era: Era,
+    sign_in: &Arc<SignIn>,
+) -> Result<HttpClient, ConnectError> {
+    let mut options = ClientOptions::new(Implementation::new("c", "1"), ClientCapabilities::new());
+    options.era = Some(era);
+    let (http, sign_in) = (http().build().expect("a client"), Some(Arc::clone(sign_in)));
+    HttpClient::connect(http, url, options, Arc::new(Traveller), sign_in).await
 }
 
 fn params(tool: &str, arguments: &Value) -> CallParams {

@@ -74,6 +74,14 @@ impl Service for Tools {
     }
 }
 
+impl Tools {
+    /// Creates tools that are listed only.
+    pub(crate) fn idle() -> Arc<Self> {
+        let (begun, _) = mpsc::unbounded_channel();
+        Arc::new(Self { go_on: Semaphore::new(0), begun, more: AtomicUsize::new(0) })
+    }
+}
+
 pub(crate) async fn world(
     options: EndpointOptions,
 ) -> (World, Arc<Tools>, mpsc::UnboundedReceiver<&'static str>) {

@@ -16,6 +16,8 @@ mod key;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(test)]
+mod sign_in;
+#[cfg(test)]
 mod tasks;
 #[cfg(test)]
 mod world;

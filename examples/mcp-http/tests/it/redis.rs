@@ -292,7 +292,7 @@ async fn parked_calls_of_an_ended_program_are_lost() {
     let (second, second_owner) = parking(&prefix, "b", lifetime).await;
     let arguments = serde_json::value::to_raw_value(&trip()).expect("JSON").into();
     let (session_id, call_id, tool, principal) = ("9c41", "c", "book_flight", "ada");
-    let call = NewCall { session_id, call_id, tool, arguments, principal };
+    let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
     let Ok(Turn::Asks { state, asks }) = first.call(call, None).await else { panic!("it asks") };
 
     let service = PluginService::new(second, Implementation::new("travel", "1"));

@@ -1,6 +1,6 @@
 //! In-memory state of a host: parked tools, runs in progress, and dropped runs.
-use crate::plugin::context::Run;
 use crate::plugin::session::SessionRecord;
+use crate::plugin::shared::Run;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;

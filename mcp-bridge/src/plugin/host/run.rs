@@ -2,9 +2,10 @@
 use super::local::ActiveRun;
 use super::{PluginHost, bound_to, over};
 use crate::mcp::tools::CallToolResult;
-use crate::plugin::context::{PluginError, Stop};
+use crate::plugin::context::PluginError;
 use crate::plugin::journal::EntryKind;
 use crate::plugin::session::{SessionRecord, SessionStatus};
+use crate::plugin::shared::Stop;
 use crate::plugin::store::StoreError;
 use crate::plugin::tool::failed;
 use crate::plugin::turn::{SessionError, SuspendPolicy, Turn};

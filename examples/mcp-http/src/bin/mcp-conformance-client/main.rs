@@ -1,5 +1,7 @@
 //! The client that the official conformance suite drives. It receives the URL of a server, and the name of the scenario
 //! in the environment.
+mod browser;
+
 use async_trait::async_trait;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
@@ -31,8 +33,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let options = ClientOptions::new(me, capabilities);
     // The client panics without a default provider if another package of the build enables TLS.
     let _ = default_provider().install_default();
-    let client =
-        HttpClient::connect(reqwest::Client::new(), &url, options, Arc::new(Accepts)).await?;
+    let sign_in = Arc::new(browser::sign_in(&url, &context)?);
+    let (http, handler) = (reqwest::Client::new(), Arc::new(Accepts));
+    let client = HttpClient::connect(http, &url, options, handler, Some(sign_in)).await?;
     let list = client.tools().await?;
     for bad in &list.bad {
         eprintln!("left out: {:?}: {}", bad.name, bad.error);

@@ -133,7 +133,7 @@ impl Conformance {
             ));
         };
         let principal = context.principal();
-        let new = NewCall { session_id: &id, call_id: &id, tool, arguments, principal };
+        let new = NewCall { session_id: &id, call_id: &id, tool, arguments, principal, meta: None };
         self.plugins.begin_task(new, call).await
     }
 

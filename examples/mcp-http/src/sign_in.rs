@@ -1,0 +1,216 @@
+//! Sign-in of the client: performs the requests of an [`Authorizer`], and shows its page to the user.
+use crate::random::random_bytes;
+use async_trait::async_trait;
+use futures::StreamExt;
+use mcp_bridge::client::auth::{
+    AuthError, AuthEvent, AuthOptions, AuthRequest, Authorizer, Credentials,
+};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{RequestBuilder, Response};
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+/// Time limit of a request to an authorization server.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time limit of the user to sign in.
+const USER_PATIENCE: Duration = Duration::from_secs(600);
+
+/// Maximum number of sign-ins for one request.
+const MAX_SIGN_INS: usize = 3;
+
+/// Shows the page of a sign-in to the user.
+#[async_trait]
+pub trait Browser: Send + Sync + 'static {
+    /// Opens the page at `url`.
+    ///
+    /// # Errors
+    /// Returns an error if the page cannot be opened.
+    async fn open(&self, url: &str) -> io::Result<()>;
+
+    /// Waits for the next URL that a page redirects to.
+    ///
+    /// # Errors
+    /// Returns an error if no page can redirect.
+    async fn redirect(&self) -> io::Result<String>;
+}
+
+/// Signs in at a server when it requires authorization, and again when it requires more.
+pub struct SignIn {
+    http: reqwest::Client,
+    browser: Arc<dyn Browser>,
+    authorizer: Mutex<Authorizer>,
+    waited: StdMutex<Waited>,
+}
+
+/// Time spent in sign-ins.
+#[derive(Default)]
+struct Waited {
+    total: Duration,
+    /// Start of the sign-in in progress.
+    since: Option<Instant>,
+}
+
+impl fmt::Debug for SignIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignIn").field("authorizer", &self.authorizer).finish_non_exhaustive()
+    }
+}
+
+impl SignIn {
+    /// Creates the sign-in at the server at `url`, with the credentials of an earlier one, if any.
+    ///
+    /// `http` sends the requests. It must not follow redirects.
+    ///
+    /// # Errors
+    /// Returns an error if the URL is invalid, or is neither HTTPS nor on this machine.
+    pub fn new(
+        http: reqwest::Client,
+        url: &str,
+        options: AuthOptions,
+        credentials: Option<Credentials>,
+        browser: Arc<dyn Browser>,
+    ) -> Result<Self, AuthError> {
+        let mut authorizer = Authorizer::new(url, options)?;
+        if let Some(credentials) = credentials {
+            authorizer = authorizer.with_credentials(credentials);
+        }
+        Ok(Self { http, browser, authorizer: Mutex::new(authorizer), waited: StdMutex::default() })
+    }
+
+    /// Returns the credentials, to be stored for the next run of the program. Waits for a sign-in in progress.
+    pub async fn credentials(&self) -> Option<Credentials> {
+        self.authorizer.lock().await.credentials().cloned()
+    }
+
+    /// Returns the time spent in sign-ins so far. It does not count towards the time limits of requests.
+    pub(crate) fn waited(&self) -> Duration {
+        let waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
+        waited.total + waited.since.map(|since| since.elapsed()).unwrap_or_default()
+    }
+
+    /// Sends a request. Signs in if the server requires it, and sends the request again.
+    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response, String> {
+        let mut authorization = self.authorizer.lock().await.authorization();
+        let mut sign_ins = 0;
+        loop {
+            let mut attempt = request.try_clone().ok_or("the request cannot be repeated")?;
+            if let Some(value) = &authorization {
+                let value = HeaderValue::from_str(value);
+                let mut value = value.map_err(|_| "the token is not a header value")?;
+                value.set_sensitive(true);
+                attempt = attempt.header(AUTHORIZATION, value);
+            }
+            let response = attempt.send().await.map_err(|error| error.without_url().to_string())?;
+            let (status, header) = (response.status().as_u16(), challenge(&response));
+            if sign_ins == MAX_SIGN_INS || !Authorizer::is_challenge(status, header.as_deref()) {
+                return Ok(response);
+            }
+            sign_ins += 1;
+            let renewed = self.renew(authorization, status, header.as_deref()).await;
+            authorization = renewed.map_err(|error| error.to_string())?;
+        }
+    }
+
+    /// Signs in, unless another request has done so since this one was sent. Returns the authorization.
+    async fn renew(
+        &self,
+        rejected: Option<String>,
+        status: u16,
+        header: Option<&str>,
+    ) -> Result<Option<String>, AuthError> {
+        let mut authorizer = self.authorizer.lock().await;
+        if authorizer.authorization() != rejected {
+            return Ok(authorizer.authorization());
+        }
+        let random = random_bytes().map_err(|error| AuthError::Cancelled(error.to_string()))?;
+        let _waiting = Waiting::new(&self.waited);
+        authorizer.handle_challenge(status, header, random);
+        loop {
+            while let Some(request) = authorizer.poll_request() {
+                match timeout(PATIENCE, self.fetch(request)).await {
+                    Ok(Ok((status, body))) => authorizer.handle_response(status, &body),
+                    Ok(Err(reason)) => authorizer.handle_unreachable(&reason),
+                    Err(_) => authorizer.handle_unreachable("no response in time"),
+                }
+            }
+            match authorizer.poll_event() {
+                Some(AuthEvent::Open { url }) => self.ask_user(&mut authorizer, &url).await,
+                Some(AuthEvent::SignedIn) => return Ok(authorizer.authorization()),
+                Some(AuthEvent::Failed(error)) => return Err(error),
+                _ => return Err(AuthError::Cancelled("the sign-in does not continue".to_owned())),
+            }
+        }
+    }
+
+    /// Opens the page and waits until it redirects.
+    async fn ask_user(&self, authorizer: &mut Authorizer, url: &str) {
+        let redirected = async {
+            self.browser.open(url).await?;
+            loop {
+                // A redirect of another page is ignored.
+                if authorizer.handle_redirect(&self.browser.redirect().await?).is_ok() {
+                    return io::Result::Ok(());
+                }
+            }
+        };
+        let problem = match timeout(USER_PATIENCE, redirected).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the user did not sign in in time".to_owned(),
+        };
+        authorizer.cancel(&problem);
+    }
+
+    /// Returns the status and the body of a response.
+    async fn fetch(&self, request: AuthRequest) -> Result<(u16, String), String> {
+        let AuthRequest { url, body, authorization, .. } = request;
+        let mut builder = match body {
+            Some((kind, body)) => self.http.post(url).header(CONTENT_TYPE, kind).body(body),
+            None => self.http.get(url),
+        };
+        if let Some(authorization) = authorization {
+            builder = builder.header(AUTHORIZATION, authorization);
+        }
+        let text = |error: reqwest::Error| error.without_url().to_string();
+        let response = builder.header(ACCEPT, "application/json").send().await.map_err(text)?;
+        let (status, mut chunks, mut body) =
+            (response.status().as_u16(), response.bytes_stream(), Vec::new());
+        while let Some(chunk) = chunks.next().await {
+            body.extend_from_slice(&chunk.map_err(text)?);
+            if body.len() > Authorizer::MAX_RESPONSE {
+                return Err("the response is too large".to_owned());
+            }
+        }
+        Ok((status, String::from_utf8_lossy(&body).into_owned()))
+    }
+}
+
+/// Measures the time of a sign-in until it ends or its future is dropped.
+struct Waiting<'a>(&'a StdMutex<Waited>);
+
+impl<'a> Waiting<'a> {
+    fn new(waited: &'a StdMutex<Waited>) -> Self {
+        waited.lock().unwrap_or_else(PoisonError::into_inner).since = Some(Instant::now());
+        Self(waited)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let passed = waited.since.take().map(|since| since.elapsed()).unwrap_or_default();
+        waited.total += passed;
+    }
+}
+
+/// Returns the `WWW-Authenticate` headers of a response.
+fn challenge(response: &Response) -> Option<String> {
+    let headers = response.headers().get_all(WWW_AUTHENTICATE).iter();
+    let headers: Vec<_> = headers.filter_map(|header| header.to_str().ok()).collect();
+    (!headers.is_empty()).then(|| headers.join(", "))
+}

@@ -1,0 +1,195 @@
+//! Sign-in of the client at a server with an authorization server, in a browser of this machine.
+use crate::client::connect_with_sign_in;
+use crate::endpoint::Tools;
+use crate::world::http;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{AUTHORIZATION, LOCATION};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use jsonrpc_core::wire::Raw;
+use mcp_bridge::client::auth::{AuthOptions, Credentials};
+use mcp_bridge::client::{CallParams, ConnectError};
+use mcp_bridge::mcp::base::Era;
+use mcp_http::{Endpoint, EndpointOptions, Loopback, SignIn, router};
+use reqwest::redirect::Policy;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+
+/// Tokens that the authorization server issues, in order. The server accepts the last one issued.
+#[derive(Default)]
+struct Issued {
+    origin: String,
+    tokens: Mutex<Vec<String>>,
+    /// The grants requested.
+    grants: Mutex<Vec<String>>,
+}
+
+impl Issued {
+    fn accepts(&self, authorization: Option<&str>) -> bool {
+        let tokens = self.tokens.lock().expect("tokens");
+        tokens.last().is_some_and(|token| authorization == Some(&format!("Bearer {token}")))
+    }
+
+    fn grants(&self) -> Vec<String> {
+        self.grants.lock().expect("grants").clone()
+    }
+
+    /// Revokes all tokens.
+    fn revoke(&self) {
+        self.tokens.lock().expect("tokens").push("unknown to the client".into());
+    }
+}
+
+async fn metadata(State(issued): State<Arc<Issued>>, uri: Uri) -> Json<Value> {
+    let origin = &issued.origin;
+    Json(match uri.path().contains("protected-resource") {
+        true => json!({ "resource": format!("{origin}/mcp"), "authorization_servers": [origin] }),
+        false => json!({
+            "issuer": origin,
+            "authorization_endpoint": format!("{origin}/authorize"),
+            "token_endpoint": format!("{origin}/token"),
+            "registration_endpoint": format!("{origin}/register"),
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["none"],
+        }),
+    })
+}
+
+/// The page. It redirects at once, after a redirect of another page.
+async fn authorize(uri: Uri) -> Response {
+    let query = uri.query().expect("a query").replace("%3A", ":").replace("%2F", "/");
+    let value = |name: &str| {
+        query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+            .expect("a parameter")
+    };
+    let callback = value("redirect_uri");
+    http()
+        .build()
+        .expect("a client")
+        .get(format!("{callback}?code=x&state=other"))
+        .send()
+        .await
+        .expect("a page");
+    let location = format!("{callback}?code=c1&state={}", value("state"));
+    (StatusCode::FOUND, [(LOCATION, location)]).into_response()
+}
+
+async fn token(State(issued): State<Arc<Issued>>, form: String) -> Response {
+    let grant = form.split('&').find_map(|pair| pair.strip_prefix("grant_type=")).expect("a grant");
+    issued.grants.lock().expect("grants").push(grant.to_owned());
+    let mut tokens = issued.tokens.lock().expect("tokens");
+    let is_valid = form.contains("code=c1") || form.contains("refresh_token=r1");
+    if !is_valid {
+        return (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" })))
+            .into_response();
+    }
+    let token = format!("t{}", tokens.len());
+    tokens.push(token.clone());
+    Json(json!({ "access_token": token, "token_type": "Bearer", "refresh_token": "r1" }))
+        .into_response()
+}
+
+/// Starts an MCP server that requires a token of the authorization server at the same address.
+async fn server() -> Arc<Issued> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let origin = format!("http://{}", listener.local_addr().expect("an address"));
+    let issued = Arc::new(Issued { origin, ..Issued::default() });
+    let (checks, mut options) = (Arc::clone(&issued), EndpointOptions::default());
+    options.authenticate = Some(Arc::new(move |headers| {
+        let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        checks.accepts(authorization).then(|| "ada".to_owned())
+    }));
+    let app = axum::Router::new()
+        .route("/.well-known/oauth-protected-resource/mcp", get(metadata))
+        .route("/.well-known/oauth-authorization-server", get(metadata))
+        .route("/authorize", get(authorize))
+        .route("/register", post(|| async { Json(json!({ "client_id": "c1" })) }))
+        .route("/token", post(token))
+        .with_state(Arc::clone(&issued))
+        .merge(router("/mcp", Endpoint::new(Tools::idle(), options)));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    issued
+}
+
+/// Creates a sign-in in which the user approves each page.
+async fn sign_in(issued: &Issued, credentials: Option<Credentials>) -> Arc<SignIn> {
+    let browser = Loopback::bind(|url| {
+        let page = http().build().expect("a client").get(url);
+        tokio::spawn(page.send());
+    });
+    let browser = browser.await.expect("a port");
+    let options = AuthOptions::new("test", browser.redirect_uri());
+    let http = http().redirect(Policy::none()).build().expect("a client");
+    let url = format!("{}/mcp", issued.origin);
+    Arc::new(SignIn::new(http, &url, options, credentials, Arc::new(browser)).expect("a URL"))
+}
+
+#[tokio::test]
+async fn client_signs_in_and_repeats_its_request() {
+    for era in [Era::Modern, Era::Legacy] {
+        let issued = server().await;
+        let sign_in = sign_in(&issued, None).await;
+        let url = format!("{}/mcp", issued.origin);
+        let client = connect_with_sign_in(&url, era, &sign_in).await.expect("a server");
+        let tools = client.tools().await.expect("a list").tools;
+        assert!(tools.iter().any(|tool| tool.name == "of-ada"), "{tools:?}");
+        assert_eq!(issued.grants(), ["authorization_code"]);
+
+        issued.revoke();
+        let quick = || client.call(CallParams::new("quick", Raw::from_text("{}").expect("JSON")));
+        let (first, second) = tokio::join!(quick(), quick());
+        assert_eq!(first.expect("a result").content, second.expect("a result").content);
+        assert_eq!(
+            issued.grants(),
+            ["authorization_code", "refresh_token"],
+            "requests share a sign-in"
+        );
+    }
+}
+
+#[tokio::test]
+async fn stored_credentials_need_no_user() {
+    let issued = server().await;
+    let url = format!("{}/mcp", issued.origin);
+    let first = sign_in(&issued, None).await;
+    connect_with_sign_in(&url, Era::Modern, &first).await.expect("a server");
+    let stored = serde_json::to_string(&first.credentials().await).expect("JSON");
+    let second = sign_in(&issued, serde_json::from_str(&stored).expect("credentials")).await;
+    connect_with_sign_in(&url, Era::Modern, &second)
+        .await
+        .expect("a server")
+        .tools()
+        .await
+        .expect("a list");
+    assert_eq!(issued.grants(), ["authorization_code"]);
+}
+
+#[tokio::test]
+async fn failed_sign_in_names_its_reason() {
+    let issued = server().await;
+    let url = format!("{}/mcp", issued.origin);
+    let options = AuthOptions::new("test", "http://127.0.0.1:1/callback");
+    let http = http().redirect(Policy::none()).build().expect("a client");
+    let browser = Arc::new(Refuses);
+    let sign_in = Arc::new(SignIn::new(http, &url, options, None, browser).expect("a URL"));
+    let refused = connect_with_sign_in(&url, Era::Modern, &sign_in).await;
+    let Err(ConnectError::Refused(error)) = refused else { panic!("connected: {refused:?}") };
+    assert_eq!(error.message, "the sign-in was cancelled: no browser");
+}
+
+struct Refuses;
+
+#[async_trait::async_trait]
+impl mcp_http::Browser for Refuses {
+    async fn open(&self, _url: &str) -> std::io::Result<()> {
+        Err(std::io::Error::other("no browser"))
+    }
+
+    async fn redirect(&self) -> std::io::Result<String> {
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,94 @@
+//! Errors of sign-ins.
+use alloc::string::String;
+use jsonrpc_core::wire::DecodeError;
+
+/// The reason why a sign-in failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthError {
+    /// A URL is malformed, or uses plain HTTP to another machine.
+    #[error("invalid URL of the {what}: expected https, or http to this machine, got `{url}`")]
+    Url {
+        /// Meaning of the URL.
+        what: &'static str,
+        /// The URL.
+        url: String,
+    },
+    /// The server requires authorization, but has no metadata.
+    #[error("the server requires authorization, but has no protected resource metadata")]
+    NoResourceMetadata,
+    /// The metadata belongs to another server.
+    #[error("the metadata belongs to `{actual}`, not to `{expected}`")]
+    Resource {
+        /// URL of the server.
+        expected: String,
+        /// The resource of the metadata.
+        actual: String,
+    },
+    /// The metadata of the server lists no authorization server.
+    #[error("the metadata of the server lists no authorization server")]
+    NoAuthorizationServer,
+    /// The authorization server has no metadata.
+    #[error("the authorization server `{0}` has no metadata")]
+    NoServerMetadata(String),
+    /// The metadata of the authorization server, or its response, names another issuer.
+    #[error("expected the issuer `{expected}`, got `{actual}`")]
+    Issuer {
+        /// Issuer that the server lists.
+        expected: String,
+        /// The issuer received; empty if it is missing.
+        actual: String,
+    },
+    /// The authorization server does not support PKCE with S256.
+    #[error("the authorization server `{0}` does not support PKCE with S256")]
+    NoPkce(String),
+    /// The authorization server does not register clients.
+    #[error(
+        "the authorization server `{0}` does not register clients: register this client there, and configure its id"
+    )]
+    NoRegistration(String),
+    /// The response of an endpoint is an error.
+    #[error("the {what} responded with status {status}: {message}")]
+    Status {
+        /// The endpoint.
+        what: &'static str,
+        /// HTTP status.
+        status: u16,
+        /// Error code and description, if the response contains them.
+        message: String,
+    },
+    /// The response of an endpoint is invalid.
+    #[error("invalid response of the {what}: {error}")]
+    Decode {
+        /// The endpoint.
+        what: &'static str,
+        /// The reason.
+        error: DecodeError,
+    },
+    /// The redirect belongs to another sign-in. The sign-in still waits.
+    #[error("the redirect belongs to another sign-in")]
+    OtherSignIn,
+    /// The authorization server rejected the sign-in, or the user did.
+    #[error("the sign-in was rejected: {0}")]
+    Denied(String),
+    /// The redirect contains no code.
+    #[error("the redirect contains no authorization code")]
+    NoCode,
+    /// The token is not a bearer token.
+    #[error("expected a token of type Bearer, got `{0}`")]
+    TokenType(String),
+    /// The server rejects a token with all scopes that it requires.
+    #[error("the server rejects the token, although the scopes it requires were requested: `{0}`")]
+    Scope(String),
+    /// An endpoint cannot be reached.
+    #[error("no response from the {what}: {reason}")]
+    Unreachable {
+        /// The endpoint.
+        what: &'static str,
+        /// The reason.
+        reason: String,
+    },
+    /// The sign-in was cancelled.
+    #[error("the sign-in was cancelled: {0}")]
+    Cancelled(String),
+}

@@ -1,0 +1,234 @@
+//! Steps of a sign-in: responses of the server and of its authorization server.
+use super::challenge::Challenge;
+use super::credentials::{ErrorResponse, RegistrationRequest, RegistrationResponse};
+use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
+use super::sign_in::{self, Found, Secrets, SignIn};
+use super::{
+    AuthError, AuthEvent, AuthRequest, Authorizer, ClientRegistration, Credentials, discovery,
+};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use jsonrpc_core::wire::{self, DecodeError};
+
+/// The current step of a sign-in. Each except `Idle` and `Opened` waits for a response.
+#[derive(Debug)]
+pub(super) enum Step {
+    Idle,
+    Resource {
+        begun: Begun,
+        places: VecDeque<String>,
+    },
+    Server {
+        begun: Begun,
+        resource: ProtectedResourceMetadata,
+        issuer: String,
+        places: VecDeque<String>,
+    },
+    Registration(Box<Found>),
+    Opened(Box<SignIn>),
+    Code(Box<SignIn>),
+    Refresh(Box<SignIn>, Credentials),
+}
+
+/// A sign-in that has begun.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) challenge: Challenge,
+    /// Whether the server rejected a token because of its scopes.
+    pub(super) needs_scopes: bool,
+    pub(super) secrets: Secrets,
+}
+
+impl Authorizer {
+    /// Enters the next step, or ends the sign-in.
+    pub(super) fn settle(&mut self, next: Result<Step, AuthError>) {
+        self.step = next.unwrap_or_else(|error| {
+            self.request = None;
+            self.events.push_back(AuthEvent::Failed(error));
+            Step::Idle
+        });
+    }
+
+    /// Requests the first of several places, if any.
+    pub(super) fn fetch(&mut self, places: &mut VecDeque<String>) -> Result<(), AuthError> {
+        let Some(url) = places.pop_front() else { return Ok(()) };
+        discovery::secure_url("metadata", &url)?;
+        self.request = Some(AuthRequest { url, body: None, authorization: None });
+        Ok(())
+    }
+
+    pub(super) fn handle_resource(
+        &mut self,
+        begun: Begun,
+        mut places: VecDeque<String>,
+        status: u16,
+        body: &str,
+    ) -> Result<Step, AuthError> {
+        if !is_success(status) {
+            self.fetch(&mut places)?;
+            self.request.as_ref().ok_or(AuthError::NoResourceMetadata)?;
+            return Ok(Step::Resource { begun, places });
+        }
+        let resource = wire::decode::<ProtectedResourceMetadata>(body);
+        let resource = resource.map_err(|error| invalid("metadata of the server", error))?;
+        discovery::check_resource(&self.server, &resource.resource)?;
+        let issuer = self.issuer(&resource).ok_or(AuthError::NoAuthorizationServer)?;
+        let url = discovery::secure_url("authorization server", &issuer)?;
+        let mut places = discovery::server_metadata(&url);
+        self.fetch(&mut places)?;
+        Ok(Step::Server { begun, resource, issuer, places })
+    }
+
+    /// Selects an authorization server: one at which the client is registered, otherwise the first.
+    fn issuer(&self, resource: &ProtectedResourceMetadata) -> Option<String> {
+        let listed = resource.authorization_servers.as_deref().unwrap_or_default();
+        let known = self.options.registration.as_ref().map(|known| &known.issuer);
+        listed.iter().find(|issuer| Some(*issuer) == known).or(listed.first()).cloned()
+    }
+
+    pub(super) fn handle_server(
+        &mut self,
+        begun: Begun,
+        resource: ProtectedResourceMetadata,
+        issuer: String,
+        mut places: VecDeque<String>,
+        status: u16,
+        body: &str,
+    ) -> Result<Step, AuthError> {
+        if !is_success(status) {
+            self.fetch(&mut places)?;
+            self.request.as_ref().ok_or_else(|| AuthError::NoServerMetadata(issuer.clone()))?;
+            return Ok(Step::Server { begun, resource, issuer, places });
+        }
+        let server = wire::decode::<AuthorizationServerMetadata>(body);
+        let server =
+            server.map_err(|error| invalid("metadata of the authorization server", error))?;
+        if server.issuer != issuer {
+            return Err(AuthError::Issuer { expected: issuer, actual: server.issuer });
+        }
+        let methods = server.code_challenge_methods_supported.as_deref().unwrap_or_default();
+        if !methods.iter().any(|method| method == "S256") {
+            return Err(AuthError::NoPkce(issuer));
+        }
+        discovery::secure_url("authorization endpoint", &server.authorization_endpoint)?;
+        discovery::secure_url("token endpoint", &server.token_endpoint)?;
+        let previous = self.credentials.as_ref();
+        let previous = previous
+            .filter(|it| it.registration.issuer == issuer && it.resource == resource.resource);
+        let scopes = sign_in::scopes(&begun.challenge, &resource, &server, previous);
+        if let Some(previous) = previous.filter(|_| begun.needs_scopes)
+            && scopes.iter().all(|scope| previous.scopes.contains(scope))
+        {
+            return Err(AuthError::Scope(scopes.join(" ")));
+        }
+        let refresh =
+            previous.filter(|it| !begun.needs_scopes && it.refresh_token.is_some()).cloned();
+        let found = Found { resource: resource.resource, server, scopes, secrets: begun.secrets };
+        match refresh {
+            Some(previous) => {
+                let sign_in = SignIn::new(found, previous.registration.clone());
+                self.request = sign_in.refresh(&previous);
+                Ok(Step::Refresh(Box::new(sign_in), previous))
+            }
+            None => self.identify(found),
+        }
+    }
+
+    /// Determines the identity of the client at the authorization server.
+    fn identify(&mut self, found: Found) -> Result<Step, AuthError> {
+        let (issuer, redirect_uri) = (&found.server.issuer, &self.options.redirect_uri);
+        let stored = self.credentials.as_ref().map(|credentials| &credentials.registration);
+        let known = self.options.registration.iter().chain(stored);
+        if let Some(known) = known.into_iter().find(|known| known.fits(issuer, redirect_uri)) {
+            let known = known.clone();
+            return self.open(found, known);
+        }
+        let takes_urls = found.server.client_id_metadata_document_supported == Some(true);
+        if let Some(url) = self.options.metadata_url.as_ref().filter(|_| takes_urls) {
+            let known = ClientRegistration::new(issuer, url, None);
+            return self.open(found, known);
+        }
+        let Some(endpoint) = found.server.registration_endpoint.clone() else {
+            return Err(AuthError::NoRegistration(issuer.clone()));
+        };
+        discovery::secure_url("registration endpoint", &endpoint)?;
+        let request = RegistrationRequest::new(
+            &self.options.client_name,
+            redirect_uri,
+            &found.server,
+            &found.scopes,
+        );
+        // Serialization of strings does not fail.
+        let body = serde_json::to_string(&request).unwrap_or_default();
+        let body = Some(("application/json", body));
+        self.request = Some(AuthRequest { url: endpoint, body, authorization: None });
+        Ok(Step::Registration(Box::new(found)))
+    }
+
+    pub(super) fn handle_registration(
+        &mut self,
+        found: Box<Found>,
+        status: u16,
+        body: &str,
+    ) -> Result<Step, AuthError> {
+        let what = "registration endpoint";
+        check_status(what, status, body)?;
+        let response: RegistrationResponse =
+            wire::decode_serde(body).map_err(|error| invalid(what, error))?;
+        let (issuer, redirect_uri) = (&found.server.issuer, &self.options.redirect_uri);
+        let known = ClientRegistration::registered(issuer, response, redirect_uri);
+        self.open(*found, known)
+    }
+
+    fn open(&mut self, found: Found, client: ClientRegistration) -> Result<Step, AuthError> {
+        let sign_in = SignIn::new(found, client);
+        let url = sign_in.page(&self.options.redirect_uri)?;
+        self.events.push_back(AuthEvent::Open { url });
+        Ok(Step::Opened(Box::new(sign_in)))
+    }
+
+    pub(super) fn handle_refresh(
+        &mut self,
+        sign_in: Box<SignIn>,
+        previous: Credentials,
+        status: u16,
+        body: &str,
+    ) -> Result<Step, AuthError> {
+        if matches!(status, 400 | 401) {
+            // The refresh token was revoked or has expired.
+            return self.identify(sign_in.into_found());
+        }
+        self.handle_token(*sign_in, Some(previous), status, body)
+    }
+
+    pub(super) fn handle_token(
+        &mut self,
+        sign_in: SignIn,
+        previous: Option<Credentials>,
+        status: u16,
+        body: &str,
+    ) -> Result<Step, AuthError> {
+        check_status("token endpoint", status, body)?;
+        self.credentials = Some(sign_in.credentials(previous, body)?);
+        self.events.push_back(AuthEvent::SignedIn);
+        Ok(Step::Idle)
+    }
+}
+
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+pub(super) fn invalid(what: &'static str, error: DecodeError) -> AuthError {
+    AuthError::Decode { what, error }
+}
+
+fn check_status(what: &'static str, status: u16, body: &str) -> Result<(), AuthError> {
+    if is_success(status) {
+        return Ok(());
+    }
+    let response = wire::decode_serde::<ErrorResponse>(body);
+    let message = response.map(ErrorResponse::message).unwrap_or_default();
+    Err(AuthError::Status { what, status, message })
+}
