@@ -1,7 +1,7 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
-use crate::access::Secret;
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
+use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
 use run_telemetry::variable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -67,28 +67,6 @@ impl Default for Settings {
             agents: BTreeMap::new(),
         }
     }
-}
-
-/// The site that the gateway is.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct SiteSettings {
-    /// Names that it is called by; its addresses and `localhost` go without saying.
-    pub(crate) hosts: Vec<String>,
-    /// Other sites whose pages may use it, as `https://app.example`.
-    pub(crate) origins: Vec<String>,
-    /// What agents reach it by, as `http://gateway.internal:8787`; the address that it listens on unless it is set.
-    pub(crate) agents_url: Option<String>,
-}
-
-/// Authentication of users. Without a setting the gateway is open to all that can reach it.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct AuthSettings {
-    /// A bearer token for each name.
-    pub(crate) tokens: BTreeMap<String, Secret>,
-    /// A header in which a proxy names the user. The proxy has to remove it from requests of clients.
-    pub(crate) trusted_header: Option<String>,
 }
 
 /// What this gateway shares with others that serve the same threads.
@@ -170,18 +148,12 @@ pub(crate) enum SettingsError {
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]
     Cwd(String),
-    #[error("site.origins: expected scheme://host, got `{0}`")]
-    Origin(String),
-    #[error("auth.tokens.{0}: expected a token, got an empty one")]
-    Token(String),
-    #[error("auth.trusted-header: `{0}` is no name of a header")]
-    Header(String),
+    #[error(transparent)]
+    Access(#[from] AccessError),
     #[error("telemetry: {0}")]
     Telemetry(#[from] run_telemetry::ExportError),
     #[error("replicas.store: {0}")]
     Store(String),
-    #[error("--listen: others can reach {0}: set auth.tokens or auth.trusted-header")]
-    Open(SocketAddr),
     #[error(transparent)]
     Io(#[from] io::Error),
 }

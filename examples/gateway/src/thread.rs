@@ -1,5 +1,5 @@
 //! The name of a thread.
-use crate::access::Principal;
+use http_access::Principal;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// A thread. The same id of another user, or with another agent, is another thread.

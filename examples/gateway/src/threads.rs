@@ -1,5 +1,4 @@
 //! All threads and runs, and the access of users to them.
-use crate::access::Principal;
 use crate::agents::{AcpAgents, Agents};
 use crate::model::ModelRunStart;
 use crate::run::StartError;
@@ -10,6 +9,7 @@ use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
 use futures::future::join_all;
+use http_access::Principal;
 use hub_server::Unavailable;
 use run_store::{Lease, Reader, Replica, RunLog};
 use run_telemetry::trace_context::TraceContext;

@@ -1,7 +1,16 @@
 //! How long things may take, and how many there may be.
+use http_access::{AuthSettings, ConnectionLimits, UserLimits};
 use run_store::LogLimits;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+
+/// One of several users fills no more than one of so many shares of a limit.
+const SHARES: usize = 4;
+
+/// Shares of a limit, of which a user may fill one.
+pub(crate) fn shares(auth: &AuthSettings) -> usize {
+    if auth.has_several_users() { SHARES } else { 1 }
+}
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -27,6 +36,12 @@ pub(crate) struct Times {
     pub(crate) queue: Seconds,
     /// How long a client may take to read what was sent.
     pub(crate) write: Seconds,
+    /// How long a client may take to send the headers of its first request.
+    pub(crate) header: Seconds,
+    /// How long it may take to send a body.
+    pub(crate) body: Seconds,
+    /// How long a connection is kept between two requests.
+    pub(crate) connection_idle: Seconds,
 }
 
 impl Default for Times {
@@ -43,6 +58,9 @@ impl Default for Times {
             keep: seconds(10 * 60),
             queue: seconds(30),
             write: seconds(30),
+            header: seconds(10),
+            body: seconds(60),
+            connection_idle: seconds(75),
         }
     }
 }
@@ -65,6 +83,10 @@ pub(crate) struct Limits {
     pub(crate) log_bytes: usize,
     /// Bytes of all runs; beyond, those that have ended are forgotten early.
     pub(crate) kept_bytes: usize,
+    /// Connections of clients. A quarter may have no user, and a quarter may be at work for one of several users.
+    pub(crate) connections: usize,
+    /// Requests of one of several users in a minute.
+    pub(crate) requests_a_minute: u32,
 }
 
 impl Default for Limits {
@@ -77,11 +99,33 @@ impl Default for Limits {
             log_events: 20_000,
             log_bytes: 8 * 1024 * 1024,
             kept_bytes: 256 * 1024 * 1024,
+            connections: 1024,
+            requests_a_minute: 1200,
         }
     }
 }
 
 impl Limits {
+    /// Limits of the requests of one user.
+    pub(crate) fn of_user(&self, auth: &AuthSettings) -> UserLimits {
+        let at_work = self.connections.div_ceil(shares(auth));
+        let a_minute = auth.has_several_users().then_some(self.requests_a_minute);
+        UserLimits { at_work, a_minute: a_minute.unwrap_or(u32::MAX) }
+    }
+
+    /// Limits of the connections of all clients.
+    pub(crate) fn of_connections(&self, times: &Times) -> ConnectionLimits {
+        let limits = ConnectionLimits {
+            connections: self.connections,
+            strangers: self.connections.div_ceil(SHARES),
+            header: times.header.0,
+            body: times.body.0,
+            idle: times.connection_idle.0,
+            write: times.write.0,
+        };
+        limits.within_open_files()
+    }
+
     pub(crate) fn log(&self) -> LogLimits {
         LogLimits { events: self.log_events, bytes: self.log_bytes, readers: self.readers }
     }

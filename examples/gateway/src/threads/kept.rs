@@ -1,11 +1,11 @@
 //! How long runs are kept, and how much there is of things.
 use super::shared::run_name;
 use super::{Kept, RunKey, Threads, fingerprint, lock};
-use crate::access::Principal;
 use crate::run::StartError;
 use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
+use http_access::Principal;
 use run_store::{Reader, RunLog, TooManyReaders};
 use run_telemetry::Timeline;
 use run_telemetry::trace_context::TraceContext;

@@ -1,11 +1,11 @@
 //! Threads and runs of other gateways, and records of own ones for them.
 use super::{Kept, RunKey, Threads, lock};
-use crate::access::Principal;
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
 use crate::run::StartError;
 use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
+use http_access::Principal;
 use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError};
 use run_telemetry::trace_context::TraceContext;
 use serde::Deserialize;

@@ -5,6 +5,7 @@ use crate::agents::{AcpAgents, Agents};
 use crate::model::{ModelRunStart, ModelThread};
 use crate::run::StartError;
 use crate::thread::ThreadKey;
+use agent_tools::mcp_http::random_id;
 use agui_bridge::conversation::RunQueue;
 use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;
@@ -188,7 +189,9 @@ impl Threads {
         if threads.len() >= self.limits.threads {
             return Err(StartError::Overloaded);
         }
-        let name = self.name();
+        // The name begins the ids of questions, which an agent must not be able to guess.
+        let random = random_id().map_err(|_| StartError::Overloaded)?;
+        let name = format!("{}-{random}", self.name());
         let entry = Entry { name: name.clone(), lease: lease.clone(), model: model.cloned() };
         threads.insert(key.clone(), entry);
         Ok(Some(name))

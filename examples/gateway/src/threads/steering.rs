@@ -1,12 +1,12 @@
 //! Inputs beside runs: answers, results of the page's tools, cancellation, settings of the agents' sessions.
 use super::{INTERRUPT, RunKey, Threads, lock};
-use crate::access::Principal;
 use crate::agents::AcpAgents;
 use crate::thread::ThreadKey;
 use agui_bridge::AnswerError;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::id::ToolCallId;
+use http_access::Principal;
 use run_store::RunLog;
 use tokio_util::sync::CancellationToken;
 

@@ -1,5 +1,5 @@
 //! Input makes the gateway fetch nothing and hold no more than its limits; secrets are in no log.
-use crate::gateway::{Gateway, http, input, refusal, script, soon};
+use crate::gateway::{Gateway, PROGRAM, http, input, refusal, script, soon};
 use crate::http_agents::{Agent, Does, next};
 use crate::page_tools::{asking, begin, mcp, request, respond};
 use crate::run::Run;
@@ -17,6 +17,41 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::handshake::server::Request;
 use tokio_tungstenite::{accept_async, accept_hdr_async};
+
+/// An agent runs as the same user as the gateway. As root the test needs another user: root can read all processes.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn environment_of_gateway_cannot_be_read() {
+    use std::os::unix::process::CommandExt;
+    let nobody = nix::unistd::geteuid().is_root().then_some(65534);
+    let as_agent = |mut command: std::process::Command| {
+        if let Some(nobody) = nobody {
+            command.uid(nobody).gid(nobody);
+        }
+        command
+    };
+    // The file in the target directory may be below a directory of root.
+    let folder = tempfile::TempDir::new().unwrap();
+    let program = folder.path().join("gateway");
+    std::fs::copy(PROGRAM, &program).unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), open).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.args(["--cwd", "/"]).current_dir("/").env("GATEWAY_TOKEN", "a-secret-of-16-chars");
+    let mut command = tokio::process::Command::from(as_agent(command));
+    command.kill_on_drop(true);
+    let gateway = Gateway::listening(command).await;
+    let id = gateway.child.id().unwrap();
+    for (file, is_readable) in [("environ", false), ("mem", false), ("stat", true)] {
+        let mut read = std::process::Command::new("head");
+        read.args(["-c1", &format!("/proc/{id}/{file}")]).current_dir("/");
+        let output = as_agent(read).output().unwrap();
+        assert_eq!(output.status.success(), is_readable, "{file}: {output:?}");
+    }
+    let mut own = std::process::Command::new("head");
+    own.args(["-c1", "/proc/self/environ"]).current_dir("/");
+    assert!(as_agent(own).output().unwrap().status.success(), "other processes are not affected");
+}
 
 async fn listener() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

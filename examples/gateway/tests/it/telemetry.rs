@@ -352,7 +352,7 @@ fn invalid_variable_is_logged() {
         // The gateway cannot listen, and ends.
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap().to_string();
-        let mut gateway = command(&["--listen", &address]);
+        let mut gateway = command(&["--no-auth", "--listen", &address]);
         gateway.envs(exporting(NO_COLLECTOR)).envs(variables.iter().copied());
         gateway.env("RUST_LOG", level);
         let output = Runtime::new().unwrap().block_on(async { soon(gateway.output()).await });
