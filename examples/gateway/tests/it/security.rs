@@ -82,6 +82,19 @@ async fn links_to_private_addresses_are_refused() {
         "[::ffff:10.0.0.1]",
         "[fd00::1]",
         "[fe80::1]",
+        "[fec0::1]",
+        "[ff02::1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[64:ff9b:1::1]",
+        "[2002:7f00:1::]",
+        "[2001::1]",
+        "198.18.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "metadata.google.internal",
+        "printer.local",
+        "router.home.arpa",
         "localhost",
         "a.localhost",
         "LOCALHOST",
@@ -98,6 +111,16 @@ async fn links_to_private_addresses_are_refused() {
     let mut asked = input("t", "1", "");
     asked["messages"][0]["content"] = json!([image("https://example.com/a.png")]);
     assert_eq!(gateway.run(&asked).await.rest().await.end(), "success");
+    for (run, host) in
+        ["[2606:4700::1111]", "[64:ff9b::808:808]", "8.8.8.8", "local.example", "notlocal"]
+            .into_iter()
+            .enumerate()
+    {
+        let mut asked = input(&format!("public-{run}"), "1", "");
+        asked["runId"] = json!(format!("public-{run}"));
+        asked["messages"][0]["content"] = json!([image(&format!("https://{host}/a.png"))]);
+        assert_eq!(gateway.run(&asked).await.rest().await.end(), "success", "{host}");
+    }
 }
 
 #[tokio::test]
