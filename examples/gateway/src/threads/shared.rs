@@ -90,9 +90,10 @@ impl Threads {
             if let Some(kept) = runs.get(&run) {
                 return Ok(Some(kept.log.clone()));
             }
-            let forgotten = self.make_room(&mut runs)?;
+            let forgotten = self.make_room(&mut runs, principal)?;
             let (number, mirrored) = (self.number(), log.clone());
-            let mut mirror = Kept::new(number, thread, record.fingerprint, mirrored);
+            let mut mirror = Kept::new(number, thread, &record.input, mirrored);
+            mirror.fingerprint = record.fingerprint;
             mirror.is_ours = false;
             mirror.shared.cancel();
             crowded_out = mirror.forgotten.clone();
