@@ -20,7 +20,7 @@ class Chat {
     chat.place = new Place();
     const login = agent.authenticate ? ["--authenticate", agent.authenticate] : [];
     connection ??= ["--agent", chat.place.agentCommand(agent)];
-    const place = ["--listen", "127.0.0.1:0", "--cwd", chat.place.workspace, "--disconnect-grace", "0"];
+    const place = ["--no-auth", "--listen", "127.0.0.1:0", "--cwd", chat.place.workspace, "--disconnect-grace", "0"];
     if (!options.includes("--permission")) place.push("--permission", "ask-in-stream");
     chat.gateway = new Program(join(BIN, "gateway"), [...place, ...connection, ...login, ...options], chat.place.env);
     try {
@@ -381,7 +381,7 @@ async function agentThatEndsAtOnce(version) {
 
 async function agentThatIsNotThere() {
   await check("gateway: a missing agent", async () => {
-    const options = ["--listen", "127.0.0.1:0", "--agent", "no-such-agent --acp"];
+    const options = ["--no-auth", "--listen", "127.0.0.1:0", "--agent", "no-such-agent --acp"];
     const gateway = new Program(join(BIN, "gateway"), options, process.env);
     const ended = within(EXIT_SECONDS, "the exit without an agent", gateway.exited);
     const status = await ended.finally(() => gateway.child.kill("SIGKILL"));

@@ -24,7 +24,7 @@ class Gateway {
       FAKETIME_NO_CACHE: "1",
       DONT_FAKE_MONOTONIC: "1",
     };
-    const options = ["--listen", "127.0.0.1:0", "--cwd", place.workspace];
+    const options = ["--no-auth", "--listen", "127.0.0.1:0", "--cwd", place.workspace];
     gateway.program = new Program(join(BIN, "gateway"), options, { ...place.env, ...clock, ...variables });
     [, gateway.url] = await gateway.program.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, START_SECONDS);
     return gateway;

@@ -112,7 +112,7 @@ if (process.argv[2] === "relay") {
   await check(`load: ${RUNS} runs through the gateway`, async () => {
     const place = new Place();
     const agent = `'${process.execPath}' '${AGENT}'`;
-    const options = ["--listen", "127.0.0.1:0", "--cwd", place.workspace, "--agent", agent];
+    const options = ["--no-auth", "--listen", "127.0.0.1:0", "--cwd", place.workspace, "--agent", agent];
     const program = new Program(join(BIN, "gateway"), options, place.env);
     try {
       const { runs, memory } = await load("gateway", program, "/api/ai/chat");

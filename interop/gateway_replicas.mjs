@@ -64,7 +64,7 @@ class Replicas {
       GATEWAY_REPLICAS_PREFIX: randomUUID(),
       GATEWAY_REPLICAS_LEASE: `${LEASE_SECONDS}`,
     };
-    const options = ["--listen", "127.0.0.1:0", "--cwd", replicas.place.workspace];
+    const options = ["--no-auth", "--listen", "127.0.0.1:0", "--cwd", replicas.place.workspace];
     replicas.gateways = [];
     for (let i = 0; i < 2; i++) {
       const program = new Program(join(BIN, "gateway"), options, { ...replicas.place.env, ...shared });

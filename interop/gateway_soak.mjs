@@ -132,7 +132,7 @@ await check(`soak: ${RUNS} concurrent runs for ${SECONDS} s`, async () => {
   const place = new Place();
   let left;
   const agent = `'${process.execPath}' '${AGENT}'`;
-  const options = ["--listen", "127.0.0.1:0", "--cwd", place.workspace, "--agent", agent];
+  const options = ["--no-auth", "--listen", "127.0.0.1:0", "--cwd", place.workspace, "--agent", agent];
   const program = new Program(join(BIN, "gateway"), options, { ...place.env, ...SETTINGS });
   try {
     const [, url] = await program.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, 15);

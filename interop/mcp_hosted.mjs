@@ -127,7 +127,7 @@ async function withToken(server) {
 export async function hosted() {
   const place = new Place();
   const { sockets, given } = await agent();
-  const options = ["--listen", "127.0.0.1:0", "--agent-url", `ws://127.0.0.1:${sockets.address().port}/`];
+  const options = ["--no-auth", "--listen", "127.0.0.1:0", "--agent-url", `ws://127.0.0.1:${sockets.address().port}/`];
   const program = new Program(join(BIN, "gateway"), [...options, "--cwd", place.workspace], place.env);
   const [, url] = await program.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, START_SECONDS);
   const reading = page(url);

@@ -87,7 +87,8 @@ try {
   const start = async (name) => {
     await stop();
     running = new Program("bash", bash(block(name)), environment, { cwd: clone, detached: true });
-    await running.said(/listening on http:/, BUILD_SECONDS);
+    // The pages tell the user to copy the token.
+    [, environment.TOKEN] = await running.said(/open http:\S+\?token=(\S+)\n/, BUILD_SECONDS);
   };
   const stop = async () => {
     signal("SIGTERM");

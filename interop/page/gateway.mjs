@@ -7,7 +7,10 @@ import path from "node:path";
 const START_MS = 60_000;
 const END_MS = 10_000;
 
-/** Starts the gateway, by default with the demo agent. Returns its address, its log, and a function that ends it. */
+/**
+ * Starts the gateway, by default with the demo agent. Returns the address to open, its log, and a function that ends it. The
+ * address contains the token that was generated at the start, if there is one.
+ */
 export async function startGateway(command, { options = [], variables = {} } = {}) {
   const cwd = await mkdtemp(path.join(tmpdir(), "page-cwd-"));
   const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd, ...options], {
@@ -23,8 +26,8 @@ export async function startGateway(command, { options = [], variables = {} } = {
     child.once("error", reject);
     child.stderr.setEncoding("utf8").on("data", (text) => {
       log += text;
-      const found = /listening on (http:\/\/\S+)\n/.exec(log);
-      if (found) resolve(found[1]);
+      const found = /listening on (http:\/\/\S+)\n(?:open (http:\/\/\S+)\n)?/.exec(log);
+      if (found) resolve(found[2] ?? found[1]);
     });
     exited.then((status) => reject(new Error(`the gateway ended with ${status}: ${log}`)));
     setTimeout(() => reject(new Error(`the gateway does not listen: ${log}`)), START_MS).unref();

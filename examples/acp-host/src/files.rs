@@ -9,12 +9,13 @@ use acp_types::v1::file_system::{
 use cap_std::ambient_authority;
 #[cfg(unix)]
 use cap_std::fs::OpenOptionsExt;
-use cap_std::fs::{Dir, File, OpenOptions};
+use cap_std::fs::{Dir, File, OpenOptions, Permissions};
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::json;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
 mod tests;
@@ -110,6 +111,9 @@ impl Root {
 
     /// Writes a text file, and creates the directories above it.
     ///
+    /// The text is written to a temporary file beside it, which then takes its name and its permissions. If that fails, for
+    /// example because the disk is full, the existing file is unchanged. Other hard links keep the previous text.
+    ///
     /// # Errors
     /// See [`FileError`].
     pub fn write(
@@ -125,10 +129,56 @@ impl Root {
         {
             self.dir.create_dir_all(parent).map_err(|error| failed(path, error))?;
         }
-        let mut file = self.open_file(path, OpenOptions::new().write(true).create(true))?;
-        let written = file.set_len(0).and_then(|()| file.write_all(content));
-        written.map_err(|error| failed(path, error))?;
+        let (target, permissions) = self.target(path)?;
+        let temporary = target.with_file_name(temporary_name());
+        let written = self.replace(&temporary, &target, permissions, content);
+        written.map_err(|error| {
+            // The first error is the one to report.
+            let _removed = self.dir.remove_file(&temporary);
+            failed(path, error)
+        })?;
         Ok(WriteTextFileResponse::new())
+    }
+
+    /// Returns the file that is to be written, behind links, and its permissions if it exists.
+    fn target(&self, path: &str) -> Result<(PathBuf, Option<Permissions>), FileError> {
+        let relative = self.relative(path)?;
+        match self.open_file(path, OpenOptions::new().write(true)) {
+            Ok(file) => {
+                let target = self.dir.canonicalize(relative);
+                let permissions = file.metadata().map(|metadata| metadata.permissions());
+                let found = target.and_then(|target| Ok((target, Some(permissions?))));
+                found.map_err(|error| failed(path, error))
+            }
+            // A link to a missing file is not replaced: its target may be outside.
+            Err(FileError::Io { error, .. })
+                if error.kind() == io::ErrorKind::NotFound
+                    && self.dir.symlink_metadata(relative).is_err() =>
+            {
+                Ok((relative.to_owned(), None))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a temporary file, and gives it the name of the target.
+    fn replace(
+        &self,
+        temporary: &Path,
+        target: &Path,
+        permissions: Option<Permissions>,
+        content: &[u8],
+    ) -> io::Result<()> {
+        let mut file =
+            self.dir.open_with(temporary, OpenOptions::new().write(true).create_new(true))?;
+        file.write_all(content)?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions)?;
+        }
+        // Some file systems report a full disk only now.
+        file.sync_all()?;
+        drop(file);
+        self.dir.rename(temporary, &self.dir, target)
     }
 
     /// Returns a directory below the root as a path for a process; the root itself for `None`.
@@ -161,6 +211,13 @@ impl Root {
         let is_file = file.metadata().map_err(|error| failed(path, error))?.is_file();
         if is_file { Ok(file) } else { Err(FileError::NotFile(path.to_owned())) }
     }
+}
+
+/// Returns a name that no other write of this process uses.
+fn temporary_name() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!(".{}-{number}.acp-write", std::process::id())
 }
 
 fn failed(path: &str, error: io::Error) -> FileError {

@@ -26,6 +26,21 @@ pub fn own_program() -> io::Result<PathBuf> {
     }
 }
 
+/// Hides the memory and the environment of this process from other processes of its user, which could read secrets there.
+/// Processes that it starts are not affected.
+///
+/// Only Linux has such a switch. Elsewhere nothing is changed.
+///
+/// Spec: [`PR_SET_DUMPABLE`](https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html)
+///
+/// # Errors
+/// The system refuses.
+pub fn hide_memory() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_dumpable(false)?;
+    Ok(())
+}
+
 /// Returns the path under which other processes start this program, which may not see this process.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ export class TokenView {
       "form",
       { method: "dialog" },
       el("h2", { id: "token-title" }, "Sign in"),
-      el("p", { id: "token-why" }, "This gateway needs a token. The page keeps it until you close this tab."),
+      el("p", { id: "token-why" }, "Open the address that the gateway printed when it started, or enter its token. The page keeps it until you close this tab."),
       el("label", { for: "token" }, "Token"),
       this.#input,
       this.#refused,

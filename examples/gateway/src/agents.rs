@@ -1,5 +1,4 @@
 //! The agents of the settings: ACP agents and models, and how their threads are served.
-use crate::access::Principal;
 use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
 use crate::thread::ThreadKey;
@@ -17,6 +16,7 @@ use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
+use http_access::Principal;
 use hub_server::{AgentConnection, AgentSetup, Answers, Health, ThreadState, Unavailable};
 use run_telemetry::Telemetry;
 use std::sync::{Arc, Mutex, PoisonError};

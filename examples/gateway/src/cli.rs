@@ -23,6 +23,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
 
+    /// Accept every client without a token. All users and programs of this machine, including the agents, can then use
+    /// the agents and approve their requests.
+    #[arg(long)]
+    no_auth: bool,
+
     /// Command of an ACP agent on stdin and stdout; split into words like a shell, but run without a shell.
     #[arg(long, value_name = "COMMAND", conflicts_with = "agent_url")]
     agent: Option<String>,
@@ -91,6 +96,7 @@ impl Args {
         own(&mut times.disconnect_grace, self.times.disconnect_grace);
         settings.listen = self.listen.unwrap_or(settings.listen);
         settings.cwd = self.cwd.or(settings.cwd);
+        settings.auth.required &= !self.no_auth;
         settings.permission = self.permission.unwrap_or(settings.permission);
         settings.when_busy = self.when_busy.unwrap_or(settings.when_busy);
         settings.name_agent(self.agent, self.agent_url);

@@ -3,17 +3,14 @@
 //! | module | contents |
 //! |---|---|
 //! | `cli`, `settings` | the command line, the file of settings and the environment |
-//! | `listener`, `server`, `page`, `socket`, `session` | connections, routes, the page, the chat over a WebSocket, settings of sessions |
-//! | `access` | callers and pages that may use the gateway |
+//! | `server`, `page`, `socket`, `session` | routes, the page, the chat over a WebSocket, settings of sessions |
 //! | `agents` | the agents of the settings: ACP agents behind a hub, and models |
 //! | `threads`, `thread`, `run`, `model` | threads and their runs, and the threads of models |
 //! | `replicas` | other gateways that serve the same threads |
 //! | `log` | standard error |
 
-mod access;
 mod agents;
 mod cli;
-mod listener;
 mod log;
 mod model;
 mod page;
@@ -26,15 +23,14 @@ mod socket;
 mod thread;
 mod threads;
 
-use access::Site;
 use acp_host::process::{self, Guard};
 use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
 use clap::Parser;
 use cli::{Args, Hidden};
-use listener::Listener;
+use http_access::{Access, SiteSettings};
 use log::Log;
-use settings::{SettingsError, SiteSettings};
+use settings::SettingsError;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -90,10 +86,10 @@ async fn serve(args: Args) -> Result<(), Error> {
         io::stdout().write_all(settings.to_toml()?.as_bytes())?;
         return Ok(());
     }
-    let site = Arc::new(Site::new(&settings.site, &settings.auth)?);
-    if !settings.listen.ip().is_loopback() && !site.asks() {
-        return Err(SettingsError::Open(settings.listen).into());
-    }
+    process::hide_memory()?;
+    let limits = settings.limits.of_user(&settings.auth);
+    let (access, token) = Access::new(&settings.site, &settings.auth, limits, settings.listen)
+        .map_err(SettingsError::Access)?;
     let terminated = process::termination()?;
     let default_agent = settings.agent_mut()?.0.to_owned();
     let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;
@@ -130,13 +126,25 @@ async fn serve(args: Args) -> Result<(), Error> {
         let asked = signal(SignalKind::user_defined1())?;
         tokio::spawn(report_on_signal(asked, threads.clone()))
     };
-    log::say(format_args!("listening on http://{address}"));
+    if !settings.auth.required {
+        log::say(
+            "WARNING: --no-auth: all users and programs of this machine can use the agents and approve requests",
+        );
+    }
+    log::say(match &token {
+        Some(token) => {
+            format!(
+                "listening on http://{address}\nopen http://{address}/?token={}",
+                token.reveal()
+            )
+        }
+        None => format!("listening on http://{address}"),
+    });
 
     let ending = CancellationToken::new();
-    let listener = Listener { listener, write_time: settings.times.write.0 };
-    let server = axum::serve(listener, server::router(threads.clone(), site))
-        .with_graceful_shutdown(ending.clone().cancelled_owned());
-    let server = tokio::spawn(server.into_future());
+    let router = server::router(threads.clone(), Arc::new(access));
+    let limits = settings.limits.of_connections(&settings.times);
+    let server = tokio::spawn(http_access::serve(listener, router, limits, ending.clone()));
     terminated.await;
     ending.cancel();
     #[cfg(unix)]

@@ -24,6 +24,13 @@ pub(crate) enum StartError {
     Input(#[from] InputError),
     #[error("too many threads are open, or too many runs are going on")]
     Overloaded,
+    /// A user has filled the share of a limit.
+    #[error(
+        "{0} {1} of yours are active, which is the limit for one user; try again when one has ended"
+    )]
+    UserLimit(usize, &'static str),
+    #[error("{name}: expected at most {limit} bytes, got {length}")]
+    LongId { name: &'static str, limit: usize, length: usize },
     #[error("the gateway is ending")]
     Ending,
     #[error(transparent)]

@@ -1,5 +1,4 @@
 //! The routes.
-use crate::access::{Site, only_our_pages, only_who_is_known};
 use crate::page;
 use crate::replicas::to_its_owner;
 use crate::session;
@@ -12,6 +11,7 @@ use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, delete, get, post};
+use http_access::{Access, authenticate, check_site, sign_in};
 use run_telemetry::traced;
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -48,13 +48,13 @@ fn api() -> Router<Arc<Threads>> {
 }
 
 /// The routes.
-pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
+pub(crate) fn router(threads: Arc<Threads>, access: Arc<Access>) -> Router {
     let api = api()
         .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
-        .route_layer(from_fn_with_state(site.clone(), only_who_is_known))
+        .route_layer(from_fn_with_state(access.clone(), authenticate))
         .route_layer(from_fn_with_state(threads.telemetry().clone(), traced));
     Router::new()
-        .route("/", get(page::index))
+        .route("/", get(page::index).layer(from_fn_with_state(access.clone(), sign_in)))
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(about::ready))
@@ -64,8 +64,8 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         .method_not_allowed_fallback(async || {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the path does not take this method")
         })
-        .layer(site.cors())
-        .layer(from_fn_with_state(site, only_our_pages))
+        .layer(access.cors())
+        .layer(from_fn_with_state(access, check_site))
         .with_state(threads)
 }
 

@@ -1,5 +1,4 @@
 //! Settings of an agent's session, over HTTP.
-use crate::access::Principal;
 use crate::run::StartError;
 use crate::server::{Refusal, read_json};
 use crate::threads::Threads;
@@ -9,6 +8,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
+use http_access::Principal;
 use jsonrpc_core::wire::Raw;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Settings: from a file, the environment and the command line. Later sources override earlier ones.
-use crate::access::Secret;
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
+use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
 use run_telemetry::variable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ mod telemetry;
 pub(crate) use agent::{AgentSettings, PageToolsBinding};
 pub(crate) use conversation::{ForwardedSettings, Sessions};
 use environment::{AGENT_TOKEN_VARIABLE, own};
-pub(crate) use limits::{Limits, Seconds, Times};
+pub(crate) use limits::{Limits, Seconds, Times, shares};
 use mistake::Mistake;
 pub(crate) use telemetry::TelemetrySettings;
 
@@ -67,28 +67,6 @@ impl Default for Settings {
             agents: BTreeMap::new(),
         }
     }
-}
-
-/// The site of the gateway.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct SiteSettings {
-    /// Host names of the site, in addition to its addresses and `localhost`.
-    pub(crate) hosts: Vec<String>,
-    /// Other sites with pages that may use it, such as `https://app.example`.
-    pub(crate) origins: Vec<String>,
-    /// URL of the gateway for agents, such as `http://gateway.internal:8787`; by default the listening address.
-    pub(crate) agents_url: Option<String>,
-}
-
-/// Authentication of users. Without a setting, all clients that reach the gateway have access.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct AuthSettings {
-    /// A bearer token for each user name.
-    pub(crate) tokens: BTreeMap<String, Secret>,
-    /// A header in which a proxy names the user. The proxy has to remove it from requests of clients.
-    pub(crate) trusted_header: Option<String>,
 }
 
 /// The store that is shared with other gateways of the same threads.
@@ -170,18 +148,12 @@ pub(crate) enum SettingsError {
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]
     Cwd(String),
-    #[error("site.origins: expected scheme://host, got `{0}`")]
-    Origin(String),
-    #[error("auth.tokens.{0}: expected a token, got an empty one")]
-    Token(String),
-    #[error("auth.trusted-header: `{0}` is no name of a header")]
-    Header(String),
+    #[error(transparent)]
+    Access(#[from] AccessError),
     #[error("telemetry: {0}")]
     Telemetry(#[from] run_telemetry::ExportError),
     #[error("replicas.store: {0}")]
     Store(String),
-    #[error("--listen: others can reach {0}: set auth.tokens or auth.trusted-header")]
-    Open(SocketAddr),
     #[error(transparent)]
     Io(#[from] io::Error),
 }

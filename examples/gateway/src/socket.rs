@@ -1,5 +1,4 @@
 //! The chat over a WebSocket.
-use crate::access::Principal;
 use crate::server::Refusal;
 use crate::threads::Threads;
 use agent_tools::mcp_bridge::registry::Registry;
@@ -12,6 +11,7 @@ use axum::response::Response;
 use chat_socket::{ChatBackend, NoWebSocket};
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use http_access::{AtWork, Principal};
 use run_telemetry::HttpSpan;
 use run_telemetry::trace_context::TraceContext;
 use serde::Deserialize;
@@ -31,18 +31,21 @@ struct Backend {
     agent: Option<String>,
     /// The span of the request that opened the socket.
     caller: Option<TraceContext>,
+    /// The socket counts as a request of its user.
+    _at_work: AtWork,
 }
 
 /// `GET /api/ai/ws`
 pub(crate) async fn open(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
+    Extension(at_work): Extension<AtWork>,
     with: Result<Query<With>, QueryRejection>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let Query(With { agent }) = with?;
     let caller = request.extensions().get::<HttpSpan>().map(|HttpSpan(span)| span.clone());
-    let backend = Backend { threads, principal, agent, caller };
+    let backend = Backend { threads, principal, agent, caller, _at_work: at_work };
     chat_socket::upgrade(request, backend)
         .map_err(|NoWebSocket(why)| Refusal::new(StatusCode::UPGRADE_REQUIRED, why))
 }

@@ -1,5 +1,5 @@
 //! The name of a thread.
-use crate::access::Principal;
+use http_access::Principal;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// A thread, identified by user, agent and id.

@@ -1,21 +1,19 @@
 //! All threads and runs, and the access of users to them.
-use crate::access::Principal;
 use crate::agents::{AcpAgents, Agents};
 use crate::model::ModelRunStart;
 use crate::run::StartError;
-use crate::settings::{Limits, Settings, Times, WhenBusy};
+use crate::settings::{Limits, Settings, Times, WhenBusy, shares};
 use crate::thread::ThreadKey;
 use agent_tools::{PageServers, Toolbox};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
-use agui_types::run_log::RunOutcome;
 use futures::future::join_all;
+use http_access::Principal;
 use hub_server::Unavailable;
 use run_store::{Lease, Reader, Replica, RunLog};
 use run_telemetry::trace_context::TraceContext;
 use run_telemetry::{Telemetry, Timeline};
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
@@ -28,10 +26,15 @@ mod shared;
 mod starting;
 mod steering;
 
+use kept::fingerprint;
+
 pub(crate) use shared::Target;
 
 /// Separates the number of a thread from the number of a permission request.
 const INTERRUPT: &str = "-int-";
+
+/// Maximum number of bytes of the id of a thread or a run.
+const MAX_ID: usize = 1024;
 
 #[derive(Debug)]
 struct Entry {
@@ -39,6 +42,8 @@ struct Entry {
     lease: Lease,
     /// Sends runs to the task of a model's thread.
     model: Option<mpsc::Sender<ModelRunStart>>,
+    /// Number of the last use: the lowest is the longest ago.
+    used: u64,
 }
 
 /// All threads, and their shared parts.
@@ -51,6 +56,8 @@ pub(crate) struct Threads {
     replicas: Arc<Replica>,
     times: Times,
     limits: Limits,
+    /// Shares of the limits, of which a user may fill one.
+    shares: usize,
     when_busy: WhenBusy,
     telemetry: Telemetry,
     threads: Mutex<HashMap<ThreadKey, Entry>>,
@@ -73,6 +80,8 @@ struct Kept {
     thread: ThreadKey,
     /// Hash of the input, compared with that of a repeated input.
     fingerprint: u64,
+    /// Bytes of the copies of the input.
+    input_bytes: usize,
     log: Arc<RunLog>,
     cancel: CancellationToken,
     /// Cancelled when the run is removed for lack of space.
@@ -103,6 +112,7 @@ impl Threads {
             replicas,
             times: settings.times,
             limits: settings.limits,
+            shares: shares(&settings.auth),
             when_busy: settings.when_busy,
             telemetry,
             threads: Mutex::default(),
@@ -170,6 +180,12 @@ impl Threads {
         let agent = agent.unwrap_or(&self.default_agent);
         if !self.agents.contains_key(agent) {
             return Err(StartError::UnknownAgent(agent.to_owned()));
+        }
+        for (name, id) in [("threadId", input.thread_id.as_str()), ("runId", input.run_id.as_str())]
+        {
+            if id.len() > MAX_ID {
+                return Err(StartError::LongId { name, limit: MAX_ID, length: id.len() });
+            }
         }
         let run = (principal.clone(), input.run_id.to_string());
         let key = ThreadKey { principal, agent: agent.to_owned(), id: input.thread_id.to_string() };
@@ -245,47 +261,6 @@ impl Entry {
     fn has_ended(&self) -> bool {
         self.model.as_ref().is_some_and(mpsc::Sender::is_closed)
     }
-}
-
-impl Kept {
-    /// Creates the record of a run that begins here.
-    fn new(number: u64, thread: ThreadKey, fingerprint: u64, log: Arc<RunLog>) -> Self {
-        Self {
-            number,
-            is_ours: true,
-            thread,
-            fingerprint,
-            log,
-            cancel: CancellationToken::new(),
-            forgotten: CancellationToken::new(),
-            shared: CancellationToken::new(),
-            timeline: None,
-            span: None,
-        }
-    }
-
-    /// Follows the run, if the input is a repetition of its own.
-    fn follow_same(&self, thread: &ThreadKey, fingerprint: u64) -> Result<Reader, StartError> {
-        if self.thread != *thread || self.fingerprint != fingerprint {
-            return Err(StartError::OtherRun);
-        }
-        Ok(self.log.follow(0)?)
-    }
-
-    /// Returns whether an input with the same id resumes the run, as some clients (CopilotKit) do after an interrupt.
-    fn is_resumed_by(&self, thread: &ThreadKey, input: &RunAgentInput) -> bool {
-        let interrupted =
-            self.log.outcome().is_some_and(|outcome| outcome == RunOutcome::Interrupt);
-        let answers = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
-        interrupted && answers && self.thread == *thread && self.fingerprint != fingerprint(input)
-    }
-}
-
-/// Returns the hash of an input.
-fn fingerprint(input: &RunAgentInput) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    serde_json::to_vec(input).unwrap_or_default().hash(&mut hasher);
-    hasher.finish()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,6 +3,22 @@ import assert from "node:assert/strict";
 import { noViolations, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
+  {
+    name: "the address that the gateway prints signs in",
+    variables: {},
+    expectNetworkErrors: true,
+    async run({ page }) {
+      assert.equal(new URL(page.url()).search, "", "the token is not left in the address");
+      const [cookie] = await page.context().cookies();
+      assert.deepEqual([cookie.httpOnly, cookie.sameSite], [true, "Strict"]);
+      assert.equal(await page.evaluate(() => document.cookie), "", "scripts cannot read the cookie");
+      await send(page, "hello");
+      await turnEnd(page, 1).waitFor();
+      await page.context().clearCookies();
+      await page.reload();
+      await page.getByRole("dialog", { name: "Sign in" }).waitFor();
+    },
+  },
   ...[
     { scheme: "light", width: 1100 },
     { scheme: "dark", width: 390 },

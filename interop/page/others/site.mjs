@@ -33,7 +33,7 @@ export async function startSite(command) {
     await rm(scratch, { recursive: true, force: true });
   };
   try {
-    const gateway = await startGateway(command, { options: ["--config", settings] });
+    const gateway = await startGateway(command, { options: ["--no-auth", "--config", settings] });
     const stop = async () => {
       await gateway.stop();
       await close();

@@ -35,6 +35,39 @@ fn a_file_below_the_root_is_read_and_written() {
 
 #[cfg(unix)]
 #[test]
+fn written_file_is_replaced_and_keeps_its_mode() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::open(folder.path()).unwrap();
+    let [path, other, link] = ["file", "other", "link"].map(|name| folder.path().join(name));
+    std::fs::write(&path, "old").unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o750)).unwrap();
+    std::fs::hard_link(&path, &other).unwrap();
+    symlink("file", &link).unwrap();
+    write(&root, &link).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "old", "the file was not truncated");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file is left");
+}
+
+#[cfg(unix)]
+#[test]
+fn failed_write_leaves_no_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::open(folder.path()).unwrap();
+    std::fs::create_dir(folder.path().join("directory")).unwrap();
+    let (temporary, target) = (Path::new(".temporary"), Path::new("directory"));
+    assert!(root.replace(temporary, target, None, b"new").is_err());
+    assert!(write(&root, folder.path().join("directory")).is_err());
+    // `write` removes it; `replace` alone leaves it.
+    std::fs::remove_file(folder.path().join(temporary)).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
 fn no_path_leads_out_of_the_root() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().unwrap();

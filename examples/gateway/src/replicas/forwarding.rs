@@ -1,5 +1,4 @@
 //! Forwarding of requests to the gateway that owns the thread.
-use crate::access::Principal;
 use crate::server::{self, MAX_BODY, Refusal, read_body};
 use crate::threads::{Target, Threads};
 use axum::body::{Body, to_bytes};
@@ -9,6 +8,7 @@ use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
+use http_access::Principal;
 use run_store::StoreError;
 use run_telemetry::trace_context::{TRACEPARENT, TRACESTATE};
 use serde::{Deserialize, Serialize};

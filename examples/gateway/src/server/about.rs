@@ -1,6 +1,5 @@
 //! Agents, tools, readiness, and the MCP servers of threads.
 use super::{Part, Refusal};
-use crate::access::Principal;
 use crate::run::StartError;
 use crate::threads::Threads;
 use agent_tools::mcp_bridge::plugin::SessionError;
@@ -10,6 +9,7 @@ use axum::Json;
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use http_access::{Connection, Principal};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -77,12 +77,19 @@ pub(super) async fn ready(State(threads): State<Arc<Threads>>) -> (StatusCode, J
 /// The MCP server with the page's tools of one thread; it checks its own secret.
 pub(super) async fn mcp_server(
     State(threads): State<Arc<Threads>>,
+    connection: Option<Extension<Connection>>,
     name: Part,
     request: Request,
 ) -> Response {
     let endpoint = name.ok().and_then(|Path(name)| threads.page_servers().find(&name));
     match endpoint {
-        Some(endpoint) => endpoint.handle(request).await,
+        Some(endpoint) => {
+            // The name of the endpoint is a secret of the agent.
+            if let Some(Extension(connection)) = connection {
+                connection.authenticated();
+            }
+            endpoint.handle(request).await
+        }
         None => {
             Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path").into_response()
         }

@@ -3,6 +3,7 @@ use super::Refusal;
 use axum::body::{Body, BodyDataStream};
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::StreamExt;
+use http_access::BodyTimeout;
 use jsonrpc_core::wire;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -43,8 +44,13 @@ pub(crate) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>
     let mut fits = declared.is_none_or(|length| length <= MAX_BODY);
     let (mut chunks, mut read) = (body.into_data_stream(), Vec::new());
     while fits && let Some(chunk) = chunks.next().await {
-        let chunk = chunk
-            .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))?;
+        let chunk = chunk.map_err(|error| {
+            let message = format!("the body: {error}");
+            let is_late = error.into_inner().is::<BodyTimeout>();
+            let status =
+                if is_late { StatusCode::REQUEST_TIMEOUT } else { StatusCode::BAD_REQUEST };
+            Refusal::new(status, message)
+        })?;
         fits = read.len() + chunk.len() <= MAX_BODY;
         read.extend_from_slice(&chunk);
     }

@@ -1,6 +1,5 @@
 //! Inputs during runs: cancellation, results of page tools, answers to questions.
 use super::{Part, Refusal, read_json};
-use crate::access::Principal;
 use crate::threads::Threads;
 use acp_types::v1::elicitation::ElicitationAction;
 use agui_bridge::conversation::UserAnswer;
@@ -11,6 +10,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
+use http_access::Principal;
 use jsonrpc_core::wire::Raw;
 use std::sync::Arc;
 

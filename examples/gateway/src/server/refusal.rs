@@ -3,10 +3,13 @@ use crate::run::StartError;
 use axum::Json;
 use axum::extract::Path;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use run_store::{StoreError, TooManyReaders};
 use serde_json::json;
+
+/// Seconds after which a client may repeat a request that met a limit.
+const RETRY_AFTER: u16 = 5;
 
 /// A response without a stream.
 #[derive(Debug)]
@@ -32,7 +35,8 @@ impl From<StartError> for Refusal {
             | StartError::Known
             | StartError::Resumed(_) => StatusCode::CONFLICT,
             StartError::UnknownAgent(_) => StatusCode::NOT_FOUND,
-            StartError::Readers(_) => StatusCode::TOO_MANY_REQUESTS,
+            StartError::Readers(_) | StartError::UserLimit(..) => StatusCode::TOO_MANY_REQUESTS,
+            StartError::LongId { .. } => StatusCode::BAD_REQUEST,
             StartError::Moved => StatusCode::MISDIRECTED_REQUEST,
             StartError::Overloaded | StartError::Ending | StartError::Store(_) => {
                 StatusCode::SERVICE_UNAVAILABLE
@@ -71,6 +75,10 @@ pub(crate) type Part = Result<Path<String>, PathRejection>;
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.0, Json(json!({ "error": self.1 }))).into_response()
+        let mut response = (self.0, Json(json!({ "error": self.1 }))).into_response();
+        if matches!(self.0, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER));
+        }
+        response
     }
 }

@@ -1,6 +1,5 @@
 //! Starting and reading runs.
 use super::{Part, Refusal, read_json};
-use crate::access::Principal;
 use crate::replicas::Forwarded;
 use crate::threads::Threads;
 use agui_types::input::RunAgentInput;
@@ -12,6 +11,7 @@ use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
+use http_access::Principal;
 use run_store::Reader;
 use run_telemetry::{HttpSpan, remote};
 use serde::Deserialize;

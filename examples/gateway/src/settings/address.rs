@@ -1,9 +1,9 @@
 //! Transport and credentials of an agent.
 use super::{AgentSettings, SettingsError};
-use crate::access::Secret;
 use acp_host::process::own_program;
 use acp_host::transport::{Address, Remote};
 use axum::http::{HeaderValue, Uri};
+use http_access::Secret;
 use run_telemetry::variable;
 use std::fs;
 

@@ -1,8 +1,8 @@
 //! The settings of an agent.
 use super::{ForwardedSettings, Permission, Sessions};
-use crate::access::Secret;
 use acp_host::host::FsAccess;
 use chat_model::ModelSettings;
+use http_access::Secret;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -26,11 +26,8 @@ impl Settings {
         if let Ok(token) = env::var(TOKEN_VARIABLE) {
             self.auth.tokens.insert(UNNAMED_USER.to_owned(), token.into());
         }
-        if let Some((user, _)) =
-            self.auth.tokens.iter().find(|(_, token)| token.reveal().is_empty())
-        {
-            return Err(SettingsError::Token(user.clone()));
-        }
+        self.auth.check_tokens()?;
+        own(&mut self.auth.required, "GATEWAY_AUTH_REQUIRED")?;
         own(&mut self.listen, "GATEWAY_LISTEN")?;
         own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT")?;
         own(&mut self.cwd, "GATEWAY_CWD")?;

@@ -1,7 +1,16 @@
 //! Time limits and size limits.
+use http_access::{AuthSettings, ConnectionLimits, UserLimits};
 use run_store::LogLimits;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+
+/// With several users, each of them may use one of this many shares of a limit.
+const SHARES: usize = 4;
+
+/// Returns the number of shares of a limit, of which a user may use one.
+pub(crate) fn shares(auth: &AuthSettings) -> usize {
+    if auth.has_several_users() { SHARES } else { 1 }
+}
 
 /// Time limits, in seconds.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -27,6 +36,12 @@ pub(crate) struct Times {
     pub(crate) queue: Seconds,
     /// Timeout for a client to read sent data.
     pub(crate) write: Seconds,
+    /// Timeout for the headers of the first request of a connection.
+    pub(crate) header: Seconds,
+    /// Timeout for the body of a request.
+    pub(crate) body: Seconds,
+    /// Time for which a connection is kept between two requests.
+    pub(crate) connection_idle: Seconds,
 }
 
 impl Default for Times {
@@ -43,6 +58,9 @@ impl Default for Times {
             keep: seconds(10 * 60),
             queue: seconds(30),
             write: seconds(30),
+            header: seconds(10),
+            body: seconds(60),
+            connection_idle: seconds(75),
         }
     }
 }
@@ -65,6 +83,10 @@ pub(crate) struct Limits {
     pub(crate) log_bytes: usize,
     /// Bytes of all runs. Beyond this limit, ended runs are removed early.
     pub(crate) kept_bytes: usize,
+    /// Connections of clients. A quarter may be without a user, and a quarter may belong to one of several users.
+    pub(crate) connections: usize,
+    /// Requests of each of several users per minute.
+    pub(crate) requests_a_minute: u32,
 }
 
 impl Default for Limits {
@@ -77,11 +99,33 @@ impl Default for Limits {
             log_events: 20_000,
             log_bytes: 8 * 1024 * 1024,
             kept_bytes: 256 * 1024 * 1024,
+            connections: 1024,
+            requests_a_minute: 1200,
         }
     }
 }
 
 impl Limits {
+    /// Limits of the requests of one user.
+    pub(crate) fn of_user(&self, auth: &AuthSettings) -> UserLimits {
+        let at_work = self.connections.div_ceil(shares(auth));
+        let a_minute = auth.has_several_users().then_some(self.requests_a_minute);
+        UserLimits { at_work, a_minute: a_minute.unwrap_or(u32::MAX) }
+    }
+
+    /// Limits of the connections of all clients.
+    pub(crate) fn of_connections(&self, times: &Times) -> ConnectionLimits {
+        let limits = ConnectionLimits {
+            connections: self.connections,
+            strangers: self.connections.div_ceil(SHARES),
+            header: times.header.0,
+            body: times.body.0,
+            idle: times.connection_idle.0,
+            write: times.write.0,
+        };
+        limits.within_open_files()
+    }
+
     pub(crate) fn log(&self) -> LogLimits {
         LogLimits { events: self.log_events, bytes: self.log_bytes, readers: self.readers }
     }

@@ -1,5 +1,6 @@
 //! Settings of traces and metrics.
 use super::{SettingsError, own};
+use crate::log;
 use run_telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
 use run_telemetry::{is_disabled, variable};
 use serde::{Deserialize, Serialize};
@@ -33,11 +34,16 @@ impl Default for TelemetrySettings {
 }
 
 impl TelemetrySettings {
-    /// Returns the telemetry of the gateway.
+    /// Returns the telemetry of the gateway. If its collector cannot be used, the reason is logged and nothing is sent; runs
+    /// keep their timelines.
     pub(crate) fn telemetry(&self, runtime: &Handle) -> Result<Telemetry, ExportError> {
         let Self { traces, metrics, endpoint, timeline } = self.clone();
         let options = TelemetryOptions { traces, metrics, endpoint, timeline };
-        Telemetry::new(PROGRAM, &options, runtime)
+        Telemetry::new(PROGRAM, &options, runtime).or_else(|error| {
+            log::say(format_args!("gateway: telemetry: {error}; no spans and no metrics are sent"));
+            let local = TelemetryOptions { traces: false, metrics: false, ..options };
+            Telemetry::new(PROGRAM, &local, runtime)
+        })
     }
 
     /// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)

@@ -1,18 +1,23 @@
 //! Retention of runs, and numbers of open objects.
 use super::shared::run_name;
-use super::{Kept, RunKey, Threads, fingerprint, lock};
-use crate::access::Principal;
+use super::{Entry, Kept, RunKey, Threads, lock};
 use crate::run::StartError;
+use crate::settings::Limits;
 use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
+use http_access::Principal;
 use run_store::{Reader, RunLog, TooManyReaders};
 use run_telemetry::Timeline;
 use run_telemetry::trace_context::TraceContext;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+
+/// Copies of an input while its run is kept: those of the run, its record, its log, and its thread.
+const INPUT_COPIES: usize = 4;
 
 /// Numbers of open threads and runs, reported on a signal.
 #[cfg(unix)]
@@ -36,7 +41,7 @@ impl Threads {
     /// Returns the numbers of open objects.
     #[cfg(unix)]
     pub(crate) fn open(&self) -> Open {
-        let is_open = |thread: &&super::Entry| !thread.has_ended();
+        let is_open = |thread: &&Entry| !thread.has_ended();
         let (going_on, kept) = {
             let runs = lock(&self.runs);
             let going_on = runs.values().filter(|run| !run.log.has_ended()).count();
@@ -123,28 +128,143 @@ impl Threads {
         is_there
     }
 
-    /// Removes ended runs, the oldest first, while the limits are exceeded. Returns the removed runs of this
-    /// gateway.
+    /// Removes ended runs, the oldest first, while the limits are exceeded: those of the user beyond the share of a
+    /// user, then those of all users. Returns the removed runs of this gateway.
     pub(super) fn make_room(
         &self,
         runs: &mut HashMap<RunKey, Kept>,
+        user: &Principal,
     ) -> Result<Vec<RunKey>, StartError> {
-        let mut bytes: usize = runs.values().map(|run| run.log.bytes()).sum();
+        let Limits { runs: most, kept_bytes, .. } = self.limits;
+        let (share, share_bytes) = (most.div_ceil(self.shares), kept_bytes / self.shares);
         let mut forgotten = Vec::new();
-        while runs.len() >= self.limits.runs || bytes > self.limits.kept_bytes {
-            let ended = runs.iter().filter(|(_, run)| run.log.has_ended());
+        loop {
+            let own = || runs.iter().filter(|((owner, _), _)| owner == user);
+            let has_share = own().count() >= share
+                || own().map(|(_, run)| run.bytes()).sum::<usize>() > share_bytes;
+            let is_full =
+                runs.len() >= most || runs.values().map(Kept::bytes).sum::<usize>() > kept_bytes;
+            if !has_share && !is_full {
+                return Ok(forgotten);
+            }
+            let ended = runs
+                .iter()
+                .filter(|((owner, _), run)| run.log.has_ended() && (!has_share || owner == user));
             let oldest = ended.min_by_key(|(_, run)| run.number).map(|(id, _)| id.clone());
-            let Some(oldest) = oldest else { break };
-            let Some(freed) = runs.remove(&oldest) else { break };
+            let Some((oldest, freed)) = oldest.and_then(|oldest| runs.remove_entry(&oldest)) else {
+                let own = runs.keys().filter(|(owner, _)| owner == user).count();
+                if runs.len() >= most {
+                    return Err(StartError::Overloaded);
+                }
+                return if own >= share {
+                    Err(StartError::UserLimit(own, "runs"))
+                } else {
+                    Ok(forgotten)
+                };
+            };
             freed.forgotten.cancel();
-            // The run may have grown since it was counted.
-            bytes = bytes.saturating_sub(freed.log.bytes());
             if freed.is_ours {
                 forgotten.push(oldest);
             }
         }
-        if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(forgotten) }
     }
+
+    /// Makes a place for a thread of this user. Returns the idle thread that loses its place, if one does: the least
+    /// recently used one, of the user if the user's share is full.
+    pub(super) fn make_place(
+        &self,
+        threads: &mut HashMap<ThreadKey, Entry>,
+        user: &Principal,
+    ) -> Result<Option<(ThreadKey, Entry)>, StartError> {
+        let most = self.limits.threads;
+        let own = threads.keys().filter(|key| key.principal == *user).count();
+        let has_share = own >= most.div_ceil(self.shares);
+        if !has_share && threads.len() < most {
+            return Ok(None);
+        }
+        let runs = lock(&self.runs);
+        let busy: HashSet<_> =
+            runs.values().filter(|run| !run.log.has_ended()).map(|run| &run.thread).collect();
+        let idle = threads
+            .iter()
+            .filter(|(key, _)| !busy.contains(key) && (!has_share || key.principal == *user));
+        let oldest = idle.min_by_key(|(_, thread)| thread.used).map(|(key, _)| key.clone());
+        match oldest.and_then(|key| threads.remove_entry(&key)) {
+            Some(evicted) => Ok(Some(evicted)),
+            None if has_share && self.shares > 1 => Err(StartError::UserLimit(own, "threads")),
+            None => Err(StartError::Overloaded),
+        }
+    }
+
+    /// Closes a thread that has lost its place.
+    pub(super) fn evict(self: &Arc<Self>, key: ThreadKey, entry: Entry) {
+        if let Some((acp, name)) = self.conversation(&key) {
+            acp.connection.remove(&name);
+        }
+        let threads = self.clone();
+        self.tasks.spawn(async move { threads.release(&key, &entry.lease).await });
+    }
+}
+
+impl Kept {
+    /// Creates the record of a run that begins here.
+    pub(super) fn new(
+        number: u64,
+        thread: ThreadKey,
+        input: &RunAgentInput,
+        log: Arc<RunLog>,
+    ) -> Self {
+        let text = serde_json::to_vec(input).unwrap_or_default();
+        Self {
+            number,
+            is_ours: true,
+            thread,
+            fingerprint: hash(&text),
+            input_bytes: text.len().saturating_mul(INPUT_COPIES),
+            log,
+            cancel: CancellationToken::new(),
+            forgotten: CancellationToken::new(),
+            shared: CancellationToken::new(),
+            timeline: None,
+            span: None,
+        }
+    }
+
+    /// Returns the number of bytes of the run.
+    fn bytes(&self) -> usize {
+        self.log.bytes().saturating_add(self.input_bytes)
+    }
+
+    /// Follows the run, if the input is a repetition of its own.
+    pub(super) fn follow_same(
+        &self,
+        thread: &ThreadKey,
+        fingerprint: u64,
+    ) -> Result<Reader, StartError> {
+        if self.thread != *thread || self.fingerprint != fingerprint {
+            return Err(StartError::OtherRun);
+        }
+        Ok(self.log.follow(0)?)
+    }
+
+    /// Returns whether an input with the same id resumes the run, as some clients (CopilotKit) do after an interrupt.
+    pub(super) fn is_resumed_by(&self, thread: &ThreadKey, input: &RunAgentInput) -> bool {
+        let interrupted =
+            self.log.outcome().is_some_and(|outcome| outcome == RunOutcome::Interrupt);
+        let answers = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
+        interrupted && answers && self.thread == *thread && self.fingerprint != fingerprint(input)
+    }
+}
+
+/// Returns the hash of an input.
+pub(super) fn fingerprint(input: &RunAgentInput) -> u64 {
+    hash(&serde_json::to_vec(input).unwrap_or_default())
+}
+
+fn hash(text: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns the span of the interrupted run that an input resumes, if it belongs to this gateway.

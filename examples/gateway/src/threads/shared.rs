@@ -1,11 +1,11 @@
 //! Threads and runs of other gateways, and records of own ones for them.
 use super::{Kept, RunKey, Threads, lock};
-use crate::access::Principal;
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
 use crate::run::StartError;
 use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
+use http_access::Principal;
 use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError};
 use run_telemetry::trace_context::TraceContext;
 use serde::Deserialize;
@@ -90,9 +90,10 @@ impl Threads {
             if let Some(kept) = runs.get(&run) {
                 return Ok(Some(kept.log.clone()));
             }
-            let forgotten = self.make_room(&mut runs)?;
+            let forgotten = self.make_room(&mut runs, principal)?;
             let (number, mirrored) = (self.number(), log.clone());
-            let mut mirror = Kept::new(number, thread, record.fingerprint, mirrored);
+            let mut mirror = Kept::new(number, thread, &record.input, mirrored);
+            mirror.fingerprint = record.fingerprint;
             mirror.is_ours = false;
             mirror.shared.cancel();
             crowded_out = mirror.forgotten.clone();

@@ -5,6 +5,7 @@ use crate::agents::{AcpAgents, Agents};
 use crate::model::{ModelRunStart, ModelThread};
 use crate::run::StartError;
 use crate::thread::ThreadKey;
+use agent_tools::mcp_http::random_id;
 use agui_bridge::conversation::RunQueue;
 use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;
@@ -50,10 +51,10 @@ impl Threads {
                 Some(other) => return other.follow_same(&key, fingerprint(&input)),
                 None => log,
             });
-            let kept = Kept::new(self.number(), key.clone(), fingerprint(&input), log);
+            let kept = Kept::new(self.number(), key.clone(), &input, log);
             let record = self.record(&kept, &input);
             let reader = kept.log.follow(0)?;
-            let forgotten = self.make_room(&mut runs)?;
+            let forgotten = self.make_room(&mut runs, &key.principal)?;
             let before = runs.insert(run.clone(), kept.clone());
             (kept, reader, record, before, forgotten, resumed)
         };
@@ -175,22 +176,28 @@ impl Threads {
 
     /// Reserves a new thread. Returns its name, or `None` if the thread is open under this lease.
     fn enter(
-        &self,
+        self: &Arc<Self>,
         key: &ThreadKey,
         lease: &Lease,
         model: Option<&mpsc::Sender<ModelRunStart>>,
     ) -> Result<Option<String>, StartError> {
         let mut threads = lock(&self.threads);
-        if threads.get(key).is_some_and(|thread| thread.is_open(lease)) {
+        let used = self.number();
+        if let Some(thread) = threads.get_mut(key).filter(|thread| thread.is_open(lease)) {
+            thread.used = used;
             return Ok(None);
         }
-        threads.retain(|_, thread| !thread.has_ended());
-        if threads.len() >= self.limits.threads {
-            return Err(StartError::Overloaded);
-        }
-        let name = self.name();
-        let entry = Entry { name: name.clone(), lease: lease.clone(), model: model.cloned() };
+        threads.retain(|other, thread| !thread.has_ended() && other != key);
+        let evicted = self.make_place(&mut threads, &key.principal)?;
+        // The name begins the ids of questions, which an agent must not be able to guess.
+        let random = random_id().map_err(|_| StartError::Overloaded)?;
+        let name = format!("{}-{random}", self.name());
+        let entry = Entry { name: name.clone(), lease: lease.clone(), model: model.cloned(), used };
         threads.insert(key.clone(), entry);
+        drop(threads);
+        if let Some((key, entry)) = evicted {
+            self.evict(key, entry);
+        }
         Ok(Some(name))
     }
 

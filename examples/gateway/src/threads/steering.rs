@@ -1,12 +1,12 @@
 //! Inputs during runs: answers, results of page tools, cancellation, settings of sessions.
 use super::{INTERRUPT, RunKey, Threads, lock};
-use crate::access::Principal;
 use crate::agents::AcpAgents;
 use crate::thread::ThreadKey;
 use agui_bridge::AnswerError;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::id::ToolCallId;
+use http_access::Principal;
 use run_store::RunLog;
 use tokio_util::sync::CancellationToken;
 

@@ -97,7 +97,12 @@ impl Gateway {
     }
 
     /// Starts a gateway without an option for its address.
+    ///
+    /// Authentication is off, unless the settings or the environment configure it.
     pub(crate) async fn listening(mut command: Command) -> Self {
+        if !configures_users(&command) {
+            command.arg("--no-auth");
+        }
         let mut child = command
             .args(["--listen", "127.0.0.1:0"])
             .stdin(Stdio::null())
@@ -203,6 +208,16 @@ impl Gateway {
         soon(async { while self.stderr.recv().await.is_some() {} }).await;
         status
     }
+}
+
+/// Whether a file of settings or a variable is about authentication.
+fn configures_users(command: &Command) -> bool {
+    let mut arguments = command.as_std().get_args();
+    arguments.by_ref().find(|argument| *argument == "--config");
+    let file = arguments.next().and_then(|file| std::fs::read_to_string(file).ok());
+    let mut variables = command.as_std().get_envs();
+    file.is_some_and(|file| file.contains("[auth"))
+        || variables.any(|(name, value)| name == "GATEWAY_TOKEN" && value.is_some())
 }
 
 /// The status and the message of a response that is not a stream.

@@ -3,16 +3,19 @@ use crate::gateway::{command, http, input, soon};
 use crate::run::Run;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::process::Stdio;
 use std::thread;
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpStream;
 use tokio::process::Child;
 
 /// Starts a gateway with a full log to an unwritable standard error; returns its address.
 async fn logging_to(stderr: impl Into<Stdio>) -> (Child, String) {
-    let mut gateway = command(&["--listen", "127.0.0.1:0"]);
+    // A process that cannot log its address gets one.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut gateway = command(&["--no-auth", "--listen", &free.to_string()]);
     let mut child = gateway.env("RUST_LOG", "trace").stderr(stderr).spawn().unwrap();
     let address = match child.stderr.take() {
         Some(stderr) => {
@@ -25,37 +28,17 @@ async fn logging_to(stderr: impl Into<Stdio>) -> (Child, String) {
                 }
             }
         }
-        None => listens(&child).await,
+        None => {
+            soon(async {
+                while TcpStream::connect(free).await.is_err() {
+                    tokio::task::yield_now().await;
+                }
+            })
+            .await;
+            free.to_string()
+        }
     };
     (child, address)
-}
-
-/// Finds the address of a process that cannot log it.
-async fn listens(child: &Child) -> String {
-    let pid = child.id().unwrap();
-    let find = || {
-        let table = fs::read_to_string(format!("/proc/{pid}/net/tcp")).ok()?;
-        let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-        let open: Vec<_> = files
-            .filter_map(|file| Some(fs::read_link(file.ok()?.path()).ok()?.display().to_string()))
-            .collect();
-        table.lines().find_map(|line| {
-            let columns: Vec<_> = line.split_whitespace().collect();
-            let (local, state, inode) = (columns.get(1)?, columns.get(3)?, columns.get(9)?);
-            let is_its = *state == "0A" && open.contains(&format!("socket:[{inode}]"));
-            let port = u16::from_str_radix(local.split_once(':')?.1, 16).ok()?;
-            is_its.then(|| format!("127.0.0.1:{port}"))
-        })
-    };
-    soon(async {
-        loop {
-            if let Some(address) = find() {
-                return address;
-            }
-            tokio::task::yield_now().await;
-        }
-    })
-    .await
 }
 
 /// Runs a word of the demo agent in a gateway without a log, then ends it.

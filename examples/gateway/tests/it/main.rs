@@ -56,6 +56,8 @@ mod permission;
 #[cfg(test)]
 mod plugins;
 #[cfg(test)]
+mod quotas;
+#[cfg(test)]
 mod reading;
 #[cfg(test)]
 #[cfg(target_os = "linux")]

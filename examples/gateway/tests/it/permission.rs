@@ -42,6 +42,8 @@ async fn invalid_answer_is_refused_without_effect() {
     let either = "expected one of `optionId`, `action`, and `cancelled: true`";
     for (path, body, status, message) in [
         ("interrupts/nothing", json!({ "cancelled": true }), 404, "no question has this id"),
+        // Guesses: a number of a thread, and a number in it.
+        ("interrupts/1-int-1", json!({ "cancelled": true }), 404, "no question has this id"),
         ("interrupts/1-int-2", json!({ "cancelled": true }), 404, "no question has this id"),
         ("interrupts/7-int-1", json!({ "cancelled": true }), 404, "no question has this id"),
         (&here, json!({ "optionId": "maybe" }), 400, "does not offer this option"),

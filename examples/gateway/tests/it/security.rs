@@ -1,5 +1,5 @@
 //! Input makes the gateway fetch nothing and hold no more than its limits; secrets are in no log.
-use crate::gateway::{Gateway, http, input, refusal, script, soon};
+use crate::gateway::{Gateway, PROGRAM, http, input, refusal, script, soon};
 use crate::http_agents::{Agent, Does, next};
 use crate::page_tools::{asking, begin, mcp, request, respond};
 use crate::run::Run;
@@ -17,6 +17,41 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::handshake::server::Request;
 use tokio_tungstenite::{accept_async, accept_hdr_async};
+
+/// An agent runs as the same user as the gateway. As root the test needs another user: root can read all processes.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn environment_of_gateway_cannot_be_read() {
+    use std::os::unix::process::CommandExt;
+    let nobody = nix::unistd::geteuid().is_root().then_some(65534);
+    let as_agent = |mut command: std::process::Command| {
+        if let Some(nobody) = nobody {
+            command.uid(nobody).gid(nobody);
+        }
+        command
+    };
+    // The file in the target directory may be below a directory of root.
+    let folder = tempfile::TempDir::new().unwrap();
+    let program = folder.path().join("gateway");
+    std::fs::copy(PROGRAM, &program).unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), open).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.args(["--cwd", "/"]).current_dir("/").env("GATEWAY_TOKEN", "a-secret-of-16-chars");
+    let mut command = tokio::process::Command::from(as_agent(command));
+    command.kill_on_drop(true);
+    let gateway = Gateway::listening(command).await;
+    let id = gateway.child.id().unwrap();
+    for (file, is_readable) in [("environ", false), ("mem", false), ("stat", true)] {
+        let mut read = std::process::Command::new("head");
+        read.args(["-c1", &format!("/proc/{id}/{file}")]).current_dir("/");
+        let output = as_agent(read).output().unwrap();
+        assert_eq!(output.status.success(), is_readable, "{file}: {output:?}");
+    }
+    let mut own = std::process::Command::new("head");
+    own.args(["-c1", "/proc/self/environ"]).current_dir("/");
+    assert!(as_agent(own).output().unwrap().status.success(), "other processes are not affected");
+}
 
 async fn listener() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -47,6 +82,19 @@ async fn links_to_private_addresses_are_refused() {
         "[::ffff:10.0.0.1]",
         "[fd00::1]",
         "[fe80::1]",
+        "[fec0::1]",
+        "[ff02::1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[64:ff9b:1::1]",
+        "[2002:7f00:1::]",
+        "[2001::1]",
+        "198.18.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "metadata.google.internal",
+        "printer.local",
+        "router.home.arpa",
         "localhost",
         "a.localhost",
         "LOCALHOST",
@@ -63,6 +111,16 @@ async fn links_to_private_addresses_are_refused() {
     let mut asked = input("t", "1", "");
     asked["messages"][0]["content"] = json!([image("https://example.com/a.png")]);
     assert_eq!(gateway.run(&asked).await.rest().await.end(), "success");
+    for (run, host) in
+        ["[2606:4700::1111]", "[64:ff9b::808:808]", "8.8.8.8", "local.example", "notlocal"]
+            .into_iter()
+            .enumerate()
+    {
+        let mut asked = input(&format!("public-{run}"), "1", "");
+        asked["runId"] = json!(format!("public-{run}"));
+        asked["messages"][0]["content"] = json!([image(&format!("https://{host}/a.png"))]);
+        assert_eq!(gateway.run(&asked).await.rest().await.end(), "success", "{host}");
+    }
 }
 
 #[tokio::test]

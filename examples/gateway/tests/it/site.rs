@@ -1,17 +1,163 @@
 //! Access to the gateway.
+use crate::gateway::http;
 use crate::gateway::{Gateway, command, input, refusal, soon};
 use crate::run::Run;
-use reqwest::header::{AUTHORIZATION, HOST, ORIGIN};
+use reqwest::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use reqwest::redirect::Policy;
 use serde_json::{Value, json};
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+/// Starts a gateway with authentication as it is by default; returns the URL that it prints.
+async fn start_by_default() -> (Gateway, String) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "[auth]\n").unwrap();
+    let mut gateway = Gateway::demo(&["--config", file.path().to_str().unwrap()]).await;
+    let url = gateway.says("open http://").await["open ".len()..].to_owned();
+    (gateway, url)
+}
+
+/// An agent is a local process too: without the token it cannot answer its own requests.
+#[tokio::test]
+async fn token_of_printed_url_is_needed_on_loopback() {
+    let (gateway, url) = start_by_default().await;
+    let (base, token) = url.split_once("?token=").unwrap();
+    assert_eq!((base, token.len()), (&*gateway.url("/"), 32));
+    let agents = || gateway.client.get(gateway.url("/api/ai/agents"));
+    assert_eq!(soon(agents().send()).await.unwrap().status(), 401);
+    let cancel = json!({ "cancelled": true });
+    assert_eq!(gateway.post("interrupts/1-int-1", &cancel).await.0, 401);
+    assert_eq!(soon(agents().bearer_auth(token).send()).await.unwrap().status(), 200);
+    let (other, other_url) = start_by_default().await;
+    assert!(!other_url.contains(token), "each start has a token of its own");
+    let foreign = other.client.get(other.url("/api/ai/agents")).bearer_auth(token);
+    assert_eq!(soon(foreign.send()).await.unwrap().status(), 401);
+}
+
+#[tokio::test]
+async fn token_of_url_is_exchanged_for_cookie() {
+    let (gateway, url) = start_by_default().await;
+    let client = http().redirect(Policy::none()).build().unwrap();
+    let response = soon(client.get(&url).send()).await.unwrap();
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["location"]),
+        (303, &"/".parse().unwrap())
+    );
+    assert_eq!(response.headers()["referrer-policy"], "no-referrer");
+    let cookie = response.headers()["set-cookie"].to_str().unwrap().to_owned();
+    let (pair, attributes) = cookie.split_once(';').unwrap();
+    assert_eq!(attributes, " Path=/; HttpOnly; SameSite=Strict");
+    assert!(!pair.contains(url.split_once("token=").unwrap().1), "the cookie is not the token");
+    let agents = |cookie: &str| client.get(gateway.url("/api/ai/agents")).header(COOKIE, cookie);
+    let many = format!("other=1; {pair}; third=3");
+    for (cookie, status) in
+        [(pair, 200), (&*many, 200), (&pair[..pair.len() - 1], 401), ("a=b", 401)]
+    {
+        assert_eq!(soon(agents(cookie).send()).await.unwrap().status(), status, "{cookie}");
+    }
+    let wrong = soon(client.get(gateway.url("/?token=wrong")).send()).await.unwrap();
+    assert_eq!(wrong.status(), 303);
+    assert!(!wrong.headers().contains_key("set-cookie"));
+    for site in ["cross-site", "same-site"] {
+        let embedded = agents(pair).header("sec-fetch-site", site);
+        assert_eq!(soon(embedded.send()).await.unwrap().status(), 403, "{site}");
+    }
+    let own = soon(agents(pair).header("sec-fetch-site", "same-origin").send()).await.unwrap();
+    assert_eq!(own.status(), 200);
+    for (header, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("cache-control", "no-store"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ] {
+        assert_eq!(own.headers()[header], value, "{header}");
+    }
+}
+
+#[tokio::test]
+async fn missing_authentication_is_announced() {
+    let mut child = command(&["--no-auth", "--listen", "127.0.0.1:0"]);
+    let mut child = child.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let first = soon(lines.next_line()).await.unwrap().unwrap();
+    assert!(first.starts_with("WARNING: --no-auth: all users and programs"), "{first}");
+}
+
+#[tokio::test]
+async fn wrong_tokens_are_limited() {
+    // The one with a token that can be guessed refuses even the right one for a while.
+    for (token, status) in [("short", 429), ("a-token-that-nothing-guesses", 200)] {
+        let mut gateway = Gateway::with_environment(&[("GATEWAY_TOKEN", token)]).await;
+        let with = |token: &str| {
+            soon(gateway.client.get(gateway.url("/api/ai/agents")).bearer_auth(token).send())
+        };
+        assert_eq!(with(token).await.unwrap().status(), 200);
+        for _ in 0..8 {
+            assert_eq!(with("wrong").await.unwrap().status(), 401);
+        }
+        let refused = with("wrong").await.unwrap();
+        assert_eq!(refused.status(), 429);
+        let wait: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!((1..=10).contains(&wait), "{wait}");
+        assert_eq!(with(token).await.unwrap().status(), status);
+        let logged = gateway.says("invalid token").await;
+        assert!(logged.contains("127.0.0.1") && !logged.contains("wrong"), "{logged}");
+    }
+}
+
+/// The authority of HTTP/2 takes the place of the `Host` header.
+#[tokio::test]
+async fn http2_requests_are_accepted() {
+    let gateway = Gateway::demo(&[]).await;
+    let client = http().http2_prior_knowledge().build().unwrap();
+    let response = soon(client.get(gateway.url("/api/ai/agents")).send()).await.unwrap();
+    assert_eq!((response.status().as_u16(), response.version()), (200, reqwest::Version::HTTP_2));
+    let port = gateway.address.rsplit_once(':').unwrap().1;
+    let address = gateway.address.parse().unwrap();
+    let client = http().http2_prior_knowledge().resolve("other.example", address).build().unwrap();
+    let url = format!("http://other.example:{port}/api/ai/agents");
+    assert_eq!(soon(client.get(url).send()).await.unwrap().status(), 403);
+}
+
+#[tokio::test]
+async fn requests_of_user_are_limited() {
+    let settings =
+        "[limits]\nrequests-a-minute = 3\n[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
+    let gateway = Gateway::configured(settings).await;
+    let with = |token: &str| {
+        soon(gateway.client.get(gateway.url("/api/ai/agents")).bearer_auth(token).send())
+    };
+    for _ in 0..3 {
+        assert_eq!(with("a-secret").await.unwrap().status(), 200);
+    }
+    let refused = with("a-secret").await.unwrap();
+    assert!(refused.headers().contains_key("retry-after"));
+    let (status, error) = refusal(refused).await;
+    assert_eq!(status, 429);
+    assert!(error.starts_with("more than 3 requests in a minute; try again in "), "{error}");
+    assert_eq!(with("b-secret").await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn streams_of_user_are_limited() {
+    // A quarter of four.
+    let settings = "permission = 'ask-in-stream'\n[limits]\nconnections = 4\n\
+                    [auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
+    let gateway = Gateway::configured(settings).await;
+    let chat = |run: &str, token: &str| {
+        let request = gateway.client.post(gateway.url("/api/ai/chat")).bearer_auth(token);
+        soon(request.json(&input("t", run, "permission")).send())
+    };
+    let mut run = Run::new(&input("t", "1", "permission"), chat("1", "a-secret").await.unwrap());
+    run.until_asked().await;
+    assert_eq!(chat("2", "a-secret").await.unwrap().status(), 429);
+    assert_eq!(chat("1", "b-secret").await.unwrap().status(), 200);
+}
 
 const TOKENS: &str =
     "permission = 'ask-in-stream'\n[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
 
 #[tokio::test]
 async fn requests_without_token_are_refused() {
-    let gateway = Gateway::configured(TOKENS).await;
-    let post = |path: &str| gateway.client.post(gateway.url(path)).json(&input("t", "1", "hello"));
-    let get = |path: &str| gateway.client.get(gateway.url(path));
     for authorization in [
         None,
         Some("Bearer "),
@@ -19,6 +165,11 @@ async fn requests_without_token_are_refused() {
         Some("Bearer a-secret2"),
         Some("Basic a-secret"),
     ] {
+        // One for each, as invalid tokens are limited.
+        let gateway = Gateway::configured(TOKENS).await;
+        let post =
+            |path: &str| gateway.client.post(gateway.url(path)).json(&input("t", "1", "hello"));
+        let get = |path: &str| gateway.client.get(gateway.url(path));
         for request in [
             post("/api/ai/chat"),
             post("/api/ai/agents/demo/chat"),
@@ -37,10 +188,13 @@ async fn requests_without_token_are_refused() {
             assert_eq!((status.as_u16(), &*said), (401, "a bearer token is needed"));
         }
     }
+    let gateway = Gateway::configured(TOKENS).await;
+    let get = |path: &str| gateway.client.get(gateway.url(path));
     for path in ["/", "/assets/main.js", "/healthz"] {
         assert_eq!(soon(get(path).send()).await.unwrap().status(), 200, "{path}");
     }
-    let request = post("/api/ai/chat").header(AUTHORIZATION, "bearer a-secret");
+    let chat = gateway.client.post(gateway.url("/api/ai/chat")).json(&input("t", "1", "hello"));
+    let request = chat.header(AUTHORIZATION, "bearer a-secret");
     let run = Run::new(&input("t", "1", "hello"), soon(request.send()).await.unwrap());
     assert_eq!(run.rest().await.end(), "success");
 }
@@ -125,6 +279,15 @@ async fn public_address_needs_users() {
     let expected =
         "gateway: --listen: others can reach 0.0.0.0:0: set auth.tokens or auth.trusted-header\n";
     assert_eq!(said, expected);
+    let mut short = command(&["--listen", "0.0.0.0:0"]);
+    let short = soon(short.env("GATEWAY_TOKEN", "fifteen-letters").output()).await.unwrap();
+    let said = String::from_utf8(short.stderr).unwrap();
+    let expected = "gateway: auth.tokens.user: expected at least 16 characters, got fewer";
+    assert!(said.starts_with(expected), "{said}");
+    let mut off = command(&["--listen", "127.0.0.1:0", "--no-auth"]);
+    let off = soon(off.env("GATEWAY_TOKEN", "fifteen-letters").output()).await.unwrap();
+    let said = String::from_utf8(off.stderr).unwrap();
+    assert!(said.starts_with("gateway: auth.required: expected true with auth.tokens"), "{said}");
 }
 
 #[tokio::test]

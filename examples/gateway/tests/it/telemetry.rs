@@ -1,9 +1,10 @@
 //! Telemetry of runs: spans from the request to the question, and metrics.
 use crate::collector::{Collector, Trace, attributes};
 use crate::doors::Chat;
-use crate::gateway::{Gateway, command, input, soon};
+use crate::gateway::{Gateway, command, http, input, soon};
 use crate::hybrid::{Endpoint, chunks, delta};
 use crate::interrupts::Asked;
+use crate::run::Run;
 use axum::http::StatusCode;
 use nix::sys::signal::Signal::SIGTERM;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Attribute;
@@ -16,7 +17,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
+use std::process::Stdio;
 use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::runtime::Runtime;
 
 /// A span of the caller.
@@ -352,7 +355,7 @@ fn invalid_variable_is_logged() {
         // The gateway cannot listen, and ends.
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap().to_string();
-        let mut gateway = command(&["--listen", &address]);
+        let mut gateway = command(&["--no-auth", "--listen", &address]);
         gateway.envs(exporting(NO_COLLECTOR)).envs(variables.iter().copied());
         gateway.env("RUST_LOG", level);
         let output = Runtime::new().unwrap().block_on(async { soon(gateway.output()).await });
@@ -365,6 +368,40 @@ fn invalid_variable_is_logged() {
             (None, []) => {}
             _ => panic!("{variables:?} {level}: {said}"),
         }
+    }
+}
+
+#[tokio::test]
+async fn unusable_collector_does_not_stop_gateway() {
+    for (name, value, why) in [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317", "invalid collector URL"),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", "/nowhere/ca.pem", "OTEL_EXPORTER_OTLP_CERTIFICATE"),
+    ] {
+        let https = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://127.0.0.1:9");
+        let both = [("OTEL_TRACES_EXPORTER", "otlp"), ("OTEL_METRICS_EXPORTER", "otlp")];
+        let mut command = command(&[]);
+        command.envs(both).env(name, value).stderr(Stdio::piped());
+        if name.ends_with("CERTIFICATE") {
+            command.envs([https]);
+        }
+        let mut child = command.args(["--no-auth", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut log = Vec::new();
+        let address = loop {
+            let line = soon(lines.next_line()).await.unwrap().expect("it has ended");
+            if let Some(address) = line.strip_prefix("listening on ") {
+                break address.to_owned();
+            }
+            log.push(line);
+        };
+        let told: Vec<_> = log.iter().filter(|line| line.contains("telemetry")).collect();
+        let [told] = told[..] else { panic!("{log:?}") };
+        assert!(told.contains(why) && told.ends_with("no spans and no metrics are sent"), "{told}");
+        let input = input("t", "1", "hello");
+        let chat = http().build().unwrap().post(format!("{address}/api/ai/chat")).json(&input);
+        let run = Run::new(&input, soon(chat.send()).await.unwrap()).rest().await;
+        assert_eq!(run.end(), "success");
+        child.start_kill().unwrap();
     }
 }
 

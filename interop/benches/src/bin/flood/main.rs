@@ -33,7 +33,7 @@ fn compare(gateway: &str) {
     let own = std::env::current_exe().expect("the path of this program");
     let own = own.to_str().expect("a path in UTF-8");
     let agent = format!("{own} agent");
-    let served = [gateway, "--listen", "127.0.0.1:0", "--agent", &agent];
+    let served = [gateway, "--no-auth", "--listen", "127.0.0.1:0", "--agent", &agent];
     let off: &[_] = &[("OTEL_SDK_DISABLED", "true"), ("GATEWAY_TELEMETRY_TIMELINE", "false")];
     let mut programs = [
         Program::start("relay", &[own, "relay", own, "agent"], &[], "text"),

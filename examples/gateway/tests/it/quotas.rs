@@ -1,0 +1,120 @@
+//! Limits of threads, runs and bytes, and the share of one user.
+use crate::gateway::{Gateway, input, refusal, soon};
+use crate::run::Run;
+use futures::{SinkExt, StreamExt};
+use reqwest::Response;
+use serde_json::Value;
+use tokio_tungstenite::tungstenite::Message;
+
+const USERS: &str = "[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
+
+async fn send(gateway: &Gateway, token: &str, input: &Value) -> Response {
+    let request = gateway.client.post(gateway.url("/api/ai/chat")).bearer_auth(token);
+    soon(request.json(input).send()).await.unwrap()
+}
+
+/// A run that succeeds.
+async fn works(gateway: &Gateway, token: &str, thread: &str, run: &str) {
+    let input = input(thread, run, "hello");
+    let told = Run::new(&input, send(gateway, token, &input).await).rest().await;
+    assert_eq!(told.end(), "success", "{token} {thread}");
+}
+
+/// A run that waits for an answer in the stream.
+async fn waits(gateway: &Gateway, token: &str, thread: &str, run: &str) -> Run {
+    let input = input(thread, run, "permission");
+    let mut run = Run::new(&input, send(gateway, token, &input).await);
+    run.until_asked().await;
+    run
+}
+
+async fn is_refused(gateway: &Gateway, token: &str, input: &Value, status: u16, why: &str) {
+    let response = send(gateway, token, input).await;
+    assert_eq!(response.headers().get("retry-after").map(|wait| wait.to_str().unwrap()), Some("5"));
+    let (got, said) = refusal(response).await;
+    assert_eq!(got, status, "{said}");
+    assert!(said.contains(why), "{said}");
+}
+
+#[tokio::test]
+async fn user_fills_a_quarter_of_threads() {
+    let settings = format!("permission = 'ask-in-stream'\n[limits]\nthreads = 8\n{USERS}");
+    let gateway = Gateway::configured(&settings).await;
+    // Idle threads are closed one after another.
+    for number in 0..10 {
+        works(&gateway, "a-secret", &format!("t{number}"), &number.to_string()).await;
+    }
+    let _first = waits(&gateway, "a-secret", "first", "first").await;
+    let _second = waits(&gateway, "a-secret", "second", "second").await;
+    let third = input("third", "third", "hello");
+    is_refused(&gateway, "a-secret", &third, 429, "2 threads of yours are active").await;
+    works(&gateway, "b-secret", "t", "1").await;
+}
+
+#[tokio::test]
+async fn threads_are_limited() {
+    let settings = "permission = 'ask-in-stream'\n[limits]\nthreads = 2";
+    let gateway = Gateway::configured(settings).await;
+    let _first = waits(&gateway, "", "first", "first").await;
+    for number in 0..3 {
+        works(&gateway, "", &format!("t{number}"), &number.to_string()).await;
+    }
+    let _second = waits(&gateway, "", "second", "second").await;
+    let third = input("third", "third", "hello");
+    is_refused(&gateway, "", &third, 503, "too many threads are open").await;
+}
+
+#[tokio::test]
+async fn user_fills_a_quarter_of_runs() {
+    let settings = format!("permission = 'ask-in-stream'\n[limits]\nruns = 4\n{USERS}");
+    let gateway = Gateway::configured(&settings).await;
+    for number in 0..3 {
+        works(&gateway, "b-secret", "t", &number.to_string()).await;
+    }
+    let _waiting = waits(&gateway, "a-secret", "t", "first").await;
+    let next = input("other", "next", "hello");
+    is_refused(&gateway, "a-secret", &next, 429, "1 runs of yours are active").await;
+    works(&gateway, "b-secret", "t", "4").await;
+}
+
+#[tokio::test]
+async fn inputs_count_as_kept_bytes() {
+    // The events of the runs are far below the limit.
+    let gateway = Gateway::configured("[limits]\nkept-bytes = 1000000").await;
+    let large = input("t", "large", &format!("hello {}", "x".repeat(300_000)));
+    let told = Run::new(&large, send(&gateway, "", &large).await).rest().await;
+    assert_eq!(told.end(), "success");
+    works(&gateway, "", "other", "small").await;
+    assert_eq!(gateway.follow("large", None).await.status(), 404);
+    works(&gateway, "", "another", "next").await;
+    assert_eq!(gateway.follow("small", None).await.status(), 200);
+}
+
+#[tokio::test]
+async fn long_ids_are_refused() {
+    let gateway = Gateway::demo(&[]).await;
+    let (fits, long) = ("i".repeat(1024), "i".repeat(1025));
+    works(&gateway, "", &fits, &fits).await;
+    for (thread, run, why) in [(&*long, "1", "threadId: "), ("t", &*long, "runId: ")] {
+        let (status, said) = refusal(send(&gateway, "", &input(thread, run, "hello")).await).await;
+        assert_eq!(
+            (status.as_u16(), said),
+            (400, format!("{why}expected at most 1024 bytes, got 1025"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn websocket_messages_are_limited() {
+    let gateway = Gateway::demo(&[]).await;
+    let url = format!("ws://{}/api/ai/ws", gateway.address);
+    let (mut socket, _) = soon(tokio_tungstenite::connect_async(url)).await.unwrap();
+    let message = |length: usize| Message::text(" ".repeat(length));
+    soon(socket.send(message(1024 * 1024))).await.unwrap();
+    let answer = soon(socket.next()).await.unwrap().unwrap();
+    assert!(answer.to_text().unwrap().contains("error"), "{answer}");
+    // The connection may end before all of it was sent.
+    let _sent = soon(socket.send(message(1024 * 1024 + 1))).await;
+    let end = soon(socket.next()).await;
+    assert!(!matches!(end, Some(Ok(Message::Text(_)))), "{end:?}");
+}

@@ -1,0 +1,118 @@
+//! The users and the site of one server.
+use crate::failures::Failures;
+use crate::layers::Refused;
+use crate::quotas::{AtWork, Quotas, UserLimits};
+use crate::site::Site;
+use crate::users::{AuthSettings, Credentials, MIN_TOKEN, Principal, Users};
+use crate::{Connection, Secret, SiteSettings};
+use axum::http::request::Parts;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Instant;
+use tower_http::cors::CorsLayer;
+
+/// The users and the site of one server.
+#[derive(Debug)]
+pub struct Access {
+    pub(crate) site: Site,
+    pub(crate) users: Users,
+    failures: Failures,
+    quotas: Quotas,
+}
+
+/// The settings of access cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AccessError {
+    /// A listener beyond loopback without users.
+    #[error("--listen: others can reach {0}: set auth.tokens or auth.trusted-header")]
+    Open(SocketAddr),
+    /// Users, and no authentication.
+    #[error(
+        "auth.required: expected true with auth.tokens or auth.trusted-header, got false (--no-auth)"
+    )]
+    Contradiction,
+    /// An empty token.
+    #[error("auth.tokens.{0}: expected a token, got an empty one")]
+    EmptyToken(String),
+    /// A token that can be guessed, on a listener beyond loopback.
+    #[error(
+        "auth.tokens.{0}: expected at least {MIN_TOKEN} characters, got fewer; `openssl rand -hex 16` prints a token"
+    )]
+    ShortToken(String),
+    /// Not a name of a header.
+    #[error("auth.trusted-header: `{0}` is no name of a header")]
+    Header(String),
+    /// Not an origin.
+    #[error("site.origins: expected scheme://host, got `{0}`")]
+    Origin(String),
+    /// The system provides no random numbers.
+    #[error("cannot generate a token: {0}")]
+    Random(String),
+}
+
+impl Access {
+    /// Returns the access to a server on this address. The token is the generated one, unless users are configured or
+    /// authentication is not required.
+    ///
+    /// # Errors
+    /// The settings cannot be used.
+    pub fn new(
+        site: &SiteSettings,
+        auth: &AuthSettings,
+        limits: UserLimits,
+        listen: SocketAddr,
+    ) -> Result<(Self, Option<Secret>), AccessError> {
+        let (users, token) = Users::new(auth, listen)?;
+        let (failures, quotas) = (Failures::default(), Quotas::new(limits));
+        Ok((Self { site: Site::new(site)?, users, failures, quotas }, token))
+    }
+
+    /// Returns the cross-origin rules.
+    pub fn cors(&self) -> CorsLayer {
+        self.site.cors()
+    }
+
+    /// Returns the user of a request, and counts the request.
+    pub(crate) fn admit(&self, request: &Parts) -> Result<(Principal, AtWork), Refused> {
+        if Site::is_embedded(request) {
+            return Err(Refused::foreign("pages of other sites may not use this gateway"));
+        }
+        let connection = request.extensions.get::<Connection>();
+        let address = connection.map(|connection| connection.peer().ip());
+        let credentials = self.attempt(address, || self.users.credentials(&request.headers))?;
+        let user = match credentials {
+            Credentials::Valid(user) => user,
+            Credentials::Missing | Credentials::Invalid => return Err(Refused::unknown()),
+        };
+        if let Some(connection) = connection {
+            connection.authenticated();
+        }
+        let at_work = self.quotas.begin(&user, connection.cloned(), Instant::now());
+        Ok((user, at_work.map_err(|over| Refused::later(&over, over.wait))?))
+    }
+
+    /// Checks credentials, unless their sender has to wait. A valid token that cannot be guessed is always accepted, so that
+    /// other processes of the same address cannot lock its user out.
+    pub(crate) fn attempt(
+        &self,
+        address: Option<IpAddr>,
+        check: impl FnOnce() -> Credentials,
+    ) -> Result<Credentials, Refused> {
+        let now = Instant::now();
+        let wait = self.failures.wait(address, now);
+        let credentials = match wait {
+            Some(_) if self.users.is_guessable => Credentials::Invalid,
+            _ => check(),
+        };
+        if credentials == Credentials::Invalid {
+            if self.failures.count(address, now) {
+                let address = address.map(|address| address.to_string()).unwrap_or_default();
+                tracing::warn!(address, "a request with an invalid token was refused");
+            }
+            if let Some(wait) = wait {
+                return Err(Refused::later(&"too many invalid tokens", wait));
+            }
+        }
+        Ok(credentials)
+    }
+}

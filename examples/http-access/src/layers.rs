@@ -1,0 +1,134 @@
+//! The layers of a router.
+use crate::Connection;
+use crate::access::Access;
+use crate::connection::Held;
+use crate::users::{self, Credentials};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use percent_encoding::percent_decode_str;
+use serde_json::json;
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Prefix of the query with which [`sign_in`] is called.
+const TOKEN_QUERY: &str = "token=";
+
+/// Headers of responses of the API. A browser gives such a response only to pages of the same origin.
+///
+/// Spec: [Cross-Origin-Resource-Policy](https://fetch.spec.whatwg.org/#cross-origin-resource-policy-header)
+const API_HEADERS: [(HeaderName, &str); 2] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// A request that is refused: the response is JSON with an `error`.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    status: StatusCode,
+    message: String,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Refused {
+    pub(crate) fn foreign(message: &str) -> Self {
+        Self { status: StatusCode::FORBIDDEN, message: message.to_owned(), header: None }
+    }
+
+    /// There are no valid credentials.
+    ///
+    /// Spec: [RFC 6750, section 3](https://www.rfc-editor.org/rfc/rfc6750#section-3)
+    pub(crate) fn unknown() -> Self {
+        let scheme = (header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        let message = "a bearer token is needed".to_owned();
+        Self { status: StatusCode::UNAUTHORIZED, message, header: Some(scheme) }
+    }
+
+    /// A limit is reached. The caller may repeat the request after `wait`.
+    pub(crate) fn later(why: &impl Display, wait: Duration) -> Self {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let message = format!("{why}; try again in {seconds} s");
+        let header = Some((header::RETRY_AFTER, HeaderValue::from(seconds)));
+        Self { status: StatusCode::TOO_MANY_REQUESTS, message, header }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(json!({ "error": self.message }))).into_response();
+        response.headers_mut().extend(self.header);
+        response
+    }
+}
+
+/// Refuses requests for other hosts, and of pages of other sites. For all routes.
+pub async fn check_site(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    match access.site.refusal(&parts) {
+        Some(why) => Refused::foreign(why).into_response(),
+        None => next.run(Request::from_parts(parts, body)).await,
+    }
+}
+
+/// Refuses requests without valid credentials, and those over a limit of their user. Others carry a
+/// [`Principal`](crate::Principal) and an [`AtWork`](crate::AtWork) from here on. A handler that answers before its work
+/// is done keeps a copy of the latter.
+pub async fn authenticate(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let mut response = match access.admit(&parts) {
+        Ok((user, at_work)) => {
+            parts.extensions.insert(user);
+            parts.extensions.insert(at_work.clone());
+            let response = next.run(Request::from_parts(parts, body)).await;
+            response.map(|body| Body::new(Held::new(body, at_work)))
+        }
+        Err(refused) => refused.into_response(),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in API_HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Exchanges the token of `?token=…` for a cookie, and redirects to the page without the query. For the route of the page.
+///
+/// Scripts cannot read the cookie, and browsers do not send it with requests of other sites.
+///
+/// Spec: [RFC 6265bis, `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7)
+pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let token = query.split('&').find_map(|pair| pair.strip_prefix(TOKEN_QUERY));
+    let Some(token) = token else { return next.run(request).await };
+    let token = percent_decode_str(token).collect::<Vec<_>>();
+    let address = request.extensions().get::<Connection>().map(|it| it.peer().ip());
+    let check = || access.users.with_token(&token).map_or(Credentials::Invalid, Credentials::Valid);
+    let response = match access.attempt(address, check) {
+        Ok(Credentials::Valid(_)) => {
+            let (name, value) = (users::cookie_name(request.headers()), users::cookie(&token));
+            let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict");
+            let headers = [(header::LOCATION, request.uri().path()), (header::SET_COOKIE, &cookie)];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        // The page without its token asks for one.
+        Ok(_) => {
+            (StatusCode::SEE_OTHER, [(header::LOCATION, request.uri().path())]).into_response()
+        }
+        Err(refused) => refused.into_response(),
+    };
+    let private = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
+    (private, response).into_response()
+}

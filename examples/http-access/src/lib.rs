@@ -1,0 +1,50 @@
+//! Access to an HTTP server that runs agents: its users, pages of other sites, and limits of connections and requests.
+//!
+//! [`Access`] is one object for three layers of an axum router: [`check_site`] for all routes, [`sign_in`] for the page,
+//! and [`authenticate`] for the API. [`serve`] accepts the connections. The handlers of the API get a [`Principal`].
+//!
+//! ```
+//! use axum::routing::get;
+//! use axum::{Extension, Router, middleware::from_fn_with_state};
+//! use http_access::{Access, AuthSettings, Principal, SiteSettings, UserLimits};
+//! use http_access::{authenticate, check_site, sign_in};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> Result<(), http_access::AccessError> {
+//! let listen = ([127, 0, 0, 1], 8080).into();
+//! let limits = UserLimits { at_work: 64, a_minute: 1200 };
+//! let (site, auth) = (SiteSettings::default(), AuthSettings::default());
+//! let (access, token) = Access::new(&site, &auth, limits, listen)?;
+//! // Without a token in the settings, one is generated for this start.
+//! assert!(token.is_some());
+//! let access = Arc::new(access);
+//! let name = async |Extension(user): Extension<Principal>| user.as_str().to_owned();
+//! let api = Router::new()
+//!     .route("/api/name", get(name))
+//!     .route_layer(from_fn_with_state(access.clone(), authenticate));
+//! let page = Router::new()
+//!     .route("/", get(async || "the page"))
+//!     .route_layer(from_fn_with_state(access.clone(), sign_in));
+//! let router: Router = api.merge(page).layer(from_fn_with_state(access, check_site));
+//! # Ok(())
+//! # }
+//! ```
+
+mod access;
+mod connection;
+mod failures;
+mod layers;
+mod quotas;
+mod secret;
+mod serve;
+mod site;
+mod users;
+
+pub use access::{Access, AccessError};
+pub use connection::{BodyTimeout, Connection};
+pub use layers::{authenticate, check_site, sign_in};
+pub use quotas::{AtWork, UserLimits};
+pub use secret::Secret;
+pub use serve::{ConnectionLimits, serve};
+pub use site::SiteSettings;
+pub use users::{AuthSettings, MIN_TOKEN, Principal};

@@ -1,0 +1,148 @@
+//! Accepting connections, with limits of their number and their time.
+use crate::connection::{Connections, Held, Open, Timed};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use std::convert::Infallible;
+use std::io::ErrorKind;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+use tokio_io_timeout::TimeoutStream;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+
+/// Wait after an error of the system, such as too many open files.
+const ACCEPT_WAIT: Duration = Duration::from_millis(100);
+
+/// Interval of the pings by which a lost HTTP/2 client is noticed, and the time to answer one.
+const PING_TIME: Duration = Duration::from_secs(20);
+
+/// Open files that a connection may need: its own, and one of its work.
+#[cfg(unix)]
+const FILES_EACH: usize = 2;
+
+/// Limits of connections.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionLimits {
+    /// Connections. A connection without a request is closed in favour of a new one.
+    pub connections: usize,
+    /// Connections on which no request was authenticated. The oldest is closed in favour of a new one.
+    pub strangers: usize,
+    /// Time until the headers of the first request are complete.
+    pub header: Duration,
+    /// Time until the body of a request is complete.
+    pub body: Duration,
+    /// Time until the headers of a further request are complete.
+    pub idle: Duration,
+    /// Time that the client may take to read the data that was sent.
+    pub write: Duration,
+}
+
+impl ConnectionLimits {
+    /// Returns limits that fit into the number of files that this process may open.
+    #[must_use]
+    pub fn within_open_files(self) -> Self {
+        #[cfg(unix)]
+        if let Ok((files, _)) =
+            nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)
+        {
+            let most = usize::try_from(files).unwrap_or(usize::MAX) / FILES_EACH;
+            let connections = self.connections.min(most.max(1));
+            let strangers = self.strangers.min((connections / 2).max(1));
+            return Self { connections, strangers, ..self };
+        }
+        self
+    }
+}
+
+/// Serves HTTP/1.1 and HTTP/2 until `ending` is cancelled and the requests at work have ended.
+///
+/// Requests carry a [`Connection`](crate::Connection).
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    ending: CancellationToken,
+) {
+    let connections = Arc::new(Connections::new(limits.connections, limits.strangers));
+    let tasks = TaskTracker::new();
+    loop {
+        let accepted = tokio::select! {
+            () = ending.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let Some(open) = connections.enter(peer) else { continue };
+                tasks.spawn(drive(stream, open, router.clone(), limits, ending.clone()));
+            }
+            Err(error) if is_of_client(error.kind()) => {}
+            Err(error) => {
+                tracing::error!(%error, "cannot accept a connection");
+                sleep(ACCEPT_WAIT).await;
+            }
+        }
+    }
+    drop(listener);
+    tasks.close();
+    tasks.wait().await;
+}
+
+/// Whether an error is about the connection that was to be accepted.
+fn is_of_client(error: ErrorKind) -> bool {
+    use ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error, ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+/// Serves one connection.
+async fn drive(
+    stream: TcpStream,
+    open: Arc<Open>,
+    router: Router,
+    limits: ConnectionLimits,
+    ending: CancellationToken,
+) {
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(limits.write));
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new());
+    let http2 = &mut builder.http2();
+    http2.timer(TokioTimer::new()).keep_alive_interval(PING_TIME).keep_alive_timeout(PING_TIME);
+    let service = service_fn(|request: Request<Incoming>| {
+        let (connection, router) = (open.begin(), router.clone());
+        let mut request = request.map(|body| Body::new(Timed::new(body, limits.body)));
+        request.extensions_mut().insert(connection.clone());
+        async move {
+            let response = router.oneshot(request).await?;
+            Ok::<_, Infallible>(response.map(|body| Held::new(body, connection)))
+        }
+    });
+    let io = TokioIo::new(Box::pin(stream));
+    let mut serving = pin!(builder.serve_connection_with_upgrades(io, service));
+    let mut idle = pin!(open.is_idle(limits.header, limits.idle));
+    let mut is_ending = false;
+    loop {
+        tokio::select! {
+            served = serving.as_mut() => {
+                if let Err(error) = served {
+                    tracing::debug!(error, "a connection has ended");
+                }
+                return;
+            }
+            () = open.evicted.cancelled() => return,
+            () = &mut idle => return,
+            () = ending.cancelled(), if !is_ending => {
+                is_ending = true;
+                serving.as_mut().graceful_shutdown();
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Hosts and origins: the pages that may use the server.
+use crate::AccessError;
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::http::{HeaderName, HeaderValue, Method, header};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::time::Duration;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+/// How long a browser may remember the permissions of pages of other sites.
+const CORS_TIME: Duration = Duration::from_secs(600);
+
+/// The site of a server.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SiteSettings {
+    /// Names accepted in `Host`, beside addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// Other sites whose pages may use the server, such as `https://app.example`.
+    pub origins: Vec<String>,
+    /// The URL of the server for agents, such as `http://gateway.internal:8787`. The default is its own address.
+    pub agents_url: Option<String>,
+}
+
+/// The rules of the site.
+#[derive(Debug)]
+pub(crate) struct Site {
+    hosts: Vec<String>,
+    origins: Vec<HeaderValue>,
+}
+
+impl Site {
+    pub(crate) fn new(settings: &SiteSettings) -> Result<Self, AccessError> {
+        let origin = |origin: &String| {
+            let is_origin = origin.split_once("://").is_some_and(|(_, host)| !host.contains('/'));
+            let value = HeaderValue::from_str(origin).ok().filter(|_| is_origin);
+            value.ok_or_else(|| AccessError::Origin(origin.clone()))
+        };
+        let origins = settings.origins.iter().map(origin).collect::<Result<_, _>>()?;
+        Ok(Self { hosts: settings.hosts.clone(), origins })
+    }
+
+    /// Returns the cross-origin rules: only pages of the configured sites may read responses.
+    pub(crate) fn cors(&self) -> CorsLayer {
+        CorsLayer::new()
+            .allow_origin(AllowOrigin::list(self.origins.iter().cloned()))
+            .allow_methods([Method::DELETE, Method::GET, Method::POST])
+            .allow_headers([
+                header::AUTHORIZATION,
+                header::CONTENT_TYPE,
+                HeaderName::from_static("last-event-id"),
+                HeaderName::from_static("traceparent"),
+                HeaderName::from_static("tracestate"),
+            ])
+            .max_age(CORS_TIME)
+    }
+
+    /// Returns why a request is refused, if it is: a page of another site sent it, or a name was rebound to this address.
+    ///
+    /// Spec: [RFC 9113, section 8.3.1](https://www.rfc-editor.org/rfc/rfc9113#section-8.3.1), for the authority of HTTP/2.
+    pub(crate) fn refusal(&self, request: &Parts) -> Option<&'static str> {
+        let text = |name| request.headers.get(name).and_then(|value| value.to_str().ok());
+        let authority = request.uri.authority().map(Authority::as_str);
+        let host = text(header::HOST).or(authority).unwrap_or_default();
+        if !host.parse().is_ok_and(|host| self.is_own(&host)) {
+            return Some("the Host header must be an address, localhost, or one of site.hosts");
+        }
+        let origin = request.headers.get(header::ORIGIN)?;
+        let is_own = origin
+            .to_str()
+            .is_ok_and(|origin| origin.split_once("://").is_some_and(|(_, origin)| origin == host));
+        (!is_own && !self.origins.contains(origin))
+            .then_some("pages of other sites may not use this gateway")
+    }
+
+    /// Returns whether a browser sent the request for a page of another site that did not name itself, as for an image.
+    ///
+    /// Spec: [Fetch metadata](https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header)
+    pub(crate) fn is_embedded(request: &Parts) -> bool {
+        let site = request.headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+        let is_foreign = matches!(site, Some(b"cross-site" | b"same-site"));
+        is_foreign && !request.headers.contains_key(header::ORIGIN)
+    }
+
+    fn is_own(&self, host: &Authority) -> bool {
+        let name = host.host();
+        name == "localhost"
+            || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+            || self.hosts.iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+}

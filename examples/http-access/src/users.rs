@@ -1,0 +1,225 @@
+//! Users and their credentials: a bearer token, a cookie in its place, or a header of a proxy.
+use crate::{AccessError, Secret};
+use axum::http::{HeaderMap, HeaderName, header};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use subtle::ConstantTimeEq;
+
+/// Minimum number of characters of a token, unless the listener is on loopback.
+pub const MIN_TOKEN: usize = 16;
+
+/// Bytes of a generated token.
+const GENERATED: usize = 16;
+
+/// User of a generated token.
+const GENERATED_USER: &str = "user";
+
+/// Separates the digest of a cookie from that of its token.
+const COOKIE_DOMAIN: &[u8] = b"http-access cookie\0";
+
+/// A user. The empty name is that of all callers of a server without authentication.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Principal(Arc<str>);
+
+impl From<&str> for Principal {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl Principal {
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Authentication of users.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AuthSettings {
+    /// Whether callers need credentials. Without `tokens` and `trusted_header`, a token is generated at each start.
+    pub required: bool,
+    /// A bearer token for each name.
+    pub tokens: BTreeMap<String, Secret>,
+    /// A header in which a proxy names the user. The proxy has to remove it from requests of clients.
+    pub trusted_header: Option<String>,
+}
+
+impl Default for AuthSettings {
+    fn default() -> Self {
+        Self { required: true, tokens: BTreeMap::new(), trusted_header: None }
+    }
+}
+
+impl AuthSettings {
+    /// Checks that no token is empty, which would leave the server open by mistake.
+    ///
+    /// # Errors
+    /// [`AccessError::EmptyToken`]
+    pub fn check_tokens(&self) -> Result<(), AccessError> {
+        match self.tokens.iter().find(|(_, token)| token.reveal().is_empty()) {
+            Some((user, _)) => Err(AccessError::EmptyToken(user.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether callers can have different names.
+    #[must_use]
+    pub fn has_several_users(&self) -> bool {
+        self.tokens.len() > 1 || self.trusted_header.is_some()
+    }
+}
+
+/// Result of looking for credentials in a request.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Credentials {
+    Valid(Principal),
+    Missing,
+    Invalid,
+}
+
+/// The users of a server.
+#[derive(Debug)]
+pub(crate) struct Users {
+    tokens: Vec<Token>,
+    trusted_header: Option<HeaderName>,
+    required: bool,
+    /// Whether a token can be guessed in reasonable time.
+    pub(crate) is_guessable: bool,
+}
+
+#[derive(Debug)]
+struct Token {
+    user: Principal,
+    digest: [u8; 32],
+    /// Value of the cookie that stands for the token. It cannot be turned back into a token of sufficient length.
+    cookie: String,
+}
+
+impl Token {
+    fn new(user: &str, token: &str) -> Self {
+        Self { user: user.into(), digest: Sha256::digest(token).into(), cookie: cookie(token) }
+    }
+}
+
+impl Users {
+    /// Returns the users, and the generated token if there is one.
+    pub(crate) fn new(
+        settings: &AuthSettings,
+        listen: SocketAddr,
+    ) -> Result<(Self, Option<Secret>), AccessError> {
+        let AuthSettings { required, tokens, trusted_header } = settings;
+        let is_configured = !tokens.is_empty() || trusted_header.is_some();
+        if !required && is_configured {
+            return Err(AccessError::Contradiction);
+        }
+        if !listen.ip().is_loopback() && !is_configured {
+            return Err(AccessError::Open(listen));
+        }
+        settings.check_tokens()?;
+        let short = tokens.iter().find(|(_, token)| token.reveal().chars().count() < MIN_TOKEN);
+        if let Some((user, _)) = short.filter(|_| !listen.ip().is_loopback()) {
+            return Err(AccessError::ShortToken(user.clone()));
+        }
+        let trusted_header = trusted_header
+            .as_ref()
+            .map(|name| name.parse().map_err(|_| AccessError::Header(name.clone())))
+            .transpose()?;
+        let mut users = Self {
+            tokens: tokens.iter().map(|(user, token)| Token::new(user, token.reveal())).collect(),
+            trusted_header,
+            required: *required,
+            is_guessable: short.is_some(),
+        };
+        if is_configured || !required {
+            return Ok((users, None));
+        }
+        let mut bytes = [0; GENERATED];
+        getrandom::fill(&mut bytes).map_err(|error| AccessError::Random(error.to_string()))?;
+        let token = hexadecimal(&bytes);
+        users.tokens.push(Token::new(GENERATED_USER, &token));
+        Ok((users, Some(token.into())))
+    }
+
+    /// Looks for the credentials of a request.
+    ///
+    /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
+    pub(crate) fn credentials(&self, headers: &HeaderMap) -> Credentials {
+        if !self.required {
+            return Credentials::Valid("".into());
+        }
+        let named = self.trusted_header.as_ref().and_then(|name| headers.get(name)?.to_str().ok());
+        if let Some(name) = named.filter(|name| !name.is_empty()) {
+            return Credentials::Valid(name.into());
+        }
+        if let Some(authorization) = headers.get(header::AUTHORIZATION) {
+            let given = authorization.as_bytes().split_at_checked("Bearer ".len());
+            return match given {
+                Some((scheme, given)) if scheme.eq_ignore_ascii_case(b"Bearer ") => {
+                    self.with_token(given).map_or(Credentials::Invalid, Credentials::Valid)
+                }
+                _ => Credentials::Missing,
+            };
+        }
+        let Some(cookie) = cookie_of(headers) else { return Credentials::Missing };
+        match self.with_cookie(cookie) {
+            Some(user) => Credentials::Valid(user),
+            // A cookie of an earlier start is no attempt to guess.
+            None if !self.is_guessable => Credentials::Missing,
+            None => Credentials::Invalid,
+        }
+    }
+
+    /// Returns the user of a token.
+    pub(crate) fn with_token(&self, token: &[u8]) -> Option<Principal> {
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        self.matching(|known| known.digest.ct_eq(&digest).into())
+    }
+
+    fn with_cookie(&self, cookie: &str) -> Option<Principal> {
+        self.matching(|known| known.cookie.as_bytes().ct_eq(cookie.as_bytes()).into())
+    }
+
+    /// Compares all tokens, so that the time does not depend on which one matches.
+    fn matching(&self, is_it: impl Fn(&Token) -> bool) -> Option<Principal> {
+        let matching = self.tokens.iter().filter(|known| is_it(known));
+        matching.fold(None, |_, known| Some(known.user.clone()))
+    }
+}
+
+/// Returns the value of the cookie that stands for a token.
+pub(crate) fn cookie(token: impl AsRef<[u8]>) -> String {
+    let digest = Sha256::new().chain_update(COOKIE_DOMAIN).chain_update(token).finalize();
+    hexadecimal(&digest)
+}
+
+/// Returns the name of the cookie. Servers on different ports of one host share the cookies of that host, so the name
+/// contains the port that the client uses.
+pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let port =
+        host.rsplit_once(':').map(|(_, port)| port).filter(|port| port.parse::<u16>().is_ok());
+    format!("gateway-{}", port.unwrap_or("web"))
+}
+
+/// Finds the cookie among those of a request.
+fn cookie_of(headers: &HeaderMap) -> Option<&str> {
+    let name = cookie_name(headers);
+    let lists = headers.get_all(header::COOKIE).into_iter().filter_map(|list| list.to_str().ok());
+    let mut pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));
+    pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

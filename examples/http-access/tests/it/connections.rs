@@ -1,0 +1,211 @@
+//! Limits of connections.
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use http_access::{
+    Access, AuthSettings, ConnectionLimits, SiteSettings, UserLimits, authenticate, serve,
+};
+use std::future::pending;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// Time limit of each wait.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A limit that a test waits for.
+const SHORT: Duration = Duration::from_millis(200);
+
+const LIMITS: ConnectionLimits = ConnectionLimits {
+    connections: 4,
+    strangers: 3,
+    header: PATIENCE,
+    body: PATIENCE,
+    idle: PATIENCE,
+    write: PATIENCE,
+};
+
+struct Server {
+    address: SocketAddr,
+    token: String,
+    ending: CancellationToken,
+    task: JoinHandle<()>,
+    /// A request to `/waits` has begun.
+    begun: Arc<Notify>,
+}
+
+impl Server {
+    async fn start(limits: ConnectionLimits) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (site, auth) = (SiteSettings::default(), AuthSettings::default());
+        let of_user = UserLimits { at_work: 100, a_minute: 1000 };
+        let (access, token) = Access::new(&site, &auth, of_user, address).unwrap();
+        let read = async |body: Body| match to_bytes(body, 1000).await {
+            Ok(_) => StatusCode::OK,
+            Err(error) if error.to_string().contains("not complete after") => {
+                StatusCode::REQUEST_TIMEOUT
+            }
+            Err(_) => StatusCode::BAD_REQUEST,
+        };
+        let begun = Arc::new(Notify::new());
+        let begins = begun.clone();
+        let waits = async move || {
+            begins.notify_one();
+            pending::<()>().await;
+        };
+        let router = Router::new()
+            .route("/known", get(async || "ok"))
+            .route("/waits", get(waits))
+            .route_layer(from_fn_with_state(Arc::new(access), authenticate))
+            .route("/open", get(async || "ok"))
+            .route("/read", post(read));
+        let ending = CancellationToken::new();
+        let task = tokio::spawn(serve(listener, router, limits, ending.clone()));
+        Self { address, token: token.unwrap().reveal().to_owned(), ending, task, begun }
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Opens a connection of a user, with a request to this path.
+    async fn user(&self, path: &str) -> TcpStream {
+        let mut stream = self.connect().await;
+        let authorization = format!("Authorization: Bearer {}", self.token);
+        send(
+            &mut stream,
+            &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}\r\n\r\n"),
+        )
+        .await;
+        stream
+    }
+}
+
+async fn send(stream: &mut TcpStream, text: &str) {
+    stream.write_all(text.as_bytes()).await.unwrap();
+}
+
+/// Reads what has arrived. It is empty at the end of the connection.
+async fn receive(stream: &mut TcpStream) -> String {
+    let mut buffer = [0; 4096];
+    let read = timeout(PATIENCE, stream.read(&mut buffer)).await.expect("nothing arrives");
+    // A connection that is closed with unread data is reset.
+    String::from_utf8_lossy(&buffer[..read.unwrap_or(0)]).into_owned()
+}
+
+/// Nothing has arrived, not even the end of the connection.
+fn assert_open(stream: &TcpStream) {
+    let nothing = stream.try_read(&mut [0]).unwrap_err();
+    assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+}
+
+const OPEN: &str = "GET /open HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+#[tokio::test]
+async fn silent_connections_do_not_keep_others_out() {
+    let server = Server::start(LIMITS).await;
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(server.connect().await);
+        let mut other = server.user("/known").await;
+        assert!(receive(&mut other).await.starts_with("HTTP/1.1 200"));
+    }
+    for closed in &mut silent[..17] {
+        assert_eq!(receive(closed).await, "");
+    }
+    let last = silent.last_mut().unwrap();
+    send(last, OPEN).await;
+    assert!(receive(last).await.starts_with("HTTP/1.1 200"), "the newest is kept");
+}
+
+#[tokio::test]
+async fn connection_at_work_is_not_closed_for_another() {
+    let server = Server::start(LIMITS).await;
+    let mut working = Vec::new();
+    for _ in 0..3 {
+        working.push(server.user("/waits").await);
+        timeout(PATIENCE, server.begun.notified()).await.unwrap();
+    }
+    let mut idle = server.user("/known").await;
+    assert!(receive(&mut idle).await.starts_with("HTTP/1.1 200"));
+    // The idle connection gives its place to the next one, which is at work then.
+    working.push(server.user("/waits").await);
+    assert_eq!(receive(&mut idle).await, "");
+    timeout(PATIENCE, server.begun.notified()).await.unwrap();
+    let mut refused = server.connect().await;
+    assert_eq!(receive(&mut refused).await, "");
+    for stream in &working {
+        assert_open(stream);
+    }
+    // A place is free when a request has ended.
+    drop(working.pop());
+    loop {
+        let mut next = server.connect().await;
+        send(&mut next, OPEN).await;
+        if receive(&mut next).await.starts_with("HTTP/1.1 200") {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn headers_have_a_time_limit() {
+    let server = Server::start(ConnectionLimits { header: SHORT, ..LIMITS }).await;
+    for part in ["", "GET /open HTTP/1.1\r\nHost: loc", "PRI * HTTP/2.0\r\n"] {
+        let mut stream = server.connect().await;
+        send(&mut stream, part).await;
+        assert_eq!(receive(&mut stream).await, "", "{part}");
+    }
+}
+
+#[tokio::test]
+async fn idle_connection_ends() {
+    let server = Server::start(ConnectionLimits { idle: SHORT, ..LIMITS }).await;
+    for part in ["", "GET /open HTTP/1.1\r\n"] {
+        let mut stream = server.connect().await;
+        send(&mut stream, OPEN).await;
+        assert!(receive(&mut stream).await.starts_with("HTTP/1.1 200"));
+        send(&mut stream, part).await;
+        assert_eq!(receive(&mut stream).await, "", "{part}");
+    }
+}
+
+#[tokio::test]
+async fn request_at_work_is_not_idle() {
+    let server = Server::start(ConnectionLimits { header: SHORT, idle: SHORT, ..LIMITS }).await;
+    let working = server.user("/waits").await;
+    let mut idle = server.connect().await;
+    assert_eq!(receive(&mut idle).await, "", "the time has passed");
+    assert_open(&working);
+}
+
+#[tokio::test]
+async fn body_has_a_time_limit() {
+    let server = Server::start(ConnectionLimits { body: SHORT, ..LIMITS }).await;
+    let mut stream = server.connect().await;
+    send(&mut stream, "POST /read HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")
+        .await;
+    let answer = receive(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+}
+
+#[tokio::test]
+async fn end_of_server_ends_idle_connections() {
+    let server = Server::start(LIMITS).await;
+    let mut stream = server.connect().await;
+    send(&mut stream, OPEN).await;
+    assert!(receive(&mut stream).await.starts_with("HTTP/1.1 200"));
+    server.ending.cancel();
+    assert_eq!(receive(&mut stream).await, "");
+    timeout(PATIENCE, server.task).await.unwrap().unwrap();
+}

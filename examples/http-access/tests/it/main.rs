@@ -1,0 +1,6 @@
+//! Tests of connections over sockets.
+//!
+//! `cfg(test)` tells Clippy that helpers are tests too.
+
+#[cfg(test)]
+mod connections;
