@@ -117,14 +117,13 @@
 //! }
 //!
 //! const _: () = {
-//!     static TABLE: __wire::Table = __wire::Table {
-//!         members: &[
+//!     static TABLE: __wire::Table = __wire::Table::new(
+//!         &[
 //!             __wire::Member::required("id", ",\"id\":"),
 //!             __wire::Member::optional("owner", ",\"owner\":"),
 //!         ],
-//!         is_framed: !<Extra as __wire::Object>::TAKES_ALL,
-//!     };
-//!     __wire::assert_distinct(TABLE.members);
+//!         !<Extra as __wire::Object>::TAKES_ALL,
+//!     );
 //!
 //!     impl __wire::Wire for Job {
 //!         fn blank() -> Self {
@@ -222,7 +221,7 @@ pub use writer::{Entries, write};
 pub mod private {
     pub use super::fields::Defaults;
     pub use super::object::{
-        Choice, Mark, Marks, Member, Selector, Table, Tags, assert_distinct, assert_distinct_names,
+        Choice, Mark, Marks, Member, Selector, Table, Tags, assert_distinct_names,
     };
     pub use super::open_union::from_parts;
     pub use super::serde_wire::{read_serde, view_serde};

@@ -161,8 +161,8 @@ macro_rules! object {
         const _: () = {
             use $crate::wire::private as __wire;
 
-            static TABLE: __wire::Table = __wire::Table {
-                members: &[
+            static TABLE: __wire::Table = __wire::Table::new(
+                &[
                     $( __wire::Member::required($rwire, ::core::concat!(",\"", $rwire, "\":"))
                         $( $(.with_mark($crate::object!(@mark $rmark $rwire)))+ .or($rdefault) )?, )*
                     $( __wire::Member::optional($owire, ::core::concat!(",\"", $owire, "\":"))
@@ -171,9 +171,8 @@ macro_rules! object {
                         $( $(.with_mark($crate::object!(@mark $pmark $pwire)))+ )?, )*
                     $( __wire::Member::optional($meta, ::core::concat!(",\"", $meta, "\":")), )?
                 ],
-                is_framed: !<$Rest as __wire::Object>::TAKES_ALL,
-            };
-            __wire::assert_distinct(TABLE.members);
+                !<$Rest as __wire::Object>::TAKES_ALL,
+            );
 
             impl __wire::Wire for $Name {
                 fn blank() -> Self {
@@ -343,13 +342,32 @@ macro_rules! __check_fields {
 /// The members of an object in encoding order, the required ones first.
 #[derive(Debug)]
 pub struct Table {
-    /// At most 64.
-    pub members: &'static [Member],
+    pub(super) members: &'static [Member],
+    /// A bit for each required member.
+    pub(super) required: u64,
     /// Whether the other members belong to a union that is flattened into the object.
-    pub is_framed: bool,
+    pub(super) is_framed: bool,
 }
 
 impl Table {
+    /// Creates a table. Fails compilation for a repeated name, and for more than 63 members.
+    pub const fn new(members: &'static [Member], is_framed: bool) -> Self {
+        assert!(members.len() < 64, "an object has at most 63 members");
+        let (mut required, mut bit, mut rest) = (0, 1, members);
+        while let [member, others @ ..] = rest {
+            let mut others_left = others;
+            while let [other, left @ ..] = others_left {
+                assert_different(member.name, other.name);
+                others_left = left;
+            }
+            if member.is_required {
+                required |= bit;
+            }
+            (bit, rest) = (bit << 1, others);
+        }
+        Self { members, required, is_framed }
+    }
+
     /// Returns the index of a member in the table; `hint` is its usual index.
     #[inline]
     pub(super) fn find(&self, name: &str, hint: usize) -> Option<usize> {
@@ -357,13 +375,6 @@ impl Table {
             return Some(hint);
         }
         self.members.iter().position(|member| member.name == name)
-    }
-
-    /// A bit for each required member.
-    #[inline]
-    pub(super) fn required(&self) -> u64 {
-        let count = self.members.iter().take_while(|member| member.is_required).count();
-        (1_u64 << count).wrapping_sub(1)
     }
 }
 
@@ -473,20 +484,6 @@ const fn is_plain(mut name: &[u8]) -> bool {
     true
 }
 
-/// Fails compilation for an object with a repeated name, or with too many members.
-pub const fn assert_distinct(members: &[Member]) {
-    assert!(members.len() < 64, "an object has at most 63 members");
-    let mut rest = members;
-    while let [member, others @ ..] = rest {
-        let mut others_left = others;
-        while let [other, left @ ..] = others_left {
-            assert_different(member.name, other.name);
-            others_left = left;
-        }
-        rest = others;
-    }
-}
-
 /// Fails compilation for a union or an enum with a repeated name.
 pub const fn assert_distinct_names(names: &[&str]) {
     let mut rest = names;
@@ -564,6 +561,14 @@ pub struct Open<'o> {
     pub(super) outer: Option<&'o Outer<'o>>,
 }
 
+impl Open<'_> {
+    /// Returns whether a member does not belong to a surrounding type.
+    #[inline(always)]
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        self.outer.is_none_or(|outer| outer.find(name).is_none())
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Outer<'o> {
     pub(super) names: OuterNames<'o>,
@@ -580,6 +585,7 @@ pub(super) enum OuterNames<'o> {
 
 impl<'o> Outer<'o> {
     /// Returns whether a member belongs to a surrounding type, and the tag if it is one.
+    #[inline]
     pub(super) fn find(&self, name: &str) -> Option<Option<(&'static str, &'o Cell<bool>)>> {
         let mut outer = Some(self);
         while let Some(Outer { names, next }) = outer {
