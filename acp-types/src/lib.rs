@@ -232,6 +232,7 @@ pub mod v1;
 pub mod v2;
 
 pub use jsonrpc_core;
+pub use serde;
 pub use serde_json;
 
 /// The examples of the README, compiled.
