@@ -18,8 +18,8 @@ use core::cell::Cell;
 ///
 /// | annotation | an error in the member | replacement |
 /// |---|---|---|
+/// | `default_on_error` | any | absent |
 /// | `default_on_null` | it is `null`, which is invalid | absent |
-/// | `default_on_null` | it is `null`, and may not be | absent |
 /// | `skip_invalid_items` | one in an item of a list | a list without the item |
 ///
 /// A required member cannot be absent, so it has the JSON text of its default after the annotations: `args: Vec<String>
@@ -174,28 +174,15 @@ macro_rules! object {
                 !<$Rest as __wire::Object>::TAKES_ALL,
             );
 
-            impl __wire::Wire for $Name {
-                fn blank() -> Self {
-                    Self {
-                        $( $req: <$Req as __wire::Wire>::blank(), )*
-                        $( $opt: ::core::option::Option::None, )*
-                        $( $pat: $crate::wire::Presence::Absent, )*
-                        $( meta: $crate::object!(@none $meta), )?
-                        $rest: <$Rest as __wire::Wire>::blank(),
-                    }
+            $crate::object! {
+                @object $Name
+                Self {
+                    $( $req: <$Req as __wire::Wire>::blank(), )*
+                    $( $opt: ::core::option::Option::None, )*
+                    $( $pat: $crate::wire::Presence::Absent, )*
+                    $( meta: $crate::object!(@none $meta), )?
+                    $rest: <$Rest as __wire::Wire>::blank(),
                 }
-
-                fn read(&mut self, reader: &mut __wire::ValueReader<'_>) -> ::core::result::Result<(), __wire::Fault> {
-                    reader.object(self, <Self as __wire::Object>::NAME)
-                }
-
-                fn view(&self) -> __wire::View<'_> {
-                    __wire::View::Object(self)
-                }
-            }
-
-            impl __wire::Object for $Name {
-                const NAME: &'static str = ::core::stringify!($Name);
             }
 
             impl __wire::Members for $Name {
@@ -279,8 +266,30 @@ macro_rules! object {
     (@mark $mark:ident $wire:literal) => {
         ::core::compile_error!(::core::concat!(
             "the mark `", ::core::stringify!($mark), "` of `", $wire,
-            "` is none of `default_on_error`, `default_on_null` and `skip_invalid_items`",
+            "` is unknown: expected `default_on_error`, `default_on_null` or `skip_invalid_items`",
         ))
+    };
+    (@object $Name:ident $blank:expr) => {
+        impl $crate::wire::private::Wire for $Name {
+            fn blank() -> Self {
+                $blank
+            }
+
+            fn read(
+                &mut self,
+                reader: &mut $crate::wire::private::ValueReader<'_>,
+            ) -> ::core::result::Result<(), $crate::wire::private::Fault> {
+                reader.object(self, <Self as $crate::wire::private::Object>::NAME)
+            }
+
+            fn view(&self) -> $crate::wire::private::View<'_> {
+                $crate::wire::private::View::Object(self)
+            }
+        }
+
+        impl $crate::wire::private::Object for $Name {
+            const NAME: &'static str = ::core::stringify!($Name);
+        }
     };
     (@none $meta:literal) => { ::core::option::Option::None };
     (@meta $meta:literal $self:ident) => { &$self.meta };
@@ -303,17 +312,90 @@ macro_rules! object {
             }
         }
     };
+    (@define [$($attr:tt)*] $Name:ident {$($required:tt)*} {$($optional:tt)*} {$($patch:tt)*} $($rest:tt)*) => {
+        $crate::__check_members! { required $Name $($required)* }
+        $crate::__check_members! { optional $Name $($optional)* }
+        $crate::__check_members! { patch $Name $($patch)* }
+    };
     (@$($internal:tt)*) => {
+        ::core::compile_error!(::core::concat!("cannot read `", ::core::stringify!($($internal)*), "`"));
+    };
+    ($(#[$attr:meta])* pub struct $Name:ident { $($required:tt)* } $($blocks:tt)*) => {
+        $crate::__check_blocks! { [optional patch rest and] $Name $($blocks)* }
+    };
+    ($(#[$attr:meta])* $vis:vis struct $Name:ident $($other:tt)*) => {
+        ::core::compile_error!(::core::concat!("`", ::core::stringify!($Name), "` is not `pub struct Name { … }`"));
+    };
+}
+
+/// Names the first member that `object!` cannot read.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __check_members {
+    ($block:ident $Name:ident) => {};
+    (
+        required $Name:ident $(#[$attr:meta])* $field:ident : $Type:ty = $wire:literal
+        $([$($mark:ident),+] or $default:literal)? $(, $($others:tt)*)?
+    ) => {
+        $crate::__check_members! { required $Name $($($others)*)? }
+    };
+    (
+        required $Name:ident $(#[$attr:meta])* $field:ident : $Type:ty = $wire:literal
+        [$($mark:ident),+] $(, $($others:tt)*)?
+    ) => {
         ::core::compile_error!(::core::concat!(
-            "`object!` cannot read its members: each is `name: Type = \"name on the wire\"`, with marks in brackets \
-             behind it, and with `or \"default\"` behind those where it is required; not `",
-            ::core::stringify!($($internal)*), "`",
+            "the required member `", ::core::stringify!($field), "` of `", ::core::stringify!($Name),
+            "` has a mark and no default: expected `or \"JSON\"` behind the marks",
         ));
     };
-    ($(#[$attr:meta])* pub struct $Name:ident $($blocks:tt)*) => {
+    (
+        optional $Name:ident $(#[$attr:meta])* $field:ident : $Type:ty = $wire:literal
+        $([$($mark:ident),+])? $(, $($others:tt)*)?
+    ) => {
+        $crate::__check_members! { optional $Name $($($others)*)? }
+    };
+    (
+        patch $Name:ident $(#[$attr:meta])* $field:ident : $Type:ty = $wire:literal
+        $([$($mark:ident),+])? $(, $($others:tt)*)?
+    ) => {
+        $crate::__check_members! { patch $Name $($($others)*)? }
+    };
+    ($block:ident $Name:ident $(#[$attr:meta])* $field:ident $($others:tt)*) => {
         ::core::compile_error!(::core::concat!(
-            "the blocks of `", ::core::stringify!($Name),
-            "` are not in order: `pub struct`, `optional`, `patch`, `rest`, `and \"_meta\"`",
+            "the ", ::core::stringify!($block), " member `", ::core::stringify!($field), "` of `",
+            ::core::stringify!($Name), "` is not `member: Type = \"name\"`, or `member: Type = \"name\" [mark]`",
+        ));
+    };
+    ($block:ident $Name:ident $($others:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "expected a member of `", ::core::stringify!($Name), "`, got `", ::core::stringify!($($others)*), "`",
+        ));
+    };
+}
+
+/// Names the block of `object!` that is not in order.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __check_blocks {
+    ([optional patch rest and] $Name:ident optional { $($members:tt)* } $($others:tt)*) => {
+        $crate::__check_blocks! { [patch rest and] $Name $($others)* }
+    };
+    ([$(optional)? patch rest and] $Name:ident patch { $($members:tt)* } $($others:tt)*) => {
+        $crate::__check_blocks! { [rest and] $Name $($others)* }
+    };
+    ([$(optional)? $(patch)? rest and] $Name:ident rest { $($field:tt)* } $($others:tt)*) => {
+        $crate::__check_blocks! { [and] $Name $($others)* }
+    };
+    ([$($expected:ident)*] $Name:ident $block:tt $($others:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "the block `", ::core::stringify!($block), "` of `", ::core::stringify!($Name),
+            "` cannot be there: expected, in this order and each at most once, `optional { … }`, `patch { … }`, \
+             `rest { field: Type }` and `and \"_meta\"`",
+        ));
+    };
+    ([$($expected:ident)*] $Name:ident) => {
+        ::core::compile_error!(::core::concat!(
+            "`rest` of `", ::core::stringify!($Name), "` is not `rest { field: Type }`",
         ));
     };
 }
@@ -497,8 +579,7 @@ pub const fn assert_distinct_names(names: &[&str]) {
     }
 }
 
-/// Fails with the repeated name as the message.
-#[allow(clippy::panic, reason = "runs in the compiler alone")]
+/// Fails with the repeated name in the message.
 const fn assert_different(one: &str, other: &str) {
     let (mut a, mut b) = (one.as_bytes(), other.as_bytes());
     while let ([first, a_left @ ..], [second, b_left @ ..]) = (a, b) {
@@ -508,7 +589,25 @@ const fn assert_different(one: &str, other: &str) {
         (a, b) = (a_left, b_left);
     }
     if a.is_empty() && b.is_empty() {
-        panic!("{}", one);
+        fail_repeated(one);
+    }
+}
+
+#[allow(clippy::panic, clippy::indexing_slicing, reason = "runs in the compiler alone")]
+const fn fail_repeated(name: &str) -> ! {
+    let (mut message, mut length) = ([0; 256], 0);
+    let mut parts: &[&str] = &["the name `", name, "` is repeated"];
+    while let [part, parts_left @ ..] = parts {
+        let mut bytes = part.as_bytes();
+        while let [byte, bytes_left @ ..] = bytes {
+            message[length] = *byte;
+            (length, bytes) = (length + 1, bytes_left);
+        }
+        parts = parts_left;
+    }
+    match core::str::from_utf8(message.split_at(length).0) {
+        Ok(message) => panic!("{}", message),
+        Err(_) => panic!("{}", name),
     }
 }
 
