@@ -174,10 +174,11 @@
 //! The constructor `new` has the required members as parameters. Optional members are public fields:
 //!
 //! ```
-//! use acp_types::v1::prompt_turn::{PromptResponse, StopReason, Usage};
+//! use acp_types::v1::prompt_turn::{PromptResponse, StopReason, Usage, UsageMembers};
 //!
 //! let mut response = PromptResponse::new(StopReason::EndTurn);
-//! response.usage = Some(Usage::new(53_u64, 35_u64, 18_u64));
+//! let usage = UsageMembers { total_tokens: 53, input_tokens: 35, output_tokens: 18 };
+//! response.usage = Some(Usage::from(usage));
 //! assert_eq!(
 //!     serde_json::to_string(&response)?,
 //!     r#"{"stopReason":"end_turn","usage":{"totalTokens":53,"inputTokens":35,"outputTokens":18}}"#,

@@ -8,7 +8,8 @@ use core::cell::Cell;
 /// ([`Presence`](crate::wire::Presence)); `rest`, one field for a union that is flattened into the object; and `and
 /// "_meta"`. Unknown members are kept in `extra` (with a `rest`, in that field's extra). The struct is
 /// `#[non_exhaustive]`. `new` takes the required members and the rest, and each optional or `patch` member has a setter
-/// `with_*`.
+/// `with_*`. For `pub struct Name by name`, with several required members of one type, `NameMembers` replaces `new`: a
+/// struct of the required members, for `Name::from(NameMembers { … })`.
 ///
 /// An optional member that is `null` is `None`, and is encoded as `null` again while it is `None`.
 ///
@@ -50,27 +51,27 @@ use core::cell::Cell;
 macro_rules! object {
     (
         $(#[$attr:meta])*
-        pub struct $Name:ident { $($required:tt)* }
+        pub struct $Name:ident $(by $how:ident)? { $($required:tt)* }
         $(optional { $($optional:tt)* })?
         $(patch { $($patch:tt)* })?
         rest { $(#[$restattr:meta])* $rest:ident : $Rest:ty $(,)? }
         $(and $meta:literal)?
     ) => {
         $crate::object! { @define
-            [$(#[$attr])*] $Name { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
+            [$(#[$attr])*] $Name [$($how)?] { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
             [$(#[$restattr])*] $rest: $Rest, ($rest: impl ::core::convert::Into<$Rest>), ($rest.into()),
             $(meta: $meta)?
         }
     };
     (
         $(#[$attr:meta])*
-        pub struct $Name:ident { $($required:tt)* }
+        pub struct $Name:ident $(by $how:ident)? { $($required:tt)* }
         $(optional { $($optional:tt)* })?
         $(patch { $($patch:tt)* })?
         $(and $meta:literal)?
     ) => {
         $crate::object! { @define
-            [$(#[$attr])*] $Name { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
+            [$(#[$attr])*] $Name [$($how)?] { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
             [
                 /// Unknown members, kept verbatim and in order.
             ] extra: $crate::wire::Extra, (), ($crate::wire::Extra::new()),
@@ -87,7 +88,7 @@ macro_rules! object {
     };
     (@default $Name:ident { $($required:tt)+ }) => {};
     (@define
-        [$($attr:tt)*] $Name:ident
+        [$($attr:tt)*] $Name:ident [$($how:ident)?]
         { $( $(#[$rattr:meta])* $req:ident : $Req:ty = $rwire:literal
             $([$($rmark:ident),+] or $rdefault:literal)? ),* $(,)? }
         { $( $(#[$oattr:meta])* $opt:ident : $Opt:ty = $owire:literal $([$($omark:ident),+])? ),* $(,)? }
@@ -112,17 +113,12 @@ macro_rules! object {
             pub $rest: $Rest,
         }
 
-        impl $Name {
-            /// Creates a value with its required members only.
-            #[allow(clippy::too_many_arguments, reason = "as many as the specification requires")]
-            pub fn new($($req: impl ::core::convert::Into<$Req>,)* $($param)*) -> Self {
-                Self {
-                    $( $req: $req.into(), )*
-                    $( $opt: ::core::option::Option::None, )*
-                    $( $pat: $crate::wire::Presence::Absent, )*
-                    $( meta: $crate::object!(@none $meta), )?
-                    $rest: $init,
-                }
+        $crate::object! {
+            @new [$($how)?] $Name { $( [$(#[$rattr])*] $req: $Req, )* } ($($param)*) {
+                $( $opt: ::core::option::Option::None, )*
+                $( $pat: $crate::wire::Presence::Absent, )*
+                $( meta: $crate::object!(@none $meta), )?
+                $rest: $init,
             }
         }
 
@@ -251,6 +247,42 @@ macro_rules! object {
 
         $crate::object! { @serde $Name }
     };
+    (
+        @new [] $Name:ident { $( [$($attr:tt)*] $req:ident : $Req:ty, )* } ($($param:tt)*) { $($others:tt)* }
+    ) => {
+        impl $Name {
+            /// Creates a value with its required members only.
+            #[allow(clippy::too_many_arguments, reason = "as many as the specification requires")]
+            pub fn new($($req: impl ::core::convert::Into<$Req>,)* $($param)*) -> Self {
+                Self { $( $req: $req.into(), )* $($others)* }
+            }
+        }
+    };
+    (
+        @new [name] $Name:ident { $( [$($attr:tt)*] $req:ident : $Req:ty, )* } () { $($others:tt)* }
+    ) => {
+        $crate::wire::private::pastey::paste! {
+            #[doc = ::core::concat!("The required members of [`", ::core::stringify!($Name), "`].")]
+            #[derive(Clone, Debug, PartialEq)]
+            #[allow(clippy::exhaustive_structs, reason = "another required member changes what a caller has to give")]
+            pub struct [<$Name Members>] {
+                $( $($attr)* pub $req: $Req, )*
+            }
+
+            /// Creates a value with its required members only.
+            impl ::core::convert::From<[<$Name Members>]> for $Name {
+                fn from(members: [<$Name Members>]) -> Self {
+                    Self { $( $req: members.$req, )* $($others)* }
+                }
+            }
+        }
+    };
+    (@new [$how:ident] $Name:ident $($others:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "`by ", ::core::stringify!($how), "` of `", ::core::stringify!($Name),
+            "` is unknown, or beside `rest`: expected `by name`, or nothing",
+        ));
+    };
     (@take_default $self:ident $req:ident $wire:literal $defaults:ident) => {};
     (@take_default $self:ident $req:ident $wire:literal $defaults:ident $default:literal) => {
         if let ::core::option::Option::Some(default) = $defaults.get($wire) {
@@ -312,7 +344,7 @@ macro_rules! object {
             }
         }
     };
-    (@define [$($attr:tt)*] $Name:ident {$($required:tt)*} {$($optional:tt)*} {$($patch:tt)*} $($rest:tt)*) => {
+    (@define [$($attr:tt)*] $Name:ident [$($how:tt)*] {$($required:tt)*} {$($optional:tt)*} {$($patch:tt)*} $($rest:tt)*) => {
         $crate::__check_members! { required $Name $($required)* }
         $crate::__check_members! { optional $Name $($optional)* }
         $crate::__check_members! { patch $Name $($patch)* }
@@ -320,7 +352,7 @@ macro_rules! object {
     (@$($internal:tt)*) => {
         ::core::compile_error!(::core::concat!("cannot read `", ::core::stringify!($($internal)*), "`"));
     };
-    ($(#[$attr:meta])* pub struct $Name:ident { $($required:tt)* } $($blocks:tt)*) => {
+    ($(#[$attr:meta])* pub struct $Name:ident $(by $how:ident)? { $($required:tt)* } $($blocks:tt)*) => {
         $crate::__check_blocks! { [optional patch rest and] $Name $($blocks)* }
     };
     ($(#[$attr:meta])* $vis:vis struct $Name:ident $($other:tt)*) => {
