@@ -410,6 +410,11 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
+    /// Returns the end of the value at a place, without validation.
+    pub(crate) fn end_of(&self, start: usize) -> Option<usize> {
+        skip(self.bytes, start)
+    }
+
     /// Moves to another place.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, at: usize) {

@@ -258,6 +258,20 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
+    /// Returns how many items to make room for in a full list of `count` items that begins at `start`. A long list grows
+    /// once, by the number of items that its length permits; growing by half would hold several times its final size.
+    pub(super) fn growth(&self, start: usize, count: usize) -> usize {
+        const SHORT: usize = 64;
+        if count < SHORT {
+            return count.max(4);
+        }
+        let at = self.scanner.at();
+        let end = self.scanner.end_of(start).unwrap_or(at);
+        let left = end.saturating_sub(at) / (at.saturating_sub(start) / count).max(1);
+        // Items of different lengths.
+        (left + left / 8).max(count / 2)
+    }
+
     /// Decides about an item that cannot be read: it is left out, or the list cannot be read, which is returned.
     #[cold]
     fn leave_out(

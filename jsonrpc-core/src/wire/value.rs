@@ -205,9 +205,14 @@ impl<T: Wire> Wire for Vec<T> {
     }
 
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        reader.next_byte();
+        let start = reader.scanner.at();
         reader.items(&mut |reader| {
             let mut item = T::blank();
             item.read(reader)?;
+            if self.len() == self.capacity() {
+                self.reserve_exact(reader.growth(start, self.len()));
+            }
             self.push(item);
             Ok(())
         })

@@ -33,8 +33,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::find_member;
 use jsonrpc_core::wire::{self, Meta};
+use jsonrpc_core::{array_items, find_member};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -348,9 +348,17 @@ pub(crate) fn set_tool_content(
 }
 
 fn places(json: &str) -> Option<Vec<String>> {
-    let locations: Vec<ToolCallLocation> = wire::decode(json).ok()?;
-    let places = locations.iter().take(MAX_LOCATIONS);
-    Some(places.map(|place| location(&place.path, place.line)).collect())
+    if !json.starts_with('[') {
+        return None;
+    }
+    let mut places = Vec::new();
+    for place in array_items(json) {
+        let place: ToolCallLocation = wire::decode(place).ok()?;
+        if places.len() < MAX_LOCATIONS {
+            places.push(location(&place.path, place.line));
+        }
+    }
+    Some(places)
 }
 
 /// Maximum length of a title in bytes.
