@@ -1,7 +1,7 @@
 //! The JSON form of each type, with implementations for the standard library.
 use super::extra::Extra;
-use super::object::Open;
 use super::reader::{Fault, ValueReader};
+use super::table::Open;
 use super::writer::Entries;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
