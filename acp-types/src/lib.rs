@@ -171,10 +171,10 @@
 //!
 //! ```
 //! use acp_types::serde_json;
-//! use acp_types::v1::prompt_turn::{PromptResponse, StopReason, Usage};
+//! use acp_types::v1::prompt_turn::{PromptResponse, StopReason, Usage, UsageMembers};
 //!
-//! let usage = Usage::new(53_u64, 35_u64, 18_u64);
-//! let response = PromptResponse::new(StopReason::EndTurn).with_usage(usage);
+//! let usage = UsageMembers { total_tokens: 53, input_tokens: 35, output_tokens: 18 };
+//! let response = PromptResponse::new(StopReason::EndTurn).with_usage(Usage::from(usage));
 //! assert_eq!(
 //!     serde_json::to_string(&response)?,
 //!     r#"{"stopReason":"end_turn","usage":{"totalTokens":53,"inputTokens":35,"outputTokens":18}}"#,
@@ -229,6 +229,7 @@ pub mod v1;
 pub mod v2;
 
 pub use jsonrpc_core;
+pub use serde;
 pub use serde_json;
 
 /// The examples of the README, compiled.

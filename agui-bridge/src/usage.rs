@@ -1,5 +1,5 @@
 //! Token usage of a turn.
-use acp_types::v1::prompt_turn::Usage;
+use acp_types::v1::prompt_turn::{Usage, UsageMembers};
 use agui_types::integer::Count;
 use agui_types::usage::TokenUsage;
 use alloc::string::String;
@@ -31,10 +31,11 @@ pub(crate) fn token_usage(usage: &Usage) -> TokenUsage {
 /// Converts token counts to ACP, for the reverse bridge. Unknown counts are zero where ACP requires a number.
 pub(crate) fn turn_usage(tokens: &TokenUsage) -> Usage {
     let count = |count: Option<Count>| count.map(Count::get);
-    let input = count(tokens.input_tokens).unwrap_or_default();
-    let output = count(tokens.output_tokens).unwrap_or_default();
-    let total = count(tokens.total_tokens).unwrap_or_else(|| input.saturating_add(output));
-    let mut usage = Usage::new(total, input, output);
+    let input_tokens = count(tokens.input_tokens).unwrap_or_default();
+    let output_tokens = count(tokens.output_tokens).unwrap_or_default();
+    let total_tokens =
+        count(tokens.total_tokens).unwrap_or_else(|| input_tokens.saturating_add(output_tokens));
+    let mut usage = Usage::from(UsageMembers { total_tokens, input_tokens, output_tokens });
     usage.thought_tokens = count(tokens.reasoning_tokens);
     usage.cached_read_tokens = count(tokens.cached_input_tokens);
     usage.cached_write_tokens = count(tokens.cache_write_input_tokens);

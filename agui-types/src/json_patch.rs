@@ -94,7 +94,7 @@ object! {
     /// Moves a value.
     ///
     /// Spec: [`MoveOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#moveoperation)
-    pub struct MoveOperation {
+    pub struct MoveOperation by name {
         /// The source place.
         from: JsonPointer = "from",
         /// The target place.
@@ -106,7 +106,7 @@ object! {
     /// Copies a value.
     ///
     /// Spec: [`CopyOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#copyoperation)
-    pub struct CopyOperation {
+    pub struct CopyOperation by name {
         /// The source place.
         from: JsonPointer = "from",
         /// The target place.

@@ -12,7 +12,7 @@ use mcp_bridge::mcp::dispatch::{
 };
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::mcp::methods;
-use mcp_bridge::mcp::tasks::{Task, TaskStatus};
+use mcp_bridge::mcp::tasks::{Task, TaskMembers, TaskStatus};
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::relay::{Relay, RelayOptions, StateCodec};
 use mcp_bridge::schema;
@@ -197,8 +197,12 @@ fn run_tools(server: &mut Server, index: usize) {
             }
             _ => continue,
         };
-        let task =
-            Task::new("t1", TaskStatus::Working, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z");
+        let task = Task::from(TaskMembers {
+            task_id: "t1".into(),
+            status: TaskStatus::Working,
+            created_at: "2026-01-01T00:00:00Z".into(),
+            last_updated_at: "2026-01-01T00:00:00Z".into(),
+        });
         server.notify_task(&task);
         if index % 3 == 1 && call.takes_task() {
             server.create_task(call.id, task).expect("it is open");

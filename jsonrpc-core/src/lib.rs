@@ -142,6 +142,8 @@ pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
     RegisterError,
 };
+pub use serde;
+pub use serde_json;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

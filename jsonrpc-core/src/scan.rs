@@ -294,13 +294,16 @@ impl<'a> Scanner<'a> {
         Some(start)
     }
 
-    /// Skips a text at an offset, and the white space after it. Returns whether it was there.
+    /// Skips a byte, a text of at least four bytes behind it, and the white space after that. Returns whether they were
+    /// there.
     #[inline(always)]
-    pub(crate) fn pass_text(&mut self, distance: usize, text: &str) -> bool {
-        let start = self.at + distance;
-        let is_next = self.bytes.get(start..).is_some_and(|rest| rest.starts_with(text.as_bytes()));
+    pub(crate) fn pass_text(&mut self, first: u8, text: &[u8]) -> bool {
+        let is_next = match self.bytes.get(self.at..) {
+            Some([byte, rest @ ..]) => *byte == first && begins_with(rest, text),
+            _ => false,
+        };
         if is_next {
-            self.at = token(self.bytes, start + text.len()).1;
+            self.at = token(self.bytes, self.at + 1 + text.len()).1;
         }
         is_next
     }
@@ -411,6 +414,11 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
+    /// Returns the end of the value at a place, without validation.
+    pub(crate) fn end_of(&self, start: usize) -> Option<usize> {
+        skip(self.bytes, start)
+    }
+
     /// Moves to another place.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, at: usize) {
@@ -440,19 +448,20 @@ impl<'a> Scanner<'a> {
         Some(is_more)
     }
 
-    /// Reads a string: its place between the quotes, and the unescaped string if it differs.
+    /// At a string: reads it if it has no escapes, and returns its place between the quotes. An escape is an error at its
+    /// place.
     #[inline(always)]
-    pub(crate) fn text(&mut self) -> Option<(Range<usize>, Option<String>)> {
-        if self.next_token() != b'"' {
-            return None;
-        }
+    pub(crate) fn plain_place(&mut self) -> Result<Range<usize>, usize> {
         let start = self.at + 1;
-        let (step, text) = match self.plain_string(start) {
-            Ok(end) => (Ok(end), None),
-            Err(at) => unescape(self.bytes, start, at)?,
-        };
+        self.at = self.plain_string(start)?;
+        Ok(start..self.at - 1)
+    }
+
+    /// At a string with its first escape at `escape`: reads and unescapes it.
+    pub(crate) fn unescaped(&mut self, escape: usize) -> Option<String> {
+        let (step, text) = unescape(self.bytes, self.at + 1, escape)?;
         self.take(step)?;
-        Some((start..self.at - 1, text))
+        text
     }
 }
 
@@ -463,6 +472,28 @@ type Step = Result<usize, usize>;
 #[inline(always)]
 fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or_default()
+}
+
+/// Returns whether a text begins with another one. Most names have up to 16 bytes, and are compared without a call.
+#[inline(always)]
+fn begins_with(text: &[u8], start: &[u8]) -> bool {
+    let Some(text) = text.get(..start.len()) else { return false };
+    if start.len() > 16 {
+        return text == start;
+    }
+    match (start.first_chunk(), start.last_chunk()) {
+        (Some(first), Some(last)) => {
+            let [first, last] = [first, last].map(|word| u64::from_le_bytes(*word));
+            let word = |word: Option<&[u8; 8]>| word.map(|word| u64::from_le_bytes(*word));
+            word(text.first_chunk()) == Some(first) && word(text.last_chunk()) == Some(last)
+        }
+        _ => match (start.first_chunk::<4>(), start.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                text.first_chunk() == Some(first) && text.last_chunk() == Some(last)
+            }
+            _ => text == start,
+        },
+    }
 }
 
 /// Returns the next byte that is not white space, and its place.

@@ -117,14 +117,13 @@
 //! }
 //!
 //! const _: () = {
-//!     static TABLE: __wire::Table = __wire::Table {
-//!         members: &[
+//!     static TABLE: __wire::Table = __wire::Table::new(
+//!         &[
 //!             __wire::Member::required("id", ",\"id\":"),
 //!             __wire::Member::optional("owner", ",\"owner\":"),
 //!         ],
-//!         is_framed: !<Extra as __wire::Object>::TAKES_ALL,
-//!     };
-//!     __wire::assert_distinct(TABLE.members);
+//!         !<Extra as __wire::Object>::TAKES_ALL,
+//!     );
 //!
 //!     impl __wire::Wire for Job {
 //!         fn blank() -> Self {
@@ -175,6 +174,7 @@
 //! # Ok::<(), wire::DecodeError>(())
 //! ```
 
+mod checks;
 mod decode;
 mod diagnostic;
 mod extra;
@@ -192,7 +192,9 @@ mod reader;
 #[doc(hidden)]
 pub mod schema;
 mod serde_wire;
+mod table;
 mod text;
+mod unions;
 mod value;
 mod via_serde;
 mod writer;
@@ -208,24 +210,23 @@ macro_rules! __json_schema {
 pub use decode::{DecodeError, Decoded, Mode, decode, decode_serde, decode_with};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use extra::{Extra, Meta};
-pub use object::Open;
 pub use open_enum::UnknownName;
 pub use open_union::UnknownVariant;
 pub use presence::Presence;
 pub use raw::Raw;
 pub use reader::{Fault, ValueReader};
+pub use table::Open;
 pub use value::{Flat, List, Members, Object, View, Wire};
 pub use writer::{Entries, write};
 
 /// Used by the macros; not part of the public interface.
 #[doc(hidden)]
 pub mod private {
+    pub use super::checks::assert_distinct_names;
     pub use super::fields::Defaults;
-    pub use super::object::{
-        Choice, Mark, Marks, Member, Selector, Table, Tags, assert_distinct, assert_distinct_names,
-    };
     pub use super::open_union::from_parts;
     pub use super::serde_wire::{read_serde, view_serde};
+    pub use super::table::{Choice, Mark, Marks, Member, Selector, Table, Tags};
     pub use super::via_serde::{deserialize, serialize};
     pub use super::writer::{optional, present};
     pub use super::{Entries, Fault, Flat, Members, Object, Open, ValueReader, View, Wire};

@@ -127,6 +127,9 @@ pub mod stdio;
 pub mod tool_events;
 
 pub use jsonrpc_core;
+#[cfg(feature = "schemars")]
+pub use schemars;
+pub use serde;
 pub use serde_json;
 
 /// Compiles and runs the examples of the README.

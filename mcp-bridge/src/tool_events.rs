@@ -49,7 +49,7 @@ use crate::mcp::tools::CallToolResult;
 use crate::registry::{Registry, SourceNames, ToolSource, ToolSourceName};
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Presence, Raw};
 use jsonrpc_core::{object, open_union};
@@ -64,7 +64,7 @@ open_union! {
 
 object! {
     /// Message of the user.
-    pub struct ClientChatMessage {
+    pub struct ClientChatMessage by name {
         /// Id of the conversation.
         conversation_id: String = "conversation_id",
         /// Text of the message.
@@ -98,7 +98,7 @@ object! {
 
 object! {
     /// End of an answer.
-    pub struct ServerCompleteMessage {
+    pub struct ServerCompleteMessage by name {
         /// Id of the answer.
         message_id: String = "message_id",
         /// Id of the conversation.
@@ -108,7 +108,7 @@ object! {
 
 object! {
     /// Start of a tool call.
-    pub struct ServerToolStartMessage {
+    pub struct ServerToolStartMessage by name {
         /// Name of the tool.
         tool_name: String = "tool_name",
         /// The arguments as JSON text.
@@ -124,7 +124,7 @@ object! {
 
 object! {
     /// End of a tool call.
-    pub struct ServerToolCompleteMessage {
+    pub struct ServerToolCompleteMessage by name {
         /// Name of the tool.
         tool_name: String = "tool_name",
         /// The result as text.
@@ -275,14 +275,22 @@ impl ToolEvents {
         if call.started.is_none() && (is_running || has_ended) {
             let source = registry.source(&name).clone();
             let input = call.input.as_ref().map_or("{}", Raw::as_str);
-            let mut start = ServerToolStartMessage::new(&*name, input, timestamp);
+            let mut start = ServerToolStartMessage::from(ServerToolStartMessageMembers {
+                tool_name: name.to_string(),
+                tool_input: input.into(),
+                timestamp: timestamp.into(),
+            });
             start.source = Some(source_names.of(&source));
             call.started = Some(source);
             sent.push(ServerMessage::ToolStart(start));
         }
         if let (true, Some(source)) = (has_ended, &call.started) {
             let output = core::mem::take(&mut call.output);
-            let mut complete = ServerToolCompleteMessage::new(name, output, timestamp);
+            let mut complete = ServerToolCompleteMessage::from(ServerToolCompleteMessageMembers {
+                tool_name: name.to_string(),
+                tool_result: output,
+                timestamp: timestamp.into(),
+            });
             complete.source = Some(source_names.of(source));
             call.is_ended = true;
             call.input = None;

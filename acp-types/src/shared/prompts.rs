@@ -16,7 +16,7 @@ object! {
     /// **Unstable.** Token usage of a turn.
     ///
     /// Spec: [`Usage`](https://agentclientprotocol.com/protocol/v1/draft/schema#usage), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#usage)
-    pub struct Usage {
+    pub struct Usage by name {
         /// Total tokens used.
         total_tokens: u64 = "totalTokens",
         /// Input tokens.
@@ -39,7 +39,7 @@ object! {
     /// Context usage, and the cost of the session.
     ///
     /// Spec: [`UsageUpdate`](https://agentclientprotocol.com/protocol/v1/schema#usageupdate), [version 2](https://agentclientprotocol.com/protocol/v2/schema#usageupdate)
-    pub struct UsageUpdate {
+    pub struct UsageUpdate by name {
         /// Tokens in the context now.
         used: u64 = "used",
         /// Size of the context, in tokens.

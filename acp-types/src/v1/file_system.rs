@@ -62,7 +62,7 @@ object! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     #[doc(alias = "fs/write_text_file")]
-    pub struct WriteTextFileRequest {
+    pub struct WriteTextFileRequest by name {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",
         /// Absolute path of the file, which is created if it does not exist.

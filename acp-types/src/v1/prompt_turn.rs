@@ -11,7 +11,9 @@ use super::subagents::{SessionMessage, SessionMessageChunk, SubagentUpdate};
 use super::tool_calls::{ToolCall, ToolCallUpdate};
 use crate::shared::agent_plan::PlanRemoved;
 use crate::shared::notices::Notice;
-pub use crate::shared::prompts::{Cost, MessageId, Usage, UsageUpdate};
+pub use crate::shared::prompts::{
+    Cost, MessageId, Usage, UsageMembers, UsageUpdate, UsageUpdateMembers,
+};
 use crate::shared::session_list::SessionInfoUpdate;
 use crate::shared::session_setup::SessionId;
 use alloc::boxed::Box;

@@ -153,7 +153,7 @@ object! {
     /// A change to a file.
     ///
     /// Spec: [`Diff`](https://agentclientprotocol.com/protocol/v1/schema#diff)
-    pub struct Diff {
+    pub struct Diff by name {
         /// Absolute path of the file.
         path: String = "path",
         /// Its text after the change.

@@ -72,7 +72,7 @@ object! {
     /// A change with an old and a new path.
     ///
     /// Spec: [`DiffPathPairChange`](https://agentclientprotocol.com/protocol/v2/schema#diffpathpairchange)
-    pub struct DiffPathPairChange {
+    pub struct DiffPathPairChange by name {
         /// Old path of the file.
         old_path: AbsolutePath = "oldPath",
         /// New path of the file.

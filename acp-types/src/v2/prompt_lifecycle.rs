@@ -12,7 +12,7 @@ use super::terminals::{TerminalOutputChunk, TerminalUpdate};
 use super::tool_calls::{ToolCallContentChunk, ToolCallUpdate};
 use crate::shared::agent_plan::PlanRemoved;
 use crate::shared::notices::Notice;
-pub use crate::shared::prompts::{Cost, MessageId, UsageUpdate};
+pub use crate::shared::prompts::{Cost, MessageId, UsageUpdate, UsageUpdateMembers};
 use crate::shared::session_list::SessionInfoUpdate;
 use crate::shared::session_setup::SessionId;
 use alloc::boxed::Box;

@@ -1,7 +1,7 @@
 //! States of a session, and background work.
 //!
 //! Spec: [Session States](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states)
-pub use crate::shared::prompts::{ErrorStopReason, Usage};
+pub use crate::shared::prompts::{ErrorStopReason, Usage, UsageMembers};
 use crate::shared::session_setup::SessionId;
 use crate::shared::terminals::TerminalId;
 use crate::shared::tool_calls::ToolCallId;

@@ -77,7 +77,7 @@ object! {
     /// The size of a terminal.
     ///
     /// Spec: [`TerminalSize`](https://agentclientprotocol.com/protocol/v2/schema#terminalsize)
-    pub struct TerminalSize {
+    pub struct TerminalSize by name {
         /// Columns, at least 1.
         cols: u16 = "cols",
         /// Rows, at least 1.

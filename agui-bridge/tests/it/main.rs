@@ -52,6 +52,7 @@ mod interrupts;
 mod jaeger;
 #[cfg(test)]
 mod limits;
+mod line_memory;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]

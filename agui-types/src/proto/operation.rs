@@ -2,8 +2,8 @@
 use super::field::{DecodeError, EncodeError, Field, closed};
 use super::value::Value;
 use crate::json_patch::{
-    AddOperation, CopyOperation, JsonPatchOperation, JsonPointer, MoveOperation, RemoveOperation,
-    ReplaceOperation, TestOperation,
+    AddOperation, CopyOperationMembers, JsonPatchOperation, JsonPointer, MoveOperationMembers,
+    RemoveOperation, ReplaceOperation, TestOperation,
 };
 use alloc::string::{String, ToString};
 
@@ -48,8 +48,8 @@ impl Field<WireOperation> for JsonPatchOperation {
             0 => Self::Add(AddOperation::new(path, raw(value()?))),
             1 => Self::Remove(RemoveOperation::new(path)),
             2 => Self::Replace(ReplaceOperation::new(path, raw(value()?))),
-            3 => Self::Move(MoveOperation::new(from?, path)),
-            4 => Self::Copy(CopyOperation::new(from?, path)),
+            3 => Self::Move(MoveOperationMembers { from: from?, path }.into()),
+            4 => Self::Copy(CopyOperationMembers { from: from?, path }.into()),
             5 => Self::Test(TestOperation::new(path, raw(value()?))),
             other => {
                 return Err(DecodeError::Value(alloc::format!(

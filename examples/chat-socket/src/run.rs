@@ -5,7 +5,8 @@ use agui_types::event::{Event, RunFinishedOutcome};
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::registry::{Registry, SourceNames};
 use mcp_bridge::tool_events::{
-    CallStatus, CallUpdate, ServerCompleteMessage, ServerMessage, ServerTokenMessage, ToolEvents,
+    CallStatus, CallUpdate, ServerCompleteMessage, ServerCompleteMessageMembers, ServerMessage,
+    ServerTokenMessage, ToolEvents,
 };
 use std::collections::HashMap;
 use std::time::SystemTime;
@@ -84,9 +85,11 @@ impl Run {
                 Some(RunFinishedOutcome::Cancelled(_)) => {
                     vec![error("CANCELLED", "The run was stopped.")]
                 }
-                _ => vec![ServerMessage::Complete(ServerCompleteMessage::new(
-                    &*self.message_id,
-                    &*self.conversation_id,
+                _ => vec![ServerMessage::Complete(ServerCompleteMessage::from(
+                    ServerCompleteMessageMembers {
+                        message_id: self.message_id.to_string(),
+                        conversation_id: self.conversation_id.to_string(),
+                    },
                 ))],
             },
             _ => Vec::new(),

@@ -4,7 +4,8 @@ use crate::script::{Scene, Step};
 use acp_types::v1::agent_plan::{Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus};
 use acp_types::v1::content::{ContentBlock, ImageContent, ResourceLink};
 use acp_types::v1::prompt_turn::{
-    ContentChunk, Cost, SessionUpdate, StopReason, Usage, UsageUpdate,
+    ContentChunk, Cost, SessionUpdate, StopReason, Usage, UsageMembers, UsageUpdate,
+    UsageUpdateMembers,
 };
 use core::iter;
 use core::time::Duration;
@@ -87,9 +88,10 @@ pub(crate) fn plan(scene: &mut Scene) -> Vec<Step> {
 }
 
 pub(crate) fn usage(scene: &mut Scene) -> Vec<Step> {
-    let mut update = UsageUpdate::new(12_345_u64, 200_000_u64);
+    let mut update = UsageUpdate::from(UsageUpdateMembers { used: 12_345, size: 200_000 });
     update.cost = Some(Box::new(Cost::new(0.0125, "USD")));
-    let mut usage = Usage::new(1_500_u64, 1_200_u64, 300_u64);
+    let tokens = UsageMembers { total_tokens: 1_500, input_tokens: 1_200, output_tokens: 300 };
+    let mut usage = Usage::from(tokens);
     usage.cached_read_tokens = Some(800);
     let mut steps = say(scene, "This is what I cost. ");
     steps.extend([Step::Update(SessionUpdate::UsageUpdate(update)), Step::Spend(usage)]);

@@ -4,7 +4,7 @@ use crate::script::{Scene, Step, ask};
 use crate::talk::say;
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
 use acp_types::v1::tool_calls::{
-    Content, Diff, PermissionOption, PermissionOptionKind, RequestPermissionOutcome,
+    Content, Diff, DiffMembers, PermissionOption, PermissionOptionKind, RequestPermissionOutcome,
     RequestPermissionRequest, ToolCall, ToolCallContent, ToolCallId, ToolCallLocation,
     ToolCallStatus, ToolCallUpdate, ToolKind,
 };
@@ -33,7 +33,7 @@ pub(crate) fn read(scene: &mut Scene) -> Vec<Step> {
 
 pub(crate) fn edit(scene: &mut Scene) -> Vec<Step> {
     let (id, path) = (scene.tool_call_id(), scene.path("greeting.txt"));
-    let mut diff = Diff::new(path.as_str(), NEW_TEXT);
+    let mut diff = Diff::from(DiffMembers { path: path.clone(), new_text: NEW_TEXT.into() });
     diff.old_text = Some(OLD_TEXT.to_owned());
     let mut call = ToolCall::new(id.clone(), "Edit greeting.txt");
     call.name = Some("edit_file".to_owned());

@@ -12,34 +12,71 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
 /// Reads a string without escapes after its first quote; an escape is an error at its place.
 // A separate function keeps its constants in registers.
 #[inline(never)]
-pub(crate) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
+pub(crate) fn plain_string(bytes: &[u8], at: usize) -> Step {
     // Most names and many values are shorter than two words.
-    for _ in 0..8 {
-        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { break };
+    let Some(pair) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) else {
+        return last_string(bytes, at);
+    };
+    let pair = u128::from_le_bytes(*pair);
+    let (first, second) = (pair as u64, (pair >> 64) as u64);
+    let found = special_bytes(first);
+    if found != 0 {
+        return plain_end(first, found, at);
+    }
+    let found = special_bytes(second);
+    if found != 0 {
+        return plain_end(second, found, at + 8);
+    }
+    further_string(bytes, at + 16)
+}
+
+/// Continues a string without escapes.
+#[inline(never)]
+fn further_string(bytes: &[u8], mut at: usize) -> Step {
+    for _ in 0..6 {
+        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else {
+            return last_string(bytes, at);
+        };
         let word = u64::from_le_bytes(*word);
         let found = special_bytes(word);
         if found != 0 {
-            let bit = found.trailing_zeros() & !7;
-            at += (bit / 8) as usize;
-            return if (word >> bit) as u8 == b'"' { Ok(at + 1) } else { Err(at) };
+            return plain_end(word, found, at);
         }
         at += 8;
     }
     long_string(bytes, at)
 }
 
-/// Continues a string without escapes that is long, or ends near the end of the text.
+/// Continues a string without escapes near the end of the text.
+#[inline(never)]
+fn last_string(bytes: &[u8], at: usize) -> Step {
+    match (bytes.last_chunk::<16>(), bytes.len().saturating_sub(at)) {
+        // The last bytes, padded with zeros, which no string contains.
+        (Some(last), left @ 1..16) => {
+            let pair = u128::from_le_bytes(*last) >> (128 - 8 * left);
+            let (first, second) = (pair as u64, (pair >> 64) as u64);
+            let found = special_bytes(first);
+            if found != 0 {
+                return plain_end(first, found, at);
+            }
+            plain_end(second, special_bytes(second), at + 8)
+        }
+        _ => long_string(bytes, at),
+    }
+}
+
+/// Returns the end of a string in `word`, which begins at `at` and has special bytes.
+#[inline(always)]
+fn plain_end(word: u64, found: u64, at: usize) -> Step {
+    let bit = found.trailing_zeros() & !7;
+    let at = at + (bit / 8) as usize;
+    if (word >> bit) as u8 == b'"' { Ok(at + 1) } else { Err(at) }
+}
+
+/// Continues a string without escapes that is long, or in a short text.
 #[inline(never)]
 fn long_string(bytes: &[u8], mut at: usize) -> Step {
-    let rest = bytes.get(at..).unwrap_or_default();
-    at += match (bytes.last_chunk(), 8_usize.checked_sub(rest.len())) {
-        // A part of the last word, padded with zeros, which no string contains.
-        (Some(word), Some(before @ 1..8)) => {
-            let word = u64::from_le_bytes(*word) >> (8 * before);
-            (special_bytes(word).trailing_zeros() / 8) as usize
-        }
-        _ => plain_prefix(rest),
-    };
+    at += plain_prefix(bytes.get(at..).unwrap_or_default());
     if byte(bytes, at) == b'"' { Ok(at + 1) } else { Err(at) }
 }
 
@@ -243,6 +280,29 @@ mod tests {
                     for length in 0..=text.len() {
                         let text = &text.as_bytes()[..length];
                         assert_eq!(escaped_string(text, 0), ends(text), "{text:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The end of a string without escapes agrees with a byte-wise scan, for any length of the text.
+    #[test]
+    fn plain_string_end_agrees_with_a_byte_wise_scan() {
+        for length in 0..150 {
+            for at in 0..=length {
+                for end in [b'"', b'\\', b'\n', 0] {
+                    let mut bytes = [0xc3; 150];
+                    bytes.iter_mut().step_by(3).for_each(|byte| *byte = b'#');
+                    bytes[at.min(149)] = end;
+                    let text = &bytes[..length];
+                    for start in [0, 1, 7, 20].into_iter().filter(|start| *start <= length) {
+                        let found = (start..length).find(|at| !is_plain(text[*at]));
+                        let expected = match found {
+                            Some(at) if text[at] == b'"' => Ok(at + 1),
+                            at => Err(at.unwrap_or(length)),
+                        };
+                        assert_eq!(plain_string(text, start), expected, "{text:?} from {start}");
                     }
                 }
             }

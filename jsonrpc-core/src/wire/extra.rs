@@ -1,7 +1,7 @@
 //! Unknown members, and `_meta`.
-use super::object::Open;
 use super::raw::Raw;
 use super::reader::{Fault, ValueReader};
+use super::table::Open;
 use super::value::{Flat, Members, Object, View, Wire};
 use super::writer::Entries;
 use crate::scan::Scanner;

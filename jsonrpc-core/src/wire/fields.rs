@@ -1,19 +1,24 @@
-//! Decoding of objects and unions by their tables, with the tag read before other members.
+//! Decoding of objects by their tables.
 use super::decode::Mode;
 use super::diagnostic::DiagnosticCode;
 use super::extra::{Extra, Kept};
-use super::object::{Choice, Member, Open, Outer, OuterNames, Selector, Table, Tags};
 use super::raw::Raw;
 use super::reader::{Fault, Problem, ValueReader, Walk, What};
+use super::table::{Member, Open, Outer, OuterNames, Table};
 use super::value::{Flat, Wire};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-/// The members of an object read so far.
-#[derive(Default)]
-struct Seen {
-    /// A bit for each member of the table.
+/// An object with a table while it is read.
+struct Reading<'r, 's> {
+    table: &'static Table,
+    slots: &'r mut [&'s mut dyn Wire],
+    open: &'r Open<'r>,
+    walk: Walk,
+    /// Index of the member that usually comes next.
+    hint: usize,
+    /// A bit for each member that was read.
     names: u64,
     /// A bit for each member that has its default.
     defaults: u64,
@@ -74,83 +79,107 @@ impl<'a> ValueReader<'a> {
         open: &Open<'_>,
     ) -> Result<Defaults, Fault> {
         self.scanner.go_to(open.at);
-        let mut walk = Walk::at(open.is_first);
-        let (mut seen, mut hint) = (Seen::default(), 0);
+        let walk = Walk::at(open.is_first);
+        let (hint, names, defaults, kept) = (0, 0, 0, Vec::new());
+        let mut reading = Reading { table, slots, open, walk, hint, names, defaults, kept };
         loop {
-            let is_usual = |member: &&Member| {
-                member.is_plain && open.outer.is_none_or(|outer| outer.find(member.name).is_none())
-            };
-            let usual = table.members.get(hint).filter(is_usual);
-            let read = if usual.is_some_and(|member| walk.pass(self, member.quoted)) {
-                hint += 1;
-                self.field(table, slots, hint - 1, &mut seen, open)
-            } else {
-                let Some(name) = walk.next(self)? else { break };
-                match open.outer.and_then(|outer| outer.find(&name)) {
-                    Some(owner) => self.of_outer(owner, table.is_framed, open),
-                    None => match table.find(&name, hint) {
-                        Some(at) => {
-                            hint = at + 1;
-                            self.field(table, slots, at, &mut seen, open)
-                        }
-                        None if table.is_framed => self.text().map(drop),
-                        None => self.unknown(name, rest),
-                    },
+            if let Some(member) = table.members.get(reading.hint)
+                && member.is_plain
+                && reading.walk.pass(self, member.quoted)
+            {
+                let at = reading.hint;
+                reading.hint += 1;
+                let is_new = reading.names & 1 << at == 0;
+                let is_null = member.is_optional && self.scanner.byte_ahead(0) == b'n';
+                let is_strict = self.mode == Mode::Strict && open.is_own(member.name);
+                if is_new
+                    && is_strict
+                    && !is_null
+                    && let Some(slot) = reading.slots.get_mut(at)
+                {
+                    reading.names |= 1 << at;
+                    slot.read(self)?;
+                } else {
+                    self.named(&mut reading, member.name, at)?;
                 }
-            };
-            if let Err(fault) = read {
-                walk.on_fault(self, fault)?;
+            } else if reading.walk.pass_end(self) || !self.any(&mut reading, rest)? {
+                break;
             }
         }
-        walk.end()?;
-        let Seen { names, defaults, kept } = seen;
-        let required = table.required();
-        if names & required != required {
-            let is_missing = |at: &usize| names & 1 << at == 0;
-            let missing = (0..table.members.len()).find(is_missing);
-            let name =
-                missing.and_then(|at| table.members.get(at)).map_or("", |member| member.name);
-            self.problem = Some(Problem { at: open.start, what: What::Missing(name) });
-            return Err(Fault(()));
+        reading.walk.end()?;
+        if reading.names & table.required != table.required {
+            return Err(self.missing(table, reading.names, open));
         }
         if table.is_framed {
             let outer = Outer { names: OuterNames::Table(table), next: open.outer };
             rest.read_flat(self, &Open { outer: Some(&outer), ..*open })?;
         }
-        if !kept.is_empty()
+        if !reading.kept.is_empty()
             && let Some(extra) = rest.extra_mut()
         {
-            extra.keep(kept);
+            extra.keep(reading.kept);
         }
-        Ok(Defaults { table, which: defaults })
+        Ok(Defaults { table, which: reading.defaults })
+    }
+
+    /// Reads the next member of any name. Returns whether there was one.
+    #[inline(never)]
+    fn any(&mut self, reading: &mut Reading<'_, '_>, rest: &mut dyn Flat) -> Result<bool, Fault> {
+        let Some(name) = reading.walk.next(self)? else { return Ok(false) };
+        let (table, open) = (reading.table, reading.open);
+        let found = table.find(&name, reading.hint);
+        if let Some(at) = found {
+            self.named(reading, &name, at)?;
+            reading.hint = at + 1;
+            return Ok(true);
+        }
+        let read = match open.outer.and_then(|outer| outer.find(&name)) {
+            Some(owner) => self.of_outer(owner, table.is_framed, open),
+            None if table.is_framed => self.text().map(drop),
+            None => self.unknown(name, rest),
+        };
+        read.or_else(|fault| reading.walk.on_fault(self, fault)).map(|()| true)
+    }
+
+    /// Reads the value of the member at `at` in the table, unless it belongs to a surrounding type.
+    #[inline(never)]
+    fn named(&mut self, reading: &mut Reading<'_, '_>, name: &str, at: usize) -> Result<(), Fault> {
+        let read = match reading.open.outer.and_then(|outer| outer.find(name)) {
+            Some(owner) => self.of_outer(owner, reading.table.is_framed, reading.open),
+            None => self.field(reading, at),
+        };
+        read.or_else(|fault| reading.walk.on_fault(self, fault))
+    }
+
+    /// Returns the error of an object without one of its required members.
+    #[cold]
+    fn missing(&mut self, table: &'static Table, names: u64, open: &Open<'_>) -> Fault {
+        let is_missing = |at: &usize| names & 1 << at == 0;
+        let missing = (0..table.members.len()).find(is_missing);
+        let name = missing.and_then(|at| table.members.get(at)).map_or("", |member| member.name);
+        self.problem = Some(Problem { at: open.start, what: What::Missing(name) });
+        Fault(())
     }
 
     /// Reads the value of a member into its slot.
-    #[inline(always)]
-    fn field(
-        &mut self,
-        table: &'static Table,
-        slots: &mut [&mut dyn Wire],
-        at: usize,
-        seen: &mut Seen,
-        open: &Open<'_>,
-    ) -> Result<(), Fault> {
-        let (Some(member), Some(slot)) = (table.members.get(at), slots.get_mut(at)) else {
+    fn field(&mut self, reading: &mut Reading<'_, '_>, at: usize) -> Result<(), Fault> {
+        let (Some(member), Some(slot)) = (reading.table.members.get(at), reading.slots.get_mut(at))
+        else {
             return Err(Fault(()));
         };
-        if seen.names & 1 << at != 0 {
-            return Err(self.twice(member.name, open));
+        if reading.names & 1 << at != 0 {
+            return Err(self.twice(member.name, reading.open));
         }
-        seen.names |= 1 << at;
+        reading.names |= 1 << at;
         if member.is_optional && self.null()? {
-            seen.kept.push((member.name, Kept::Null));
+            reading.kept.push((member.name, Kept::Null));
             return Ok(());
         }
-        if member.marks.is_none() || self.mode == Mode::Strict {
+        if self.mode == Mode::Strict || member.marks.is_none() {
             return slot.read(self);
         }
-        if self.marked(member, *slot, &mut seen.kept)? && member.default.is_some() {
-            seen.defaults |= 1 << at;
+        if self.marked(member, *slot, &mut reading.kept)? && member.default.is_some() {
+            reading.defaults |= 1 << at;
         }
         Ok(())
     }
@@ -194,6 +223,7 @@ impl<'a> ValueReader<'a> {
     }
 
     /// Skips a member of the surrounding object.
+    #[inline(never)]
     fn of_outer(
         &mut self,
         owner: Option<(&'static str, &Cell<bool>)>,
@@ -209,6 +239,7 @@ impl<'a> ValueReader<'a> {
     }
 
     /// Keeps an unknown member.
+    #[inline(never)]
     fn unknown(&mut self, name: Cow<'a, str>, rest: &mut dyn Flat) -> Result<(), Fault> {
         let text = self.text()?;
         if let Some(extra) = rest.extra_mut() {
@@ -248,144 +279,5 @@ impl<'a> ValueReader<'a> {
             self.go_behind(self.last);
         }
         Fault(())
-    }
-
-    /// Reads the members of a union by its tag.
-    ///
-    /// # Errors
-    /// The tag is missing or not a string, or the variant is invalid.
-    #[inline(never)]
-    pub fn tagged(
-        &mut self,
-        tags: &'static Tags,
-        union: &mut dyn Choice,
-        open: &Open<'_>,
-    ) -> Result<(), Fault> {
-        let place = if open.outer.is_some_and(|outer| outer.find(tags.name).is_some()) {
-            None
-        } else {
-            self.find_tag(tags, open)?
-        };
-        let mut kept = None;
-        let mut tag = None;
-        if let Some((at, _)) = place {
-            self.scanner.go_to(at);
-            match self.next_byte() {
-                b'n' if tags.untagged.is_some() => kept = Some(Kept::Null),
-                b'"' => tag = Some(self.string().map_err(|fault| self.leave(open, fault))?),
-                _ if tags.untagged.is_some()
-                    && tags.marks.default_on_error
-                    && self.mode != Mode::Strict =>
-                {
-                    self.problem = Some(Problem { at, what: What::Expected("a string") });
-                    self.record(DiagnosticCode::DefaultOnError, at);
-                    let text = self.text()?;
-                    if self.mode == Mode::Preserve {
-                        kept = Raw::of_checked(text).map(Kept::Value);
-                    }
-                }
-                _ => {
-                    let fault = self.expected("a string");
-                    return Err(self.leave(open, fault));
-                }
-            }
-        }
-        let (index, written) = match &tag {
-            Some(tag) => {
-                let known = tags.names.iter().position(|name| name == tag);
-                (known.unwrap_or(usize::MAX), known.is_none() || known != tags.untagged)
-            }
-            None => match tags.untagged {
-                Some(untagged) => (untagged, place.is_some()),
-                None => {
-                    let what = What::Missing(tags.name);
-                    self.problem = Some(Problem { at: open.start, what });
-                    return Err(self.leave(open, Fault(())));
-                }
-            },
-        };
-        union.choose(index, tag.as_deref().unwrap_or_default());
-        if !written {
-            return union.payload_mut().read_flat(self, open);
-        }
-        // A leading tag has been read; the other members follow it.
-        let is_read = place.is_some_and(|(_, is_first)| is_first) && kept.is_none();
-        let is_seen = Cell::new(is_read);
-        let outer = Outer { names: OuterNames::Tag(tags.name, &is_seen), next: open.outer };
-        let at = if is_read { self.scanner.at() } else { open.at };
-        let inner = Open { at, is_first: open.is_first && !is_read, outer: Some(&outer), ..*open };
-        union.payload_mut().read_flat(self, &inner)?;
-        if let Some(kept) = kept
-            && let Some(extra) = union.payload_mut().extra_mut()
-        {
-            extra.keep(Vec::from([(tags.name, kept)]));
-        }
-        Ok(())
-    }
-
-    /// Moves to the end of an invalid object, if reading continues.
-    #[cold]
-    fn leave(&mut self, open: &Open<'_>, fault: Fault) -> Fault {
-        self.go_behind(open.start);
-        fault
-    }
-
-    /// Returns the place of the value of `tag`, and whether it is the first member.
-    #[inline]
-    fn find_tag(&mut self, tags: &Tags, open: &Open<'_>) -> Result<Option<(usize, bool)>, Fault> {
-        self.scanner.go_to(open.at);
-        let (tag, mut walk) = (tags.name, Walk::at(open.is_first));
-        if walk.pass(self, tags.quoted) {
-            return Ok(Some((self.scanner.at(), true)));
-        }
-        let Some(first) = walk.next(self)? else { return Ok(None) };
-        let at = self.scanner.at();
-        if first == tag {
-            return Ok(Some((at, true)));
-        }
-        if matches!(first, Cow::Borrowed(_)) {
-            let mut scanner = self.scanner.clone();
-            let found = scanner.find_member(tag);
-            self.scanner.remember(&scanner);
-            if found.is_some() {
-                return Ok(Some((scanner.at(), false)));
-            }
-        }
-        // A name with escapes is found by reading all names.
-        let mut name = Some(first);
-        while let Some(found) = name {
-            if found == tag {
-                return Ok(Some((self.scanner.at(), false)));
-            }
-            self.text()?;
-            name = walk.next(self)?;
-        }
-        Ok(None)
-    }
-
-    /// Reads the members of a union by the first variant with a present member.
-    ///
-    /// # Errors
-    /// The variant is invalid.
-    pub fn selected(
-        &mut self,
-        selectors: &'static [Selector],
-        union: &mut dyn Choice,
-        open: &Open<'_>,
-    ) -> Result<(), Fault> {
-        self.scanner.go_to(open.at);
-        let (mut walk, mut chosen) = (Walk::at(open.is_first), selectors.len());
-        while let Some(name) = walk.next(self)? {
-            let text = self.text()?;
-            let is_meant = |one: &Selector| one.name == name && (text != "null" || one.takes_null);
-            let earlier = selectors.get(..chosen).unwrap_or_default();
-            if let Some(at) = earlier.iter().position(is_meant)
-                && open.outer.is_none_or(|outer| outer.find(&name).is_none())
-            {
-                chosen = at;
-            }
-        }
-        union.choose(chosen, "");
-        union.payload_mut().read_flat(self, open)
     }
 }

@@ -74,22 +74,9 @@ macro_rules! member_union {
             ];
             __wire::assert_distinct_names(&[$($member),+]);
 
-            impl __wire::Wire for $Name {
-                fn blank() -> Self {
-                    Self::Unknown($crate::wire::Extra::new())
-                }
-
-                fn read(&mut self, reader: &mut __wire::ValueReader<'_>) -> ::core::result::Result<(), __wire::Fault> {
-                    reader.object(self, <Self as __wire::Object>::NAME)
-                }
-
-                fn view(&self) -> __wire::View<'_> {
-                    __wire::View::Object(self)
-                }
-            }
-
-            impl __wire::Object for $Name {
-                const NAME: &'static str = ::core::stringify!($Name);
+            $crate::object! {
+                @object $Name
+                Self::Unknown($crate::wire::Extra::new())
             }
 
             impl __wire::Members for $Name {
@@ -155,4 +142,7 @@ macro_rules! member_union {
     };
     (@null) => { false };
     (@null null) => { true };
+    ($(#[$attr:meta])* pub enum $Name:ident { $($variants:tt)* }) => {
+        $crate::__check_variants! { has $Name $($variants)* }
+    };
 }

@@ -1,14 +1,12 @@
-//! The macro of objects, and the tables of objects and unions.
-use super::value::Flat;
-use core::cell::Cell;
-
+//! The macro of objects.
 /// Defines a struct for a JSON object of a specification.
 ///
 /// Blocks, in this order, all but the first optional: the required members; `optional` ones (`Option`); `patch` ones
 /// ([`Presence`](crate::wire::Presence)); `rest`, one field for a union that is flattened into the object; and `and
 /// "_meta"`. Unknown members are kept in `extra` (with a `rest`, in that field's extra). The struct is
 /// `#[non_exhaustive]`. `new` takes the required members and the rest, and each optional or `patch` member has a setter
-/// `with_*`.
+/// `with_*`. For `pub struct Name by name`, with several required members of one type, `NameMembers` replaces `new`: a
+/// struct of the required members, for `Name::from(NameMembers { … })`.
 ///
 /// An optional member that is `null` is `None`, and is encoded as `null` again while it is `None`.
 ///
@@ -18,8 +16,8 @@ use core::cell::Cell;
 ///
 /// | annotation | an error in the member | replacement |
 /// |---|---|---|
+/// | `default_on_error` | any | absent |
 /// | `default_on_null` | it is `null`, which is invalid | absent |
-/// | `default_on_null` | it is `null`, and may not be | absent |
 /// | `skip_invalid_items` | one in an item of a list | a list without the item |
 ///
 /// A required member cannot be absent, so it has the JSON text of its default after the annotations: `args: Vec<String>
@@ -50,27 +48,27 @@ use core::cell::Cell;
 macro_rules! object {
     (
         $(#[$attr:meta])*
-        pub struct $Name:ident { $($required:tt)* }
+        pub struct $Name:ident $(by $how:ident)? { $($required:tt)* }
         $(optional { $($optional:tt)* })?
         $(patch { $($patch:tt)* })?
         rest { $(#[$restattr:meta])* $rest:ident : $Rest:ty $(,)? }
         $(and $meta:literal)?
     ) => {
         $crate::object! { @define
-            [$(#[$attr])*] $Name { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
+            [$(#[$attr])*] $Name [$($how)?] { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
             [$(#[$restattr])*] $rest: $Rest, ($rest: impl ::core::convert::Into<$Rest>), ($rest.into()),
             $(meta: $meta)?
         }
     };
     (
         $(#[$attr:meta])*
-        pub struct $Name:ident { $($required:tt)* }
+        pub struct $Name:ident $(by $how:ident)? { $($required:tt)* }
         $(optional { $($optional:tt)* })?
         $(patch { $($patch:tt)* })?
         $(and $meta:literal)?
     ) => {
         $crate::object! { @define
-            [$(#[$attr])*] $Name { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
+            [$(#[$attr])*] $Name [$($how)?] { $($required)* } { $($($optional)*)? } { $($($patch)*)? }
             [
                 /// Unknown members, kept verbatim and in order.
             ] extra: $crate::wire::Extra, (), ($crate::wire::Extra::new()),
@@ -87,7 +85,7 @@ macro_rules! object {
     };
     (@default $Name:ident { $($required:tt)+ }) => {};
     (@define
-        [$($attr:tt)*] $Name:ident
+        [$($attr:tt)*] $Name:ident [$($how:ident)?]
         { $( $(#[$rattr:meta])* $req:ident : $Req:ty = $rwire:literal
             $([$($rmark:ident),+] or $rdefault:literal)? ),* $(,)? }
         { $( $(#[$oattr:meta])* $opt:ident : $Opt:ty = $owire:literal $([$($omark:ident),+])? ),* $(,)? }
@@ -112,17 +110,12 @@ macro_rules! object {
             pub $rest: $Rest,
         }
 
-        impl $Name {
-            /// Creates a value with its required members only.
-            #[allow(clippy::too_many_arguments, reason = "as many as the specification requires")]
-            pub fn new($($req: impl ::core::convert::Into<$Req>,)* $($param)*) -> Self {
-                Self {
-                    $( $req: $req.into(), )*
-                    $( $opt: ::core::option::Option::None, )*
-                    $( $pat: $crate::wire::Presence::Absent, )*
-                    $( meta: $crate::object!(@none $meta), )?
-                    $rest: $init,
-                }
+        $crate::object! {
+            @new [$($how)?] $Name { $( [$(#[$rattr])*] $req: $Req, )* } ($($param)*) {
+                $( $opt: ::core::option::Option::None, )*
+                $( $pat: $crate::wire::Presence::Absent, )*
+                $( meta: $crate::object!(@none $meta), )?
+                $rest: $init,
             }
         }
 
@@ -161,8 +154,8 @@ macro_rules! object {
         const _: () = {
             use $crate::wire::private as __wire;
 
-            static TABLE: __wire::Table = __wire::Table {
-                members: &[
+            static TABLE: __wire::Table = __wire::Table::new(
+                &[
                     $( __wire::Member::required($rwire, ::core::concat!(",\"", $rwire, "\":"))
                         $( $(.with_mark($crate::object!(@mark $rmark $rwire)))+ .or($rdefault) )?, )*
                     $( __wire::Member::optional($owire, ::core::concat!(",\"", $owire, "\":"))
@@ -171,32 +164,18 @@ macro_rules! object {
                         $( $(.with_mark($crate::object!(@mark $pmark $pwire)))+ )?, )*
                     $( __wire::Member::optional($meta, ::core::concat!(",\"", $meta, "\":")), )?
                 ],
-                is_framed: !<$Rest as __wire::Object>::TAKES_ALL,
-            };
-            __wire::assert_distinct(TABLE.members);
+                !<$Rest as __wire::Object>::TAKES_ALL,
+            );
 
-            impl __wire::Wire for $Name {
-                fn blank() -> Self {
-                    Self {
-                        $( $req: <$Req as __wire::Wire>::blank(), )*
-                        $( $opt: ::core::option::Option::None, )*
-                        $( $pat: $crate::wire::Presence::Absent, )*
-                        $( meta: $crate::object!(@none $meta), )?
-                        $rest: <$Rest as __wire::Wire>::blank(),
-                    }
+            $crate::object! {
+                @object $Name
+                Self {
+                    $( $req: <$Req as __wire::Wire>::blank(), )*
+                    $( $opt: ::core::option::Option::None, )*
+                    $( $pat: $crate::wire::Presence::Absent, )*
+                    $( meta: $crate::object!(@none $meta), )?
+                    $rest: <$Rest as __wire::Wire>::blank(),
                 }
-
-                fn read(&mut self, reader: &mut __wire::ValueReader<'_>) -> ::core::result::Result<(), __wire::Fault> {
-                    reader.object(self, <Self as __wire::Object>::NAME)
-                }
-
-                fn view(&self) -> __wire::View<'_> {
-                    __wire::View::Object(self)
-                }
-            }
-
-            impl __wire::Object for $Name {
-                const NAME: &'static str = ::core::stringify!($Name);
             }
 
             impl __wire::Members for $Name {
@@ -265,6 +244,42 @@ macro_rules! object {
 
         $crate::object! { @serde $Name }
     };
+    (
+        @new [] $Name:ident { $( [$($attr:tt)*] $req:ident : $Req:ty, )* } ($($param:tt)*) { $($others:tt)* }
+    ) => {
+        impl $Name {
+            /// Creates a value with its required members only.
+            #[allow(clippy::too_many_arguments, reason = "as many as the specification requires")]
+            pub fn new($($req: impl ::core::convert::Into<$Req>,)* $($param)*) -> Self {
+                Self { $( $req: $req.into(), )* $($others)* }
+            }
+        }
+    };
+    (
+        @new [name] $Name:ident { $( [$($attr:tt)*] $req:ident : $Req:ty, )* } () { $($others:tt)* }
+    ) => {
+        $crate::wire::private::pastey::paste! {
+            #[doc = ::core::concat!("The required members of [`", ::core::stringify!($Name), "`].")]
+            #[derive(Clone, Debug, PartialEq)]
+            #[allow(clippy::exhaustive_structs, reason = "another required member changes what a caller has to give")]
+            pub struct [<$Name Members>] {
+                $( $($attr)* pub $req: $Req, )*
+            }
+
+            /// Creates a value with its required members only.
+            impl ::core::convert::From<[<$Name Members>]> for $Name {
+                fn from(members: [<$Name Members>]) -> Self {
+                    Self { $( $req: members.$req, )* $($others)* }
+                }
+            }
+        }
+    };
+    (@new [$how:ident] $Name:ident $($others:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "`by ", ::core::stringify!($how), "` of `", ::core::stringify!($Name),
+            "` is unknown, or beside `rest`: expected `by name`, or nothing",
+        ));
+    };
     (@take_default $self:ident $req:ident $wire:literal $defaults:ident) => {};
     (@take_default $self:ident $req:ident $wire:literal $defaults:ident $default:literal) => {
         if let ::core::option::Option::Some(default) = $defaults.get($wire) {
@@ -280,8 +295,30 @@ macro_rules! object {
     (@mark $mark:ident $wire:literal) => {
         ::core::compile_error!(::core::concat!(
             "the mark `", ::core::stringify!($mark), "` of `", $wire,
-            "` is none of `default_on_error`, `default_on_null` and `skip_invalid_items`",
+            "` is unknown: expected `default_on_error`, `default_on_null` or `skip_invalid_items`",
         ))
+    };
+    (@object $Name:ident $blank:expr) => {
+        impl $crate::wire::private::Wire for $Name {
+            fn blank() -> Self {
+                $blank
+            }
+
+            fn read(
+                &mut self,
+                reader: &mut $crate::wire::private::ValueReader<'_>,
+            ) -> ::core::result::Result<(), $crate::wire::private::Fault> {
+                reader.object(self, <Self as $crate::wire::private::Object>::NAME)
+            }
+
+            fn view(&self) -> $crate::wire::private::View<'_> {
+                $crate::wire::private::View::Object(self)
+            }
+        }
+
+        impl $crate::wire::private::Object for $Name {
+            const NAME: &'static str = ::core::stringify!($Name);
+        }
     };
     (@none $meta:literal) => { ::core::option::Option::None };
     (@meta $meta:literal $self:ident) => { &$self.meta };
@@ -304,291 +341,18 @@ macro_rules! object {
             }
         }
     };
+    (@define [$($attr:tt)*] $Name:ident [$($how:tt)*] {$($required:tt)*} {$($optional:tt)*} {$($patch:tt)*} $($rest:tt)*) => {
+        $crate::__check_members! { required $Name $($required)* }
+        $crate::__check_members! { optional $Name $($optional)* }
+        $crate::__check_members! { patch $Name $($patch)* }
+    };
     (@$($internal:tt)*) => {
-        ::core::compile_error!(::core::concat!(
-            "`object!` cannot read its members: each is `name: Type = \"name on the wire\"`, with marks in brackets \
-             behind it, and with `or \"default\"` behind those where it is required; not `",
-            ::core::stringify!($($internal)*), "`",
-        ));
+        ::core::compile_error!(::core::concat!("cannot read `", ::core::stringify!($($internal)*), "`"));
     };
-    ($(#[$attr:meta])* pub struct $Name:ident $($blocks:tt)*) => {
-        ::core::compile_error!(::core::concat!(
-            "the blocks of `", ::core::stringify!($Name),
-            "` are not in order: `pub struct`, `optional`, `patch`, `rest`, `and \"_meta\"`",
-        ));
+    ($(#[$attr:meta])* pub struct $Name:ident $(by $how:ident)? { $($required:tt)* } $($blocks:tt)*) => {
+        $crate::__check_blocks! { [optional patch rest and] $Name $($blocks)* }
     };
-}
-
-/// Rejects fields that the macro itself adds.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __check_fields {
-    ([] extra $Name:ident $($field:ident)*) => { $( $crate::__check_fields! { @extra $Name $field } )* };
-    ([] $rest:ident $Name:ident $($field:ident)*) => {};
-    ([$meta:literal] $rest:ident $Name:ident $($field:ident)*) => {
-        $( $crate::__check_fields! { @meta $Name $field } )*
-        $crate::__check_fields! { [] $rest $Name $($field)* }
+    ($(#[$attr:meta])* $vis:vis struct $Name:ident $($other:tt)*) => {
+        ::core::compile_error!(::core::concat!("`", ::core::stringify!($Name), "` is not `pub struct Name { … }`"));
     };
-    (@extra $Name:ident extra) => { $crate::__check_fields! { @taken $Name extra } };
-    (@meta $Name:ident meta) => { $crate::__check_fields! { @taken $Name meta } };
-    (@taken $Name:ident $field:ident) => {
-        ::core::compile_error!(::core::concat!(
-            "`", ::core::stringify!($Name), "` cannot have a field `", ::core::stringify!($field),
-            "`: `object!` adds one of this name",
-        ));
-    };
-    (@$which:ident $Name:ident $field:ident) => {};
-}
-
-/// The members of an object in encoding order, the required ones first.
-#[derive(Debug)]
-pub struct Table {
-    /// At most 64.
-    pub members: &'static [Member],
-    /// Whether the other members belong to a union that is flattened into the object.
-    pub is_framed: bool,
-}
-
-impl Table {
-    /// Returns the index of a member in the table; `hint` is its usual index.
-    #[inline]
-    pub(super) fn find(&self, name: &str, hint: usize) -> Option<usize> {
-        if self.members.get(hint).is_some_and(|member| member.name == name) {
-            return Some(hint);
-        }
-        self.members.iter().position(|member| member.name == name)
-    }
-
-    /// A bit for each required member.
-    #[inline]
-    pub(super) fn required(&self) -> u64 {
-        let count = self.members.iter().take_while(|member| member.is_required).count();
-        (1_u64 << count).wrapping_sub(1)
-    }
-}
-
-/// A member of an object.
-#[derive(Clone, Copy, Debug)]
-pub struct Member {
-    pub(super) name: &'static str,
-    /// A comma, the name as a JSON string, and a colon; used if the name needs no escapes.
-    pub(super) quoted: &'static str,
-    pub(super) is_plain: bool,
-    pub(super) is_required: bool,
-    /// Whether the field is an `Option`.
-    pub(super) is_optional: bool,
-    pub(super) marks: Marks,
-    /// The JSON text that replaces a required member.
-    pub(super) default: Option<&'static str>,
-}
-
-/// The specification's treatment of an invalid member.
-#[derive(Clone, Copy, Debug)]
-pub struct Marks {
-    pub(super) default_on_error: bool,
-    pub(super) default_on_null: bool,
-    pub(super) skip_invalid_items: bool,
-}
-
-/// One of the [`Marks`].
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Mark {
-    /// Any error counts as absence.
-    DefaultOnError,
-    /// `null` counts as absence.
-    DefaultOnNull,
-    /// An invalid item is left out of its list.
-    SkipInvalidItems,
-}
-
-impl Marks {
-    /// No annotations.
-    pub const NONE: Self =
-        Self { default_on_error: false, default_on_null: false, skip_invalid_items: false };
-
-    pub(super) fn is_none(self) -> bool {
-        !(self.default_on_error | self.default_on_null | self.skip_invalid_items)
-    }
-
-    /// Adds an annotation.
-    pub const fn with(mut self, mark: Mark) -> Self {
-        match mark {
-            Mark::DefaultOnError => self.default_on_error = true,
-            Mark::DefaultOnNull => self.default_on_null = true,
-            Mark::SkipInvalidItems => self.skip_invalid_items = true,
-        }
-        self
-    }
-}
-
-impl Member {
-    const fn new(name: &'static str, quoted: &'static str) -> Self {
-        Self {
-            name,
-            quoted,
-            is_plain: is_plain(name.as_bytes()),
-            is_required: false,
-            is_optional: false,
-            marks: Marks::NONE,
-            default: None,
-        }
-    }
-
-    /// A required member.
-    pub const fn required(name: &'static str, quoted: &'static str) -> Self {
-        Self { is_required: true, ..Self::new(name, quoted) }
-    }
-
-    /// An optional member.
-    pub const fn optional(name: &'static str, quoted: &'static str) -> Self {
-        Self { is_optional: true, ..Self::new(name, quoted) }
-    }
-
-    /// An optional member with a distinct meaning of `null`.
-    pub const fn patch(name: &'static str, quoted: &'static str) -> Self {
-        Self::new(name, quoted)
-    }
-
-    /// Adds an annotation.
-    pub const fn with_mark(mut self, mark: Mark) -> Self {
-        self.marks = self.marks.with(mark);
-        self
-    }
-
-    /// Sets the default, as JSON text.
-    pub const fn or(mut self, default: &'static str) -> Self {
-        self.default = Some(default);
-        self
-    }
-}
-
-const fn is_plain(mut name: &[u8]) -> bool {
-    while let [byte, rest @ ..] = name {
-        if *byte < b' ' || *byte == b'"' || *byte == b'\\' {
-            return false;
-        }
-        name = rest;
-    }
-    true
-}
-
-/// Fails compilation for an object with a repeated name, or with too many members.
-pub const fn assert_distinct(members: &[Member]) {
-    assert!(members.len() < 64, "an object has at most 63 members");
-    let mut rest = members;
-    while let [member, others @ ..] = rest {
-        let mut others_left = others;
-        while let [other, left @ ..] = others_left {
-            assert_different(member.name, other.name);
-            others_left = left;
-        }
-        rest = others;
-    }
-}
-
-/// Fails compilation for a union or an enum with a repeated name.
-pub const fn assert_distinct_names(names: &[&str]) {
-    let mut rest = names;
-    while let [name, others @ ..] = rest {
-        let mut others_left = others;
-        while let [other, left @ ..] = others_left {
-            assert_different(name, other);
-            others_left = left;
-        }
-        rest = others;
-    }
-}
-
-/// Fails with the repeated name as the message.
-#[allow(clippy::panic, reason = "runs in the compiler alone")]
-const fn assert_different(one: &str, other: &str) {
-    let (mut a, mut b) = (one.as_bytes(), other.as_bytes());
-    while let ([first, a_left @ ..], [second, b_left @ ..]) = (a, b) {
-        if *first != *second {
-            return;
-        }
-        (a, b) = (a_left, b_left);
-    }
-    if a.is_empty() && b.is_empty() {
-        panic!("{}", one);
-    }
-}
-
-/// The tags of a union.
-#[derive(Debug)]
-pub struct Tags {
-    /// The member that selects the variant; it needs no escapes.
-    pub name: &'static str,
-    /// A comma, the name as a JSON string, and a colon.
-    pub quoted: &'static str,
-    /// The known tags. A named variant without a required tag is the last.
-    pub names: &'static [&'static str],
-    /// The index of the variant without a tag.
-    pub untagged: Option<usize>,
-    /// The annotations of the tag.
-    pub marks: Marks,
-}
-
-/// A member that selects a variant by its presence.
-#[derive(Debug)]
-pub struct Selector {
-    /// The name of the member.
-    pub name: &'static str,
-    /// Whether `null` selects the variant as well.
-    pub takes_null: bool,
-}
-
-/// A union: one of several objects.
-pub trait Choice {
-    /// Replaces the value with a blank one of the variant at `index`, or with an unknown one with this tag.
-    fn choose(&mut self, index: usize, tag: &str);
-
-    /// The object of the variant.
-    fn payload(&self) -> &dyn Flat;
-
-    /// The object of the variant.
-    fn payload_mut(&mut self) -> &mut dyn Flat;
-}
-
-/// An object during reading.
-#[derive(Clone, Copy, Debug)]
-pub struct Open<'o> {
-    /// Start of the object.
-    pub(super) start: usize,
-    /// Where reading of its members begins.
-    pub(super) at: usize,
-    /// Whether that is before the first member.
-    pub(super) is_first: bool,
-    /// The surrounding types in the same object.
-    pub(super) outer: Option<&'o Outer<'o>>,
-}
-
-#[derive(Debug)]
-pub(super) struct Outer<'o> {
-    pub(super) names: OuterNames<'o>,
-    pub(super) next: Option<&'o Outer<'o>>,
-}
-
-#[derive(Debug)]
-pub(super) enum OuterNames<'o> {
-    /// The members of an object.
-    Table(&'static Table),
-    /// The tag of a union, and whether it was read.
-    Tag(&'static str, &'o Cell<bool>),
-}
-
-impl<'o> Outer<'o> {
-    /// Returns whether a member belongs to a surrounding type, and the tag if it is one.
-    pub(super) fn find(&self, name: &str) -> Option<Option<(&'static str, &'o Cell<bool>)>> {
-        let mut outer = Some(self);
-        while let Some(Outer { names, next }) = outer {
-            match *names {
-                OuterNames::Tag(tag, is_seen) if tag == name => return Some(Some((tag, is_seen))),
-                OuterNames::Table(table) if table.find(name, 0).is_some() => return Some(None),
-                _ => outer = *next,
-            }
-        }
-        None
-    }
 }

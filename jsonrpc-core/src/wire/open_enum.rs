@@ -116,4 +116,7 @@ macro_rules! open_enum {
 
         $crate::object! { @serde $Name }
     };
+    ($(#[$attr:meta])* pub enum $Name:ident { $($variants:tt)* }) => {
+        $crate::__check_variants! { name $Name $($variants)* }
+    };
 }

@@ -160,22 +160,9 @@ macro_rules! open_union {
             };
             __wire::assert_distinct_names($Name::NAMES);
 
-            impl __wire::Wire for $Name {
-                fn blank() -> Self {
-                    Self::Unknown($crate::wire::UnknownVariant::__new(""))
-                }
-
-                fn read(&mut self, reader: &mut __wire::ValueReader<'_>) -> ::core::result::Result<(), __wire::Fault> {
-                    reader.object(self, <Self as __wire::Object>::NAME)
-                }
-
-                fn view(&self) -> __wire::View<'_> {
-                    __wire::View::Object(self)
-                }
-            }
-
-            impl __wire::Object for $Name {
-                const NAME: &'static str = ::core::stringify!($Name);
+            $crate::object! {
+                @object $Name
+                Self::Unknown($crate::wire::UnknownVariant::__new(""))
             }
 
             impl __wire::Members for $Name {
@@ -285,12 +272,60 @@ macro_rules! open_union {
     (@name) => { ::core::option::Option::None };
     (@name $name:literal) => { ::core::option::Option::Some($name) };
     (@$($internal:tt)*) => {
-        ::core::compile_error!("`open_union!` cannot read a variant");
+        ::core::compile_error!(::core::concat!("cannot read `", ::core::stringify!($($internal)*), "`"));
     };
-    ($(#[$attr:meta])* pub enum $Name:ident $($rest:tt)*) => {
+    (
+        $(#[$attr:meta])* pub enum $Name:ident by $tag:literal $([$($mark:ident),+])? { $($variants:tt)* }
+        $(untagged { $($untagged:tt)* })?
+    ) => {
+        $crate::__check_variants! { by $Name $($variants)* }
+        $( $crate::__check_variants! { untagged $Name $($untagged)* } )?
+    };
+    ($(#[$attr:meta])* $vis:vis enum $Name:ident $($rest:tt)*) => {
         ::core::compile_error!(::core::concat!(
-            "`", ::core::stringify!($Name), "` is not `pub enum Name by \"tag\" { Variant(Payload) = \"name\", … }` \
-             with `untagged { Variant(Payload) }` behind it or nothing",
+            "`", ::core::stringify!($Name), "` is not `pub enum Name by \"tag\" { … }`, with `untagged { … }` behind it \
+             or nothing",
+        ));
+    };
+}
+
+/// Names the first variant that the macro of an enum cannot read.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __check_variants {
+    ($form:ident $Name:ident) => {};
+    (
+        by $Name:ident $(#[$attr:meta])* $Variant:ident($($Payload:tt)+) = $wire:literal $([$shared:ident])?,
+        $($others:tt)*
+    ) => {
+        $crate::__check_variants! { by $Name $($others)* }
+    };
+    (
+        untagged $Name:ident $(#[$attr:meta])* $Variant:ident($($Payload:tt)+) $(= $wire:literal)? $([$shared:ident])?
+        $(,)?
+    ) => {};
+    (
+        has $Name:ident $(#[$attr:meta])* $Variant:ident($Payload:ty) has $member:literal $(or null)?,
+        $($others:tt)*
+    ) => {
+        $crate::__check_variants! { has $Name $($others)* }
+    };
+    (name $Name:ident $(#[$attr:meta])* $Variant:ident = $wire:literal, $($others:tt)*) => {
+        $crate::__check_variants! { name $Name $($others)* }
+    };
+    (@expected by) => { "Variant(Payload) = \"name\"," };
+    (@expected untagged) => { "Variant(Payload)` or `Variant(Payload) = \"name\"" };
+    (@expected has) => { "Variant(Payload) has \"member\"," };
+    (@expected name) => { "Variant = \"name\"," };
+    ($form:ident $Name:ident $(#[$attr:meta])* $Variant:ident $($others:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "the variant `", ::core::stringify!($Variant), "` of `", ::core::stringify!($Name), "` is not `",
+            $crate::__check_variants!(@expected $form), "`",
+        ));
+    };
+    ($form:ident $Name:ident $($others:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "expected a variant of `", ::core::stringify!($Name), "`, got `", ::core::stringify!($($others)*), "`",
         ));
     };
 }

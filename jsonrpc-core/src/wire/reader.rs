@@ -137,16 +137,18 @@ impl<'a> ValueReader<'a> {
         if self.next_byte() != b'"' {
             return Err(self.expected("a string"));
         }
-        match self.scanner.text() {
-            Some((place, None)) => Ok(Cow::Borrowed(self.json.get(place).unwrap_or_default())),
-            Some((_, Some(text))) => Ok(Cow::Owned(text)),
-            None => {
-                let what = What::Message(String::from(
-                    "expected a string of Unicode characters, got a lone surrogate",
-                ));
-                Err(self.fail(self.last, what))
-            }
+        match self.scanner.plain_place() {
+            Ok(place) => Ok(Cow::Borrowed(self.json.get(place).unwrap_or_default())),
+            Err(escape) => self.unescaped(escape).map(Cow::Owned),
         }
+    }
+
+    #[inline(never)]
+    fn unescaped(&mut self, escape: usize) -> Result<String, Fault> {
+        self.scanner.unescaped(escape).ok_or_else(|| {
+            let what = "expected a string of Unicode characters, got a lone surrogate";
+            self.fail(self.last, What::Message(what.into()))
+        })
     }
 
     /// Reads `null` if it follows.
@@ -254,6 +256,20 @@ impl<'a> ValueReader<'a> {
             self.left_out = left_out;
         }
         Ok(())
+    }
+
+    /// Returns how many items to make room for in a full list of `count` items that begins at `start`. A long list grows
+    /// once, by the number of items that its length permits; growing by half would hold several times its final size.
+    pub(super) fn growth(&self, start: usize, count: usize) -> usize {
+        const SHORT: usize = 64;
+        if count < SHORT {
+            return count.max(4);
+        }
+        let at = self.scanner.at();
+        let end = self.scanner.end_of(start).unwrap_or(at);
+        let left = end.saturating_sub(at) / (at.saturating_sub(start) / count).max(1);
+        // Items of different lengths.
+        (left + left / 8).max(count / 2)
     }
 
     /// Decides about an item that cannot be read: it is left out, or the list cannot be read, which is returned.
@@ -395,7 +411,7 @@ impl Walk {
     }
 
     /// Returns the name of the next member; `None` at the end of the object.
-    #[inline]
+    #[inline(never)]
     pub(super) fn next<'a>(
         &mut self,
         reader: &mut ValueReader<'a>,
@@ -427,19 +443,19 @@ impl Walk {
 
     /// Skips the name of the next member if it is this one, without white space before it. `quoted` is the name as a JSON
     /// string between a comma and a colon. Returns whether it was skipped.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pass(&mut self, reader: &mut ValueReader<'_>, quoted: &str) -> bool {
-        let scanner = &mut reader.scanner;
-        let is_next = if self.is_failed {
-            false
-        } else if self.is_first {
-            scanner.byte_ahead(0) == b'{'
-                && scanner.pass_text(1, quoted.get(1..).unwrap_or_default())
-        } else {
-            scanner.byte_ahead(0) == b',' && scanner.pass_text(0, quoted)
-        };
+        let first = if self.is_first { b'{' } else { b',' };
+        let [_, name @ ..] = quoted.as_bytes() else { return false };
+        let is_next = !self.is_failed && reader.scanner.pass_text(first, name);
         self.is_first &= !is_next;
         is_next
+    }
+
+    /// Skips the end of the object if it follows the last value without white space.
+    #[inline(always)]
+    pub(super) fn pass_end(&self, reader: &mut ValueReader<'_>) -> bool {
+        !self.is_first && reader.scanner.literal(b"}").is_some()
     }
 
     /// Skips the rest of the object before reporting the fault.

@@ -168,10 +168,12 @@ impl<'de> Text<'_, 'de> {
         if self.scanner.next_token() != b'"' {
             return Err(Unread::expected(&"a string"));
         }
-        match self.scanner.text() {
-            Some((_, Some(text))) => Ok(Cow::Owned(text)),
-            Some((place, None)) => self.slice(place).map(Cow::Borrowed),
-            None => Err(Unread::expected(&"a string of Unicode characters")),
+        match self.scanner.plain_place() {
+            Ok(place) => self.slice(place).map(Cow::Borrowed),
+            Err(escape) => match self.scanner.unescaped(escape) {
+                Some(text) => Ok(Cow::Owned(text)),
+                None => Err(Unread::expected(&"a string of Unicode characters")),
+            },
         }
     }
 

@@ -1,7 +1,7 @@
 //! The JSON form of each type, with implementations for the standard library.
 use super::extra::Extra;
-use super::object::Open;
 use super::reader::{Fault, ValueReader};
+use super::table::Open;
 use super::writer::Entries;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -205,9 +205,14 @@ impl<T: Wire> Wire for Vec<T> {
     }
 
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        reader.next_byte();
+        let start = reader.scanner.at();
         reader.items(&mut |reader| {
             let mut item = T::blank();
             item.read(reader)?;
+            if self.len() == self.capacity() {
+                self.reserve_exact(reader.growth(start, self.len()));
+            }
             self.push(item);
             Ok(())
         })

@@ -1,7 +1,7 @@
 //! The writer of values as JSON text.
 use super::extra::{Extra, Kept};
-use super::object::{Member, Table, Tags};
 use super::presence::Presence;
+use super::table::{Member, Table, Tags};
 use super::value::{Flat, Members, View, Wire};
 use crate::encode;
 use alloc::boxed::Box;

@@ -9,6 +9,7 @@
 mod batch;
 #[cfg(feature = "codec")]
 mod codec;
+mod compile_fail;
 mod composition;
 mod id;
 mod json;

@@ -48,7 +48,7 @@ object! {
     ///
     /// Spec: [`Task`](https://modelcontextprotocol.io/specification/2025-11-25/schema#task), and `DetailedTask` of
     /// [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks)
-    pub struct Task {
+    pub struct Task by name {
         /// Id of the task.
         task_id: String = "taskId",
         /// Current status.

@@ -21,7 +21,7 @@ const ANSWER_SCHEMA: &str = r#"{"type":"object","properties":{"tool":{"type":"st
 
 object! {
     /// Structured content of the result of [`ask_in_result`].
-    pub struct AsksInResult {
+    pub struct AsksInResult by name {
         /// `input_required`.
         status: String = "status",
         /// Name of the tool that asks.
@@ -35,7 +35,7 @@ object! {
 
 object! {
     /// A question in a result.
-    pub struct QuestionInResult {
+    pub struct QuestionInResult by name {
         /// Key of the question.
         key: String = "key",
         /// The message for the user.
@@ -51,7 +51,7 @@ object! {
 
 object! {
     /// Arguments of [`ANSWER_TOOL`].
-    pub struct AnswerArguments {
+    pub struct AnswerArguments by name {
         /// Name of the tool that asked.
         tool: String = "tool",
         /// The state returned with the questions.
@@ -98,7 +98,9 @@ pub fn ask_in_result(tool: &str, state: &str, asks: &[Ask]) -> Option<CallToolRe
     let messages =
         questions.iter().map(|question| format!("{}: {}\n", question.key, question.message));
     let messages: String = messages.collect();
-    let asked = AsksInResult::new("input_required", tool, state, questions);
+    let status = "input_required".into();
+    let (tool, state) = (tool.into(), state.into());
+    let asked = AsksInResult::from(AsksInResultMembers { status, tool, state, questions });
     let asked = Raw::from_value(&asked).ok()?;
     let text = format!(
         "User input is required to continue:\n{messages}Ask the user, then call `{ANSWER_TOOL}`.\n{}",
@@ -112,8 +114,11 @@ pub fn ask_in_result(tool: &str, state: &str, asks: &[Ask]) -> Option<CallToolRe
 fn question(ask: &Ask) -> Option<QuestionInResult> {
     let ServerRequest::Elicit(params) = &ask.request else { return None };
     let ElicitRequestParams::Form(form) = &**params else { return None };
-    let schema = form.requested_schema.clone();
-    let mut question = QuestionInResult::new(&*ask.key, &*form.message, schema);
+    let mut question = QuestionInResult::from(QuestionInResultMembers {
+        key: ask.key.to_string(),
+        message: form.message.to_string(),
+        schema: form.requested_schema.clone(),
+    });
     let context = ask.context.as_ref().filter(|context| !context.is_empty());
     question.context = context.map(|context| context.as_raw().clone());
     (ask.kind == EntryKind::Elicit).then_some(question)

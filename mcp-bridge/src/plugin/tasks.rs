@@ -5,7 +5,7 @@ use super::session::{SessionRecord, SessionStatus};
 use super::turn::{NewCall, NoticeSink, Resumption, SessionError, Turn};
 use crate::context::{Carriers, EncodeError};
 use crate::mcp::base::ResultType;
-use crate::mcp::tasks::{Task, TaskStatus};
+use crate::mcp::tasks::{Task, TaskMembers, TaskStatus};
 use crate::mcp::tools::{CallToolResult, TaskSupport};
 use crate::server::input_requests;
 use alloc::string::{String, ToString};
@@ -217,8 +217,12 @@ impl PluginHost {
 
     fn to_task(&self, record: &SessionRecord, carriers: Carriers) -> Result<Task, SessionError> {
         let status = status_of(record, self.now());
-        let (created, since) = (timestamp(record.created), timestamp(record.since));
-        let mut task = Task::new(&*record.id, status.clone(), created, since);
+        let mut task = Task::from(TaskMembers {
+            task_id: record.id.clone(),
+            status: status.clone(),
+            created_at: timestamp(record.created),
+            last_updated_at: timestamp(record.since),
+        });
         task.status_message.clone_from(&record.reason);
         task.poll_interval_ms = Some(Number::from(millis(self.limits().poll).max(1)));
         // The task is kept at least this long, whatever its outcome.

@@ -5,7 +5,7 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::{CallError, CallParams, Client, ClientEvent, ClientOptions, UpstreamCall};
 use mcp_bridge::mcp::base::{Era, ResultType};
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
-use mcp_bridge::mcp::tasks::{EXTENSION, Task, TaskStatus};
+use mcp_bridge::mcp::tasks::{EXTENSION, Task, TaskMembers, TaskStatus};
 use mcp_bridge::server::{AskError, Server, ServerEvent, ServerOptions};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -35,7 +35,10 @@ fn sent(server: &mut Server) -> Option<Value> {
 }
 
 fn task(status: TaskStatus) -> Task {
-    let mut task = Task::new("t1", status, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z");
+    let time = "2026-01-01T00:00:00Z".to_owned();
+    let (created_at, last_updated_at) = (time.clone(), time);
+    let task_id = "t1".into();
+    let mut task = Task::from(TaskMembers { task_id, status, created_at, last_updated_at });
     task.ttl_ms = Presence::Null;
     task
 }

@@ -35,6 +35,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use jsonrpc_core::array_items;
 use serde::Deserialize;
 
 /// Maximum number of options that are remembered with their kinds.
@@ -57,9 +58,17 @@ struct Given<'a> {
 impl Options {
     /// Decodes the options of a request. Returns `None` if they are invalid.
     pub(crate) fn read(options: &str) -> Option<Self> {
-        let options: Vec<Given<'_>> = serde_json::from_str(options).ok()?;
-        let kept = options.iter().take(MAX_OPTIONS);
-        Some(Self(kept.map(|option| (clip(&option.option_id), clip(&option.kind))).collect()))
+        if !options.starts_with('[') {
+            return None;
+        }
+        let mut kept = Vec::new();
+        for option in array_items(options) {
+            let option: Given<'_> = serde_json::from_str(option).ok()?;
+            if kept.len() < MAX_OPTIONS {
+                kept.push((clip(&option.option_id), clip(&option.kind)));
+            }
+        }
+        Some(Self(kept))
     }
 
     /// Returns the attributes that the response adds to the span and to the event.

@@ -12,7 +12,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::{JsonStr, find_member};
+use jsonrpc_core::{JsonStr, array_items, find_member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -234,10 +234,14 @@ struct Models<'a> {
 }
 
 fn model_option(options: &str) -> Option<String> {
-    let options: Vec<ConfigOption<'_>> = serde_json::from_str(options).ok()?;
-    let is_model = |option: &&ConfigOption<'_>| option.category.as_deref() == Some("model");
-    let value = options.iter().find(is_model)?.current_value?;
-    JsonStr::new(value.get())?.decode().map(|model| clip(&model))
+    let mut model = None;
+    for option in array_items(options) {
+        let option: ConfigOption<'_> = serde_json::from_str(option).ok()?;
+        if model.is_none() && option.category.as_deref() == Some("model") {
+            model = Some(option.current_value);
+        }
+    }
+    JsonStr::new(model??.get())?.decode().map(|model| clip(&model))
 }
 
 /// The known sessions.

@@ -17,6 +17,7 @@ mod initialization;
 mod inject;
 mod lifecycle;
 mod limits;
+mod line_memory;
 mod lines;
 mod links;
 mod memory;

@@ -1,5 +1,6 @@
 //! Paths in and out of a root, and pieces of files.
 use super::*;
+use acp_types::v1::file_system::WriteTextFileRequestMembers;
 use proptest::prelude::*;
 
 fn read(root: &Root, path: impl AsRef<Path>) -> Result<String, ErrorObject> {
@@ -8,8 +9,8 @@ fn read(root: &Root, path: impl AsRef<Path>) -> Result<String, ErrorObject> {
 }
 
 fn write(root: &Root, path: impl AsRef<Path>) -> Result<(), ErrorObject> {
-    let request = WriteTextFileRequest::new("s", path.as_ref().to_str().unwrap(), "new");
-    root.write(&request)?;
+    let (path, content) = (path.as_ref().to_str().unwrap().into(), "new".into());
+    root.write(&WriteTextFileRequestMembers { session_id: "s".into(), path, content }.into())?;
     Ok(())
 }
 

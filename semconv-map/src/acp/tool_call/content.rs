@@ -96,9 +96,17 @@ fn shown_terminals(content: &str) -> Vec<String> {
 }
 
 fn places(json: &str) -> Option<Vec<String>> {
-    let locations: Vec<ToolCallLocation> = wire::decode(json).ok()?;
-    let places = locations.iter().take(MAX_LOCATIONS);
-    Some(places.map(|place| location(&place.path, place.line)).collect())
+    if !json.starts_with('[') {
+        return None;
+    }
+    let mut places = Vec::new();
+    for place in array_items(json) {
+        let place: ToolCallLocation = wire::decode(place).ok()?;
+        if places.len() < MAX_LOCATIONS {
+            places.push(location(&place.path, place.line));
+        }
+    }
+    Some(places)
 }
 
 /// Maximum number of terminals of a tool call with recorded output.

@@ -1,0 +1,199 @@
+//! Decoding of unions by their tables, with the tag read before other members.
+use super::decode::Mode;
+use super::diagnostic::DiagnosticCode;
+use super::extra::Kept;
+use super::raw::Raw;
+use super::reader::{Fault, Problem, ValueReader, Walk, What};
+use super::table::{Choice, Open, Outer, OuterNames, Selector, Tags};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::cell::Cell;
+
+impl ValueReader<'_> {
+    /// Reads the members of a union by its tag.
+    ///
+    /// # Errors
+    /// The tag is missing or not a string, or the variant is invalid.
+    #[inline(never)]
+    pub fn tagged(
+        &mut self,
+        tags: &'static Tags,
+        union: &mut dyn Choice,
+        open: &Open<'_>,
+    ) -> Result<(), Fault> {
+        let is_free = open.is_own(tags.name);
+        self.scanner.go_to(open.at);
+        if !is_free
+            || !Walk::at(open.is_first).pass(self, tags.quoted)
+            || self.scanner.byte_ahead(0) != b'"'
+        {
+            return self.tagged_anywhere(tags, union, is_free, open);
+        }
+        let is_written = {
+            let tag = self.string().map_err(|fault| self.leave(open, fault))?;
+            choose(tags, union, &tag)
+        };
+        if is_written {
+            // The other members follow the tag.
+            self.variant(tags, union, &Cell::new(true), &Open { is_first: false, ..*open })
+        } else {
+            union.payload_mut().read_flat(self, open)
+        }
+    }
+
+    /// Does the same for a tag that is not at the usual place, or not a string. Unless `is_free`, the tag belongs to a
+    /// surrounding type.
+    #[inline(never)]
+    fn tagged_anywhere(
+        &mut self,
+        tags: &'static Tags,
+        union: &mut dyn Choice,
+        is_free: bool,
+        open: &Open<'_>,
+    ) -> Result<(), Fault> {
+        let place = if is_free { self.find_tag(tags, open)? } else { None };
+        let mut kept = None;
+        let is_written = match (place, tags.untagged) {
+            (Some((at, _)), untagged) => {
+                self.scanner.go_to(at);
+                match (self.next_byte(), untagged) {
+                    (b'"', _) => {
+                        let tag = self.string().map_err(|fault| self.leave(open, fault))?;
+                        choose(tags, union, &tag)
+                    }
+                    (byte, Some(untagged))
+                        if byte == b'n'
+                            || tags.marks.default_on_error && self.mode != Mode::Strict =>
+                    {
+                        kept = self.replaced_tag(at)?;
+                        union.choose(untagged, "");
+                        true
+                    }
+                    _ => {
+                        let fault = self.expected("a string");
+                        return Err(self.leave(open, fault));
+                    }
+                }
+            }
+            (None, Some(untagged)) => {
+                union.choose(untagged, "");
+                false
+            }
+            (None, None) => {
+                self.problem = Some(Problem { at: open.start, what: What::Missing(tags.name) });
+                return Err(self.leave(open, Fault(())));
+            }
+        };
+        if !is_written {
+            return union.payload_mut().read_flat(self, open);
+        }
+        // A leading tag has been read; the other members follow it.
+        let is_read = place.is_some_and(|(_, is_first)| is_first) && kept.is_none();
+        if !is_read {
+            self.scanner.go_to(open.at);
+        }
+        let is_first = open.is_first && !is_read;
+        self.variant(tags, union, &Cell::new(is_read), &Open { is_first, ..*open })?;
+        if let Some(kept) = kept
+            && let Some(extra) = union.payload_mut().extra_mut()
+        {
+            extra.keep(Vec::from([(tags.name, kept)]));
+        }
+        Ok(())
+    }
+
+    /// Reads a tag that is not a string and counts as absent, and returns what is kept of it.
+    fn replaced_tag(&mut self, at: usize) -> Result<Option<Kept>, Fault> {
+        if self.null()? {
+            return Ok(Some(Kept::Null));
+        }
+        self.problem = Some(Problem { at, what: What::Expected("a string") });
+        self.record(DiagnosticCode::DefaultOnError, at);
+        let text = self.text()?;
+        Ok(Raw::of_checked(text).filter(|_| self.mode == Mode::Preserve).map(Kept::Value))
+    }
+
+    /// Reads the members of the chosen variant, from the current place; `is_seen` is whether the tag was read.
+    #[inline]
+    fn variant(
+        &mut self,
+        tags: &'static Tags,
+        union: &mut dyn Choice,
+        is_seen: &Cell<bool>,
+        open: &Open<'_>,
+    ) -> Result<(), Fault> {
+        let outer = Outer { names: OuterNames::Tag(tags.name, is_seen), next: open.outer };
+        let inner = Open { at: self.scanner.at(), outer: Some(&outer), ..*open };
+        union.payload_mut().read_flat(self, &inner)
+    }
+
+    /// Moves to the end of an invalid object, if reading continues.
+    #[cold]
+    fn leave(&mut self, open: &Open<'_>, fault: Fault) -> Fault {
+        self.go_behind(open.start);
+        fault
+    }
+
+    /// Returns the place of the value of `tag`, and whether it is the first member.
+    fn find_tag(&mut self, tags: &Tags, open: &Open<'_>) -> Result<Option<(usize, bool)>, Fault> {
+        self.scanner.go_to(open.at);
+        let (tag, mut walk) = (tags.name, Walk::at(open.is_first));
+        let Some(first) = walk.next(self)? else { return Ok(None) };
+        let at = self.scanner.at();
+        if first == tag {
+            return Ok(Some((at, true)));
+        }
+        if matches!(first, Cow::Borrowed(_)) {
+            let mut scanner = self.scanner.clone();
+            let found = scanner.find_member(tag);
+            self.scanner.remember(&scanner);
+            if found.is_some() {
+                return Ok(Some((scanner.at(), false)));
+            }
+        }
+        // A name with escapes is found by reading all names.
+        let mut name = Some(first);
+        while let Some(found) = name {
+            if found == tag {
+                return Ok(Some((self.scanner.at(), false)));
+            }
+            self.text()?;
+            name = walk.next(self)?;
+        }
+        Ok(None)
+    }
+
+    /// Reads the members of a union by the first variant with a present member.
+    ///
+    /// # Errors
+    /// The variant is invalid.
+    pub fn selected(
+        &mut self,
+        selectors: &'static [Selector],
+        union: &mut dyn Choice,
+        open: &Open<'_>,
+    ) -> Result<(), Fault> {
+        self.scanner.go_to(open.at);
+        let (mut walk, mut chosen) = (Walk::at(open.is_first), selectors.len());
+        while let Some(name) = walk.next(self)? {
+            let text = self.text()?;
+            let is_meant = |one: &Selector| one.name == name && (text != "null" || one.takes_null);
+            let earlier = selectors.get(..chosen).unwrap_or_default();
+            if let Some(at) = earlier.iter().position(is_meant)
+                && open.is_own(&name)
+            {
+                chosen = at;
+            }
+        }
+        union.choose(chosen, "");
+        union.payload_mut().read_flat(self, open)
+    }
+}
+
+/// Chooses the variant with this tag, and returns whether the tag is written beside the members of the variant.
+#[inline]
+fn choose(tags: &Tags, union: &mut dyn Choice, tag: &str) -> bool {
+    let known = tags.names.iter().position(|name| *name == tag);
+    union.choose(known.unwrap_or(usize::MAX), tag);
+    known.is_none() || known != tags.untagged
+}
