@@ -23,9 +23,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
 
-    /// An ACP agent to run, talking over its stdin and stdout; split into words as a shell would, run without one.
-    #[arg(long, value_name = "COMMAND", conflicts_with = "agent_url")]
+    /// An ACP agent to run: the name of a known one, see `gateway agents`, or a command, split into words as a shell would.
+    #[arg(long, value_name = "NAME|COMMAND", conflicts_with = "agent_url")]
     agent: Option<String>,
+
+    /// A document of the official agent registry, with agents beside the known ones.
+    #[arg(long, value_name = "FILE")]
+    agents: Option<PathBuf>,
 
     /// An ACP agent to reach over a WebSocket (ws://…, wss://…) or Streamable HTTP (http://…, https://…).
     #[arg(long, value_name = "URL")]
@@ -51,7 +55,7 @@ pub(crate) struct Args {
     times: TimeArgs,
 
     #[command(subcommand)]
-    pub(crate) hidden: Option<Hidden>,
+    pub(crate) task: Option<Task>,
 }
 
 /// How long things may take.
@@ -89,6 +93,7 @@ impl Args {
         own(&mut times.cancel_grace, self.times.cancel_grace);
         own(&mut times.exit_grace, self.times.exit_grace);
         own(&mut times.disconnect_grace, self.times.disconnect_grace);
+        settings.agents_file = self.agents.or(settings.agents_file);
         settings.listen = self.listen.unwrap_or(settings.listen);
         settings.cwd = self.cwd.or(settings.cwd);
         settings.permission = self.permission.unwrap_or(settings.permission);
@@ -105,9 +110,15 @@ fn seconds(text: &str) -> Result<Seconds, String> {
     Seconds::try_from(seconds).map_err(str::to_owned)
 }
 
-/// What the gateway runs itself as.
+/// Tasks other than serving.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Hidden {
+pub(crate) enum Task {
+    /// List the known agents: whether each is installed or how it is, and how it is logged in to.
+    Agents {
+        /// A document of the official agent registry, with agents beside the known ones.
+        #[arg(long, value_name = "FILE", env = "GATEWAY_AGENTS_FILE")]
+        agents: Option<PathBuf>,
+    },
     /// The demo agent, on stdio.
     #[command(hide = true)]
     DemoAgent,

@@ -28,15 +28,17 @@ mod threads;
 
 use access::Site;
 use acp_host::process::{self, Guard};
+use agent_catalog::{Catalog, Programs};
 use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
 use clap::Parser;
-use cli::{Args, Hidden};
+use cli::{Args, Task};
 use listener::Listener;
 use log::Log;
 use settings::{SettingsError, SiteSettings};
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,13 +55,14 @@ fn main() -> ExitCode {
         return guard.run("gateway");
     }
     let args = Args::parse();
-    match &args.hidden {
-        Some(Hidden::DemoAgent) => return demo_agent::run_stdio(),
-        Some(Hidden::McpShim) => return agent_tools::shim::run(),
-        None => {}
-    }
     let _log = Log::begin();
-    match serve(args) {
+    let done = match &args.task {
+        Some(Task::DemoAgent) => return demo_agent::run_stdio(),
+        Some(Task::McpShim) => return agent_tools::shim::run(),
+        Some(Task::Agents { agents }) => list_agents(agents.as_deref()),
+        None => serve(args),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             log::say(format_args!("gateway: {error}"));
@@ -80,6 +83,14 @@ enum Error {
     Settings(#[from] SettingsError),
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// Prints the known agents.
+fn list_agents(registry: Option<&Path>) -> Result<(), Error> {
+    let catalog = Catalog::load(registry).map_err(SettingsError::Catalog)?;
+    let is_set = |name: &str| run_telemetry::variable(name).is_some();
+    let table = agent_catalog::table(&catalog, &Programs::of_environment(), is_set);
+    Ok(io::stdout().write_all(table.as_bytes())?)
 }
 
 #[tokio::main]

@@ -1,5 +1,6 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
 use crate::access::Secret;
+use agent_catalog::{CatalogError, LaunchError};
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
 use run_telemetry::variable;
@@ -34,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) listen: SocketAddr,
     /// Which of `agents` serves requests that name none; the only one needs no name.
     pub(crate) default_agent: Option<String>,
+    /// A document of the official agent registry, with agents beside the known ones.
+    pub(crate) agents_file: Option<PathBuf>,
     /// The working directory of sessions, where the agent has none of its own.
     pub(crate) cwd: Option<PathBuf>,
     /// Party that answers permission requests, unless the agent has a setting.
@@ -55,6 +58,7 @@ impl Default for Settings {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 8787).into(),
             default_agent: None,
+            agents_file: None,
             cwd: None,
             permission: Permission::Ask,
             when_busy: WhenBusy::Reject,
@@ -159,7 +163,9 @@ pub(crate) enum SettingsError {
     #[error("cannot write the settings: {0}")]
     Write(#[from] toml::ser::Error),
     #[error("--agent: {0}")]
-    Command(String),
+    Command(#[from] LaunchError),
+    #[error("--agents: {0}")]
+    Catalog(#[from] CatalogError),
     #[error("--agent-url: expected ws://…, wss://…, http://… or https://…, got `{0}`")]
     Url(String),
     #[error("agents.{0}: expected one of `command`, `url` and `model`")]

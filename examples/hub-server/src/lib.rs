@@ -16,7 +16,7 @@ mod link;
 mod task;
 mod thread;
 
-pub use capabilities::{Answers, capabilities};
+pub use capabilities::{capabilities, initialize};
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use health::Health;
 pub use task::AgentSetup;

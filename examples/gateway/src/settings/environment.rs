@@ -33,6 +33,7 @@ impl Settings {
         }
         own(&mut self.listen, "GATEWAY_LISTEN")?;
         own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT")?;
+        own(&mut self.agents_file, "GATEWAY_AGENTS_FILE")?;
         own(&mut self.cwd, "GATEWAY_CWD")?;
         own(&mut self.permission, "GATEWAY_PERMISSION")?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY")?;
