@@ -63,6 +63,7 @@ use jsonrpc_core::{Peeked, peek};
 
 mod drive;
 mod event;
+mod login;
 mod options;
 mod runs;
 mod text;
@@ -81,6 +82,8 @@ pub struct Hub {
     options: HubOptions,
     connection: Option<Connection>,
     login: Login,
+    /// Whether the agent refused the last session because of a missing login.
+    needs_login: bool,
     threads: Threads,
     runs: Runs,
     texts: FastTexts,
@@ -107,6 +110,7 @@ impl Hub {
         Self {
             connection: None,
             login: Login::Done,
+            needs_login: false,
             threads: Threads::default(),
             runs: Runs::default(),
             texts: FastTexts::default(),

@@ -126,7 +126,7 @@ impl Conversation {
             return;
         }
         let method = if self.starting.is_some() { "session/load" } else { "session/new" };
-        let trouble = Trouble::of(method, error, Failure::AgentTimeout);
+        let trouble = Trouble::of(method, error, Failure::AgentTimeout, &self.options.sign_in);
         if self.starting.as_ref().is_some_and(|starting| starting.loading.is_some()) {
             return self.handle_not_continued(&trouble);
         }
@@ -184,7 +184,8 @@ impl Conversation {
             Err(TurnError::Call(error)) => error,
             Err(_) => return self.give_up(),
         };
-        let trouble = Trouble::of("session/prompt", &error, Failure::TurnTimeout);
+        let trouble =
+            Trouble::of("session/prompt", &error, Failure::TurnTimeout, &self.options.sign_in);
         match &trouble {
             // Another process of the agent may continue the session.
             Trouble::Failed(Failure::AgentExited, _) => self.attached = None,

@@ -120,6 +120,9 @@ impl AcpAgents {
         conversation.cancel_grace = times.cancel_grace.0;
         conversation.queue_wait = Some(times.queue.0);
         conversation.max_queued = limits.queue;
+        conversation.sign_in.command.clone_from(&agent.command);
+        let step = "restart the gateway with `--authenticate {id}`";
+        conversation.sign_in.authenticate = Some(step.to_owned());
         let mut options = HubOptions::new(conversation.clone());
         options.log = RunLogLimits { events: limits.log_events, bytes: limits.log_bytes };
         // Runs are counted for all agents together.

@@ -98,7 +98,8 @@ async fn serve(args: Args) -> Result<(), Error> {
     let print = args.print_config;
     let mut settings = args.settings()?;
     if print {
-        io::stdout().write_all(settings.to_toml()?.as_bytes())?;
+        let settings = toml::to_string_pretty(&settings).map_err(SettingsError::Write)?;
+        io::stdout().write_all(settings.as_bytes())?;
         return Ok(());
     }
     let site = Arc::new(Site::new(&settings.site, &settings.auth)?);

@@ -237,11 +237,6 @@ impl Settings {
             None => Err(SettingsError::DefaultAgent { expected, got }),
         }
     }
-
-    /// The settings as a file.
-    pub(crate) fn to_toml(&self) -> Result<String, SettingsError> {
-        Ok(toml::to_string_pretty(self)?)
-    }
 }
 
 /// The name of an agent that was named nowhere.

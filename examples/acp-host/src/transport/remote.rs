@@ -40,12 +40,32 @@ pub enum RemoteError {
     /// There are two credentials.
     #[error("expected a `token` or a user in `url`, got both")]
     Credentials,
+    /// The token has characters that a bearer token cannot have.
+    #[error("what is set as `token` cannot be a bearer token")]
+    Token,
     /// HTTP/2 without TLS is for `http://…`.
     #[error("`h2c` is for an agent behind `http://…`")]
     H2c,
 }
 
 impl Remote {
+    /// Returns the header with a bearer token, which is not shown where the header is printed. Nor does the error show it.
+    ///
+    /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
+    ///
+    /// # Errors
+    /// The token is empty, or has characters that a bearer token cannot have.
+    pub fn bearer(token: &str) -> Result<HeaderValue, RemoteError> {
+        let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+        if token.is_empty() || !token.chars().all(is_of_token) {
+            return Err(RemoteError::Token);
+        }
+        let header = HeaderValue::from_str(&format!("Bearer {token}"));
+        let mut header = header.map_err(|_| RemoteError::Token)?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
+
     /// Returns the address: a WebSocket or Streamable HTTP, by the scheme of the URL.
     ///
     /// # Errors

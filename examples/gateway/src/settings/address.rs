@@ -53,9 +53,7 @@ impl AgentSettings {
         }
     }
 
-    /// The header with its token; it is not to be seen where it is printed. The error does not show it either.
-    ///
-    /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
+    /// The header with its token.
     fn authorization(&self) -> Result<Option<HeaderValue>, String> {
         let token = match (&self.token, &self.token_file, &self.token_variable) {
             (None, None, None) => return Ok(None),
@@ -73,13 +71,6 @@ impl AgentSettings {
                 return Err(format!("expected {expected}, got more"));
             }
         };
-        let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
-        let token = Some(token.reveal()).filter(|token| !token.is_empty());
-        let header = token
-            .filter(|token| token.chars().all(is_of_token))
-            .and_then(|token| HeaderValue::from_str(&format!("Bearer {token}")).ok());
-        let mut header = header.ok_or("what is set as `token` cannot be a bearer token")?;
-        header.set_sensitive(true);
-        Ok(Some(header))
+        Remote::bearer(token.reveal()).map(Some).map_err(|error| error.to_string())
     }
 }
