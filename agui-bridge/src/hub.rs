@@ -46,7 +46,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 use crate::Failure;
-use crate::conversation::{Accepted, AgentFeatures, Conversation, RunRequest, SettingKey, Trouble};
+use crate::conversation::{
+    Accepted, AgentFeatures, Conversation, RefusedServers, RunRequest, SettingKey, Trouble,
+};
 use acp_types::client::{
     self, Answered, Call, CallKey, CloseReason, Connection, Initialized, Reply, RequestKey,
     SessionKey, Transmit,
@@ -84,6 +86,8 @@ pub struct Hub {
     login: Login,
     /// Whether the agent refused the last session because of a missing login.
     needs_login: bool,
+    /// Transports of MCP that the agent did not accept, for the sessions of further threads.
+    refused_servers: RefusedServers,
     threads: Threads,
     runs: Runs,
     texts: FastTexts,
@@ -111,6 +115,7 @@ impl Hub {
             connection: None,
             login: Login::Done,
             needs_login: false,
+            refused_servers: RefusedServers::default(),
             threads: Threads::default(),
             runs: Runs::default(),
             texts: FastTexts::default(),

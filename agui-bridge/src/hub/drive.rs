@@ -2,7 +2,8 @@
 use super::threads::ThreadNumber;
 use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent, Login, Trouble};
 use crate::conversation::{
-    Command, OpenSession, RunEvent, RunOutput, SessionNumber, SessionOrigin, Setting, SettingError,
+    Command, Notice, OpenSession, RunEvent, RunOutput, SessionNumber, SessionOrigin, Setting,
+    SettingError,
 };
 use acp_types::client::{
     AgentNotification, AgentResponse, Call, CallError, CallKey, Connection, Event,
@@ -198,6 +199,10 @@ impl Hub {
             } else if let Some(event) = thread.conversation.poll_event() {
                 self.log_event(number, event, now);
             } else if let Some(notice) = thread.conversation.poll_notice() {
+                if let Notice::ServersRefused(refused) = notice {
+                    self.refused_servers = self.refused_servers.and(refused);
+                    continue;
+                }
                 let name = thread.name.to_string();
                 self.events.push_back(HubEvent::Notice(name, notice));
             } else {
@@ -307,6 +312,7 @@ impl Hub {
         };
         features.load &= self.options.can_load;
         features.mcp_stdio &= self.options.agent_is_local;
+        self.refused_servers.restrict(&mut features);
         features
     }
 }
