@@ -23,4 +23,4 @@ mod table;
 pub use agent::{Agent, LoginMethod};
 pub use catalog::{Catalog, CatalogError, MAX_DOCUMENT_BYTES};
 pub use launch::{Launch, LaunchError, Programs};
-pub use table::table;
+pub use table::{table, table_of_environment};

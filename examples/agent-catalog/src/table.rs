@@ -1,6 +1,7 @@
 //! The agents as a table for people.
-use crate::{Agent, Catalog, Programs};
+use crate::{Agent, Catalog, CatalogError, Programs};
 use core::fmt::Write;
+use std::path::Path;
 
 /// Returns a table of the agents: the name, whether it is installed or how it is, and how it is logged in to. `is_set`
 /// returns whether a variable of the environment is set.
@@ -23,6 +24,15 @@ pub fn table(catalog: &Catalog, programs: &Programs, is_set: impl Fn(&str) -> bo
         let _ = writeln!(table, "{}", line.trim_end());
     }
     table
+}
+
+/// Returns the table for the environment of this process, with the agents of a document of the official registry.
+///
+/// # Errors
+/// The document cannot be read.
+pub fn table_of_environment(document: Option<&Path>) -> Result<String, CatalogError> {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    Ok(table(&Catalog::load(document)?, &Programs::of_environment(), is_set))
 }
 
 fn status(agent: &Agent, programs: &Programs) -> String {

@@ -28,7 +28,6 @@ mod threads;
 
 use access::Site;
 use acp_host::process::{self, Guard};
-use agent_catalog::{Catalog, Programs};
 use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
 use clap::Parser;
@@ -87,9 +86,7 @@ enum Error {
 
 /// Prints the known agents.
 fn list_agents(registry: Option<&Path>) -> Result<(), Error> {
-    let catalog = Catalog::load(registry).map_err(SettingsError::Catalog)?;
-    let is_set = |name: &str| run_telemetry::variable(name).is_some();
-    let table = agent_catalog::table(&catalog, &Programs::of_environment(), is_set);
+    let table = agent_catalog::table_of_environment(registry).map_err(SettingsError::Catalog)?;
     Ok(io::stdout().write_all(table.as_bytes())?)
 }
 

@@ -22,7 +22,7 @@ mod telemetry;
 
 pub(crate) use agent::{AgentSettings, PageToolsBinding};
 pub(crate) use conversation::{ForwardedSettings, Sessions};
-use environment::{AGENT_TOKEN_VARIABLE, own};
+use environment::AGENT_TOKEN_VARIABLE;
 pub(crate) use limits::{Limits, Seconds, Times};
 use mistake::Mistake;
 pub(crate) use telemetry::TelemetrySettings;
