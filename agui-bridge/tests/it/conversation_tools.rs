@@ -245,6 +245,32 @@ fn permission_for_a_page_tool_is_granted() {
     assert_eq!(answer, json!({"outcome": {"outcome": "selected", "optionId": "yes"}}));
 }
 
+/// codex-acp asks with another title than that of the call. The request to the server follows the permission.
+#[test]
+fn call_behind_permission_is_that_of_the_page() {
+    for title in ["Tool: ui/pick", "pick (ui MCP Server)", "ui/pick"] {
+        let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
+        rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
+        rig.open("s");
+        let announced = json!({
+            "sessionUpdate": "tool_call", "toolCallId": "c", "title": title, "status": "in_progress",
+        });
+        rig.session(SessionEvent::Update(update(&announced)));
+        let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+        let call =
+            json!({"toolCallId": "c", "title": "Approve MCP tool call", "status": "pending"});
+        let params = json!({"sessionId": "s", "toolCall": call, "options": options});
+        assert!(rig.session(request(1, "session/request_permission", &params)).is_none());
+        assert!(matches!(rig.commands.last(), Some(Command::Reply { .. })), "{title}");
+        let id = rig.thread.handle_tool_call(self::call(), rig.now).unwrap();
+        assert_eq!(id.as_str(), "c", "{title}: one call in the page");
+        // The run ends without the wait for a silent agent.
+        rig.wait(Duration::from_millis(100));
+        assert_eq!(rig.outcome("1"), "RUN_FINISHED success", "{title}");
+        assert_eq!(rig.kinds("1").iter().filter(|kind| *kind == "TOOL_CALL_START").count(), 1);
+    }
+}
+
 #[test]
 fn contextual_tools_are_announced_and_acknowledged() {
     let mut rig = Rig::connected(with(PageTools::Contextual));
