@@ -81,6 +81,7 @@ mod page_tools;
 mod queue;
 mod requests;
 mod runs;
+mod servers;
 mod session;
 mod turn;
 
@@ -97,6 +98,8 @@ pub use queue::{Admission, RunQueue, WhenBusy};
 use requests::OpenRequests;
 pub use runs::{Accepted, RunRefused, RunRequest};
 use runs::{KnownRuns, PendingRun};
+use servers::OpenAttempt;
+pub use servers::RefusedServers;
 pub(crate) use session::Trouble;
 use session::{AgentState, OpenedSession};
 pub use session::{Remembered, SessionSettings, config_value};
@@ -131,6 +134,8 @@ pub struct Conversation {
     attached: Option<SessionNumber>,
     /// The session that is open.
     session: Option<OpenedSession>,
+    /// The last request for a session, if it has the page's MCP server.
+    attempt: Option<OpenAttempt>,
     remembered: Option<Remembered>,
     /// Open changes of settings, by key.
     setting: BTreeMap<SettingKey, (SessionNumber, Setting)>,
@@ -161,6 +166,7 @@ impl Conversation {
             sessions: 0,
             attached: None,
             session: None,
+            attempt: None,
             remembered: None,
             setting: BTreeMap::new(),
             keys: 0,

@@ -46,7 +46,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 use crate::Failure;
-use crate::conversation::{Accepted, AgentFeatures, Conversation, RunRequest, SettingKey, Trouble};
+use crate::conversation::{
+    Accepted, AgentFeatures, Conversation, RefusedServers, RunRequest, SettingKey, Trouble,
+};
 use acp_types::client::{
     self, Answered, Call, CallKey, CloseReason, Connection, Initialized, Reply, RequestKey,
     SessionKey, Transmit,
@@ -63,6 +65,7 @@ use jsonrpc_core::{Peeked, peek};
 
 mod drive;
 mod event;
+mod login;
 mod options;
 mod runs;
 mod text;
@@ -94,6 +97,10 @@ pub struct Hub {
     options: HubOptions,
     connection: Option<Connection>,
     login: Login,
+    /// Whether the agent refused the last session because of a missing login.
+    needs_login: bool,
+    /// Transports of MCP that the agent did not accept, for the sessions of further threads.
+    refused_servers: RefusedServers,
     threads: Threads,
     runs: Runs,
     texts: FastTexts,
@@ -120,6 +127,8 @@ impl Hub {
         Self {
             connection: None,
             login: Login::Done,
+            needs_login: false,
+            refused_servers: RefusedServers::default(),
             threads: Threads::default(),
             runs: Runs::default(),
             texts: FastTexts::default(),

@@ -7,6 +7,7 @@ use crate::json::{self, Members};
 use crate::options::Times;
 use crate::outbox::{Outbox, metadata};
 use crate::questions::TurnState;
+use crate::sign_in::AUTH_METHODS;
 use crate::turn_end::{Failure, TurnEnd};
 use crate::usage::token_usage;
 use acp_types::v1::content::ContentBlock;
@@ -297,6 +298,7 @@ impl Runs {
         error.code = Some(problem.code.to_owned());
         error.usage = usage(frame, problem.response);
         let acp = Members::new().with_some("code", problem.number.as_ref());
+        let acp = acp.with_some(AUTH_METHODS, problem.methods);
         error.metadata = metadata(frame, acp);
         out.emit(frame, error);
     }
@@ -339,11 +341,12 @@ pub(crate) struct Problem<'a> {
     message: &'a str,
     response: Option<&'a PromptResponse>,
     number: Option<ErrorCode>,
+    methods: Option<&'a Raw>,
 }
 
 impl<'a> Problem<'a> {
     pub(crate) fn new(code: &'a str, message: &'a str) -> Self {
-        Self { code, message, response: None, number: None }
+        Self { code, message, response: None, number: None, methods: None }
     }
 
     /// Adds the usage of a response.
@@ -354,5 +357,10 @@ impl<'a> Problem<'a> {
     /// Adds the code of the agent's error.
     pub(crate) fn with_number(self, number: ErrorCode) -> Self {
         Self { number: Some(number), ..self }
+    }
+
+    /// Adds the authentication methods of an agent that requires a login.
+    pub(crate) fn with_methods(self, methods: Option<&'a Raw>) -> Self {
+        Self { methods, ..self }
     }
 }

@@ -5,6 +5,7 @@ use super::runs::{Accepted, Novelty, PendingRun, RunRefused, RunRequest};
 use super::session::{AgentState, OpenedSession, Remembered};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::input::{Divergence, Rules, SessionMemory, SessionScope};
+use crate::reason::reason;
 use crate::{Begun, Failure};
 use acp_types::client::{Opened, Update};
 use acp_types::v1::initialization::PromptCapabilities;
@@ -192,7 +193,7 @@ impl Conversation {
         self.attached = None;
         self.forget_remembered();
         let why = match trouble {
-            Trouble::Refused(error) => error.message.clone(),
+            Trouble::Refused(error) => reason(error),
             Trouble::Failed(_, message) => message.clone(),
         };
         self.diagnose(ConversationDiagnostic::SessionLost(why));

@@ -1,6 +1,6 @@
 //! Configuration of a conversation, and features of the agent.
 use super::WhenBusy;
-use crate::{Options, frontend_tool, input};
+use crate::{Options, SignIn, frontend_tool, input};
 use acp_types::v1::initialization::{Implementation, InitializeResponse, PromptCapabilities};
 use acp_types::v1::session_setup::McpServer;
 use acp_types::v2;
@@ -44,6 +44,8 @@ pub struct ConversationOptions {
     pub max_known_runs: usize,
     /// Maximum number of open questions of the program's tools; 64.
     pub max_questions: usize,
+    /// Next steps of a user if the agent requires a login; none by default. The methods are named in any case.
+    pub sign_in: SignIn,
 }
 
 impl ConversationOptions {
@@ -62,6 +64,7 @@ impl ConversationOptions {
             max_queued: 8,
             max_known_runs: 64,
             max_questions: 64,
+            sign_in: SignIn::default(),
         }
     }
 }

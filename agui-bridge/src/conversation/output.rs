@@ -171,6 +171,8 @@ pub enum Notice {
     Remember(Box<Remembered>),
     /// The stored session cannot be continued.
     Forget,
+    /// The agent opened a session only without these transports of the page's MCP server. A [hub](crate::hub) handles it.
+    ServersRefused(super::RefusedServers),
     /// Something was dropped or replaced.
     Diagnostic(ConversationDiagnostic),
 }
@@ -200,6 +202,9 @@ pub enum ConversationDiagnostic {
     /// The agent supports none of the descriptions of the page's MCP server.
     #[error("the agent cannot reach the MCP server of the page's tools")]
     ToolsUnreachable,
+    /// The agent refused a session with the page's MCP server. The session is opened over another transport, or without it.
+    #[error("the agent refused the MCP server of the page's tools: {0}")]
+    ServerRefused(String),
     /// A contextual tool of the page is not offered to the agent.
     #[error("the agent is not offered a tool of the page: {0}")]
     ToolSkipped(String),

@@ -1,5 +1,5 @@
 //! The page's tools within a conversation: their machine, and late results.
-use super::{ConversationDiagnostic, Notice};
+use super::{ConversationDiagnostic, Notice, RefusedServers};
 use crate::contextual_tools::{ContextualToolsStore, Wire};
 use crate::frontend_tool::{
     Binding, FrontendToolOptions, FrontendTools, NewCall, Outcome, ToolMode,
@@ -31,6 +31,8 @@ pub(super) struct PageToolsPart {
     /// Tools that the extension method may call in the session.
     contextual: ContextualToolsStore,
     replies: Replies,
+    /// Transports of MCP that the agent does not accept.
+    refused: RefusedServers,
 }
 
 /// Outcomes of calls that were not polled yet.
@@ -86,11 +88,18 @@ impl PageToolsPart {
             tools: Vec::new(),
             contextual: ContextualToolsStore::new(),
             replies: Replies::default(),
+            refused: RefusedServers::default(),
         }
     }
 
     /// Returns the additions to a session of this agent.
-    pub(super) fn provide(&mut self, features: &conversation::AgentFeatures) -> Provision {
+    pub(super) fn provide(
+        &mut self,
+        features: &conversation::AgentFeatures,
+        refused: RefusedServers,
+    ) -> Provision {
+        let mut features = features.clone();
+        self.refused.and(refused).restrict(&mut features);
         match &self.access {
             conversation::PageTools::Contextual => {
                 Provision { servers: Vec::new(), meta: Wire::default().announce(None, &self.tools) }
@@ -106,6 +115,12 @@ impl PageToolsPart {
             }
             _ => Provision::default(),
         }
+    }
+
+    /// Handles that the agent accepts a session only without these transports.
+    pub(super) fn handle_servers_refused(&mut self, refused: RefusedServers) {
+        self.refused = self.refused.and(refused);
+        self.replies.notices.push_back(Notice::ServersRefused(refused));
     }
 
     /// Sets the tools of an input, for sessions opened from now on.
@@ -178,7 +193,7 @@ impl PageToolsPart {
         self.replies.notices.pop_front()
     }
 
-    fn diagnose(&mut self, diagnostic: ConversationDiagnostic) {
+    pub(super) fn diagnose(&mut self, diagnostic: ConversationDiagnostic) {
         self.replies.notices.push_back(Notice::Diagnostic(diagnostic));
     }
 }

@@ -1,7 +1,7 @@
 //! The agent's session of a conversation, and the data with which another process continues it.
 use super::{AgentFeatures, SessionNumber, SessionOrigin, Setting};
-use crate::Failure;
 use crate::input::SessionMemory;
+use crate::{Failure, SignIn};
 use acp_types::client::{self, CallError, NewSessionResponse};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::prompt_turn::SessionUpdate;
@@ -149,10 +149,11 @@ pub(crate) enum Trouble {
 
 impl Trouble {
     /// Classifies the failure of a call of `method`. `timeout` is the failure for a timeout.
-    pub(crate) fn of(method: &str, error: &CallError, timeout: Failure) -> Self {
+    pub(crate) fn of(method: &str, error: &CallError, timeout: Failure, sign_in: &SignIn) -> Self {
         let failure = match error {
-            CallError::Answered(error) | CallError::AuthRequired { error, .. } => {
-                return Self::Refused(error.clone());
+            CallError::Answered(error) => return Self::Refused(error.clone()),
+            CallError::AuthRequired { error, methods } => {
+                return Self::Refused(sign_in.explain(error, methods));
             }
             CallError::Invalid(_) | CallError::Malformed(_) | CallError::InUse(_) => {
                 let message = format!("{method}: {error}");

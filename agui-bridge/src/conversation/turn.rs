@@ -2,6 +2,7 @@
 use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::begin::meta_of;
 use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting};
+use super::servers::{OpenAttempt, RefusedServers};
 use super::session::{AgentState, OpenedSession, continued};
 use super::{Conversation, ConversationDiagnostic, Trouble, config_value};
 use crate::Failure;
@@ -85,7 +86,9 @@ impl Conversation {
         let number = SessionNumber(self.sessions);
         self.attached = Some(number);
         let provision = match &self.agent {
-            AgentState::Connected(features) => self.page.provide(features),
+            AgentState::Connected(features) => {
+                self.page.provide(features, RefusedServers::default())
+            }
             _ => super::page_tools::Provision::default(),
         };
         let mut members = meta;
@@ -93,11 +96,13 @@ impl Conversation {
         for (name, value) in announced.iter().flat_map(Extra::iter) {
             members.insert(name, value.clone());
         }
+        let server = provision.servers.first().cloned();
         let mut mcp_servers = self.options.mcp_servers.clone();
         mcp_servers.extend(provision.servers);
         let cwd = cwd.unwrap_or_else(|| self.options.cwd.clone());
         let meta = meta_of(&members);
         let open = OpenSession { origin, cwd, mcp_servers, system_prompt, meta };
+        self.attempt = server.map(|server| OpenAttempt::new(open.clone(), server));
         self.commands.push_back(Command::Open(number, Box::new(open)));
         number
     }
@@ -116,17 +121,18 @@ impl Conversation {
         };
         let stage = core::mem::replace(&mut active.stage, Stage::Working);
         self.session = Some(OpenedSession::new(number, &opened));
+        self.handle_attempt_opened();
         if let Stage::Opening { turn, .. } = stage {
             self.prompt(turn);
         }
     }
 
     pub(super) fn handle_refused(&mut self, error: &CallError) {
-        if self.session.is_some() {
+        if self.session.is_some() || self.reopen(error) {
             return;
         }
         let method = if self.starting.is_some() { "session/load" } else { "session/new" };
-        let trouble = Trouble::of(method, error, Failure::AgentTimeout);
+        let trouble = Trouble::of(method, error, Failure::AgentTimeout, &self.options.sign_in);
         if self.starting.as_ref().is_some_and(|starting| starting.loading.is_some()) {
             return self.handle_not_continued(&trouble);
         }
@@ -184,7 +190,8 @@ impl Conversation {
             Err(TurnError::Call(error)) => error,
             Err(_) => return self.give_up(),
         };
-        let trouble = Trouble::of("session/prompt", &error, Failure::TurnTimeout);
+        let trouble =
+            Trouble::of("session/prompt", &error, Failure::TurnTimeout, &self.options.sign_in);
         match &trouble {
             // Another process of the agent may continue the session.
             Trouble::Failed(Failure::AgentExited, _) => self.attached = None,

@@ -2,6 +2,7 @@
 use super::{FrontendToolOptions, ToolMode};
 use crate::contextual_tools::MAX_NAME_BYTES;
 use crate::tool_name::{Clues, Source, tool_name};
+use acp_types::v1::tool_calls::ToolKind;
 use agui_types::tool::Tool;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -112,8 +113,19 @@ impl ToolSet {
     }
 
     /// Returns the page's tool that an ACP tool call refers to: a tool of the bridge's MCP server, or one with the
-    /// prefix of contextual tools in its name or title.
-    pub(super) fn of_call(&self, clues: Clues<'_>) -> Option<&str> {
+    /// prefix of contextual tools in its name or title. `kind` is that of the call.
+    ///
+    /// Agents name a tool `T` of a server `S` in different ways:
+    ///
+    /// | form | place |
+    /// |---|---|
+    /// | `mcp__S__T`, `mcp_S_T` | name, `_meta`, title |
+    /// | `S/T`, `S_T`, `S__T`, `S-T`, `S.T`, `S:T` | name, title |
+    /// | `Tool: S/T`, `T (S MCP Server)` | title |
+    ///
+    /// A form of the second or third row counts only for a call without a kind, or of kind `other`: the title of a command
+    /// is its text.
+    pub(super) fn of_call(&self, clues: Clues<'_>, kind: Option<&str>) -> Option<&str> {
         let prefixed = |name: &str| self.page_name(name.strip_prefix(&*self.prefix)?);
         if !self.prefix.is_empty()
             && let Some(name) = clues.name.and_then(prefixed).or(clues.title.and_then(prefixed))
@@ -122,8 +134,23 @@ impl ToolSet {
         }
         match tool_name(clues) {
             (tool, Source::Mcp(server)) if server == self.server => self.page_name(&tool),
-            _ => None,
+            _ if kind.is_some_and(|kind| kind != ToolKind::Other.as_str()) => None,
+            _ => [clues.name, clues.title].into_iter().flatten().find_map(|it| self.qualified(it)),
         }
+    }
+
+    /// Returns the page's tool that is named together with the server.
+    fn qualified(&self, name: &str) -> Option<&str> {
+        let name = name.trim();
+        let name = name.strip_prefix("Tool: ").unwrap_or(name);
+        let described =
+            name.strip_suffix(" MCP Server)").and_then(|it| it.strip_suffix(&*self.server));
+        if let Some(tool) = described.and_then(|it| it.strip_suffix(" (")) {
+            return self.page_name(tool);
+        }
+        let rest = name.strip_prefix(&*self.server).filter(|_| !self.server.is_empty())?;
+        let tools = ["__", "/", "_", "-", ".", ":"].iter().filter_map(|it| rest.strip_prefix(it));
+        tools.filter_map(|tool| self.page_name(tool)).next()
     }
 
     fn find(&self, name: &str) -> Option<&Entry> {

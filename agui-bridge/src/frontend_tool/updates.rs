@@ -5,7 +5,7 @@ use crate::tool_name::Clues;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use acp_types::v1::tool_calls::{
     PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-    SelectedPermissionOutcome, ToolCallId as AgentId, ToolCallStatus,
+    SelectedPermissionOutcome, ToolCallId as AgentId, ToolCallStatus, ToolKind,
 };
 use acp_types::v2::prompt_lifecycle::UpdateSessionNotification;
 use alloc::string::{String, ToString};
@@ -24,8 +24,8 @@ const MAX_BUSY: usize = 1024;
 impl FrontendTools {
     /// Handles `session/update`, and returns the owner of its tool call. Pass updates of the agent to the translator.
     ///
-    /// A tool call is a frontend call if its name, title or `_meta` refers to the binding's server or has the prefix of
-    /// contextual tools, and the page provides the tool.
+    /// A tool call is a frontend call if its name, title or `_meta` refers to the binding's server, in a form that agents
+    /// use, or has the prefix of contextual tools, and the page provides the tool.
     pub fn handle_update(
         &mut self,
         notification: &SessionNotification,
@@ -38,6 +38,7 @@ impl FrontendTools {
                 name: call.name.as_deref(),
                 title: Some(&call.title),
                 meta: call.meta.as_ref(),
+                kind: call.kind.as_ref().map(ToolKind::as_str),
                 status: call.status.as_ref().map(ToolCallStatus::as_str),
                 input: call.raw_input.as_ref(),
                 announces: true,
@@ -47,6 +48,7 @@ impl FrontendTools {
                 name: update.name.value().map(String::as_str),
                 title: update.title.value().map(String::as_str),
                 meta: update.meta.as_ref(),
+                kind: update.kind.value().map(ToolKind::as_str),
                 status: update.status.value().map(ToolCallStatus::as_str),
                 input: update.raw_input.value(),
                 announces: false,
@@ -69,6 +71,7 @@ impl FrontendTools {
                 name: update.name.value().map(String::as_str),
                 title: update.title.value().map(String::as_str),
                 meta: update.meta.value(),
+                kind: update.kind.value().map(ToolKind::as_str),
                 status: update.status.value().map(v2::ToolCallStatus::as_str),
                 input: update.raw_input.value(),
                 announces: update.title.value().is_some(),
@@ -107,7 +110,8 @@ impl FrontendTools {
         let id = &report.id;
         let clues = Clues { name: report.name, meta: report.meta, kind: None, title: report.title };
         let known = self.correlation.knows(id);
-        let tool = self.correlation.announced_tool(id).or_else(|| self.tools.of_call(clues));
+        let tool =
+            self.correlation.announced_tool(id).or_else(|| self.tools.of_call(clues, report.kind));
         let tool = tool.map(ToString::to_string);
         // The call may have been announced as the agent's own before its name was known.
         let frontend = known || (tool.is_some() && !self.busy.contains_key(id));
@@ -147,6 +151,7 @@ struct Report<'a> {
     name: Option<&'a str>,
     title: Option<&'a str>,
     meta: Option<&'a Meta>,
+    kind: Option<&'a str>,
     status: Option<&'a str>,
     input: Option<&'a Raw>,
     /// Whether an unknown call begins here.

@@ -2,7 +2,8 @@
 use super::threads::ThreadNumber;
 use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent, Login, Trouble};
 use crate::conversation::{
-    Command, OpenSession, RunEvent, RunOutput, SessionNumber, SessionOrigin, Setting, SettingError,
+    Command, Notice, OpenSession, RunEvent, RunOutput, SessionNumber, SessionOrigin, Setting,
+    SettingError,
 };
 use acp_types::client::{
     AgentNotification, AgentResponse, Call, CallError, CallKey, Connection, Event,
@@ -24,7 +25,9 @@ use acp_types::v1::session_setup::{
 use acp_types::v1::system_prompt::{SystemPrompt, SystemPromptMode};
 use acp_types::v2::dispatch::AgentNotification as AgentNotificationV2;
 use agui_types::event::Event as AgUiEvent;
+use agui_types::run_log::RunOutcome;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -56,28 +59,16 @@ impl Hub {
         }
     }
 
-    /// Sends the planned login, or lets the conversations begin.
-    fn log_in(&mut self, now: Duration) {
-        if let Login::Planned(call) = core::mem::replace(&mut self.login, Login::Done)
-            && let Some(connection) = &mut self.connection
-        {
-            self.login = Login::Open(connection.call(call, now));
-            return;
-        }
-        let Some(initialized) = self.initialized().cloned() else { return };
-        let features = self.features(&initialized);
-        self.for_each_thread(now, |conversation| {
-            conversation.handle_connected(features.clone(), now);
-        });
-        self.events.push_back(HubEvent::Connected(Box::new(initialized)));
-    }
-
     fn handle_session(&mut self, key: SessionKey, event: SessionEvent, now: Duration) {
         // The end of a released session needs no handling.
         let Some((number, session)) = self.threads.session(key) else { return };
         let Some(thread) = self.threads.get_mut(number) else { return };
         match &event {
-            SessionEvent::Refused(_) => thread.session = None,
+            SessionEvent::Refused(error) => {
+                thread.session = None;
+                self.needs_login |= matches!(error, CallError::AuthRequired { .. });
+            }
+            SessionEvent::Opened(_) => self.needs_login = false,
             SessionEvent::Update(update) if is_text(&update.value) => {
                 self.text_thread = Some(number);
             }
@@ -136,7 +127,9 @@ impl Hub {
             match ended {
                 Ok(_) => self.log_in(now),
                 Err(error) => {
-                    self.lose(&Trouble::of("authenticate", &error, Failure::AgentTimeout), now);
+                    self.needs_login |= matches!(error, CallError::AuthRequired { .. });
+                    let trouble = self.login_trouble(&error);
+                    self.lose(&trouble, now);
                     self.handle_closed(CloseReason::ClientClosed, now);
                 }
             }
@@ -168,9 +161,13 @@ impl Hub {
         self.threads.detach_all();
         let failed = |failure| Trouble::Failed(failure, reason.to_string());
         let trouble = match &reason {
-            CloseReason::Version(_) => failed(Failure::AcpVersion),
+            CloseReason::Version(_) => Trouble::Failed(
+                Failure::AcpVersion,
+                format!("{reason}; install a release of the agent that speaks an offered version"),
+            ),
             CloseReason::Initialize(error) => {
-                Trouble::of("initialize", error, Failure::AgentTimeout)
+                let sign_in = &self.options.conversation.sign_in;
+                Trouble::of("initialize", error, Failure::AgentTimeout, sign_in)
             }
             _ => failed(Failure::AgentExited),
         };
@@ -202,6 +199,10 @@ impl Hub {
             } else if let Some(event) = thread.conversation.poll_event() {
                 self.log_event(number, event, now);
             } else if let Some(notice) = thread.conversation.poll_notice() {
+                if let Notice::ServersRefused(refused) = notice {
+                    self.refused_servers = self.refused_servers.and(refused);
+                    continue;
+                }
                 let name = thread.name.to_string();
                 self.events.push_back(HubEvent::Notice(name, notice));
             } else {
@@ -226,6 +227,11 @@ impl Hub {
         if matches!(event, AgUiEvent::RunFinished(_) | AgUiEvent::RunError(_)) {
             let name = thread.name.to_string();
             if let Some(outcome) = self.runs.end(number, &run_id) {
+                if let (AgUiEvent::RunError(error), RunOutcome::Error(_)) = (event, &outcome) {
+                    let (name, run_id) = (name.clone(), run_id.clone());
+                    let failed = HubEvent::RunFailed(name, run_id, error.code, error.message);
+                    self.events.push_back(failed);
+                }
                 self.events.push_back(HubEvent::RunEnded(name, run_id, outcome));
             }
         } else if !fits {
@@ -298,7 +304,7 @@ impl Hub {
 
 impl Hub {
     /// Returns the features of the agent, as far as the program can use them.
-    fn features(&self, initialized: &Initialized) -> AgentFeatures {
+    pub(super) fn features(&self, initialized: &Initialized) -> AgentFeatures {
         let mut features = match &initialized.response.value {
             InitializeResponse::V1(response) => AgentFeatures::from(&**response),
             InitializeResponse::V2(response) => AgentFeatures::from(&**response),
@@ -306,6 +312,7 @@ impl Hub {
         };
         features.load &= self.options.can_load;
         features.mcp_stdio &= self.options.agent_is_local;
+        self.refused_servers.restrict(&mut features);
         features
     }
 }

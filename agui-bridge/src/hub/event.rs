@@ -73,6 +73,8 @@ pub enum HubEvent {
     Notice(String, Notice),
     /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin. Its log is removed.
     RunRefused(String, RunId, RunRefused),
+    /// A run has failed, with this code and this reason. [`RunEnded`](Self::RunEnded) follows.
+    RunFailed(String, RunId, Option<String>, String),
     /// A run has ended.
     RunEnded(String, RunId, RunOutcome),
     /// A thread without runs was removed.

@@ -201,8 +201,9 @@ impl SessionMemory {
 
     /// Compares messages with those of the agent.
     ///
-    /// Only messages of user and agent are compared, by id and text. The agent's last message may be missing or
-    /// truncated if the user continues: the page lost its connection.
+    /// Only messages of user and agent are compared, by role, text and place. Their ids are not: some clients make new
+    /// ones for each input. The agent's last message may be missing or truncated if the user continues: the page lost its
+    /// connection.
     pub(super) fn standing(&self, messages: &[Message], may_be_new_alone: bool) -> Standing {
         let said = messages.iter().enumerate();
         let said = said.filter_map(|(index, message)| Some((index, Known::of(message)?)));
@@ -262,9 +263,10 @@ impl Known {
         Some(Self { id: id.clone(), by_agent, print, bytes: text.len() })
     }
 
-    /// Returns whether a message of the page equals this one. A user message of the agent matches either.
+    /// Returns whether a message of the page equals this one. A user message of the agent is the page's under its id.
     fn is(&self, theirs: &Self) -> bool {
-        self.id == theirs.id && self.print == theirs.print
+        let is_same_role = self.by_agent == theirs.by_agent || self.id == theirs.id;
+        is_same_role && self.bytes == theirs.bytes && self.print == theirs.print
     }
 
     /// Returns whether a message of the page is the beginning of this one.

@@ -1,7 +1,9 @@
 //! The end of a turn and its run.
 use super::Translator;
 use crate::json;
+use crate::reason::reason;
 use crate::runs::Problem;
+use crate::sign_in::methods_of;
 use crate::turn_end::{AGENT_LOST, Failure, TurnEnd, error_code};
 use acp_types::v1::prompt_turn::{PromptResponse, StopReason};
 use acp_types::v2::prompt_lifecycle::PromptResponse as PromptAccepted;
@@ -134,7 +136,7 @@ impl Translator {
         }
         let failed = match end {
             TurnEnd::Error(error) if error.code == ErrorCode::REQUEST_CANCELLED => None,
-            TurnEnd::Error(error) => Some(error.message),
+            TurnEnd::Error(error) => Some(reason(&error)),
             TurnEnd::Failed { message, .. } => Some(message),
             TurnEnd::Response(_) | TurnEnd::Stopped => None,
         };
@@ -156,8 +158,9 @@ impl Translator {
             }
             TurnEnd::Error(error) => {
                 self.close_run(is_cancelled);
-                let problem = Problem::new(error_code(&error), &error.message);
-                self.fail(problem.with_number(error.code));
+                let (message, methods) = (reason(&error), methods_of(&error));
+                let problem = Problem::new(error_code(&error), &message);
+                self.fail(problem.with_number(error.code).with_methods(methods.as_ref()));
             }
             TurnEnd::Failed { code, message } => {
                 self.close_run(is_cancelled);

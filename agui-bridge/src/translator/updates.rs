@@ -82,9 +82,13 @@ impl Translator {
     /// Call it in the run that opens the session, if its prompt leaves out [unseen](crate::input::Prompt::unseen)
     /// messages.
     pub fn handle_new_session(&mut self) {
+        self.warn("The agent does not know what was said before: its session is new.");
+    }
+
+    /// Shows a notice of the bridge. Does nothing while no run is open.
+    pub(crate) fn warn(&mut self, title: &str) {
         if self.is_running() {
-            let warning = "The agent does not know what was said before: its session is new.";
-            self.outbox.warn(&self.basis.root(), warning);
+            self.outbox.warn(&self.basis.root(), title);
         }
     }
 

@@ -73,6 +73,34 @@ fn eager_arguments_are_sent_when_not_empty() {
     assert_eq!(changed[0]["value"], json!({"toolCallId": "t", "arguments": {"a": 2}}));
 }
 
+/// `{}` is sent only for a call that never gets arguments.
+#[test]
+fn arguments_may_follow_the_start() {
+    let call = |members: Value| {
+        let mut step = update(members);
+        step["update"]["sessionUpdate"] = json!("tool_call");
+        step
+    };
+    let runs = || update(json!({"status": "in_progress"}));
+    let input = || update(json!({"status": "in_progress", "rawInput": {"a": 1}}));
+    let over = || update(json!({"status": "completed"}));
+    for (steps, expected) in [
+        (vec![runs(), input(), over()], r#"{"a":1}"#),
+        (vec![runs(), runs(), over()], "{}"),
+        (vec![update(json!({"status": "completed", "rawInput": {"a": 1}}))], r#"{"a":1}"#),
+    ] {
+        let mut all = vec![json!({"run": "r"}), call(json!({"status": "pending"}))];
+        all.extend(steps);
+        all.push(json!({"result": {"stopReason": "end_turn"}}));
+        let stream = play(options(ArgsMode::Hold), &all);
+        verify(Profile::V1, &stream);
+        let sent = of_type(&stream, "TOOL_CALL_ARGS");
+        assert_eq!(sent.len(), 1);
+        assert_eq!(sent[0]["delta"], expected);
+        assert!(stream.iter().all(|event| event["name"] != "acp.tool_call.args_changed"));
+    }
+}
+
 #[test]
 fn arguments_settle_without_a_report_of_the_start() {
     let mut options = options(ArgsMode::Hold);

@@ -1,6 +1,8 @@
 //! Tools and settings of a conversation: page tools, program tools, and settings of the user.
-use crate::thread::{Rig, input, opened, options, permission, raw, request, said, update, user};
-use acp_types::client::SessionEvent;
+use crate::thread::{
+    Rig, input, opened, options, permission, raw, refused, request, said, update, user,
+};
+use acp_types::client::{self, AuthMethods, SessionEvent};
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
 use acp_types::v1::session_setup::{McpServer, McpServerHttp, McpServerStdio};
 use agui_bridge::conversation::{
@@ -9,6 +11,7 @@ use agui_bridge::conversation::{
 };
 use agui_bridge::frontend_tool::{CallError, Completion, NewCall, Outcome, ToolResult};
 use jsonrpc_core::wire::Extra;
+use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -66,6 +69,76 @@ fn session_gets_a_supported_server() {
     assert_eq!(servers, []);
     let unreachable = Notice::Diagnostic(ConversationDiagnostic::ToolsUnreachable);
     assert!(notices.contains(&unreachable) && notices.contains(&Notice::ToolsChanged));
+}
+
+/// A thread with page tools, of which the agent has refused the session so often.
+fn refusing(refusals: usize) -> Rig {
+    let mut features = AgentFeatures::default();
+    (features.mcp_http, features.mcp_stdio) = (true, true);
+    let servers = vec![http(), stdio()];
+    let mut rig = Rig::new(with(PageTools::Mcp { servers, always: false }));
+    rig.connect(features);
+    rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
+    for _ in 0..refusals {
+        let error =
+            json!({"code": -32603, "message": "Internal error", "data": "404 of the server"});
+        assert!(rig.session(SessionEvent::Refused(refused(&error))).is_none());
+    }
+    rig
+}
+
+fn notices_of(rig: &Rig) -> Vec<String> {
+    let notice = |notice: &Notice| match notice {
+        Notice::Diagnostic(diagnostic) => Some(diagnostic.to_string()),
+        Notice::ServersRefused(_) => Some("remembered".to_owned()),
+        _ => None,
+    };
+    rig.notices.iter().filter_map(notice).collect()
+}
+
+#[test]
+fn refused_session_is_opened_over_stdio() {
+    let mut rig = refusing(1);
+    assert_eq!(rig.opening().mcp_servers, [stdio()]);
+    rig.open("s");
+    rig.end();
+    assert_eq!(rig.kinds("1"), ["RUN_STARTED", "RUN_FINISHED success"]);
+    let refused =
+        "the agent refused the MCP server of the page's tools: Internal error: 404 of the server";
+    assert_eq!(notices_of(&rig), [refused, "remembered"]);
+    // The next session does not use the transport again.
+    let messages = [user("x", "Edited")];
+    rig.run(input("2", &messages, &tools())).unwrap();
+    assert_eq!(rig.opening().mcp_servers, [stdio()]);
+}
+
+#[test]
+fn refused_session_is_opened_without_server_and_with_notice() {
+    let mut rig = refusing(2);
+    assert_eq!(rig.opening().mcp_servers, []);
+    rig.open("s");
+    rig.end();
+    assert_eq!(rig.kinds("1"), ["RUN_STARTED", "CUSTOM acp.notice", "RUN_FINISHED success"]);
+    assert_eq!(rig.commands.iter().filter(|it| matches!(it, Command::Prompt { .. })).count(), 1);
+}
+
+#[test]
+fn session_that_is_refused_without_server_ends_its_run() {
+    let mut rig = refusing(3);
+    assert_eq!(rig.outcome("1"), "RUN_ERROR ACP_INTERNAL_ERROR");
+    assert!(!notices_of(&rig).contains(&"remembered".to_owned()), "the server is not the reason");
+    // The next run begins with the first transport again.
+    rig.run(input("2", &[user("u", "Hi"), user("v", "Ho")], &tools())).unwrap();
+    assert_eq!(rig.opening().mcp_servers, [http()]);
+}
+
+#[test]
+fn missing_login_is_not_attributed_to_server() {
+    let mut rig = refusing(0);
+    let methods = Box::new(AuthMethods::V1(Vec::new()));
+    let error = ErrorObject::new(ErrorCode(-32000), "Authentication required");
+    rig.session(SessionEvent::Refused(client::CallError::AuthRequired { error, methods }));
+    assert_eq!(rig.outcome("1"), "RUN_ERROR ACP_AUTH_REQUIRED");
 }
 
 #[test]
@@ -170,6 +243,32 @@ fn permission_for_a_page_tool_is_granted() {
     };
     let answer = serde_json::to_value(answer).unwrap();
     assert_eq!(answer, json!({"outcome": {"outcome": "selected", "optionId": "yes"}}));
+}
+
+/// codex-acp asks with another title than that of the call. The request to the server follows the permission.
+#[test]
+fn call_behind_permission_is_that_of_the_page() {
+    for title in ["Tool: ui/pick", "pick (ui MCP Server)", "ui/pick"] {
+        let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
+        rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
+        rig.open("s");
+        let announced = json!({
+            "sessionUpdate": "tool_call", "toolCallId": "c", "title": title, "status": "in_progress",
+        });
+        rig.session(SessionEvent::Update(update(&announced)));
+        let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+        let call =
+            json!({"toolCallId": "c", "title": "Approve MCP tool call", "status": "pending"});
+        let params = json!({"sessionId": "s", "toolCall": call, "options": options});
+        assert!(rig.session(request(1, "session/request_permission", &params)).is_none());
+        assert!(matches!(rig.commands.last(), Some(Command::Reply { .. })), "{title}");
+        let id = rig.thread.handle_tool_call(self::call(), rig.now).unwrap();
+        assert_eq!(id.as_str(), "c", "{title}: one call in the page");
+        // The run ends without the wait for a silent agent.
+        rig.wait(Duration::from_millis(100));
+        assert_eq!(rig.outcome("1"), "RUN_FINISHED success", "{title}");
+        assert_eq!(rig.kinds("1").iter().filter(|kind| *kind == "TOOL_CALL_START").count(), 1);
+    }
 }
 
 #[test]

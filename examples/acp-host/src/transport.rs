@@ -5,9 +5,10 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 pub use outgoing::{Outgoing, Queue, Unread, Writer, queue};
 #[cfg(feature = "remote")]
-pub use remote::Remote;
+pub use remote::{Remote, RemoteError};
+use std::collections::BTreeMap;
 use std::io;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio_util::io::ReaderStream;
@@ -35,6 +36,8 @@ pub enum Address {
         words: Vec<String>,
         /// Variables of the environment that it does not inherit.
         secrets: Vec<String>,
+        /// Variables that are set for it.
+        variables: BTreeMap<String, String>,
     },
     /// A WebSocket to open.
     #[cfg(feature = "remote")]
@@ -42,21 +45,6 @@ pub enum Address {
     /// An endpoint of Streamable HTTP.
     #[cfg(feature = "remote")]
     Http(Remote),
-}
-
-/// A command line is invalid.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CommandError {
-    /// A quote is not closed.
-    #[error("unbalanced quotes in `{0}`")]
-    Quotes(String),
-    /// There is no word.
-    #[error("the command is empty")]
-    Empty,
-    /// The program does not exist.
-    #[error("command not found: {0}")]
-    NotFound(String),
 }
 
 /// Bytes as they are read; framing is up to the reader.
@@ -135,18 +123,6 @@ pub enum ConnectError {
 }
 
 impl Address {
-    /// Returns the address of a command line, which is split into words as a shell would. `secrets` are variables that
-    /// the command does not inherit.
-    ///
-    /// # Errors
-    /// The command line is invalid, or its program does not exist.
-    pub fn command(line: &str, secrets: Vec<String>) -> Result<Self, CommandError> {
-        let words = shlex::split(line).ok_or_else(|| CommandError::Quotes(line.to_owned()))?;
-        let program = words.first().ok_or(CommandError::Empty)?;
-        which::which(program).map_err(|_| CommandError::NotFound(program.clone()))?;
-        Ok(Self::Command { words, secrets })
-    }
-
     /// Returns the `network.transport` of the conventions.
     ///
     /// Spec: [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)
@@ -182,8 +158,14 @@ impl Address {
     )]
     pub async fn connect(&self, exit_grace: Duration) -> Result<Transport, ConnectError> {
         match self {
-            Self::Command { words, secrets } => {
-                spawn(words, secrets, exit_grace).map_err(|error| ConnectError::Spawn {
+            Self::Command { words, secrets, variables } => {
+                let set = |command: &mut Command| {
+                    for secret in secrets {
+                        command.env_remove(secret);
+                    }
+                    command.envs(variables);
+                };
+                spawn(words, set, exit_grace).map_err(|error| ConnectError::Spawn {
                     command: words.first().cloned().unwrap_or_default(),
                     error,
                 })
@@ -196,8 +178,12 @@ impl Address {
     }
 }
 
-fn spawn(command: &[String], secrets: &[String], exit_grace: Duration) -> io::Result<Transport> {
-    let (process, mut stdin, stdout) = Process::spawn(command, secrets, exit_grace)?;
+fn spawn(
+    words: &[String],
+    set: impl FnOnce(&mut Command),
+    exit_grace: Duration,
+) -> io::Result<Transport> {
+    let (process, mut stdin, stdout) = Process::spawn(words, set, exit_grace)?;
     let (outgoing, mut queue) = queue();
     let writer = tokio::spawn(async move {
         while let Some(line) = queue.next().await {

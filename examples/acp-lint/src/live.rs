@@ -7,6 +7,7 @@ use acp_host::relay::{Chunk, NotStarted, Reassembly, Session, Taken, Watching};
 use acp_types::lint::Linter;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::transcript::Direction;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
@@ -22,7 +23,13 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let mut output = Output::new(options, Box::new(io::stderr()))?;
     output.begin("session".to_owned());
-    let session = match Session::start(NAME, &options.command, runtime.handle(), Watching::Copies) {
+    let session = match Session::start(
+        NAME,
+        &options.command,
+        &BTreeMap::new(),
+        runtime.handle(),
+        Watching::Copies,
+    ) {
         Ok(session) => session,
         Err(NotStarted::CannotRun(status)) => return Ok(status),
         Err(NotStarted::Io(error)) => return Err(error.into()),

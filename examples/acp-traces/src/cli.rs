@@ -73,7 +73,11 @@ pub(crate) struct Options {
     )]
     pub(crate) grace: Duration,
 
-    /// Agent command with its arguments
+    /// Document of the official agent registry, with names of agents in addition to the known ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) agents: Option<PathBuf>,
+
+    /// Name of a known agent, such as `gemini`, or a command with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }

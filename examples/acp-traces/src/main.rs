@@ -10,6 +10,7 @@
 //!         recording   exporter   a transcript; OTLP, in batches
 //! ```
 
+mod agent;
 mod cli;
 mod conventions;
 mod export;

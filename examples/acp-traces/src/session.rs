@@ -1,6 +1,7 @@
 //! A live session: the agent, the relay in both directions, and the outputs.
 
 use crate::PROGRAM;
+use crate::agent;
 use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter, Measuring};
 use crate::line_file::{LineFile, OpenError, is_same};
@@ -26,6 +27,14 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         eprintln!("acp-traces: {error}");
         return Ok(ExitCode::from(2));
     }
+    let command = match agent::command(&options.command, options.agents.as_deref()) {
+        Ok(command) => command,
+        Err(error) => {
+            eprintln!("acp-traces: {error}");
+            let is_missing = matches!(error, agent::Error::Launch(_));
+            return Ok(ExitCode::from(if is_missing { 127 } else { 2 }));
+        }
+    };
     let Outputs { exporter, metrics, transcript } = set_up(options, &runtime);
     let mut policy = options.spans.reading.policy();
     policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
@@ -40,7 +49,9 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         (false, _) if records => Watching::Copies,
         (false, _) => Watching::Nothing,
     };
-    let session = match Session::start("acp-traces", &options.command, runtime.handle(), watching) {
+    let agent::Command { words, variables } = command;
+    let started = Session::start("acp-traces", &words, &variables, runtime.handle(), watching);
+    let session = match started {
         Ok(session) => session,
         Err(NotStarted::CannotRun(status)) => return Ok(status),
         Err(NotStarted::Io(error)) => return Err(error),

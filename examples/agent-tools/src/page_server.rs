@@ -39,6 +39,14 @@ const MAX_REQUESTS: usize = 64;
 /// The path prefix of the servers.
 pub const PATH: &str = "/mcp/threads/";
 
+/// Routes of the server of a thread. Some agents append the usual path of MCP servers, or a slash, to the address.
+pub const ROUTES: [&str; 4] = [
+    "/mcp/threads/{name}",
+    "/mcp/threads/{name}/",
+    "/mcp/threads/{name}/mcp",
+    "/mcp/threads/{name}/mcp/",
+];
+
 /// Environment variables with the URL and the secret of the server, for the shim.
 pub(crate) const URL_VARIABLE: &str = "SPANWIRE_MCP_URL";
 pub(crate) const SECRET_VARIABLE: &str = "SPANWIRE_MCP_SECRET";

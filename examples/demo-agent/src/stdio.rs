@@ -40,8 +40,10 @@ async fn serve(pause: Duration) -> ExitCode {
         gone.cancel();
         Poll::Ready(None)
     }));
-    let (mut connection, _) =
-        v1::connect_local_agent(agent, lines, Output, ConnectionOptions::default());
+    let mut options = ConnectionOptions::default();
+    // Turns of all sessions run at once, as those of a client that sends as many prompts as are permitted.
+    options.handlers = options.requests;
+    let (mut connection, _) = v1::connect_local_agent(agent, lines, Output, options);
     let ended = poll_fn(|task| match Pin::new(&mut connection).poll(task) {
         Poll::Ready(end) => Poll::Ready(Ok(end)),
         Poll::Pending => status.poll_recv(task).map(Err),

@@ -2,13 +2,8 @@
 use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
 use crate::thread::ThreadKey;
-use acp_host::host::Access;
-use acp_types::client::{self, InitializeResponse};
-use acp_types::v1::initialization::{
-    ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
-    ElicitationUrlCapabilities, Implementation, InitializeRequest,
-    InitializeResponse as V1Response, ProtocolVersion,
-};
+use acp_types::client;
+use acp_types::v1::initialization::Implementation;
 use agent_tools::{PageServer, PageServers, Toolbox};
 use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Remembered};
 use agui_bridge::hub::HubOptions;
@@ -17,7 +12,7 @@ use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
 use http_access::Principal;
-use hub_server::{AgentConnection, AgentSetup, Answers, Health, ThreadState, Unavailable};
+use hub_server::{AgentConnection, AgentSetup, Health, ThreadState, Unavailable};
 use run_telemetry::Telemetry;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -81,16 +76,9 @@ impl Agents {
             Self::Model(model) => return Ok(model.capabilities(name)),
             Self::Acp(acp) => acp,
         };
-        let asks = match acp.conversation.translator.permission {
-            PermissionMode::Interrupt => Answers::Interrupts,
-            PermissionMode::InStream => Answers::InStream,
-            _ => Answers::Policy,
-        };
-        let initialized = acp.connection.initialized().await?;
-        Ok(match &initialized.response.value {
-            InitializeResponse::V1(response) => hub_server::capabilities(name, response, asks),
-            _ => hub_server::capabilities(name, &V1Response::new(ProtocolVersion::V1), asks),
-        })
+        let (info, asks) =
+            (acp.connection.initialized().await?, &acp.conversation.translator.permission);
+        Ok(hub_server::capabilities(name, &info.response.value, asks))
     }
 
     /// Returns whether the agent can be reached. A model is not probed.
@@ -132,6 +120,9 @@ impl AcpAgents {
         conversation.cancel_grace = times.cancel_grace.0;
         conversation.queue_wait = Some(times.queue.0);
         conversation.max_queued = limits.queue;
+        conversation.sign_in.command.clone_from(&agent.command);
+        let step = "restart the gateway with `--authenticate {id}`";
+        conversation.sign_in.authenticate = Some(step.to_owned());
         let mut options = HubOptions::new(conversation.clone());
         options.log = RunLogLimits { events: limits.log_events, bytes: limits.log_bytes };
         // The number of runs is limited for all agents together.
@@ -139,13 +130,16 @@ impl AcpAgents {
         options.max_threads = limits.threads;
         // A question expires before its thread.
         options.idle = times.idle.0.max(times.question.0 + times.cancel_grace.0);
-        let address = agent.address(name, settings.secret_variables())?;
+        let address = agent.address(name, settings)?;
         let is_local = address.is_local();
         options.agent_is_local = is_local;
         // Over HTTP the response to `session/load` may precede earlier updates.
         options.can_load = !address.is_http();
         let elicits = conversation.translator.elicitation != ElicitationMode::Decline;
-        let mut client = client::Options::v1(initialize(elicits, access.as_ref()));
+        let mut info = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
+        info.title = Some("Spanwire gateway".to_owned());
+        let mut client =
+            client::Options::v1(hub_server::initialize(info, elicits, access.as_ref()));
         (client.call_timeout, client.turn_timeout) = (times.answer.0, TURN_TIME);
         let setup = AgentSetup {
             address,
@@ -242,23 +236,4 @@ fn translator(permission: Permission) -> Options {
         }
     };
     options
-}
-
-/// Returns the `initialize` request with the name and the capabilities of the gateway.
-fn initialize(elicits: bool, access: Option<&Access>) -> InitializeRequest {
-    let mut client = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
-    client.title = Some("Spanwire gateway".to_owned());
-    let mut capabilities = ClientCapabilities::new();
-    if elicits {
-        let mut elicitation = ElicitationCapabilities::new();
-        elicitation.form = Some(ElicitationFormCapabilities::new());
-        elicitation.url = Some(ElicitationUrlCapabilities::new());
-        capabilities.elicitation = Some(elicitation);
-    }
-    if let Some(access) = access {
-        access.declare(&mut capabilities);
-    }
-    let mut initialize = InitializeRequest::new(ProtocolVersion::V1);
-    (initialize.client_info, initialize.client_capabilities) = (Some(client), Some(capabilities));
-    initialize
 }

@@ -28,9 +28,13 @@ pub(crate) struct Args {
     #[arg(long)]
     no_auth: bool,
 
-    /// Command of an ACP agent on stdin and stdout; split into words like a shell, but run without a shell.
-    #[arg(long, value_name = "COMMAND", conflicts_with = "agent_url")]
+    /// An ACP agent: the name of a known agent, see `gateway agents`, or a command, split into words like a shell.
+    #[arg(long, value_name = "NAME|COMMAND", conflicts_with = "agent_url")]
     agent: Option<String>,
+
+    /// A document of the official agent registry, with agents in addition to the known ones.
+    #[arg(long, value_name = "FILE")]
+    agents: Option<PathBuf>,
 
     /// URL of an ACP agent: a WebSocket (ws://…, wss://…) or Streamable HTTP (http://…, https://…).
     #[arg(long, value_name = "URL")]
@@ -56,7 +60,7 @@ pub(crate) struct Args {
     times: TimeArgs,
 
     #[command(subcommand)]
-    pub(crate) hidden: Option<Hidden>,
+    pub(crate) task: Option<Task>,
 }
 
 /// Timeouts, in seconds.
@@ -94,6 +98,7 @@ impl Args {
         own(&mut times.cancel_grace, self.times.cancel_grace);
         own(&mut times.exit_grace, self.times.exit_grace);
         own(&mut times.disconnect_grace, self.times.disconnect_grace);
+        settings.agents_file = self.agents.or(settings.agents_file);
         settings.listen = self.listen.unwrap_or(settings.listen);
         settings.cwd = self.cwd.or(settings.cwd);
         settings.auth.required &= !self.no_auth;
@@ -111,9 +116,15 @@ fn seconds(text: &str) -> Result<Seconds, String> {
     Seconds::try_from(seconds).map_err(str::to_owned)
 }
 
-/// Programs as which the gateway starts itself.
+/// Tasks other than serving.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Hidden {
+pub(crate) enum Task {
+    /// List the known agents: whether each is installed or how it is, and how it is logged in to.
+    Agents {
+        /// A document of the official agent registry, with agents beside the known ones.
+        #[arg(long, value_name = "FILE", env = "GATEWAY_AGENTS_FILE")]
+        agents: Option<PathBuf>,
+    },
     /// The demo agent, on stdio.
     #[command(hide = true)]
     DemoAgent,

@@ -27,12 +27,13 @@ use acp_host::process::{self, Guard};
 use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
 use clap::Parser;
-use cli::{Args, Hidden};
+use cli::{Args, Task};
 use http_access::{Access, SiteSettings};
 use log::Log;
 use settings::SettingsError;
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,13 +50,14 @@ fn main() -> ExitCode {
         return guard.run("gateway");
     }
     let args = Args::parse();
-    match &args.hidden {
-        Some(Hidden::DemoAgent) => return demo_agent::run_stdio(),
-        Some(Hidden::McpShim) => return agent_tools::shim::run(),
-        None => {}
-    }
     let _log = Log::begin();
-    match serve(args) {
+    let done = match &args.task {
+        Some(Task::DemoAgent) => return demo_agent::run_stdio(),
+        Some(Task::McpShim) => return agent_tools::shim::run(),
+        Some(Task::Agents { agents }) => list_agents(agents.as_deref()),
+        None => serve(args),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             log::say(format_args!("gateway: {error}"));
@@ -78,12 +80,19 @@ enum Error {
     Io(#[from] io::Error),
 }
 
+/// Prints the known agents.
+fn list_agents(registry: Option<&Path>) -> Result<(), Error> {
+    let table = agent_catalog::table_of_environment(registry).map_err(SettingsError::Catalog)?;
+    Ok(io::stdout().write_all(table.as_bytes())?)
+}
+
 #[tokio::main]
 async fn serve(args: Args) -> Result<(), Error> {
     let print = args.print_config;
     let mut settings = args.settings()?;
     if print {
-        io::stdout().write_all(settings.to_toml()?.as_bytes())?;
+        let settings = toml::to_string_pretty(&settings).map_err(SettingsError::Write)?;
+        io::stdout().write_all(settings.as_bytes())?;
         return Ok(());
     }
     process::hide_memory()?;

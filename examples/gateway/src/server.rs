@@ -53,12 +53,14 @@ pub(crate) fn router(threads: Arc<Threads>, access: Arc<Access>) -> Router {
         .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
         .route_layer(from_fn_with_state(access.clone(), authenticate))
         .route_layer(from_fn_with_state(threads.telemetry().clone(), traced));
+    let mcp = page_server::ROUTES;
+    let mcp = mcp.iter().fold(Router::new(), |it, path| it.route(path, any(about::mcp_server)));
     Router::new()
         .route("/", get(page::index).layer(from_fn_with_state(access.clone(), sign_in)))
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(about::ready))
-        .route(&format!("{}{{name}}", page_server::PATH), any(about::mcp_server))
+        .merge(mcp)
         .merge(api)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {

@@ -1,4 +1,5 @@
 //! Settings: from a file, the environment and the command line. Later sources override earlier ones.
+use agent_catalog::{CatalogError, LaunchError};
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
 use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
@@ -21,7 +22,7 @@ mod telemetry;
 
 pub(crate) use agent::{AgentSettings, PageToolsBinding};
 pub(crate) use conversation::{ForwardedSettings, Sessions};
-use environment::{AGENT_TOKEN_VARIABLE, own};
+use environment::AGENT_TOKEN_VARIABLE;
 pub(crate) use limits::{Limits, Seconds, Times, shares};
 use mistake::Mistake;
 pub(crate) use telemetry::TelemetrySettings;
@@ -34,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) listen: SocketAddr,
     /// Name of the default agent; not required for a single agent.
     pub(crate) default_agent: Option<String>,
+    /// A document of the official agent registry, with agents in addition to the known ones.
+    pub(crate) agents_file: Option<PathBuf>,
     /// Working directory of sessions, unless the agent sets its own.
     pub(crate) cwd: Option<PathBuf>,
     /// How permission requests are answered, unless the agent has a setting.
@@ -55,6 +58,7 @@ impl Default for Settings {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 8787).into(),
             default_agent: None,
+            agents_file: None,
             cwd: None,
             permission: Permission::Ask,
             when_busy: WhenBusy::Reject,
@@ -137,7 +141,9 @@ pub(crate) enum SettingsError {
     #[error("cannot write the settings: {0}")]
     Write(#[from] toml::ser::Error),
     #[error("--agent: {0}")]
-    Command(String),
+    Command(#[from] LaunchError),
+    #[error("--agents: {0}")]
+    Catalog(#[from] CatalogError),
     #[error("--agent-url: expected ws://…, wss://…, http://… or https://…, got `{0}`")]
     Url(String),
     #[error("agents.{0}: expected one of `command`, `url` and `model`")]
@@ -202,11 +208,6 @@ impl Settings {
             Some(agent) => Ok((self.default_agent.insert(got), agent)),
             None => Err(SettingsError::DefaultAgent { expected, got }),
         }
-    }
-
-    /// Returns the settings in the format of a file.
-    pub(crate) fn to_toml(&self) -> Result<String, SettingsError> {
-        Ok(toml::to_string_pretty(self)?)
     }
 }
 

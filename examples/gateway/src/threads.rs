@@ -163,6 +163,12 @@ impl Threads {
         join_all(tried).await.into_iter().collect()
     }
 
+    /// The agents that have refused a session because of a missing login.
+    pub(crate) fn needing_login(&self) -> Vec<&str> {
+        let needs = |it: &Agents| matches!(it, Agents::Acp(acp) if acp.connection.needs_login());
+        self.agents.iter().filter(|(_, it)| needs(it)).map(|(name, _)| &**name).collect()
+    }
+
     pub(crate) fn telemetry(&self) -> &Telemetry {
         &self.telemetry
     }

@@ -1,23 +1,54 @@
-//! The capabilities of an ACP agent, in the form for AG-UI clients.
-use acp_types::v1::initialization::InitializeResponse;
+//! The capabilities of an ACP agent in the form for AG-UI clients, and those that an agent is offered.
+use acp_host::host::Access;
+use acp_types::client;
+use acp_types::v1::initialization::{
+    ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
+    ElicitationUrlCapabilities, Implementation, InitializeRequest, InitializeResponse,
+    ProtocolVersion,
+};
+use agui_bridge::PermissionMode;
 use agui_types::capabilities::{
     AgentCapabilities, HumanInTheLoopCapabilities, IdentityCapabilities, MultimodalCapabilities,
     MultimodalInputCapabilities, ReasoningCapabilities, StateCapabilities, TransportCapabilities,
 };
 
-/// Party that answers the questions of the agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answers {
-    /// A person, by interrupts.
-    Interrupts,
-    /// A person, in the stream.
-    InStream,
-    /// A policy.
-    Policy,
+/// Returns the `initialize` request with the name and the capabilities of the program. `elicits` states whether a person answers
+/// forms.
+pub fn initialize(
+    program: Implementation,
+    elicits: bool,
+    access: Option<&Access>,
+) -> InitializeRequest {
+    let mut capabilities = ClientCapabilities::new();
+    if elicits {
+        let mut elicitation = ElicitationCapabilities::new();
+        elicitation.form = Some(ElicitationFormCapabilities::new());
+        elicitation.url = Some(ElicitationUrlCapabilities::new());
+        capabilities.elicitation = Some(elicitation);
+    }
+    if let Some(access) = access {
+        access.declare(&mut capabilities);
+    }
+    let mut initialize = InitializeRequest::new(ProtocolVersion::V1);
+    (initialize.client_info, initialize.client_capabilities) = (Some(program), Some(capabilities));
+    initialize
 }
 
-/// Returns the capabilities of an agent from its `initialize` response.
-pub fn capabilities(name: &str, info: &InitializeResponse, asks: Answers) -> AgentCapabilities {
+/// Returns the capabilities of an agent from its `initialize` response. `permission` states how its permission requests
+/// are answered.
+pub fn capabilities(
+    name: &str,
+    info: &client::InitializeResponse,
+    permission: &PermissionMode,
+) -> AgentCapabilities {
+    let unknown;
+    let info = match info {
+        client::InitializeResponse::V1(info) => info,
+        _ => {
+            unknown = InitializeResponse::new(ProtocolVersion::V1);
+            &unknown
+        }
+    };
     let identity = match &info.agent_info {
         Some(agent) => IdentityCapabilities::new()
             .with_name(agent.title.as_deref().unwrap_or(&agent.name))
@@ -29,10 +60,11 @@ pub fn capabilities(name: &str, info: &InitializeResponse, asks: Answers) -> Age
         .with_image(prompt.and_then(|prompt| prompt.image).unwrap_or_default())
         .with_audio(prompt.and_then(|prompt| prompt.audio).unwrap_or_default())
         .with_file(prompt.and_then(|prompt| prompt.embedded_context).unwrap_or_default());
+    let is_asked = !matches!(permission, PermissionMode::Policy(_));
     let human = HumanInTheLoopCapabilities::new()
-        .with_supported(asks != Answers::Policy)
-        .with_approvals(asks != Answers::Policy)
-        .with_interrupts(asks == Answers::Interrupts)
+        .with_supported(is_asked)
+        .with_approvals(is_asked)
+        .with_interrupts(matches!(permission, PermissionMode::Interrupt))
         .with_interventions(true);
     AgentCapabilities::new()
         .with_identity(identity.with_type("acp"))

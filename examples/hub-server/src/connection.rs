@@ -227,6 +227,11 @@ impl AgentConnection {
         initialized.await.unwrap_or_else(|_| Err(lost()))
     }
 
+    /// Returns whether the agent has refused a session because of a missing login, and has opened none since.
+    pub fn needs_login(&self) -> bool {
+        self.shared.lock().hub.needs_login()
+    }
+
     /// Ends all runs, then the agent.
     pub async fn shut_down(&self) {
         self.ending.cancel();

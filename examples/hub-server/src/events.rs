@@ -47,6 +47,10 @@ impl State {
                         let _gone = reply.send(Err(why.into()));
                     }
                 }
+                HubEvent::RunFailed(_, run, code, reason) => {
+                    let code = code.unwrap_or_default();
+                    tracing::warn!(%run, code, reason, "a run has failed");
+                }
                 HubEvent::ThreadRemoved(thread) => {
                     self.threads.remove(&thread);
                     let _ending = removed.send(thread);

@@ -13,10 +13,11 @@ mod connection;
 mod events;
 mod health;
 mod link;
+mod strays;
 mod task;
 mod thread;
 
-pub use capabilities::{Answers, capabilities};
+pub use capabilities::{capabilities, initialize};
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use health::Health;
 pub use task::AgentSetup;

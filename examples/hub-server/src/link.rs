@@ -1,4 +1,5 @@
 //! An open transport: lines out and in, what the agent does on this machine, telemetry, and the end.
+use crate::strays::Strays;
 use acp_host::host::{Host, HostEvent};
 use acp_host::transport::{AgentProcess, Incoming, Outgoing, Transport, Writer};
 use acp_types::client::RequestKey;
@@ -27,6 +28,7 @@ pub(crate) struct Link {
     /// Threads of the sessions that have used the host.
     pub(crate) sessions: BTreeMap<SessionId, String>,
     pub(crate) watch: Option<Watch>,
+    pub(crate) strays: Strays,
 }
 
 /// An input of the transport.
@@ -43,7 +45,8 @@ impl Link {
     pub(crate) fn new(transport: Transport, host: Host<RequestKey>, watch: Option<Watch>) -> Self {
         let Transport { incoming, outgoing, writer, process } = transport;
         let (lines, sessions) = (Lines::default(), BTreeMap::new());
-        Self { incoming, outgoing, writer, process, lines, host, sessions, watch }
+        let strays = Strays::default();
+        Self { incoming, outgoing, writer, process, lines, host, sessions, watch, strays }
     }
 
     /// Waits for the next input.
@@ -86,7 +89,7 @@ impl Link {
     /// Ends the connection: sends what is queued, ends files and terminals, then the process. Returns the reason with the
     /// exit status.
     pub(crate) async fn end(self, why: String) -> String {
-        let Self { incoming, outgoing, writer, process, host, .. } = self;
+        let Self { incoming, outgoing, writer, process, host, strays, .. } = self;
         drop((incoming, outgoing));
         writer.end().await;
         host.end().await;
@@ -97,6 +100,7 @@ impl Link {
                 Err(error) => format!("{why}; its exit status is unknown: {error}"),
             },
         };
+        let why = strays.explain(why);
         tracing::info!(why, "agent gone");
         why
     }

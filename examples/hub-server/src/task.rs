@@ -279,6 +279,9 @@ fn read_lines(shared: &Shared, link: &mut Link) {
     let mut state = shared.lock();
     let now = shared.now();
     while let Some(line) = link.lines.next() {
+        if let Ok(text) = line {
+            link.strays.handle_line(text);
+        }
         if let (Ok(text), Some(watch)) = (&line, &mut link.watch)
             && !watch.is_quiet(text.as_bytes())
         {

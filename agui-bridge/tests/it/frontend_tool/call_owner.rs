@@ -70,6 +70,19 @@ fn owner_of_a_call_follows_from_its_names() {
         (json!({"name": "mcp__other__park", "title": "x"}), CallOwner::Agent),
         (json!({"name": "mcp__ui__gone", "title": "x"}), CallOwner::Agent),
         (json!({"title": "ui_"}), CallOwner::Agent),
+        // Forms of fast-agent, codex-acp and gemini-cli, and with other separators.
+        (json!({"title": "ui/park", "kind": "other"}), CallOwner::Frontend),
+        (json!({"title": "Tool: ui/park"}), CallOwner::Frontend),
+        (json!({"title": "park (ui MCP Server)", "kind": "other"}), CallOwner::Frontend),
+        (json!({"title": "ui-park"}), CallOwner::Frontend),
+        (json!({"name": "ui__park", "title": "x"}), CallOwner::Frontend),
+        (json!({"title": "other/park"}), CallOwner::Agent),
+        (json!({"title": "park (other MCP Server)"}), CallOwner::Agent),
+        (json!({"title": "ui/gone"}), CallOwner::Agent),
+        (json!({"title": "ui/park now"}), CallOwner::Agent),
+        // A command with such a text is the agent's own, and needs the permission of the user.
+        (json!({"title": "ui/park", "kind": "execute"}), CallOwner::Agent),
+        (json!({"title": "Tool: ui/park", "kind": "edit"}), CallOwner::Agent),
     ];
     for (mut call, owner) in table {
         let shown = call.to_string();

@@ -21,20 +21,18 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts an agent. Its standard error is inherited, and so is the environment without the variables `secrets`.
+    /// Starts an agent. Its standard error is inherited. `set` sets its environment.
     ///
     /// The kernel counts the calling thread as the parent: it must live as long as this program, as the runtime's workers
     /// do.
     #[cfg(feature = "transport")]
     pub(crate) fn spawn(
         words: &[String],
-        secrets: &[String],
+        set: impl FnOnce(&mut Command),
         grace: Duration,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         let mut command = guarded(words, ErrorOutput::Inherited)?;
-        for secret in secrets {
-            command.env_remove(secret);
-        }
+        set(&mut command);
         command.stdin(Stdio::piped());
         let (process, stdin, stdout) = Self::start(command, grace)?;
         let stdin = stdin.ok_or_else(|| io::Error::other("the process has no stdin"))?;

@@ -6,6 +6,7 @@
 use super::guard::GUARD;
 use super::own_program;
 use crate::system;
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -52,14 +53,19 @@ pub(crate) fn command(
     Ok(command)
 }
 
-/// Starts an agent with its input and output piped; its standard error is inherited.
+/// Starts an agent with its input and output piped; its standard error is inherited. `variables` are set for it.
 ///
 /// The kernel counts the calling thread as the parent: it must live as long as this program.
 ///
 /// # Errors
 /// It cannot be run. Under a guard that shows as its exit status instead.
-pub(crate) fn launch(program: &OsStr, arguments: &[OsString]) -> io::Result<Child> {
+pub(crate) fn launch(
+    program: &OsStr,
+    arguments: &[OsString],
+    variables: &BTreeMap<String, String>,
+) -> io::Result<Child> {
     command(program, arguments, ErrorOutput::Inherited)?
+        .envs(variables)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

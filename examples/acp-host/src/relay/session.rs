@@ -8,6 +8,7 @@ use crate::system::{ProcessGroup, Signal, editor_ends, forward_signals};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::process::{Child, ExitCode};
@@ -52,14 +53,15 @@ pub struct SessionEnd {
 }
 
 impl Session {
-    /// Starts the agent and the relay. `name` is this program's, for its messages; signals are awaited on `runtime`. Standard
-    /// output belongs to the relay from now on.
+    /// Starts the agent and the relay. `name` is this program's, for its messages; `variables` are set for the agent; signals
+    /// are awaited on `runtime`. Standard output belongs to the relay from now on.
     ///
     /// # Errors
     /// The command cannot be run, or the operating system refuses something.
     pub fn start(
         name: &'static str,
         command: &[OsString],
+        variables: &BTreeMap<String, String>,
         runtime: &Handle,
         watching: Watching,
     ) -> Result<Self, NotStarted> {
@@ -68,7 +70,7 @@ impl Session {
         forward_signals(runtime, move |signal| tell.send(Event::Signal(signal)).is_ok())?;
         let (program, arguments) =
             command.split_first().ok_or(io::ErrorKind::InvalidInput).map_err(io::Error::from)?;
-        let mut agent = launch(program, arguments)
+        let mut agent = launch(program, arguments, variables)
             .map_err(|error| NotStarted::CannotRun(cannot_run(name, program, &error)))?;
         let process = ProcessGroup::of_std(&mut agent)?;
         let (tap, holding) = (Arc::new(Tap::default()), Arc::new(AtomicBool::new(false)));

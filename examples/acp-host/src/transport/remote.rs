@@ -1,7 +1,7 @@
 //! Agents behind a URL.
-use super::{ConnectError, Transport, web_socket};
-use reqwest::StatusCode;
+use super::{Address, ConnectError, Transport, web_socket};
 use reqwest::header::HeaderValue;
+use reqwest::{StatusCode, Url};
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Error as SocketError;
@@ -30,7 +30,63 @@ pub struct Remote {
     pub user_agent: &'static str,
 }
 
+/// The description of an agent behind a URL is contradictory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoteError {
+    /// The URL has another scheme, or no host.
+    #[error("expected ws://…, wss://…, http://… or https://…, got `{0}`")]
+    Url(String),
+    /// There are two credentials.
+    #[error("expected a `token` or a user in `url`, got both")]
+    Credentials,
+    /// The token has characters that a bearer token cannot have.
+    #[error("what is set as `token` cannot be a bearer token")]
+    Token,
+    /// HTTP/2 without TLS is for `http://…`.
+    #[error("`h2c` is for an agent behind `http://…`")]
+    H2c,
+}
+
 impl Remote {
+    /// Returns the header with a bearer token, which is not shown where the header is printed. Nor does the error show it.
+    ///
+    /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
+    ///
+    /// # Errors
+    /// The token is empty, or has characters that a bearer token cannot have.
+    pub fn bearer(token: &str) -> Result<HeaderValue, RemoteError> {
+        let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+        if token.is_empty() || !token.chars().all(is_of_token) {
+            return Err(RemoteError::Token);
+        }
+        let header = HeaderValue::from_str(&format!("Bearer {token}"));
+        let mut header = header.map_err(|_| RemoteError::Token)?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
+
+    /// Returns the address: a WebSocket or Streamable HTTP, by the scheme of the URL.
+    ///
+    /// # Errors
+    /// See [`RemoteError`].
+    pub fn address(self) -> Result<Address, RemoteError> {
+        let url = Url::parse(&self.url).ok().filter(Url::has_host);
+        let url = url.ok_or_else(|| RemoteError::Url(self.url.clone()))?;
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        if self.authorization.is_some() && has_user {
+            return Err(RemoteError::Credentials);
+        }
+        if self.h2c && url.scheme() != "http" {
+            return Err(RemoteError::H2c);
+        }
+        match url.scheme() {
+            "ws" | "wss" => Ok(Address::WebSocket(self)),
+            "http" | "https" => Ok(Address::Http(self)),
+            _ => Err(RemoteError::Url(self.url)),
+        }
+    }
+
     pub(super) async fn dial_web_socket(&self) -> Result<Transport, ConnectError> {
         match timeout(DIAL_TIME, web_socket::dial(self)).await {
             Ok(dialled) => dialled.map_err(|error| self.refusal(error)),

@@ -41,6 +41,38 @@ fn missing_command_is_reported() {
 }
 
 #[test]
+fn mistyped_agent_is_reported_with_similar_names() {
+    let output = run(acp_traces(&["--", "gemnii"]));
+    assert_eq!(output.status.code(), Some(127));
+    assert_eq!(
+        stderr(&output),
+        "acp-traces: `gemnii` is neither an agent nor a command; similar agents: gemini\n"
+    );
+    let output = run(acp_traces(&["--agents", "/no/such/file", "--", "gemini"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("acp-traces: --agents: /no/such/file: "));
+}
+
+#[cfg(unix)]
+#[test]
+fn agent_is_run_by_name() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("gemini");
+    fs::write(&program, "#!/bin/sh\necho \"arguments: $*\"\nexit 7\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for (words, expected) in [(&["gemini"][..], "--acp"), (&["gemini", "--version"], "--version")] {
+        let arguments = [&["--otlp-endpoint", NO_COLLECTOR, "--"], words].concat();
+        let mut command = acp_traces(&arguments);
+        command.env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()));
+        let output = run(command);
+        assert_eq!(output.status.code(), Some(7), "{words:?}");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(stdout, format!("arguments: {expected}\n"));
+    }
+}
+
+#[test]
 fn unexecutable_command_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent");

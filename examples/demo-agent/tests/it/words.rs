@@ -7,6 +7,7 @@ use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
 use acp_types::v1::tool_calls::{PermissionOptionKind, ToolCall, ToolCallContent, ToolKind};
 use jsonrpc_core::ErrorCode;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Runs the turn of a word without requests of the agent.
 fn say(word: &str) -> Turn {
@@ -60,6 +61,20 @@ fn first_known_word_counts_in_any_case() {
     assert_eq!(stop(&say("/Max, or refuse?")), "max_tokens");
 }
 
+/// `slow` talks for seconds: a response before the first update of each session shows that turns waited for others.
+#[test]
+fn turns_of_many_sessions_run_at_once() {
+    let mut client = Client::start(json!({}));
+    let sessions: BTreeSet<_> = (0..100).map(|_| client.new_session()).collect();
+    for session in &sessions {
+        client.prompt(session, "slow");
+    }
+    let mut begun = BTreeSet::new();
+    while begun != sessions {
+        begun.insert(client.update().0);
+    }
+}
+
 #[test]
 fn hello_streams_one_message() {
     let turn = say("hello");
@@ -69,7 +84,7 @@ fn hello_streams_one_message() {
         SessionUpdate::AgentMessageChunk(chunk) => chunk.message_id.clone().unwrap(),
         other => panic!("{other:?}"),
     });
-    assert_eq!(ids.collect::<std::collections::BTreeSet<_>>().len(), 1);
+    assert_eq!(ids.collect::<BTreeSet<_>>().len(), 1);
     assert_eq!(
         text(&turn.updates),
         "Hello! I am a scripted agent, and there is no model behind me. "

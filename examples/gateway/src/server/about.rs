@@ -71,7 +71,9 @@ pub(super) async fn ready(State(threads): State<Arc<Threads>>) -> (StatusCode, J
     let store = threads.replicas().is_reached();
     let is_ready = store && agents.values().all(|is_ready| *is_ready);
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(json!({ "ready": is_ready, "agents": agents, "store": store })))
+    let login = threads.needing_login();
+    let ready = json!({ "ready": is_ready, "agents": agents, "needsLogin": login, "store": store });
+    (status, Json(ready))
 }
 
 /// The MCP server with the page's tools of one thread; it checks its own secret.

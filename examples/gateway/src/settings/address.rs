@@ -1,23 +1,26 @@
 //! Transport and credentials of an agent.
-use super::{AgentSettings, SettingsError};
+use super::{AgentSettings, Settings, SettingsError};
 use acp_host::process::own_program;
-use acp_host::transport::{Address, Remote};
-use axum::http::{HeaderValue, Uri};
+use acp_host::transport::{Address, Remote, RemoteError};
+use agent_catalog::{Catalog, Launch, Programs};
+use axum::http::HeaderValue;
 use http_access::Secret;
 use run_telemetry::variable;
+use std::collections::BTreeMap;
 use std::fs;
 
 /// The `User-Agent` header of requests to agents.
 const USER_AGENT: &str = concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION"));
 
 impl AgentSettings {
-    /// Returns the transport. A command does not inherit the variables of `secrets`. A missing command is an error at
+    /// Returns the transport. A command does not inherit the variables with secrets. A missing command is an error at
     /// startup.
     pub(crate) fn address(
         &self,
         name: &str,
-        secrets: Vec<String>,
+        settings: &Settings,
     ) -> Result<Address, SettingsError> {
+        let secrets = settings.secret_variables();
         let wrong = |why: String| SettingsError::Agent { agent: name.to_owned(), why };
         let authorization = self.authorization().map_err(wrong)?;
         if authorization.is_some() && self.url.is_none() {
@@ -27,30 +30,26 @@ impl AgentSettings {
             (Some(_), Some(_)) => Err(SettingsError::TwoWays(name.to_owned())),
             (None, None) => {
                 let own = own_program()?.to_string_lossy().into_owned();
-                Ok(Address::Command { words: vec![own, "demo-agent".to_owned()], secrets })
+                let (words, variables) = (vec![own, "demo-agent".to_owned()], BTreeMap::new());
+                Ok(Address::Command { words, secrets, variables })
             }
             (None, Some(url)) => {
-                let uri = url.parse::<Uri>().ok().filter(|uri| uri.host().is_some());
-                let uri = uri.ok_or_else(|| SettingsError::Url(url.clone()))?;
-                let has_user = uri.authority().is_some_and(|host| host.as_str().contains('@'));
-                if authorization.is_some() && has_user {
-                    return Err(wrong(
-                        "expected a `token` or a user in `url`, got both".to_owned(),
-                    ));
-                }
-                if self.h2c && uri.scheme_str() != Some("http") {
-                    return Err(wrong("`h2c` is for an agent behind `http://…`".to_owned()));
-                }
                 let (url, h2c, user_agent) = (url.clone(), self.h2c, USER_AGENT);
                 let remote = Remote { url, authorization, h2c, user_agent };
-                match uri.scheme_str() {
-                    Some("ws" | "wss") => Ok(Address::WebSocket(remote)),
-                    Some("http" | "https") => Ok(Address::Http(remote)),
-                    _ => Err(SettingsError::Url(remote.url)),
-                }
+                remote.address().map_err(|error| match error {
+                    RemoteError::Url(url) => SettingsError::Url(url),
+                    error => wrong(error.to_string()),
+                })
             }
-            (Some(command), None) => Address::command(command, secrets)
-                .map_err(|error| SettingsError::Command(error.to_string())),
+            (Some(command), None) => {
+                let catalog = Catalog::load(settings.agents_file.as_deref())?;
+                let launch = catalog.launch(command, &Programs::of_environment())?;
+                let Launch { words, variables, is_downloaded, .. } = launch;
+                if is_downloaded {
+                    tracing::warn!(agent = name, "not installed; running {}", words.join(" "));
+                }
+                Ok(Address::Command { words, secrets, variables })
+            }
         }
     }
 
@@ -74,13 +73,6 @@ impl AgentSettings {
                 return Err(format!("expected {expected}, got more"));
             }
         };
-        let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
-        let token = Some(token.reveal()).filter(|token| !token.is_empty());
-        let header = token
-            .filter(|token| token.chars().all(is_of_token))
-            .and_then(|token| HeaderValue::from_str(&format!("Bearer {token}")).ok());
-        let mut header = header.ok_or("what is set as `token` cannot be a bearer token")?;
-        header.set_sensitive(true);
-        Ok(Some(header))
+        Remote::bearer(token.reveal()).map(Some).map_err(|error| error.to_string())
     }
 }

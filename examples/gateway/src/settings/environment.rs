@@ -30,13 +30,16 @@ impl Settings {
         own(&mut self.auth.required, "GATEWAY_AUTH_REQUIRED")?;
         own(&mut self.listen, "GATEWAY_LISTEN")?;
         own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT")?;
+        own(&mut self.agents_file, "GATEWAY_AGENTS_FILE")?;
         own(&mut self.cwd, "GATEWAY_CWD")?;
         own(&mut self.permission, "GATEWAY_PERMISSION")?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY")?;
         own(&mut self.replicas.store, STORE_VARIABLE)?;
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX")?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;
+        own(&mut self.auth.trusted_header, "GATEWAY_AUTH_TRUSTED_HEADER")?;
         self.telemetry.read_environment()?;
+        group(&mut self.site, "GATEWAY_SITE_")?;
         group(&mut self.times, "GATEWAY_TIMES_")?;
         group(&mut self.limits, "GATEWAY_LIMITS_")?;
         Ok(self)
@@ -62,16 +65,19 @@ pub(super) fn own<T: DeserializeOwned>(setting: &mut T, name: &str) -> Result<()
     Ok(())
 }
 
-/// Sets each value of a group from its variable.
-fn group<T: Serialize + DeserializeOwned>(
+/// Sets each value of a group from its variable. Values without a default are JSON; lists are separated by commas.
+pub(super) fn group<T: Serialize + DeserializeOwned>(
     settings: &mut T,
     prefix: &str,
 ) -> Result<(), SettingsError> {
-    for setting in Table::try_from(&*settings)?.keys() {
+    let named = serde_json::to_value(&*settings).unwrap_or_default();
+    for (setting, value) in named.as_object().into_iter().flatten() {
         let name = prefix.to_owned() + &setting.replace('-', "_").to_uppercase();
         let Some(text) = variable(&name) else { continue };
         let mut table = Table::try_from(&*settings)?;
-        table.insert(setting.clone(), scalar(text));
+        let list = || text.split(',').map(|entry| entry.trim().into()).collect();
+        let new = if value.is_array() { Value::Array(list()) } else { scalar(text.clone()) };
+        table.insert(setting.clone(), new);
         *settings = table.try_into().map_err(|error| wrong_variable(&name, &error))?;
     }
     Ok(())

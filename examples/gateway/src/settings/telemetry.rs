@@ -1,5 +1,6 @@
 //! Settings of traces and metrics.
-use super::{SettingsError, own};
+use super::SettingsError;
+use super::environment::group;
 use crate::log;
 use run_telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
 use run_telemetry::{is_disabled, variable};
@@ -57,10 +58,7 @@ impl TelemetrySettings {
                 *is_wanted = exporters.split(',').any(|exporter| exporter.trim() == "otlp");
             }
         }
-        own(&mut self.traces, "GATEWAY_TELEMETRY_TRACES")?;
-        own(&mut self.metrics, "GATEWAY_TELEMETRY_METRICS")?;
-        own(&mut self.endpoint, "GATEWAY_TELEMETRY_ENDPOINT")?;
-        own(&mut self.timeline, "GATEWAY_TELEMETRY_TIMELINE")?;
+        group(self, "GATEWAY_TELEMETRY_")?;
         if is_disabled() {
             (self.traces, self.metrics) = (false, false);
         }

@@ -16,8 +16,17 @@ const USELESS: &[(&str, &str, &str)] = &[
         "AGENT_UNAVAILABLE",
         "the agent does not start: the agent closed the connection (exit status: 7)",
     ),
-    ("version-2", "ACP_VERSION", "the agent speaks version 2; the client offers 1"),
-    ("wants-login", "ACP_AUTH_REQUIRED", "Authentication required"),
+    (
+        "says-goodbye",
+        "AGENT_UNAVAILABLE",
+        "the agent does not start: the agent closed the connection (exit status: 0); its last output: \
+         \"This program has reached its end of life. Key: (hidden)\"",
+    ),
+    (
+        "version-2",
+        "ACP_VERSION",
+        "the agent speaks version 2; the client offers 1; install a release of the agent that speaks an offered version",
+    ),
     ("reads-nothing", "AGENT_TIMEOUT", "the agent took too long to answer"),
 ];
 
@@ -33,6 +42,58 @@ async fn unusable_agent_is_run_error() {
             assert_eq!((told.end(), &*told.error().message), (*code, *message), "{agent}");
         }
     }
+}
+
+#[tokio::test]
+async fn refused_session_names_login_methods() {
+    let gateway = Gateway::script("wants-login", &[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    let (error, command) = (told.error(), script("wants-login"));
+    assert_eq!(told.end(), "ACP_AUTH_REQUIRED");
+    let expected = format!(
+        "Authentication required. Sign in: Log in (`browser`): restart the gateway with `--authenticate browser`; \
+         or API key (`key`): set SOME_KEY; or Terminal (`cli`): run `{command} auth login`."
+    );
+    assert_eq!(error.message, expected);
+    let metadata = serde_json::to_value(&error.metadata).unwrap();
+    let ids = metadata["acp"]["authMethods"].as_array().unwrap();
+    let ids: Vec<_> = ids.iter().map(|method| method["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["browser", "key", "cli"]);
+    let ready = gateway.client.get(gateway.url("/readyz")).send().await.unwrap();
+    let ready: Value = ready.json().await.unwrap();
+    assert_eq!(ready["needsLogin"], json!(["agent"]), "{ready}");
+    assert_eq!(ready["agents"], json!({ "agent": true }), "{ready}");
+}
+
+#[tokio::test]
+async fn unknown_login_method_is_refused_with_valid_ones() {
+    let gateway = Gateway::script("wants-login", &["--authenticate", "nonsense"]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(told.end(), "ACP_INVALID_PARAMS");
+    assert_eq!(
+        told.error().message,
+        "authenticate: Invalid params; the authentication methods of the agent are Log in (`browser`), \
+         API key (`key`), Terminal (`cli`)"
+    );
+}
+
+#[tokio::test]
+async fn reason_in_data_of_error_reaches_client_and_log() {
+    let mut gateway = Gateway::script("gives-reason", &[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    let reason = "Internal error: Unauthorized (401) from https://api.example/v1?(hidden), token Bearer (hidden)";
+    assert_eq!((told.end(), &*told.error().message), ("ACP_INTERNAL_ERROR", reason));
+    let line = gateway.says("a run has failed").await;
+    assert!(line.contains("Unauthorized (401)") && line.contains("ACP_INTERNAL_ERROR"), "{line}");
+    assert!(!line.contains("key=k") && !line.contains("Bearer abc"), "{line}");
+}
+
+#[tokio::test]
+async fn output_that_is_no_json_is_logged() {
+    let mut gateway = Gateway::script("says-goodbye", &[]).await;
+    gateway.ask("t", "1", "hello").await.rest().await;
+    let line = gateway.says("a line that is no JSON").await;
+    assert!(line.contains("This program has reached its end of life. Key: (hidden)"), "{line}");
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! Command lines that do not start a gateway: their messages and exit statuses.
-use crate::gateway::command;
+use crate::gateway::{Gateway, command};
 use std::net::TcpListener;
+#[cfg(unix)]
+use std::path::Path;
 use std::process::Output;
 
 /// Runs a gateway that fails to start.
@@ -22,6 +24,10 @@ async fn unusable_settings_end_the_start() {
             ["--agent", "agent 'unbalanced"],
             "gateway: --agent: unbalanced quotes in `agent 'unbalanced`\n",
         ),
+        (
+            ["--agent", "gemnii"],
+            "gateway: --agent: `gemnii` is neither an agent nor a command; similar agents: gemini\n",
+        ),
         (["--agent", ""], "gateway: --agent: the command is empty\n"),
         (["--agent", "/"], "gateway: --agent: command not found: /\n"),
         (
@@ -38,6 +44,14 @@ async fn unusable_settings_end_the_start() {
         let (status, said) = refused(&arguments).await;
         assert_eq!((status, &*said), (Some(1), message), "{arguments:?}");
     }
+}
+
+#[tokio::test]
+async fn unreadable_registry_is_named() {
+    let arguments = ["--agent", "gemini", "--agents", "/no/such/file"];
+    let (status, said) = refused(&arguments).await;
+    assert_eq!(status, Some(1));
+    assert!(said.starts_with("gateway: --agents: /no/such/file: "), "{said}");
 }
 
 #[tokio::test]
@@ -69,4 +83,71 @@ async fn port_in_use_is_named() {
     assert_eq!(status, Some(1));
     assert!(said.starts_with(&format!("gateway: cannot listen on {address}: ")), "{said}");
     assert!(said.contains("in use"), "{said}");
+}
+
+/// Writes a program into `folder` that runs an agent of `tests/agents` if it gets the arguments.
+#[cfg(unix)]
+fn install(folder: &Path, program: &str, arguments: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join(program);
+    let agent = crate::gateway::script("tells-environment");
+    let text = format!("#!/bin/sh\n[ \"$*\" = '{arguments}' ] && exec {agent}\n");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[cfg(unix)]
+fn search_path(folder: &Path) -> String {
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn agent_is_run_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path(), "gemini", "--acp");
+    let path = search_path(folder.path());
+    let gateway = Gateway::start(&["--agent", "gemini"], &[("PATH", &path)]).await;
+    let run = gateway.ask("t", "r", "hello").await.rest().await;
+    assert_eq!(run.end(), "success");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn agent_of_registry_is_run_by_npx_with_its_variables() {
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path(), "npx", "--yes --package @new/one@1.2.3 -- one --acp");
+    let registry = folder.path().join("registry.json");
+    let text = r#"{"version":"1","agents":[{"id":"new-one","name":"New one","version":"1.2.3","description":"x",
+        "distribution":{"npx":{"package":"@new/one@1.2.3","args":["--acp"],"env":{"TEST_NEW_ONE":"yes"}}}}]}"#;
+    std::fs::write(&registry, text).unwrap();
+    let path = search_path(folder.path());
+    let arguments = ["--agent", "new-one", "--agents", registry.to_str().unwrap()];
+    let mut gateway = Gateway::start(&arguments, &[("PATH", &path)]).await;
+    let run = gateway.ask("t", "r", "hello").await.rest().await;
+    assert_eq!(run.end(), "success");
+    gateway.says("TEST_NEW_ONE=yes").await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn agents_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path(), "gemini", "--acp");
+    let mut command = command(&["agents"]);
+    command
+        .env("PATH", folder.path())
+        .env("GEMINI_API_KEY", "secret-key")
+        .env_remove("XAI_API_KEY");
+    let Output { status, stdout, stderr } = crate::gateway::soon(command.output()).await.unwrap();
+    assert_eq!((status.code(), &*stderr), (Some(0), &b""[..]));
+    let table = String::from_utf8(stdout).unwrap();
+    let row = |agent: &str| {
+        let row = table.lines().find(|line| line.split(' ').next() == Some(agent)).unwrap();
+        row.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("gemini"), "gemini installed GEMINI_API_KEY is set");
+    assert!(row("grok").starts_with("grok install: npm install"), "{table}");
+    assert!(row("grok").ends_with("set XAI_API_KEY; log in: grok.com"), "{table}");
+    assert!(!table.contains("secret-key"));
 }

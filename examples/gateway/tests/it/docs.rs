@@ -57,3 +57,72 @@ fn named_tests_exist() {
         assert_eq!(unknown, [], "{page}");
     }
 }
+
+/// Words in the source that only have the form of an error code: events, variables, placeholders.
+const NO_CODES: [&str; 10] = [
+    "ACTIVITY_",
+    "A_KEY",
+    "CARGO_",
+    "MESSAGES_",
+    "METHOD_ID",
+    "OTEL_",
+    "RUN_",
+    "SPANWIRE_",
+    "TEXT_MESSAGE_",
+    "TOOL_CALL_",
+];
+
+/// Codes among the names with the prefix of the gateway's variables.
+const GATEWAY_CODES: [&str; 2] = ["GATEWAY_SHUTDOWN", "GATEWAY_LOST"];
+
+/// The error codes in the source of a package.
+fn codes(package: &str) -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(package).join("src");
+    let mut found = BTreeSet::new();
+    // `acp_agent` reads codes of others.
+    for file in files(&folder).into_iter().filter(|file| !file.starts_with("acp_agent")) {
+        let text = fs::read_to_string(folder.join(file)).unwrap();
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for literal in lines.flat_map(|line| line.split('"').skip(1).step_by(2)) {
+            let is_code = literal.contains('_')
+                && literal.starts_with(|first: char| first.is_ascii_uppercase())
+                && literal.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+            let is_other = NO_CODES.iter().any(|prefix| literal.starts_with(prefix))
+                || literal.starts_with("GATEWAY_") && !GATEWAY_CODES.contains(&literal);
+            if is_code && !is_other {
+                found.insert(literal.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// A code in the source has a row, and a row has a code in the source.
+#[test]
+fn each_error_code_has_meaning_and_next_step() {
+    let packages = [
+        "agui-bridge",
+        "examples/gateway",
+        "examples/hub-server",
+        "examples/chat-model",
+        "examples/run-store",
+        "examples/chat-socket",
+    ];
+    let mut existing: BTreeSet<_> = packages.into_iter().flat_map(codes).collect();
+    assert!(existing.contains("AGENT_EXITED") && existing.contains("MODEL_FAILED"), "{existing:?}");
+    // One word, as many other literals.
+    existing.extend(["CANCELLED", "OVERLOADED"].map(str::to_owned));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/failures.md");
+    let text = fs::read_to_string(page).unwrap();
+    let (_, tables) = text.split_once("## Error codes").unwrap();
+    let mut described = BTreeSet::new();
+    for row in tables.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [code, meaning, step] = cells[..] else { panic!("three cells: {row}") };
+        for sentence in [meaning, step] {
+            assert!(sentence.len() > 4 && sentence.ends_with('.'), "a sentence: {row}");
+        }
+        assert!(described.insert(code.trim_matches('`').to_owned()), "twice: {row}");
+    }
+    assert_eq!(existing, described);
+}

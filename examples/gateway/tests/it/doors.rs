@@ -54,7 +54,8 @@ async fn readiness_lists_reachable_agents() {
     let (status, ready) = get(&gateway, "/readyz").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     let agents = json!({ "a": true, "b": false });
-    assert_eq!(ready, json!({ "ready": false, "agents": agents, "store": true }));
+    let expected = json!({ "ready": false, "agents": agents, "needsLogin": [], "store": true });
+    assert_eq!(ready, expected);
     let gateway = Gateway::demo(&[]).await;
     assert_eq!(get(&gateway, "/readyz").await.0, StatusCode::OK);
 }

@@ -59,6 +59,30 @@ fn answering(asked: &Value, run: &str, call: &str, content: &str) -> Value {
 }
 
 #[tokio::test]
+async fn agent_that_refuses_servers_works_without_tools() {
+    let mut gateway = Gateway::script("refuses-servers", &[]).await;
+    let told = gateway.run(&asking("t", "1", "Hi")).await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+    let notices = told.customs("acp.notice");
+    assert_eq!(
+        notices[0]["title"],
+        "The page's tools are not available: the agent does not accept their MCP server."
+    );
+    for transport in ["\"type\":\"http\"", "\"command\":"] {
+        let line = gateway.says("refused: ").await;
+        assert!(line.contains(transport), "{line}");
+        gateway.says("404 from the server").await;
+    }
+    // Another thread does not try the transports again: the agent refuses nothing.
+    let told = gateway.run(&asking("u", "2", "Hi")).await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+    gateway.child.start_kill().unwrap();
+    while let Some(line) = gateway.line().await {
+        assert!(!line.contains("refused: "), "{line}");
+    }
+}
+
+#[tokio::test]
 async fn parked_call_ends_run_and_result_continues_turn() {
     let gateway = Gateway::demo(&[]).await;
     let asked = asking("t", "1", "ask");
@@ -231,6 +255,15 @@ async fn http_mcp_agent_gets_server_of_its_thread() {
     let (status, ..) = mcp(client, &other, &own, "initialize", begun.clone()).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 
+    for suffix in ["/", "/mcp", "/mcp/"] {
+        let url = format!("{url}{suffix}");
+        let (status, answer, _) = mcp(client, &url, &own, "initialize", begun.clone()).await;
+        assert_eq!(status, StatusCode::OK, "{suffix}: {answer}");
+        assert_eq!(
+            mcp(client, &url, &[], "initialize", begun.clone()).await.0,
+            StatusCode::UNAUTHORIZED
+        );
+    }
     let (status, answer, session) = mcp(client, url, &own, "initialize", begun).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
     let session = session.unwrap();

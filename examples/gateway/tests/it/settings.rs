@@ -48,6 +48,75 @@ async fn each_source_overrides_the_one_before() {
     assert_eq!(settings, again, "what is printed is a file of settings");
 }
 
+/// Variables of settings that have no value by default, and so are not printed.
+const WITHOUT_DEFAULT: [(&str, &str, &str); 7] = [
+    ("GATEWAY_DEFAULT_AGENT", "default-agent", "agent"),
+    ("GATEWAY_AGENTS_FILE", "agents-file", "/registry.json"),
+    ("GATEWAY_CWD", "cwd", "/"),
+    ("GATEWAY_AUTH_TRUSTED_HEADER", "auth.trusted-header", "x-user"),
+    ("GATEWAY_SITE_AGENTS_URL", "site.agents-url", "http://gateway.internal:8787"),
+    ("GATEWAY_TELEMETRY_ENDPOINT", "telemetry.endpoint", "http://127.0.0.1:1"),
+    ("GATEWAY_AGENT", "agents.agent.command", "sh"),
+];
+
+/// The values of a table, by their paths.
+fn leaves(prefix: &str, table: &toml::Table, found: &mut Vec<(String, toml::Value)>) {
+    for (name, value) in table {
+        let path = format!("{prefix}{name}");
+        match value {
+            toml::Value::Table(inner) => leaves(&format!("{path}."), inner, found),
+            value => found.push((path, value.clone())),
+        }
+    }
+}
+
+/// A value that differs from the default.
+fn another(path: &str, value: &toml::Value) -> String {
+    match (path, value) {
+        ("listen", _) => "127.0.0.1:1".to_owned(),
+        ("permission", _) => "allow".to_owned(),
+        ("when-busy", _) => "queue".to_owned(),
+        (_, toml::Value::Boolean(truth)) => (!truth).to_string(),
+        (_, toml::Value::Integer(number)) => (number + 1).to_string(),
+        (_, toml::Value::Float(number)) => (number + 1.0).to_string(),
+        (_, toml::Value::Array(_)) => "a.example, b.example".to_owned(),
+        (_, value) => format!("{}x", value.as_str().unwrap()),
+    }
+}
+
+/// A setting that gets no variable fails this test.
+#[tokio::test]
+async fn each_setting_has_a_variable() {
+    let mut defaults = Vec::new();
+    leaves("", &printed("", &[], &[]).await, &mut defaults);
+    let is_of_agents = |path: &str| path.starts_with("agents.") || path == "default-agent";
+    defaults.retain(|(path, _)| !is_of_agents(path));
+    assert!(defaults.len() > 25, "{defaults:?}");
+    let mut set: Vec<(String, String, String)> = Vec::new();
+    for (path, value) in &defaults {
+        let name = path.replace(['.', '-'], "_").to_uppercase();
+        set.push((format!("GATEWAY_{name}"), path.clone(), another(path, value)));
+    }
+    set.extend(WITHOUT_DEFAULT.map(|(name, path, value)| (name.into(), path.into(), value.into())));
+    let variables: Vec<_> = set.iter().map(|(name, _, value)| (&**name, &**value)).collect();
+    let mut got = Vec::new();
+    leaves("", &printed("", &variables, &[]).await, &mut got);
+    for (name, path, value) in &set {
+        let found = got.iter().find(|(it, _)| it == path).map(|(_, value)| value);
+        let found = match found {
+            Some(toml::Value::String(text)) => text.clone(),
+            Some(toml::Value::Array(list)) => {
+                let list: Vec<_> = list.iter().map(|it| it.as_str().unwrap()).collect();
+                list.join(", ")
+            }
+            Some(toml::Value::Float(number)) => number.to_string(),
+            Some(other) => other.to_string(),
+            None => panic!("{name} has no effect"),
+        };
+        assert_eq!(&found, value, "{name}");
+    }
+}
+
 #[tokio::test]
 async fn command_line_overrides_agent() {
     let variables = [("GATEWAY_AGENT_URL", "ws://127.0.0.1:1")];

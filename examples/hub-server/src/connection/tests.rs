@@ -15,7 +15,11 @@ fn connection() -> AgentConnection {
         (Program { name: "test", version: "1", warn: drop }, TelemetryOptions::default());
     let telemetry = Telemetry::new(program, &options, &Handle::current()).unwrap();
     let agent = AgentSetup {
-        address: Address::Command { words: vec!["false".to_owned()], secrets: Vec::new() },
+        address: Address::Command {
+            words: vec!["false".to_owned()],
+            secrets: Vec::new(),
+            variables: BTreeMap::new(),
+        },
         client: client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)),
         authenticate: None,
         access: None,

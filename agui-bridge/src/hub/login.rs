@@ -1,0 +1,43 @@
+//! The login after `initialize`, and the error for a user if it fails.
+use super::{Failure, Hub, HubEvent, Login, Trouble};
+use crate::SignIn;
+use acp_types::client::CallError;
+use alloc::boxed::Box;
+use core::time::Duration;
+
+impl Hub {
+    /// Returns whether the agent requires a login: it has refused a session for that reason, and has opened none since.
+    pub fn needs_login(&self) -> bool {
+        self.needs_login
+    }
+
+    /// Sends the planned login, or lets the conversations begin.
+    pub(super) fn log_in(&mut self, now: Duration) {
+        if let Login::Planned(call) = core::mem::replace(&mut self.login, Login::Done)
+            && let Some(connection) = &mut self.connection
+        {
+            self.login = Login::Open(connection.call(call, now));
+            return;
+        }
+        let Some(initialized) = self.initialized().cloned() else { return };
+        let features = self.features(&initialized);
+        self.for_each_thread(now, |conversation| {
+            conversation.handle_connected(features.clone(), now);
+        });
+        self.events.push_back(HubEvent::Connected(Box::new(initialized)));
+    }
+
+    /// Classifies the failure of a login; a method that the agent refuses is followed by those that it has.
+    pub(super) fn login_trouble(&self, error: &CallError) -> Trouble {
+        let methods = self.initialized().map(|it| it.response.value.auth_methods());
+        match (error, methods) {
+            (CallError::Answered(error) | CallError::AuthRequired { error, .. }, Some(methods)) => {
+                Trouble::Refused(SignIn::explain_method(error, &methods))
+            }
+            _ => {
+                let sign_in = &self.options.conversation.sign_in;
+                Trouble::of("authenticate", error, Failure::AgentTimeout, sign_in)
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! An agent of the catalogue.
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// How an agent is started, installed and logged in to.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Agent {
+    /// The name of the agent.
+    pub id: String,
+    /// The name for people.
+    pub title: String,
+    /// Further names.
+    pub aliases: Vec<String>,
+    /// The program and its arguments. An agent is installed if its program is.
+    pub command: Vec<String>,
+    /// The program and its arguments within the package, if its program has no name of its own.
+    pub run: Vec<String>,
+    /// The npm package, with its version, which `npx` can run.
+    pub npx: Option<String>,
+    /// The Python package, with its version, which `uvx` can run.
+    pub uvx: Option<String>,
+    /// Packages that are needed beside it.
+    pub with: Vec<String>,
+    /// How the agent is installed, if neither npm nor uv has it.
+    pub install: Option<String>,
+    /// Variables of which one has the key of a model.
+    pub keys: Vec<String>,
+    /// Other variables that the agent reads.
+    pub settings: Vec<String>,
+    /// Variables that are set for the agent.
+    pub variables: BTreeMap<String, String>,
+    /// Versions of ACP that the agent is known to speak.
+    pub versions: Vec<u16>,
+    /// Authentication methods.
+    pub login: Vec<LoginMethod>,
+}
+
+/// An authentication method of an agent.
+///
+/// Spec: [Authentication](https://agentclientprotocol.com/protocol/v1/initialization#authentication-methods)
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct LoginMethod {
+    /// The id of the method in ACP.
+    pub id: String,
+    /// The name for people.
+    pub name: String,
+    /// Variables that the method reads.
+    pub variables: Vec<String>,
+    /// Arguments of the program that log in on a terminal.
+    pub terminal: Vec<String>,
+}
+
+impl Agent {
+    /// Returns whether `name` is the id or an alias of the agent.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        self.names().any(|own| own == name)
+    }
+
+    /// Returns the id and the aliases.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        core::iter::once(&self.id).chain(&self.aliases).map(String::as_str)
+    }
+
+    /// Returns how a user installs the agent.
+    pub fn install_hint(&self) -> String {
+        let with = |first: &str, rest: &[String], option: &str| {
+            rest.iter().fold(first.to_owned(), |words, with| words + option + with)
+        };
+        match (&self.npx, &self.uvx, &self.install) {
+            (_, _, Some(install)) => install.clone(),
+            (Some(npx), ..) => format!("npm install --global {}", with(npx, &self.with, " ")),
+            (_, Some(uvx), _) => {
+                format!("uv tool install {}", with(&quoted(uvx), &self.with, " --with "))
+            }
+            (None, None, None) => "no way to install it is known".to_owned(),
+        }
+    }
+}
+
+/// Quotes the brackets of extras, which shells would expand.
+fn quoted(package: &str) -> String {
+    if package.contains('[') { format!("'{package}'") } else { package.to_owned() }
+}

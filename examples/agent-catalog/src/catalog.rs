@@ -1,0 +1,149 @@
+//! The agents that are known, from the data of this package and from a document of the official registry.
+use crate::{Agent, registry};
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Maximum size of a document of a registry, in bytes.
+pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Maximum number of names that are suggested for an unknown one.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// Minimum similarity of a suggested name, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.6;
+
+/// Maximum distance of a suggested name from the most similar one.
+const MAX_DISTANCE: f64 = 0.1;
+
+/// The agents that are known.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Catalog {
+    #[serde(rename = "agent")]
+    agents: Vec<Agent>,
+}
+
+/// A catalogue cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogError {
+    /// The file cannot be read.
+    #[error("{path}: {error}", path = .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// The file is too large.
+    #[error("{path}: expected at most {MAX_DOCUMENT_BYTES} bytes", path = .0.display())]
+    Size(PathBuf),
+    /// The data of this package is invalid.
+    #[error("the built-in catalogue: {0}")]
+    Known(#[from] toml::de::Error),
+    /// The document is no registry.
+    #[error("expected a document of the agent registry, {{\"version\":…,\"agents\":[…]}}: {0}")]
+    Registry(#[from] serde_json::Error),
+    /// An entry cannot be used.
+    #[error("agents[{index}]: {why}")]
+    Entry {
+        /// Position in the document, from 0.
+        index: usize,
+        /// What was expected and what is there.
+        why: String,
+    },
+    /// A document of this path cannot be used.
+    #[error("{path}: {error}", path = .path.display())]
+    Document {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: Box<CatalogError>,
+    },
+}
+
+impl Catalog {
+    /// Returns the agents of this package.
+    ///
+    /// # Errors
+    /// The data of the package is invalid, which its tests exclude.
+    pub fn known() -> Result<Self, CatalogError> {
+        Ok(toml::from_str(include_str!("../catalog.toml"))?)
+    }
+
+    /// Returns the agents of this package, with those of a document of the official registry over them.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not such a document.
+    pub fn load(document: Option<&Path>) -> Result<Self, CatalogError> {
+        let known = Self::known()?;
+        let Some(path) = document else { return Ok(known) };
+        let read = |error| CatalogError::Read { path: path.to_owned(), error };
+        let mut text = String::new();
+        let mut file = File::open(path).map_err(read)?.take(MAX_DOCUMENT_BYTES + 1);
+        file.read_to_string(&mut text).map_err(read)?;
+        if file.limit() == 0 {
+            return Err(CatalogError::Size(path.to_owned()));
+        }
+        known.with_registry(&text).map_err(|error| CatalogError::Document {
+            path: path.to_owned(),
+            error: Box::new(error),
+        })
+    }
+
+    /// Adds the agents of a document of the official registry. An agent that is known, by its id or its package, is
+    /// started as the document says.
+    ///
+    /// Spec: [ACP registry](https://agentclientprotocol.com/registry)
+    ///
+    /// # Errors
+    /// The text is not such a document.
+    pub fn with_registry(mut self, text: &str) -> Result<Self, CatalogError> {
+        for agent in registry::agents(text)? {
+            let known = self.agents.iter_mut().find(|it| it.id == agent.id || is_same(it, &agent));
+            match known {
+                Some(known) => registry::merge(known, agent),
+                None => self.agents.push(agent),
+            }
+        }
+        Ok(self)
+    }
+
+    /// Returns all agents.
+    pub fn agents(&self) -> &[Agent] {
+        &self.agents
+    }
+
+    /// Returns the agent with this id, or with this alias.
+    pub fn agent(&self, name: &str) -> Option<&Agent> {
+        let with_id = self.agents.iter().find(|agent| agent.id == name);
+        with_id.or_else(|| self.agents.iter().find(|agent| agent.has_name(name)))
+    }
+
+    /// Returns the ids of the agents with the most similar names, the best first.
+    pub fn nearest(&self, name: &str) -> Vec<&str> {
+        let name = name.to_lowercase();
+        let likeness = |agent: &Agent| {
+            let all = agent.names().map(|own| strsim::normalized_damerau_levenshtein(own, &name));
+            all.fold(0.0, f64::max)
+        };
+        let mut found: Vec<_> =
+            self.agents.iter().map(|agent| (likeness(agent), agent.id.as_str())).collect();
+        let best = found.iter().map(|(likeness, _)| *likeness).fold(0.0, f64::max);
+        let least = MIN_SIMILARITY.max(best - MAX_DISTANCE);
+        found.retain(|(likeness, _)| *likeness >= least);
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        found.into_iter().take(MAX_SUGGESTIONS).map(|(_, id)| id).collect()
+    }
+}
+
+/// Returns whether two agents have the same package, in any version.
+fn is_same(known: &Agent, other: &Agent) -> bool {
+    let same = |a: &Option<String>, b: &Option<String>| match (a, b) {
+        (Some(a), Some(b)) => registry::package_name(a) == registry::package_name(b),
+        _ => false,
+    };
+    same(&known.npx, &other.npx) || same(&known.uvx, &other.uvx)
+}

@@ -1,0 +1,26 @@
+//! Known ACP agents by name: how each is started, installed and logged in to.
+//!
+//! ```
+//! use agent_catalog::{Catalog, Programs};
+//!
+//! let catalog = Catalog::known()?;
+//! let agent = catalog.agent("gemini-cli").ok_or("unknown")?;
+//! assert_eq!(agent.title, "Gemini CLI");
+//! // A command with arguments is run as it is.
+//! let launch = catalog.launch("gemini --acp --debug", &Programs::in_path("/nonexistent"));
+//! assert!(launch.is_err(), "no such program");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The agents are data: `catalog.toml` of this package, and documents of the official registry
+//! ([`Catalog::with_registry`]).
+mod agent;
+mod catalog;
+mod launch;
+mod registry;
+mod table;
+
+pub use agent::{Agent, LoginMethod};
+pub use catalog::{Catalog, CatalogError, MAX_DOCUMENT_BYTES};
+pub use launch::{Launch, LaunchError, Programs};
+pub use table::{table, table_of_environment};

@@ -1,0 +1,69 @@
+//! Lines of an agent's output that are no JSON. They often state why the agent ends.
+use agui_bridge::excerpt;
+use std::collections::VecDeque;
+
+/// Maximum number of lines that are kept.
+const MAX_LINES: usize = 3;
+
+/// Maximum number of bytes of a line that are quoted.
+const MAX_QUOTE: usize = 300;
+
+/// The last lines that are no JSON, since the last one that is.
+#[derive(Debug, Default)]
+pub(crate) struct Strays {
+    lines: VecDeque<String>,
+}
+
+impl Strays {
+    /// Handles a line: logs one that is no JSON, and keeps it until a message follows.
+    pub(crate) fn handle_line(&mut self, line: &str) {
+        let text = line.trim_start();
+        if text.is_empty() {
+            return;
+        }
+        if text.starts_with(['{', '[']) {
+            self.lines.clear();
+            return;
+        }
+        let line = excerpt(line, MAX_QUOTE);
+        tracing::warn!(line, "the agent wrote a line that is no JSON");
+        if self.lines.len() == MAX_LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+
+    /// Adds the lines to the reason of an end.
+    pub(crate) fn explain(&self, why: String) -> String {
+        if self.lines.is_empty() {
+            return why;
+        }
+        let lines: Vec<_> = self.lines.iter().map(|line| format!("{line:?}")).collect();
+        format!("{why}; its last output: {}", lines.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_lines_that_are_no_json_explain_an_end() {
+        let mut strays = Strays::default();
+        assert_eq!(strays.explain("gone".to_owned()), "gone");
+        for line in ["one", "  ", "two", "three", "fo\u{1b}[1mur \"4\""] {
+            strays.handle_line(line);
+        }
+        let explained = strays.explain("gone".to_owned());
+        assert_eq!(explained, r#"gone; its last output: "two" "three" "four \"4\"""#);
+        strays.handle_line(r#" {"jsonrpc":"2.0"}"#);
+        assert_eq!(strays.explain("gone".to_owned()), "gone", "a message follows");
+    }
+
+    #[test]
+    fn long_line_is_cut() {
+        let mut strays = Strays::default();
+        strays.handle_line(&"x".repeat(100_000));
+        assert!(strays.explain(String::new()).len() < MAX_QUOTE + 60);
+    }
+}
