@@ -11,7 +11,7 @@ fn translator(profile: Profile) -> Translator {
     let input: RunAgentInput = wire::decode(input).unwrap();
     let options: Options = in_stream(profile);
     let mut translator = Translator::new(options);
-    translator.begin_run(&input, &[]).unwrap();
+    let _ = translator.begin_run(&input, &[]).unwrap();
     while translator.poll_event().is_some() {}
     translator
 }

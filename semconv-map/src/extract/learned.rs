@@ -1,7 +1,7 @@
 //! Values found by extractors, for a turn and for a tool call.
 use super::{Active, Covers, Extracted, Found, Message};
 use crate::attribute::clip;
-use acp_types::v1::prompt_turn::Usage;
+use acp_types::v1::prompt_turn::{Usage, UsageMembers};
 use alloc::string::String;
 
 /// Values of a turn.
@@ -70,8 +70,9 @@ impl Learned {
         self.input.or(self.output)?;
         let (input, output) = (self.input.unwrap_or_default(), self.output.unwrap_or_default());
         // Without a total, cached and reasoning tokens are part of the counts, as the conventions define.
-        let total = self.total.unwrap_or_else(|| input.saturating_add(output));
-        let mut usage = Usage::new(total, input, output);
+        let total_tokens = self.total.unwrap_or_else(|| input.saturating_add(output));
+        let members = UsageMembers { total_tokens, input_tokens: input, output_tokens: output };
+        let mut usage = Usage::from(members);
         usage.cached_read_tokens = self.cache_read;
         usage.cached_write_tokens = self.cache_write;
         usage.thought_tokens = self.reasoning;
