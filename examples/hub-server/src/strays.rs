@@ -51,11 +51,11 @@ mod tests {
     fn last_lines_that_are_no_json_explain_an_end() {
         let mut strays = Strays::default();
         assert_eq!(strays.explain("gone".to_owned()), "gone");
-        for line in ["one", "  ", "two", "three", "fo\u{1b}[1mur \"4\""] {
+        for line in ["one", "  ", "two", "three", "the \u{1b}[1mlast \"4\""] {
             strays.handle_line(line);
         }
         let explained = strays.explain("gone".to_owned());
-        assert_eq!(explained, r#"gone; its last output: "two" "three" "four \"4\"""#);
+        assert_eq!(explained, r#"gone; its last output: "two" "three" "the last \"4\"""#);
         strays.handle_line(r#" {"jsonrpc":"2.0"}"#);
         assert_eq!(strays.explain("gone".to_owned()), "gone", "a message follows");
     }

@@ -182,7 +182,14 @@ fn host(policy: SuspendPolicy) -> Result<PluginHost, Box<dyn Error>> {
 
 fn begin(host: &PluginHost) -> Result<String, Box<dyn Error>> {
     let (session_id, call_id, tool, principal) = ("9c41", "c", "ask", "ada");
-    let call = NewCall { session_id, call_id, tool, arguments: Raw::from_text("{}")?, principal, meta: None };
+    let call = NewCall {
+        session_id,
+        call_id,
+        tool,
+        arguments: Raw::from_text("{}")?,
+        principal,
+        meta: None,
+    };
     match block_on(host.call(call, None))? {
         Turn::Asks { state, .. } => Ok(state),
         _ => Err("it asks".into()),

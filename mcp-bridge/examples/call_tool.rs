@@ -1,7 +1,7 @@
 //! A client and a tool server in one program: the client lists the tools and calls one.
 //!
 //! ```text
-//! cargo run -p mcp-bridge --example client
+//! cargo run -p mcp-bridge --example call_tool
 //! ```
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
