@@ -3,12 +3,12 @@ use crate::frame::Frame;
 use crate::ids;
 use crate::json::{self, Members};
 use crate::outbox::Outbox;
-use acp_types::v1::agent_plan::{Plan, PlanId, PlanUpdateContent};
+use acp_types::v1::agent_plan::{Plan, PlanEntry, PlanId, PlanUpdateContent};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
-use jsonrpc_core::wire::Raw;
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// Largest number of distinguished plans.
@@ -32,7 +32,15 @@ impl Plans {
         session: &str,
         plan: &Plan,
     ) {
-        let value = Members::new().with("entries", &entries(plan, frame.limits.value));
+        let entry = |entry: &PlanEntry| {
+            Members::new()
+                .with("content", &entry.content)
+                .with("priority", &entry.priority)
+                .with("status", &entry.status)
+                .into_raw()
+        };
+        let entries: Vec<_> = plan.entries.iter().map(entry).collect();
+        let value = Members::new().with("entries", &json::bounded(&entries, frame.limits.value));
         let print = Some(fingerprint(&value));
         if core::mem::replace(&mut self.only, print) != print {
             show(frame, out, format!("{}plan-{session}", ids::ACTIVITY), value);
@@ -104,30 +112,5 @@ fn show(frame: &Frame<'_>, out: &mut Outbox, id: String, value: Members) {
         out.activity(frame, id, "PLAN", value);
     } else {
         out.custom(frame, "acp.plan", value.into_raw());
-    }
-}
-
-/// Returns the displayed members of the entries of a plan, or the size of their list if that exceeds `limit` bytes.
-fn entries(plan: &Plan, limit: usize) -> Raw {
-    let (mut list, mut bytes) = (String::from("["), 1);
-    for entry in &plan.entries {
-        let entry = Members::new()
-            .with("content", &entry.content)
-            .with("priority", &entry.priority)
-            .with("status", &entry.status)
-            .into_raw();
-        // With a comma or the closing bracket.
-        bytes += entry.as_str().len() + 1;
-        if bytes <= limit {
-            if list.len() > 1 {
-                list.push(',');
-            }
-            list.push_str(entry.as_str());
-        }
-    }
-    list.push(']');
-    match Raw::from_text(list) {
-        Ok(list) if bytes <= limit => list,
-        _ => json::omitted(bytes).into_raw(),
     }
 }

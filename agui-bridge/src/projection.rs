@@ -96,11 +96,13 @@ impl Projection {
             return true;
         }
         if self.bytes() > frame.limits.state {
-            match before {
-                Some(before) => self.members.insert(name.to_owned(), before),
-                None => self.members.remove(name),
-            };
-            self.remove(frame, out, kind);
+            self.members.remove(name);
+            if let (Some(_), true, Ok(path)) =
+                (before, is_there, JsonPointer::try_from(&*format!("/acp/{name}")))
+            {
+                let remove = JsonPatchOperation::Remove(RemoveOperation::new(path));
+                out.emit(frame, StateDeltaEvent::new(vec![remove]));
+            }
             return false;
         }
         if is_there {
@@ -110,19 +112,6 @@ impl Projection {
             add(frame, out, "/acp", json::raw(&self.document()));
         }
         true
-    }
-
-    /// Removes a fact that the state has no room for.
-    pub(crate) fn remove(&mut self, frame: &Frame<'_>, out: &mut Outbox, kind: Kind) {
-        let (name, _) = place(kind);
-        if let (Some(_), Some(true), Ok(path)) = (
-            self.members.remove(name),
-            self.is_there,
-            JsonPointer::try_from(&*format!("/acp/{name}")),
-        ) {
-            let remove = JsonPatchOperation::Remove(RemoveOperation::new(path));
-            out.emit(frame, StateDeltaEvent::new(vec![remove]));
-        }
     }
 
     /// Writes the usage to the state, now or soon, and returns whether the state has or will have it.

@@ -102,18 +102,10 @@ impl SessionFacts {
 
     /// Writes the plan to the state.
     pub(crate) fn set_plan(&mut self, frame: &Frame<'_>, out: &mut Outbox, entries: &[PlanEntry]) {
-        /// Length of an entry with empty members.
-        const SHORTEST: usize = r#"{"content":"","priority":"","status":""}"#.len();
-        if !self.projection.is_active(frame) {
-            return;
+        if self.projection.is_active(frame) {
+            let plan = Members::new().with("entries", entries).into_raw();
+            self.projection.set(frame, out, Kind::Plan, &plan);
         }
-        // A plan that is too long is not written as text.
-        let bytes = entries.iter().map(|entry| SHORTEST + entry.content.len()).sum::<usize>();
-        if bytes > frame.limits.state {
-            return self.projection.remove(frame, out, Kind::Plan);
-        }
-        let plan = Members::new().with("entries", entries).into_raw();
-        self.projection.set(frame, out, Kind::Plan, &plan);
     }
 
     /// Shows delayed facts at the end of the run.

@@ -52,7 +52,6 @@ mod interrupts;
 mod jaeger;
 #[cfg(test)]
 mod limits;
-mod line_memory;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]
