@@ -137,13 +137,13 @@ fn push_word(clean: &mut String, word: &str) {
 }
 
 fn is_credential(run: &str) -> bool {
-    let has_key = |key: &&str| run.len() > key.len() + 3 && run.starts_with(*key);
+    let has_key = |key: &str| run.len() > key.len() + 3 && run.starts_with(key);
     let is_opaque = |part: &str| {
         part.len() >= MIN_OPAQUE
             && part.bytes().any(|byte| byte.is_ascii_digit())
             && part.bytes().any(|byte| byte.is_ascii_alphabetic())
     };
-    KEYS.iter().any(|key| has_key(&key)) || run.split('-').any(is_opaque)
+    KEYS.iter().any(|key| has_key(key)) || run.split('-').any(is_opaque)
 }
 
 #[cfg(test)]

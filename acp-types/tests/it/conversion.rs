@@ -43,13 +43,14 @@ const TO_V1: &[Conversion] = conversions! {
     ToolCallLocation: tool_calls => tool_calls::ToolCallLocation,
 };
 
-/// Removes the one member that version 1 has no place for.
+/// Removes the one member that version 1 has no place for. Its `null` is kept by name.
 fn without_unplaced(mut value: Value) -> Value {
     if let Some(state) = value.get_mut("state").and_then(Value::as_object_mut) {
         let reason = state.get("stopReason").and_then(Value::as_str);
         let known =
             reason.is_none_or(|reason| v2::session_states::StopReason::NAMES.contains(&reason));
-        if state.get("state") == Some(&json!("idle")) && !known {
+        let is_null = state.get("background").is_some_and(Value::is_null);
+        if state.get("state") == Some(&json!("idle")) && !known && !is_null {
             state.remove("background");
         }
     }

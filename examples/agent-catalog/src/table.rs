@@ -12,11 +12,10 @@ pub fn table(catalog: &Catalog, programs: &Programs, is_set: impl Fn(&str) -> bo
         .map(|agent| [agent.id.clone(), status(agent, programs), login(agent, &is_set)])
         .collect();
     let heads = ["AGENT", "STATUS", "LOGIN OR KEY"];
-    let widths = [0, 1].map(|column| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).chain([heads[column].len()]).max().unwrap_or(0)
+    let [name_width, status_width, _] = rows.iter().fold(heads.map(str::len), |widths, row| {
+        let [name, status, _] = row.each_ref().map(|cell| cell.chars().count());
+        [widths[0].max(name), widths[1].max(status), 0]
     });
-    let [name_width, status_width] = widths;
     let mut table = String::new();
     for [name, status, login] in core::iter::once(heads.map(str::to_owned)).chain(rows) {
         let line = format!("{name:name_width$}  {status:status_width$}  {login}");
