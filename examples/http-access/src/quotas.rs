@@ -38,8 +38,14 @@ struct Use {
 /// A request at work. It counts until the last copy is dropped.
 #[derive(Clone, Debug)]
 pub struct AtWork {
-    _user: Arc<Arc<()>>,
+    _slot: Arc<Slot>,
     _connection: Option<Connection>,
+}
+
+/// A part of the use of a user.
+#[derive(Debug)]
+struct Slot {
+    _at_work: Arc<()>,
 }
 
 /// A request over a limit of its user.
@@ -89,7 +95,8 @@ impl Quotas {
             return Err(OverQuota { why, wait: AT_WORK_WAIT });
         }
         used.left -= 1.0;
-        Ok(AtWork { _user: Arc::new(used.at_work.clone()), _connection: connection })
+        let slot = Slot { _at_work: used.at_work.clone() };
+        Ok(AtWork { _slot: Arc::new(slot), _connection: connection })
     }
 }
 
