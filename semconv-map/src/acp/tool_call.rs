@@ -47,7 +47,7 @@ pub const MAX_LOCATIONS: usize = 32;
 /// Returns the name of a tool, an identifier of low cardinality. The title is never used, because it is a sentence.
 ///
 /// The name is the first of: `name`; the `_meta` members that name a tool for any agent, see
-/// [`extract`](crate::extract); `kind`; `other`. Further places depend on the agent.
+/// [`extract`]; `kind`; `other`. Further places depend on the agent.
 ///
 /// ```
 /// use acp_types::v1::tool_calls::ToolKind;
