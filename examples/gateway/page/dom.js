@@ -35,6 +35,23 @@ export function button(name, className, onClick) {
   return element;
 }
 
+/** Control characters except tab and line feed, and characters that change the direction of text. */
+const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Returns a text of an agent with its control characters shown, since they could make a title look like another one.
+ *
+ * @param {string} text
+ */
+export function visible(text) {
+  return text.replace(INVISIBLE, (character) => {
+    const code = character.charCodeAt(0);
+    // Unicode has a picture of each ASCII control character.
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? "\u2421" : `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
+  });
+}
+
 /** Outlines on a grid of 16 by 16. */
 const ICONS = {
   read: "M3 2.5h6.5L13 6v7.5H3zM9.5 2.5V6H13M5.5 8.5h5M5.5 11h5",

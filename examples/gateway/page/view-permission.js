@@ -1,6 +1,6 @@
 /** A question that the agent waits for: may it do this? */
 
-import { button, el, focus } from "./dom.js";
+import { button, el, focus, visible } from "./dom.js";
 
 /** Styles of answers, by the kind of the option. */
 const BUTTON_CLASSES = new Map([
@@ -29,11 +29,11 @@ export class PermissionView {
    * @param {(answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
    */
   constructor(question, shownTitle, answer) {
-    const { title } = question;
+    const title = visible(question.title);
     this.#title = title === shownTitle ? "" : title;
-    this.#options = question.options;
+    this.#options = question.options.map((option) => ({ ...option, name: visible(String(option.name ?? option.optionId)) }));
     for (const option of this.#options) {
-      const name = String(option.name ?? option.optionId);
+      const { name } = option;
       this.#buttons.append(button(name, BUTTON_CLASSES.get(option.kind) ?? "secondary", () => this.#choose(option, answer)));
     }
     const asked = el("p", { class: "permission-question" }, el("strong", {}, "The agent asks for permission"));

@@ -1,7 +1,7 @@
 /** The card of a tool call: title, arguments, result. */
 
 import { resultComponent } from "./components.js";
-import { el, icon } from "./dom.js";
+import { el, icon, visible } from "./dom.js";
 import { diffView } from "./view-diff.js";
 import { mediaView, plainText } from "./view-media.js";
 import { terminalView, withoutEscapes } from "./view-terminal.js";
@@ -163,9 +163,9 @@ export class ToolView {
 
   /** @param {string} title */
   #setTitle(title) {
-    this.title = title;
-    this.#title.textContent = title;
-    this.element.setAttribute("aria-label", `Tool: ${title}`);
+    this.title = visible(title);
+    this.#title.textContent = this.title;
+    this.element.setAttribute("aria-label", `Tool: ${this.title}`);
   }
 
   /** @param {string} kind */
