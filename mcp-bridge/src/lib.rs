@@ -19,7 +19,7 @@
 //! A server with one tool, over stdin and stdout, for any MCP client:
 //!
 #![cfg_attr(feature = "tokio", doc = "```no_run")]
-#![cfg_attr(not(feature = "tokio"), doc = "```ignore")]
+#![cfg_attr(not(feature = "tokio"), doc = "```text")]
 //! use mcp_bridge::mcp::capabilities::Implementation;
 //! use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginError, PluginTool};
 //! use schemars::JsonSchema;
@@ -48,7 +48,7 @@
 //! }
 //! ```
 //!
-//! The folder `examples` contains a server that asks the user (`stdio`), a client (`client`), and a call that is resumed
+//! The folder `examples` contains a server that asks the user (`stdio`), a client (`call_tool`), and a call that is resumed
 //! in another program (`resume`).
 //!
 //! # Overview
