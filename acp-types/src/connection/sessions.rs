@@ -73,7 +73,8 @@ impl Sessions {
     }
 }
 
-/// An open session. Dropping it releases the session, and closes it if the agent supports that.
+/// An open session. Dropping it releases the session, and closes it if the agent supports that. The [module](super) has
+/// an example.
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared<Client>>,

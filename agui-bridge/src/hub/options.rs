@@ -4,6 +4,15 @@ use agui_types::run_log::RunLogLimits;
 use core::time::Duration;
 
 /// Configuration of a [`Hub`](super::Hub), and its limits.
+///
+/// ```
+/// use agui_bridge::conversation::ConversationOptions;
+/// use agui_bridge::hub::{Hub, HubOptions};
+///
+/// let mut options = HubOptions::new(ConversationOptions::new("/work"));
+/// options.max_threads = 16;
+/// let hub = Hub::new(options);
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HubOptions {

@@ -30,6 +30,8 @@ pub const MAX_ASKED_AGAIN: usize = 5;
 ///
 /// A tool that is replayed has to ask its questions and run its steps in the same order each time. Any other
 /// asynchronous work or side effect belongs in a [`step`](Self::step).
+///
+/// The [module](super) has an example.
 #[derive(Debug)]
 pub struct PluginContext<E> {
     shared: Arc<Shared>,
