@@ -183,6 +183,7 @@ impl<'a> Scanner<'a> {
     /// Enters an object, if one begins here.
     #[inline(always)]
     pub(crate) fn open_object(&mut self) -> bool {
+        // rustc 1.95 miscompiles `self.at += usize::from(is_object)` with optimizations: rust-lang/rust#158206.
         if self.next_token() != b'{' {
             return false;
         }

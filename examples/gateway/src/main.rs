@@ -50,12 +50,15 @@ fn main() -> ExitCode {
         return guard.run("gateway");
     }
     let args = Args::parse();
-    let _log = Log::begin();
-    let done = match &args.task {
+    match &args.task {
         Some(Task::DemoAgent) => return demo_agent::run_stdio(),
         Some(Task::McpShim) => return agent_tools::shim::run(),
+        _ => {}
+    }
+    let _log = Log::begin();
+    let done = match &args.task {
         Some(Task::Agents { agents }) => list_agents(agents.as_deref()),
-        None => serve(args),
+        _ => serve(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -17,7 +17,7 @@ const CORS_TIME: Duration = Duration::from_secs(600);
 pub struct SiteSettings {
     /// Names accepted in `Host`, beside addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Other sites whose pages may use the server, such as `https://app.example`.
+    /// Other sites with pages that may use the server, such as `https://app.example`.
     pub origins: Vec<String>,
     /// The URL of the server for agents, such as `http://gateway.internal:8787`. The default is its own address.
     pub agents_url: Option<String>,

@@ -197,7 +197,8 @@ impl Authorizer {
             Begun { challenge, needs_scopes: status == 403, secrets: Secrets::new(&random) };
         self.request = None;
         self.events.clear();
-        let next = self.fetch(&mut places).map(|()| Step::Resource { begun, places });
+        let next = self.fetch(&mut places, AuthError::NoResourceMetadata);
+        let next = next.map(|()| Step::Resource { begun, places });
         self.settle(next);
     }
 

@@ -50,9 +50,13 @@ impl Authorizer {
         });
     }
 
-    /// Requests the first of several places, if any.
-    pub(super) fn fetch(&mut self, places: &mut VecDeque<String>) -> Result<(), AuthError> {
-        let Some(url) = places.pop_front() else { return Ok(()) };
+    /// Requests the first of the remaining places. Returns `missing` if none is left.
+    pub(super) fn fetch(
+        &mut self,
+        places: &mut VecDeque<String>,
+        missing: AuthError,
+    ) -> Result<(), AuthError> {
+        let url = places.pop_front().ok_or(missing)?;
         discovery::secure_url("metadata", &url)?;
         self.request = Some(AuthRequest { url, body: None, authorization: None });
         Ok(())
@@ -66,8 +70,7 @@ impl Authorizer {
         body: &str,
     ) -> Result<Step, AuthError> {
         if !is_success(status) {
-            self.fetch(&mut places)?;
-            self.request.as_ref().ok_or(AuthError::NoResourceMetadata)?;
+            self.fetch(&mut places, AuthError::NoResourceMetadata)?;
             return Ok(Step::Resource { begun, places });
         }
         let resource = wire::decode::<ProtectedResourceMetadata>(body);
@@ -76,7 +79,7 @@ impl Authorizer {
         let issuer = self.issuer(&resource).ok_or(AuthError::NoAuthorizationServer)?;
         let url = discovery::secure_url("authorization server", &issuer)?;
         let mut places = discovery::server_metadata(&url);
-        self.fetch(&mut places)?;
+        self.fetch(&mut places, AuthError::NoServerMetadata(issuer.clone()))?;
         Ok(Step::Server { begun, resource, issuer, places })
     }
 
@@ -97,8 +100,7 @@ impl Authorizer {
         body: &str,
     ) -> Result<Step, AuthError> {
         if !is_success(status) {
-            self.fetch(&mut places)?;
-            self.request.as_ref().ok_or_else(|| AuthError::NoServerMetadata(issuer.clone()))?;
+            self.fetch(&mut places, AuthError::NoServerMetadata(issuer.clone()))?;
             return Ok(Step::Server { begun, resource, issuer, places });
         }
         let server = wire::decode::<AuthorizationServerMetadata>(body);
