@@ -7,6 +7,7 @@ import { checks as bookFlight } from "./checks/book-flight.mjs";
 import { checks as forms } from "./checks/forms.mjs";
 import { checks as longConversations } from "./checks/long-conversations.mjs";
 import { checks as looks } from "./checks/looks.mjs";
+import { checks as markdown } from "./checks/markdown.mjs";
 import { checks as modules } from "./checks/modules.mjs";
 import { checks as pageTools } from "./checks/page-tools.mjs";
 import { checks as permission } from "./checks/permission.mjs";
@@ -24,6 +25,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [modules, turns, permission, forms, reload, accessibility, looks, settings, picker, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
+  [modules, markdown, turns, permission, forms, reload, accessibility, looks, settings, picker, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

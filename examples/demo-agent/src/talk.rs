@@ -29,6 +29,11 @@ pub(crate) fn say(scene: &mut Scene, text: &str) -> Vec<Step> {
     words(&scene.message_id(), text)
 }
 
+/// Answers with the constructs of Markdown that agents use.
+pub(crate) fn format(scene: &mut Scene) -> Vec<Step> {
+    say(scene, include_str!("format.md"))
+}
+
 /// One message with this id, in chunks.
 pub(crate) fn words(id: &str, text: &str) -> Vec<Step> {
     chunks(text).map(|text| message(id, text.into())).collect()

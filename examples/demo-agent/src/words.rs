@@ -16,6 +16,7 @@ pub(crate) const WORDS: &[Word] = &[
     word("help", "lists these words", help),
     word("hello", "streams a short text", talk::hello),
     word("think", "thinks, then answers", talk::think),
+    word("format", "answers with Markdown: a table, tasks, code, a diff", talk::format),
     word("plan", "makes a plan and works through it", talk::plan),
     word("read", "reads a file: a tool call with a location", tools::read),
     word("edit", "edits a file: a diff, after asking for permission", tools::edit),

@@ -31,6 +31,7 @@ const SHOWN = new Set([
 /**
  * @typedef {object} ChatParts
  * @property {import("./access.js").Send} send Sends a request to the gateway.
+ * @property {import("./markdown.js").Markdown} markdown
  * @property {Element} root The element of the conversation.
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./announcer.js").Announcer} announcer
@@ -89,6 +90,7 @@ export class Chat {
       thread: this.#thread,
       scroller: parts.scroller,
       announcer: parts.announcer,
+      markdown: parts.markdown,
       answer: (id, answer) => this.#answer(id, answer),
       mayTakeFocus: () => this.composer?.isIdle() ?? false,
       returnFocus: () => this.composer?.focus(),

@@ -4,6 +4,7 @@ import { Access } from "./access.js";
 import { Announcer } from "./announcer.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
+import { Markdown } from "./markdown.js";
 import { Scroller } from "./scroller.js";
 import { forget, held } from "./store.js";
 import { sessionSettings } from "./run.js";
@@ -23,6 +24,8 @@ const announcer = new Announcer(byId("announcer"));
 const usage = new UsageView(document);
 const token = new TokenView(document.body);
 const access = new Access((refused) => token.ask(refused));
+
+const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && scroller.follow());
 
 const timeline = new TimelineView(/** @type {HTMLDetailsElement} */ (byId("timeline")), access.sendQuietly);
 
@@ -59,6 +62,7 @@ function openChat(before) {
   byId("welcome").hidden = before !== null;
   const parts = {
     send: access.send,
+    markdown,
     root: byId("transcript"),
     scroller,
     announcer,

@@ -23,6 +23,7 @@ import { TurnList } from "./turn-list.js";
  * @property {Thread} thread The thread to show after a reset.
  * @property {import("./scroller.js").Scroller} scroller
  * @property {Announcer} announcer
+ * @property {import("./markdown.js").Markdown} markdown
  * @property {(interruptId: string, answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
  * @property {() => boolean} mayTakeFocus Whether a question may take the keyboard's focus.
  * @property {() => void} returnFocus Called when the focused question is removed.
@@ -206,7 +207,8 @@ export class Transcript {
     let view = this.#texts.get(message.id);
     if (view === undefined) {
       const thought = message.role === "reasoning";
-      view = thought ? new ThoughtView() : new TextView(message.role === "user" ? "user-text" : "agent-text");
+      const { markdown } = this.#parts;
+      view = thought ? new ThoughtView(markdown) : new TextView(message.role === "user" ? "user-text" : "agent-text", markdown);
       this.#texts.set(message.id, view);
       this.#currentTurn.add(view.element);
       if (thought && !this.#isOld) this.#parts.announcer.say("The agent is thinking.");

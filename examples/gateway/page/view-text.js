@@ -1,36 +1,166 @@
-/** Streamed text of a message. */
+/** Streamed text of a message, rendered as Markdown. */
 
-import { button, el } from "./dom.js";
-import { TextBlocks } from "./text-blocks.js";
+import { el } from "./dom.js";
+import { MAX_TEXT } from "./markdown.js";
+import { nodesOf, patch } from "./view-markup.js";
 
-/** @import { TextSink } from "./text-blocks.js" */
+/** @import { Markdown, Rendered } from "./markdown.js" */
 
 /** Maximum length of a text node that is appended to; appending copies the node. */
 const MAX_TEXT_NODE = 4096;
 
-/** Maximum indentation of list items. */
-const MAX_DEPTH = 4;
+/** Length of a part of plain text; it ends at the next line break. A part is laid out again when it grows. */
+const MAX_PART = 4 * MAX_TEXT_NODE;
 
-const COPIED_MS = 1500;
+/** Minimum time between two requests for a text. */
+const PAUSE_MS = 150;
 
-/** Blocks of text in an element. */
+/** Additional time for each 1,024 characters that have to be rendered again. */
+const PAUSE_PER_KIB_MS = 20;
+
+/** Elements that plain text may continue, inside of their last element. */
+const CONTINUED = ":is(p, li, ul, ol, blockquote, figure, pre, pre > code, h3, h4, h5, h6)";
+
+/**
+ * Blocks of text in an element. New text is plain until it is rendered. Finished blocks are rendered once, the last ones again
+ * when they grow.
+ */
 export class TextView {
   element;
-  #blocks;
+  #markdown;
+  #text = "";
+  /** The end of the finished blocks in the text. */
+  #start = 0;
+  /** The blocks behind it. @type {{html: string, nodes: Node[]}[]} */
+  #open = [];
+  /** Plain text at the end. @type {HTMLElement | null} */
+  #tail = null;
+  #isComplete = false;
+  #isAsking = false;
+  #askedAt = -Infinity;
+  #hasReferences = false;
 
-  /** @param {string} className */
-  constructor(className) {
+  /**
+   * @param {string} className
+   * @param {Markdown} markdown
+   */
+  constructor(className, markdown) {
     this.element = el("div", { class: `text ${className}` });
-    this.#blocks = new TextBlocks(new DomSink(this.element));
+    this.#markdown = markdown;
   }
 
   /** @param {string} delta */
   append(delta) {
-    this.#blocks.push(delta);
+    this.#text += delta;
+    this.#showPlain(this.#text.length - delta.length);
+    this.#ask();
   }
 
   end() {
-    this.#blocks.end();
+    if (this.#isComplete) return;
+    this.#isComplete = true;
+    this.#ask();
+  }
+
+  /** Asks for the open text, unless it was asked for a moment ago. */
+  #ask() {
+    const length = this.#text.length - this.#start;
+    if (this.#isAsking || length === 0) return;
+    this.#isAsking = true;
+    const pause = PAUSE_MS + (length / 1024) * PAUSE_PER_KIB_MS;
+    const wait = this.#isComplete ? 0 : this.#askedAt + pause - performance.now();
+    if (wait <= 0) this.#askNow();
+    else setTimeout(() => this.#askNow(), wait);
+  }
+
+  #askNow() {
+    const [start, end, isComplete] = [this.#start, this.#text.length, this.#isComplete];
+    // The text of a longer block stays plain.
+    if (end - start > MAX_TEXT) return;
+    void this.#markdown.render({ text: this.#text.slice(start), isComplete }, (rendered) => {
+      this.#isAsking = false;
+      this.#askedAt = performance.now();
+      if (rendered !== null) this.#show(rendered, start, end);
+      if (end < this.#text.length || isComplete !== this.#isComplete) this.#ask();
+      else if (rendered !== null && isComplete && this.#hasReferences && start > 0) this.#renderAgain();
+    });
+  }
+
+  /**
+   * @param {Rendered} rendered
+   * @param {number} start The position of the rendered text.
+   * @param {number} end
+   */
+  #show(rendered, start, end) {
+    this.#hasReferences ||= rendered.hasReferences;
+    this.#tail?.remove();
+    this.#tail = null;
+    const same = rendered.blocks.findIndex(({ html }, at) => this.#open[at]?.html !== html);
+    const kept = same === -1 ? rendered.blocks.length : same;
+    const changed = this.#open.splice(kept);
+    for (const { html } of rendered.blocks.slice(kept)) this.#open.push({ html, nodes: this.#place(nodesOf(html), changed.shift()) });
+    for (const { nodes } of changed) for (const node of nodes) this.element.removeChild(node);
+    if (rendered.finished > 0) this.#start = start + rendered.blocks[rendered.finished - 1].end;
+    this.#open.splice(0, rendered.finished);
+    this.#showPlain(end);
+  }
+
+  /**
+   * Shows the nodes of a block, and returns those in the page.
+   *
+   * @param {Node[]} nodes
+   * @param {{nodes: Node[]}} [before] What was shown of it.
+   */
+  #place(nodes, before) {
+    if (before === undefined) {
+      this.element.append(...nodes);
+      return nodes;
+    }
+    if (before.nodes.length === 1 && nodes.length === 1 && patch(before.nodes[0], nodes[0])) return before.nodes;
+    const next = before.nodes.at(-1)?.nextSibling ?? null;
+    for (const node of before.nodes) this.element.removeChild(node);
+    for (const node of nodes) this.element.insertBefore(node, next);
+    return nodes;
+  }
+
+  /** Renders the whole text, of which finished blocks refer to later ones. */
+  #renderAgain() {
+    this.#start = 0;
+    if (this.#text.length > MAX_TEXT) return;
+    void this.#markdown.render({ text: this.#text, isComplete: true }, (rendered) => {
+      if (rendered === null) return;
+      this.element.replaceChildren();
+      this.#open = [];
+      this.#show(rendered, 0, this.#text.length);
+    });
+  }
+
+  /** @param {number} from The start of text that is not rendered yet. */
+  #showPlain(from) {
+    let text = this.#text.slice(from);
+    if (text === "") return;
+    this.#tail ??= this.#addTail(this.#text.slice(Math.max(from - 2, 0), from + 2).includes("\n\n"));
+    while (text !== "") {
+      const part = this.#tail.lastElementChild ?? this.#tail.appendChild(el("span"));
+      const room = Math.max(MAX_PART - (part.textContent ?? "").length, 0);
+      const lineFeed = text.length > room ? text.indexOf("\n", room) : -1;
+      const now = lineFeed === -1 ? text : text.slice(0, lineFeed + 1);
+      appendText(part, now);
+      if (lineFeed !== -1) this.#tail.append(el("span", { class: "part" }));
+      text = text.slice(now.length);
+    }
+  }
+
+  /**
+   * Adds an element for plain text, where the rendered text will probably be.
+   *
+   * @param {boolean} isNewBlock
+   */
+  #addTail(isNewBlock) {
+    let parent = this.#open.length === 0 || isNewBlock ? null : this.element.lastElementChild;
+    if (parent?.matches(CONTINUED) !== true) return this.element.appendChild(el("p", { class: "plain" }));
+    while (parent.lastElementChild?.matches(CONTINUED)) parent = parent.lastElementChild;
+    return parent.appendChild(el("span", { class: "plain" }));
   }
 }
 
@@ -40,117 +170,8 @@ export class TextView {
  * @param {Element} parent
  * @param {string} text
  */
-export function appendText(parent, text) {
+function appendText(parent, text) {
   const last = parent.lastChild;
   if (last instanceof Text && last.length < MAX_TEXT_NODE) last.appendData(text);
   else parent.append(text);
-}
-
-/** @implements {TextSink} */
-class DomSink {
-  #root;
-  /** @type {Element} */
-  #target;
-  #ticks = "";
-
-  /** @param {Element} root */
-  constructor(root) {
-    this.#root = root;
-    this.#target = root;
-  }
-
-  openParagraph() {
-    this.#target = this.#root.appendChild(el("p"));
-  }
-
-  /** @param {number} level */
-  openHeading(level) {
-    // Headings of the page rank above those of a message.
-    const shown = el("p", { class: `heading level-${level}`, role: "heading", "aria-level": level + 2 });
-    this.#target = this.#root.appendChild(shown);
-  }
-
-  /**
-   * @param {number} depth
-   * @param {number | null} number
-   */
-  openItem(depth, number) {
-    const tag = number === null ? "ul" : "ol";
-    let list = this.#root.lastElementChild;
-    if (list?.localName !== tag) list = this.#root.appendChild(el(tag));
-    const attributes = { value: number ?? undefined, "data-depth": Math.min(depth, MAX_DEPTH) };
-    this.#target = list.appendChild(el("li", attributes));
-  }
-
-  /** @param {string} language */
-  openCode(language) {
-    const code = el("code");
-    this.#root.append(codeBlock(language, code));
-    this.#target = code;
-  }
-
-  /** @param {string} text */
-  text(text) {
-    appendText(this.#target, text);
-  }
-
-  /** @param {string} ticks */
-  openInline(ticks) {
-    this.#ticks = ticks;
-    this.#target = this.#target.appendChild(el("code"));
-  }
-
-  /** @param {boolean} matched */
-  closeInline(matched) {
-    this.#leave(matched, this.#ticks);
-  }
-
-  openStrong() {
-    this.#target = this.#target.appendChild(el("strong"));
-  }
-
-  /** @param {boolean} matched */
-  closeStrong(matched) {
-    this.#leave(matched, "**");
-  }
-
-  /**
-   * @param {string} text
-   * @param {string} href
-   */
-  link(text, href) {
-    this.#target.append(el("a", { href, rel: "noopener noreferrer", target: "_blank" }, text));
-  }
-
-  closeBlock() {
-    this.#target = this.#root;
-  }
-
-  /**
-   * @param {boolean} matched
-   * @param {string} mark The opening mark, which becomes text without a closing one.
-   */
-  #leave(matched, mark) {
-    const inner = this.#target;
-    this.#target = /** @type {Element} */ (inner.parentElement);
-    if (matched) return;
-    inner.replaceWith(mark, ...inner.childNodes);
-    this.#target.normalize();
-  }
-}
-
-/**
- * @param {string} language
- * @param {HTMLElement} code
- */
-function codeBlock(language, code) {
-  const copy = button("Copy", "quiet copy", () => {
-    navigator.clipboard.writeText(code.textContent ?? "").then(
-      () => (copy.textContent = "Copied"),
-      () => (copy.textContent = "Could not copy"),
-    );
-    setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
-  });
-  const caption = el("figcaption", {}, el("span", {}, language === "" ? "Code" : language), copy);
-  return el("figure", { class: "code" }, caption, el("pre", { tabindex: 0 }, code));
 }

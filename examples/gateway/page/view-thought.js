@@ -7,10 +7,12 @@ import { TextView } from "./view-text.js";
 export class ThoughtView {
   element;
   #label;
-  #text = new TextView("thought-text");
+  #text;
   #since = performance.now();
 
-  constructor() {
+  /** @param {import("./markdown.js").Markdown} markdown */
+  constructor(markdown) {
+    this.#text = new TextView("thought-text", markdown);
     this.#label = el("span", { class: "pulse" }, "Thinking");
     this.element = el("details", { class: "thought" }, el("summary", {}, this.#label), this.#text.element);
   }

@@ -30,7 +30,11 @@ impl Log {
         let lost = writer.error_counter();
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
         let plain = WIRE.map(|target| (target, LevelFilter::INFO));
-        let plain = Targets::new().with_default(LevelFilter::TRACE).with_targets(plain);
+        // It warns of tags that are not nested well, which are an agent's.
+        let plain = Targets::new()
+            .with_default(LevelFilter::TRACE)
+            .with_targets(plain)
+            .with_target("html5ever", LevelFilter::ERROR);
         let lines = tracing_subscriber::fmt::layer()
             .with_writer(writer.clone())
             .with_ansi(io::stderr().is_terminal())

@@ -1,8 +1,12 @@
 //! The web page, built into the program.
-use crate::server::{Part, Refusal};
+use crate::server::{Part, Refusal, read_json};
+use axum::Json;
+use axum::body::Body;
 use axum::extract::Path;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use markdown_html::{Rendered, Source, render};
+use tokio::task::spawn_blocking;
 
 /// Content security policy: only resources of the gateway.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -30,6 +34,8 @@ files![
     "index.html",
     "json-patch.js",
     "main.js",
+    "markdown.css",
+    "markdown.js",
     "page-calls.js",
     "questions.js",
     "reduce.js",
@@ -40,14 +46,13 @@ files![
     "store.js",
     "style.css",
     "tail.js",
-    "text-blocks.js",
-    "text-inline.js",
     "thread.js",
     "tools.js",
     "transcript.js",
     "turn-list.js",
     "view-diff.js",
     "view-form.js",
+    "view-markup.js",
     "view-media.js",
     "view-notice.js",
     "view-permission.js",
@@ -73,6 +78,20 @@ pub(crate) async fn index() -> Result<Response, Refusal> {
 pub(crate) async fn asset(name: Part) -> Result<Response, Refusal> {
     let Path(name) = name?;
     file(&name)
+}
+
+/// `POST /api/ai/markdown`: renders texts as HTML.
+pub(crate) async fn markdown(
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Vec<Rendered>>, Refusal> {
+    let texts: Vec<Source> = read_json(&headers, body).await?;
+    let rendered = spawn_blocking(move || texts.iter().map(render).collect::<Result<_, _>>());
+    match rendered.await {
+        Ok(Ok(rendered)) => Ok(Json(rendered)),
+        Ok(Err(too_long)) => Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, too_long)),
+        Err(failed) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, failed)),
+    }
 }
 
 fn file(name: &str) -> Result<Response, Refusal> {

@@ -15,6 +15,7 @@ use http_access::{Access, authenticate, check_site, sign_in};
 use run_telemetry::traced;
 use std::sync::Arc;
 use tower::ServiceExt;
+use tower::limit::ConcurrencyLimitLayer;
 
 mod about;
 mod body;
@@ -24,6 +25,9 @@ mod runs;
 
 pub(crate) use body::{MAX_BODY, read_body, read_json};
 pub(crate) use refusal::{Part, Refusal};
+
+/// Maximum number of requests for rendered text that are processed at the same time. Others wait.
+const RENDERED_AT_ONCE: usize = 2;
 
 /// The routes for authenticated callers.
 fn api() -> Router<Arc<Threads>> {
@@ -53,6 +57,10 @@ pub(crate) fn router(threads: Arc<Threads>, access: Arc<Access>) -> Router {
         .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
         .route_layer(from_fn_with_state(access.clone(), authenticate))
         .route_layer(from_fn_with_state(threads.telemetry().clone(), traced));
+    let markdown = post(page::markdown).layer(ConcurrencyLimitLayer::new(RENDERED_AT_ONCE));
+    let markdown = Router::new()
+        .route("/api/ai/markdown", markdown)
+        .route_layer(from_fn_with_state(access.clone(), authenticate));
     let mcp = page_server::ROUTES;
     let mcp = mcp.iter().fold(Router::new(), |it, path| it.route(path, any(about::mcp_server)));
     Router::new()
@@ -62,6 +70,7 @@ pub(crate) fn router(threads: Arc<Threads>, access: Arc<Access>) -> Router {
         .route("/readyz", get(about::ready))
         .merge(mcp)
         .merge(api)
+        .merge(markdown)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the path does not take this method")

@@ -24,6 +24,28 @@ async fn tools_are_listed_with_their_source() {
 }
 
 #[tokio::test]
+async fn markdown_is_rendered_block_by_block() {
+    let gateway = Gateway::demo(&[]).await;
+    let texts = json!([
+        { "text": "# a\n\nb <script>c</script>", "isComplete": false },
+        { "text": "[d](javascript:e)", "isComplete": true },
+    ]);
+    let (status, body) = gateway.post("/api/ai/markdown", &texts).await;
+    assert_eq!(status, StatusCode::OK, "{body}");
+    let rendered: Value = serde_json::from_str(&body).unwrap();
+    let blocks =
+        json!([{ "end": 4, "html": "<h3>a</h3>\n" }, { "end": 26, "html": "<p>b </p>\n" }]);
+    assert_eq!(rendered[0], json!({ "blocks": blocks, "finished": 0, "hasReferences": false }));
+    assert!(!body.contains("javascript"), "{body}");
+
+    let long = json!([{ "text": "a".repeat(1024 * 1024 + 1), "isComplete": true }]);
+    let (status, body) = gateway.post("/api/ai/markdown", &long).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{body}");
+    let (status, body) = gateway.post("/api/ai/markdown", &json!([{ "text": 1 }])).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
+}
+
+#[tokio::test]
 async fn agent_capabilities_are_listed() {
     let gateway = Gateway::demo(&[]).await;
     let (_, demo) = get(&gateway, "/api/ai/agents/demo/capabilities").await;

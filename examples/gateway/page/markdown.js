@@ -1,0 +1,88 @@
+/** Renders Markdown by the gateway. Texts that are asked for at the same time share a request. */
+
+/** @import { Send } from "./access.js" */
+
+/**
+ * A block of a text: a paragraph, a list, a code block.
+ *
+ * @typedef {object} Block
+ * @property {number} end The position of its end in the text.
+ * @property {string} html Safe HTML.
+ */
+
+/**
+ * @typedef {object} Rendered
+ * @property {Block[]} blocks
+ * @property {number} finished Number of blocks that later text cannot change.
+ * @property {boolean} hasReferences Whether blocks may refer to later ones.
+ */
+
+/** @typedef {{text: string, isComplete: boolean}} Source */
+
+/** Maximum number of characters of a request, and of a text that is rendered. */
+export const MAX_TEXT = 256 * 1024;
+
+/** Sends texts, one request at a time. */
+export class Markdown {
+  #send;
+  #shown;
+  /** @type {{source: Source, resolve: (rendered: Rendered | null) => void}[]} */
+  #waiting = [];
+  #isBusy = false;
+
+  /**
+   * @param {Send} send
+   * @param {() => void} [shown] Called after a text was shown.
+   */
+  constructor(send, shown = () => {}) {
+    this.#send = send;
+    this.#shown = shown;
+  }
+
+  /**
+   * @param {Source} source
+   * @param {(rendered: Rendered | null) => void} show Receives `null` if the text cannot be rendered.
+   */
+  async render(source, show) {
+    const rendered = await /** @type {Promise<Rendered | null>} */ (
+      new Promise((resolve) => {
+        this.#waiting.push({ source, resolve });
+        if (!this.#isBusy) void this.#work();
+      })
+    );
+    show(rendered);
+    this.#shown();
+  }
+
+  async #work() {
+    this.#isBusy = true;
+    // Views that are built together ask together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, this.#batchLength());
+      const answers = await this.#ask(batch.map(({ source }) => source));
+      batch.forEach(({ resolve }, at) => resolve(answers?.[at] ?? null));
+    }
+    this.#isBusy = false;
+  }
+
+  #batchLength() {
+    let characters = 0;
+    const over = this.#waiting.findIndex(({ source }) => (characters += source.text.length) > MAX_TEXT);
+    return over === -1 ? this.#waiting.length : Math.max(over, 1);
+  }
+
+  /**
+   * @param {Source[]} sources
+   * @returns {Promise<Rendered[] | null>}
+   */
+  async #ask(sources) {
+    const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(sources) };
+    try {
+      const response = await this.#send("/api/ai/markdown", init);
+      return response.ok ? await response.json() : null;
+    } catch {
+      return null;
+    }
+  }
+}

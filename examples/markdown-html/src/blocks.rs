@@ -1,0 +1,79 @@
+//! Splits a text into its top-level blocks.
+use crate::clean::clean;
+use crate::rewrite::Rewriter;
+use crate::{Block, MAX_TEXT, Rendered, Source, TooLong};
+use pulldown_cmark::{Event, Options, Parser, TextMergeWithOffset, html};
+
+const OPTIONS: Options = Options::ENABLE_TABLES
+    .union(Options::ENABLE_FOOTNOTES)
+    .union(Options::ENABLE_STRIKETHROUGH)
+    .union(Options::ENABLE_TASKLISTS)
+    .union(Options::ENABLE_MATH)
+    .union(Options::ENABLE_GFM);
+
+/// Renders a text.
+///
+/// # Errors
+///
+/// The text is longer than [`MAX_TEXT`].
+pub fn render(source: &Source) -> Result<Rendered, TooLong> {
+    let text = source.text.as_str();
+    if text.len() > MAX_TEXT {
+        return Err(TooLong(text.len()));
+    }
+    let parser = Parser::new_ext(text, OPTIONS);
+    let mut has_references = parser.reference_definitions().iter().next().is_some();
+    let mut rewriter = Rewriter::new();
+    let mut blocks = Vec::new();
+    let mut finished = 0;
+    let mut units = Units::new(text);
+    let mut depth = 0_usize;
+    let open_from = start_of_last_line(source);
+    for (event, range) in TextMergeWithOffset::new(parser.into_offset_iter()) {
+        has_references |= matches!(event, Event::FootnoteReference(_));
+        if depth == 0 && range.start < open_from {
+            finished = blocks.len();
+        }
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        rewriter.push(event);
+        if depth == 0 {
+            let mut page = String::new();
+            html::push_html(&mut page, rewriter.take().into_iter());
+            blocks.push(Block { end: units.at(range.end), html: clean(&page) });
+        }
+    }
+    if source.is_complete {
+        finished = blocks.len();
+    }
+    Ok(Rendered { blocks, finished, has_references })
+}
+
+/// Returns the position of the line that later text may continue. A block that begins there can still become a part of the
+/// block before it.
+fn start_of_last_line(source: &Source) -> usize {
+    source.text.rfind('\n').map_or(0, |at| at + 1)
+}
+
+/// Converts increasing positions in bytes to UTF-16 code units.
+struct Units<'a> {
+    text: &'a str,
+    bytes: usize,
+    units: usize,
+}
+
+impl<'a> Units<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, bytes: 0, units: 0 }
+    }
+
+    fn at(&mut self, bytes: usize) -> usize {
+        let between = self.text.get(self.bytes..bytes).unwrap_or_default();
+        self.units += between.encode_utf16().count();
+        self.bytes = self.bytes.max(bytes);
+        self.units
+    }
+}
