@@ -2,6 +2,7 @@
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
 use crate::summary::Format;
+use crate::transcript::TranscriptOptions;
 use acp_otlp::{Backend, Ids, Sampling, Setup, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -42,10 +43,14 @@ pub(crate) struct Options {
 
     /// Record all messages in FILE, with time, direction and content
     ///
-    /// {time}, {agent} and {pid} in the name are replaced. In a folder, a file with a generated name is created. An
-    /// existing file is never changed; a number is appended to the name instead.
+    /// {time}, {agent}, {pid} and {session} in the name are replaced. In a folder, a file with a generated name is
+    /// created. An existing file is never changed; a number is appended to the name instead.
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) record: Option<PathBuf>,
+
+    /// Continue the recording in another file before a file exceeds SIZE bytes; K, M or G multiply by 1024
+    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "record")]
+    pub(crate) record_size: Option<u64>,
 
     /// Propagate trace context: add the traceparent and tracestate of its span to the `_meta` of each request that has
     /// neither
@@ -139,6 +144,9 @@ pub(crate) struct ReplayOptions {
     #[command(flatten)]
     pub(crate) spans: SpanOptions,
 
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
+
     /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
@@ -148,6 +156,9 @@ pub(crate) struct ReplayOptions {
 pub(crate) struct ReportOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
+
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
 
     /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
     #[arg(value_name = "TRANSCRIPT")]
@@ -163,6 +174,9 @@ pub(crate) struct ReportOptions {
 pub(crate) struct SummaryOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
+
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
 
     /// Format of the table
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -333,4 +347,12 @@ fn baggage_key(text: &str) -> Result<String, &'static str> {
 fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or("expected a number of seconds, 0 or more")
+}
+
+fn bytes(text: &str) -> Result<u64, &'static str> {
+    const UNITS: [(char, u32); 3] = [('K', 10), ('M', 20), ('G', 30)];
+    let unit = UNITS.into_iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
+    let (number, shift) = unit.unwrap_or((text, 0));
+    let bytes = number.parse().ok().and_then(|number: u64| number.checked_mul(1 << shift));
+    bytes.filter(|bytes| *bytes > 0).ok_or("expected a number of bytes, such as 64M")
 }

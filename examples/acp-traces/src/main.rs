@@ -21,6 +21,7 @@ mod replay;
 mod report;
 mod session;
 mod summary;
+mod transcript;
 
 use acp_host::process::Guard;
 use acp_otlp::Program;

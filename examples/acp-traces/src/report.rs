@@ -8,7 +8,7 @@ pub(crate) use session::{Kind, Session, Span};
 
 use crate::cli::ReportOptions;
 use crate::line_file::{self, OpenError, is_same};
-use crate::replay::{each_entry, open};
+use crate::transcript::{TranscriptOptions, each_line, open};
 use semconv_map::{ClosedBy, Counters, Policy, Tracker};
 use std::error::Error;
 use std::io::{self, Write};
@@ -27,7 +27,8 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let (session, counters, bad_lines) = read(transcript, options.reading.policy())?;
+    let (session, counters, bad_lines) =
+        read(transcript, &options.transcript_options, options.reading.policy())?;
     let page = page::of(&session, counters);
     if options.output == Path::new("-") {
         io::stdout().write_all(page.as_bytes())?;
@@ -49,11 +50,13 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
 /// Returns an error if the transcript cannot be read completely.
 pub(crate) fn read(
     transcript: impl io::BufRead,
+    options: &TranscriptOptions,
     mut policy: Policy,
 ) -> io::Result<(Session, Counters, u64)> {
     policy.record_metrics = true;
     let (mut tracker, mut session) = (Tracker::new(policy), Session::default());
-    let bad_lines = each_entry(transcript, |entry| {
+    let bad_lines = each_line(transcript, options, |entry| {
+        let Some(entry) = entry else { return Ok(()) };
         session.saw(entry.time);
         tracker.handle_line(entry.direction, entry.time, &entry.bytes);
         session.take_all(&mut tracker);

@@ -5,8 +5,8 @@ mod table;
 pub(crate) use table::Format;
 
 use crate::cli::SummaryOptions;
-use crate::replay::open;
 use crate::report::{Kind, Session, Span, read};
+use crate::transcript::open;
 use core::time::Duration;
 use semconv_map::{AttributeValue, keys};
 use serde_json::{Value, json};
@@ -118,7 +118,9 @@ fn each(options: &SummaryOptions, mut take: impl FnMut(&Path, &Session)) -> Exit
         });
         for path in transcripts {
             let session = open(&path).map_err(io::Error::other);
-            let session = session.and_then(|transcript| read(transcript, options.reading.policy()));
+            let session = session.and_then(|transcript| {
+                read(transcript, &options.transcript_options, options.reading.policy())
+            });
             match session {
                 Ok((session, _, bad_lines)) => {
                     failed |= bad_lines > 0;
