@@ -1,6 +1,7 @@
 //! Command line options.
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
+use crate::report;
 use crate::summary::Format;
 use crate::transcript::TranscriptOptions;
 use acp_otlp::{Backend, Ids, Sampling, Setup, Tracing, Transport};
@@ -18,6 +19,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -96,9 +98,15 @@ pub(crate) enum Task {
     Replay(ReplayOptions),
     /// Create a report of a recorded session
     ///
-    /// The report is a self-contained HTML file without scripts. It shows each turn with its tool calls, permissions
-    /// and waits as a waterfall, and the tokens and the cost as curves.
+    /// The report is a self-contained HTML file. It shows the conversation beside a waterfall of tool calls,
+    /// permissions and waits, and the tokens and the cost as curves. Other formats are for other programs.
     Report(ReportOptions),
+    /// Show recorded and running sessions in a browser
+    ///
+    /// Serves the pages of reports on loopback and writes their URL, which contains a token, to standard output. A page
+    /// follows a recording that grows. Other pages list, search and compare sessions, and show the lines of a
+    /// transcript with the findings of acp-lint. Content is shown.
+    View(ViewOptions),
     /// List recorded sessions: agent, model, turns, tools, errors, tokens and cost
     Sessions(SummaryOptions),
     /// Show how long turns, tools and requests take over recorded sessions, in seconds
@@ -164,9 +172,30 @@ pub(crate) struct ReportOptions {
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 
+    /// Format of the report
+    #[arg(long, value_name = "FORMAT", default_value = "html")]
+    pub(crate) format: report::Format,
+
     /// Output file, which is overwritten; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
+
+    /// Address on loopback; port 0 is any free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+
+    /// Transcripts, or folders with transcripts (`.jsonl`, `.jsons`)
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// Options for summaries of many sessions.
@@ -321,6 +350,7 @@ const USAGE: &str = "\
 acp-traces [OPTIONS] -- <COMMAND>...
        acp-traces replay [OPTIONS] <TRANSCRIPT>
        acp-traces report [OPTIONS] -o <FILE> <TRANSCRIPT>
+       acp-traces view [OPTIONS] <PATH>...
        acp-traces sessions [OPTIONS] <PATH>...
        acp-traces stats [OPTIONS] <PATH>...
        acp-traces completions <SHELL>
