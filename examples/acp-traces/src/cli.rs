@@ -1,7 +1,9 @@
 //! Command line options.
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
+use crate::report;
 use crate::summary::Format;
+use crate::transcript::TranscriptOptions;
 use acp_otlp::{Backend, Ids, Sampling, Setup, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -17,6 +19,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -42,10 +45,14 @@ pub(crate) struct Options {
 
     /// Record all messages in FILE, with time, direction and content
     ///
-    /// {time}, {agent} and {pid} in the name are replaced. In a folder, a file with a generated name is created. An
-    /// existing file is never changed; a number is appended to the name instead.
+    /// {time}, {agent}, {pid} and {session} in the name are replaced. In a folder, a file with a generated name is
+    /// created. An existing file is never changed; a number is appended to the name instead.
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) record: Option<PathBuf>,
+
+    /// Continue the recording in another file before a file exceeds SIZE bytes; K, M or G multiply by 1024
+    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "record")]
+    pub(crate) record_size: Option<u64>,
 
     /// Propagate trace context: add the traceparent and tracestate of its span to the `_meta` of each request that has
     /// neither
@@ -91,9 +98,15 @@ pub(crate) enum Task {
     Replay(ReplayOptions),
     /// Create a report of a recorded session
     ///
-    /// The report is a self-contained HTML file without scripts. It shows each turn with its tool calls, permissions
-    /// and waits as a waterfall, and the tokens and the cost as curves.
+    /// The report is a self-contained HTML file. It shows the conversation beside a waterfall of tool calls,
+    /// permissions and waits, and the tokens and the cost as curves. Other formats are for other programs.
     Report(ReportOptions),
+    /// Show recorded and running sessions in a browser
+    ///
+    /// Serves the pages of reports on loopback and writes their URL, which contains a token, to standard output. A page
+    /// follows a recording that grows. Other pages list, search and compare sessions, and show the lines of a
+    /// transcript with the findings of acp-lint. Content is shown.
+    View(ViewOptions),
     /// List recorded sessions: agent, model, turns, tools, errors, tokens and cost
     Sessions(SummaryOptions),
     /// Show how long turns, tools and requests take over recorded sessions, in seconds
@@ -139,6 +152,9 @@ pub(crate) struct ReplayOptions {
     #[command(flatten)]
     pub(crate) spans: SpanOptions,
 
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
+
     /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
@@ -149,13 +165,37 @@ pub(crate) struct ReportOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
 
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
+
     /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 
+    /// Format of the report
+    #[arg(long, value_name = "FORMAT", default_value = "html")]
+    pub(crate) format: report::Format,
+
     /// Output file, which is overwritten; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
+
+    /// Address on loopback; port 0 is any free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+
+    /// Transcripts, or folders with transcripts (`.jsonl`, `.jsons`)
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// Options for summaries of many sessions.
@@ -163,6 +203,9 @@ pub(crate) struct ReportOptions {
 pub(crate) struct SummaryOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
+
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
 
     /// Format of the table
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -307,6 +350,7 @@ const USAGE: &str = "\
 acp-traces [OPTIONS] -- <COMMAND>...
        acp-traces replay [OPTIONS] <TRANSCRIPT>
        acp-traces report [OPTIONS] -o <FILE> <TRANSCRIPT>
+       acp-traces view [OPTIONS] <PATH>...
        acp-traces sessions [OPTIONS] <PATH>...
        acp-traces stats [OPTIONS] <PATH>...
        acp-traces completions <SHELL>
@@ -333,4 +377,12 @@ fn baggage_key(text: &str) -> Result<String, &'static str> {
 fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or("expected a number of seconds, 0 or more")
+}
+
+fn bytes(text: &str) -> Result<u64, &'static str> {
+    const UNITS: [(char, u32); 3] = [('K', 10), ('M', 20), ('G', 30)];
+    let unit = UNITS.into_iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
+    let (number, shift) = unit.unwrap_or((text, 0));
+    let bytes = number.parse().ok().and_then(|number: u64| number.checked_mul(1 << shift));
+    bytes.filter(|bytes| *bytes > 0).ok_or("expected a number of bytes, such as 64M")
 }

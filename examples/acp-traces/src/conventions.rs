@@ -181,20 +181,20 @@ pub(crate) fn extractors(file: &Path) -> Extractors {
 /// Replacement of redacted text.
 const REDACTED: &str = "[redacted]";
 
-/// Replaces matches of `patterns`, in order.
+/// Returns the redaction of recorded content, if there are patterns.
 pub(crate) fn redaction(patterns: &[Regex]) -> Option<Redaction> {
     if patterns.is_empty() {
         return None;
     }
     let patterns = patterns.to_vec();
-    let redact = move |text: &str| {
-        patterns.iter().fold(None, |redacted: Option<String>, pattern| {
-            let text = redacted.as_deref().unwrap_or(text);
-            let has_match = pattern.is_match(text);
-            has_match
-                .then(|| pattern.replace_all(text, NoExpand(REDACTED)).into_owned())
-                .or(redacted)
-        })
-    };
-    Some(Redaction::new(move |_, text| redact(text)))
+    Some(Redaction::new(move |_, text| redacted(&patterns, text)))
+}
+
+/// Replaces matches of `patterns`, in order. Returns `None` without a match.
+pub(crate) fn redacted(patterns: &[Regex], text: &str) -> Option<String> {
+    patterns.iter().fold(None, |redacted: Option<String>, pattern| {
+        let text = redacted.as_deref().unwrap_or(text);
+        let has_match = pattern.is_match(text);
+        has_match.then(|| pattern.replace_all(text, NoExpand(REDACTED)).into_owned()).or(redacted)
+    })
 }

@@ -1,6 +1,9 @@
 //! A file of lines, written by a dedicated thread so that callers never wait for the disk.
 
+mod parts;
+
 use acp_host::relay::{Gathering, Gathers};
+use parts::Parts;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,21 +14,21 @@ use std::time::Instant;
 /// Maximum number of bytes that wait to be written. Further lines are dropped and counted.
 pub(crate) const MAX_WAITING_BYTES: usize = 32 << 20;
 
-/// Maximum number of names that are tried for a new file.
-const MAX_NUMBER: u32 = 1000;
-
 /// Maximum number of bytes per write.
 const MANY_BYTES: usize = 256 << 10;
 
 /// A file of lines with a queue. Clones share the file.
 #[derive(Clone, Debug)]
 pub(crate) struct LineFile {
-    path: PathBuf,
     queue: Arc<Gathering<Waiting>>,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
+    /// Name of the file in messages.
+    path: PathBuf,
+    /// New name of the file.
+    new_path: Option<PathBuf>,
     bytes: Vec<u8>,
     offered: u64,
     written: u64,
@@ -59,18 +62,6 @@ impl Waiting {
     }
 }
 
-/// Returns `session.jsonl` for 1, `session-2.jsonl` for 2.
-fn numbered(path: &Path, number: u32) -> PathBuf {
-    let Some(stem) = path.file_stem().filter(|_| number > 1) else { return path.to_owned() };
-    let mut name = stem.to_owned();
-    name.push(format!("-{number}"));
-    if let Some(extension) = path.extension() {
-        name.push(".");
-        name.push(extension);
-    }
-    path.with_file_name(name)
-}
-
 /// Returns whether two names refer to the same existing file.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
@@ -86,33 +77,29 @@ pub(crate) struct OpenError {
 
 impl LineFile {
     /// Creates a file named `path`. If it exists, a number is appended to the name. Pipes and devices are opened
-    /// directly.
+    /// directly. A regular file that would exceed `limit` bytes is continued in another one, with the next free number.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be created, or [`MAX_NUMBER`] names are taken.
-    pub(crate) fn create_new(path: &Path) -> Result<Self, OpenError> {
+    /// Returns an error if the file cannot be created, or too many names are taken.
+    pub(crate) fn create_new(path: &Path, limit: Option<u64>) -> Result<Self, OpenError> {
         let is_special = |it: fs::Metadata| !it.is_file() && !it.is_dir() && !it.is_symlink();
         if path.symlink_metadata().is_ok_and(is_special) {
             return Self::append(path);
         }
-        let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
-        for number in 1..=MAX_NUMBER {
-            let path = numbered(path, number);
-            // `create_new` fails for any existing entry, including links.
-            match open(&path, File::options().write(true).create_new(true)) {
-                Ok(file) => return Self::start(&path, file).map_err(OpenError::of(&path)),
-                Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
-                    taken = error.source;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Err(OpenError::of(path)(taken))
+        let file = Parts::create(path, limit)?;
+        let created = file.path().to_owned();
+        Self::start(&created, file).map_err(OpenError::of(path))
     }
 
     /// Returns the name of the file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn path(&self) -> PathBuf {
+        self.queue.with(|waiting| waiting.path.clone())
+    }
+
+    /// Renames the file, after the lines that are queued. If the name is taken, a number is appended. The file keeps its
+    /// name if the file system has no hard links, because other ways to rename may replace a file.
+    pub(crate) fn rename(&self, path: PathBuf) {
+        self.queue.with(|waiting| waiting.new_path = Some(path));
     }
 
     /// Appends to a file. Several processes may append concurrently; lines are not split.
@@ -127,11 +114,12 @@ impl LineFile {
     ///
     /// # Errors
     /// Returns an error if no thread can be created.
-    fn start(path: &Path, file: impl Write + Send + 'static) -> io::Result<Self> {
-        let queue = Arc::new(Gathering::default());
+    fn start(path: &Path, file: impl Output) -> io::Result<Self> {
+        let queue = Arc::new(Gathering::<Waiting>::default());
+        queue.with(|waiting| path.clone_into(&mut waiting.path));
         let waiting = Arc::clone(&queue);
         thread::Builder::new().name("file".to_owned()).spawn(move || write_to(file, &waiting))?;
-        Ok(Self { path: path.to_owned(), queue })
+        Ok(Self { queue })
     }
 
     /// Queues a line, including its line break. If the queue is full, the line is counted as lost.
@@ -154,7 +142,7 @@ impl LineFile {
                     Some(error) => error.to_string(),
                     None => "it is written too slowly".to_owned(),
                 };
-                let path = self.path.display();
+                let path = waiting.path.display();
                 (lost > 0)
                     .then(|| format!("{lost} of {offered} {what} are missing in {path}: {reason}"))
             },
@@ -200,15 +188,20 @@ impl OpenError {
 }
 
 /// Writes queued lines until the queue is closed or writing fails.
-fn write_to(mut file: impl Write, queue: &Gathering<Waiting>) {
+fn write_to(mut file: impl Output, queue: &Gathering<Waiting>) {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        queue.take(|waiting| core::mem::swap(&mut bytes, &mut waiting.bytes));
+        let new_path = queue.take(|waiting| {
+            core::mem::swap(&mut bytes, &mut waiting.bytes);
+            waiting.new_path.take()
+        });
         // An empty batch means that the queue is closed.
         let is_last = bytes.is_empty();
         let (lines, error) = if is_last { (0, None) } else { write_lines(&mut file, &bytes) };
+        let renamed = new_path.and_then(|path| file.rename(&path));
         let is_done = queue.with(|waiting| {
+            waiting.path = renamed.unwrap_or(core::mem::take(&mut waiting.path));
             waiting.written += lines;
             waiting.is_done = is_last || error.is_some();
             waiting.error = error.or(waiting.error.take());
@@ -218,6 +211,19 @@ fn write_to(mut file: impl Write, queue: &Gathering<Waiting>) {
             queue.wake();
             return;
         }
+    }
+}
+
+/// Destination of a [`LineFile`].
+trait Output: Write + Send + 'static {
+    /// Renames the file to a free name. Returns the name, or `None` if the file is not renamed.
+    fn rename(&mut self, path: &Path) -> Option<PathBuf>;
+}
+
+/// Appended to by several processes, which know its name.
+impl Output for File {
+    fn rename(&mut self, _: &Path) -> Option<PathBuf> {
+        None
     }
 }
 
@@ -261,6 +267,12 @@ mod tests {
 
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
+        }
+    }
+
+    impl Output for Disk {
+        fn rename(&mut self, _: &Path) -> Option<PathBuf> {
+            None
         }
     }
 

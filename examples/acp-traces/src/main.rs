@@ -21,6 +21,8 @@ mod replay;
 mod report;
 mod session;
 mod summary;
+mod transcript;
+mod view;
 
 use acp_host::process::Guard;
 use acp_otlp::Program;
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     let ended = match &options.task {
         Some(cli::Task::Replay(options)) => replay::run(options),
         Some(cli::Task::Report(options)) => report::run(options),
+        Some(cli::Task::View(options)) => view::run(options),
         Some(cli::Task::Sessions(options)) => summary::list_sessions(options),
         Some(cli::Task::Stats(options)) => summary::write_stats(options),
         Some(cli::Task::Completions { shell }) => cli::complete(*shell),

@@ -140,9 +140,9 @@ impl SharedWatch {
         exporter: Exporter,
         metrics: Option<Measuring>,
         tracing: Tracing,
-        transcript: Option<LineFile>,
+        recording: Option<Recording>,
     ) -> Self {
-        let watch = Watch::new(exporter, metrics, tracing, transcript.map(Recording::new));
+        let watch = Watch::new(exporter, metrics, tracing, recording);
         Self(Arc::new(Mutex::new(watch)))
     }
 

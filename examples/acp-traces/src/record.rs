@@ -3,6 +3,7 @@
 use crate::line_file::{LineFile, OpenError};
 use core::time::Duration;
 use jsonrpc_core::transcript::{Direction, Recorder};
+use jsonrpc_core::{peek, peek_member};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +13,28 @@ use std::time::SystemTime;
 /// Name of a transcript in a folder.
 const NAME: &str = "{time}-{agent}-{pid}.jsonl";
 
+/// Placeholder of the id of the first session.
+const SESSION: &str = "{session}";
+
+/// Replacement of [`SESSION`] until the id is known.
+const NO_SESSION: &str = "new";
+
+/// Maximum number of characters of a session id in the name of a file.
+const MAX_SESSION: usize = 64;
+
 /// Creates the transcript of a session with `agent`.
 ///
-/// `pattern` is a file name, in which `{time}` (UTC, in seconds), `{agent}` and `{pid}` are replaced, or a folder,
-/// which is created if the name ends with a separator. An existing file is never changed; a number is appended to the
-/// name instead.
+/// `pattern` is a file name, in which `{time}` (UTC, in seconds), `{agent}`, `{pid}` and `{session}` are replaced, or a
+/// folder, which is created if the name ends with a separator. An existing file is never changed; a number is appended
+/// to the name instead. A file that would exceed `size` bytes is continued in another one.
 ///
 /// # Errors
 /// Returns an error if the file cannot be created.
-pub(crate) fn begin(pattern: &Path, agent: &OsStr) -> Result<LineFile, OpenError> {
+pub(crate) fn begin(
+    pattern: &Path,
+    size: Option<u64>,
+    agent: &OsStr,
+) -> Result<Recording, OpenError> {
     let text = pattern.to_string_lossy();
     let pattern = if text.ends_with(std::path::is_separator) || pattern.is_dir() {
         fs::create_dir_all(pattern).map_err(OpenError::of(pattern))?;
@@ -28,7 +42,13 @@ pub(crate) fn begin(pattern: &Path, agent: &OsStr) -> Result<LineFile, OpenError
     } else {
         pattern.to_owned()
     };
-    LineFile::create_new(&named(&pattern, agent))
+    let name = named(&pattern, agent);
+    let (path, session_name) = match name.to_str().filter(|text| text.contains(SESSION)) {
+        Some(text) => (text.replace(SESSION, NO_SESSION).into(), Some(text.to_owned())),
+        None => (name, None),
+    };
+    let file = LineFile::create_new(&path, size)?;
+    Ok(Recording { recorder: Recorder::new(), file, line: Vec::new(), session_name })
 }
 
 fn named(pattern: &Path, agent: &OsStr) -> PathBuf {
@@ -36,11 +56,26 @@ fn named(pattern: &Path, agent: &OsStr) -> PathBuf {
         return pattern.to_owned();
     };
     let agent = Path::new(agent).file_stem().unwrap_or_default().to_string_lossy();
-    let agent = agent.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '_', "-");
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let time = time.replace([':', '-'], "");
-    let text = text.replace("{time}", &time).replace("{agent}", &agent);
+    let text = text.replace("{time}", &time).replace("{agent}", &part_of_name(&agent));
     text.replace("{pid}", &process::id().to_string()).into()
+}
+
+/// Replaces characters that a part of a file name should not contain.
+fn part_of_name(text: &str) -> String {
+    text.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '_', "-")
+}
+
+/// Returns the session of a message: of its parameters, or of the response that creates it.
+fn session_of(message: &[u8]) -> Option<String> {
+    let message = peek(message).ok()?;
+    let id = match message.result() {
+        Some(result) => peek_member(result, "sessionId").ok()?,
+        None => message.param(&["sessionId"]),
+    };
+    let id: String = serde_json::from_str(id?).ok()?;
+    Some(part_of_name(&id).chars().take(MAX_SESSION).collect())
 }
 
 /// Records messages.
@@ -49,13 +84,11 @@ pub(crate) struct Recording {
     recorder: Recorder,
     file: LineFile,
     line: Vec<u8>,
+    /// The name of the file with [`SESSION`], until the session is known.
+    session_name: Option<String>,
 }
 
 impl Recording {
-    pub(crate) fn new(file: LineFile) -> Self {
-        Self { recorder: Recorder::new(), file, line: Vec::new() }
-    }
-
     /// Returns the file.
     pub(crate) fn file(&self) -> &LineFile {
         &self.file
@@ -66,5 +99,11 @@ impl Recording {
         self.line.clear();
         self.recorder.record(time, direction, message, &mut self.line);
         self.file.offer(&self.line);
+        if let Some(name) = &self.session_name
+            && let Some(session) = session_of(message)
+        {
+            self.file.rename(name.replace(SESSION, &session).into());
+            self.session_name = None;
+        }
     }
 }

@@ -5,21 +5,16 @@ use crate::cli::ReplayOptions;
 use crate::export::{Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
 use crate::observe::too_many;
+use crate::transcript::{each_line, open};
 use acp_otlp::{Collector, Ids, Traced, Tracing};
 use core::time::Duration;
-use jsonrpc_core::transcript::{Conductor, Entry};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use semconv_map::ClosedBy;
-use serde_json::Value;
 use std::error::Error;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
-use std::path::Path;
+use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
-
-/// Maximum number of invalid lines that are reported individually.
-const MAX_REPORTED: usize = 10;
 
 /// Number of spans in a batch, the same as in the SDK.
 const BATCH: usize = 512;
@@ -41,7 +36,8 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     transcript.rewind()?;
     let mut tracing = options.spans.tracing(options.spans.reading.policy(), ids);
     let mut end = Duration::ZERO;
-    let bad_lines = each_entry(transcript, |entry| {
+    let bad_lines = each_line(transcript, &options.transcript_options, |entry| {
+        let Some(entry) = entry else { return Ok(()) };
         end = end.max(entry.time);
         tracing.handle_line(entry.direction, entry.time, &entry.bytes);
         sink.take_all(&mut tracing)
@@ -75,103 +71,6 @@ fn set_up<'a>(
     };
     let sink = Sink { runtime, collector, is_down: false, batch: Vec::new(), file };
     Ok((transcript, sink))
-}
-
-/// Opens a transcript. Standard input (`-`) is copied, so that it can be read twice.
-///
-/// # Errors
-/// Returns an error message if the transcript cannot be read.
-pub(crate) fn open(path: &Path) -> Result<BufReader<File>, String> {
-    let cannot_read = |error| format!("cannot read {}: {error}", path.display());
-    let file = if path == Path::new("-") {
-        tempfile::tempfile().and_then(|mut copy| {
-            io::copy(&mut io::stdin().lock(), &mut copy)?;
-            copy.rewind()?;
-            Ok(copy)
-        })
-    } else {
-        File::open(path)
-    };
-    let mut transcript = BufReader::new(file.map_err(cannot_read)?);
-    // Opening a folder succeeds; reading fails.
-    transcript.fill_buf().map_err(cannot_read)?;
-    Ok(transcript)
-}
-
-/// Calls `take` for each message of a transcript. Returns the number of invalid lines. The first [`MAX_REPORTED`] of
-/// them are reported on standard error, followed by the number of further ones.
-///
-/// # Errors
-/// Returns an error if the transcript cannot be read completely, `take` fails, or the file is not a transcript: its
-/// first [`MAX_REPORTED`] lines, or all if there are fewer, are invalid.
-pub(crate) fn each_entry(
-    transcript: impl BufRead,
-    mut take: impl FnMut(Entry<'_>) -> io::Result<()>,
-) -> io::Result<u64> {
-    let (mut valid, mut invalid, mut writer) = (0_u64, Vec::new(), Writer::Unknown);
-    let mut unreported = 0;
-    for (line, text) in (1_u64..).zip(transcript.split(b'\n')) {
-        match writer.entry(&text?) {
-            Ok(Some(entry)) => {
-                valid += 1;
-                take(entry)?;
-            }
-            Ok(None) => {}
-            Err(error) if invalid.len() < MAX_REPORTED => {
-                invalid.push(format!("line {line} is not a transcript entry: {error}"));
-            }
-            Err(_) => unreported += 1,
-        }
-        if valid == 0 && invalid.len() == MAX_REPORTED {
-            break;
-        }
-    }
-    if let (0, Some(first)) = (valid, invalid.first()) {
-        let why = format!("expected a transcript of acp-traces or of the conductor: {first}");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-    }
-    for complaint in &invalid {
-        eprintln!("acp-traces: {complaint}");
-    }
-    if unreported > 0 {
-        eprintln!("acp-traces: {unreported} more lines are not transcript entries");
-    }
-    Ok(invalid.len() as u64 + unreported)
-}
-
-/// The format of a transcript, detected by its first lines.
-#[derive(Debug)]
-enum Writer {
-    Unknown,
-    /// The format of `--record`.
-    Recorder,
-    /// The format of the official conductor, with the connection of the first request.
-    Conductor(Conductor),
-}
-
-impl Writer {
-    /// Parses a line. Returns `None` if it contains no message.
-    fn entry(&mut self, line: &[u8]) -> Result<Option<Entry<'static>>, Box<dyn Error>> {
-        let line = match str::from_utf8(line)?.trim() {
-            "" => return Ok(None),
-            line => line,
-        };
-        if let Self::Unknown = self {
-            let event = serde_json::from_str::<Value>(line).unwrap_or_default();
-            let text = |member: &str| event.get(member).and_then(Value::as_str);
-            match (event.get("ts"), text("type"), text("from").zip(text("to"))) {
-                (Some(_), Some("request"), Some((us, them))) => {
-                    *self = Self::Conductor(Conductor::new(us, them));
-                }
-                (Some(_), Some(_), _) => return Ok(None),
-                _ => *self = Self::Recorder,
-            }
-        }
-        match self {
-            Self::Conductor(conductor) => Ok(conductor.entry(line)?),
-            _ => Ok(Some(Entry::from_line(line)?)),
-        }
-    }
 }
 
 /// The destinations of spans. Export is synchronous, because no session is waiting.

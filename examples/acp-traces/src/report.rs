@@ -1,19 +1,89 @@
-//! Reports of recorded sessions: self-contained HTML without scripts.
+//! Reports of recorded sessions, as pages and for other programs.
 
+mod conversation;
 mod curve;
+mod look;
+mod overview;
 mod page;
+mod rows;
 mod session;
+mod steps;
+mod talk;
+mod text;
+mod totals;
+mod trace_events;
+mod waterfall;
 
+pub(crate) use look::Privacy;
+pub(crate) use page::{Live, STYLE, of as page_of, security_policy};
 pub(crate) use session::{Kind, Session, Span};
+pub(crate) use steps::steps_of;
+pub(crate) use text::{escaped, span_of_time};
 
 use crate::cli::ReportOptions;
 use crate::line_file::{self, OpenError, is_same};
-use crate::replay::{each_entry, open};
-use semconv_map::{ClosedBy, Counters, Policy, Tracker};
+use crate::summary;
+use crate::transcript::{TranscriptOptions, each_line, open};
+use clap::ValueEnum;
+use conversation::Conversation;
+use jsonrpc_core::transcript::Entry;
+use semconv_map::{ClosedBy, Policy, Tracker};
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// Format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A page for browsers
+    Html,
+    /// Trace events as JSON, for Perfetto and the tools of Chrome
+    #[value(alias = "perfetto")]
+    Chrome,
+    /// The spans as comma-separated values
+    Csv,
+    /// The spans as an array of objects
+    Json,
+}
+
+/// A session that is being read.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    tracker: Tracker,
+    pub(crate) session: Session,
+    conversation: Conversation,
+    lines: u64,
+}
+
+impl Reading {
+    pub(crate) fn new(mut policy: Policy) -> Self {
+        policy.record_metrics = true;
+        let (session, conversation) = (Session::default(), Conversation::default());
+        Self { tracker: Tracker::new(policy), session, conversation, lines: 0 }
+    }
+
+    /// Handles the next line of the transcript.
+    pub(crate) fn handle_line(&mut self, entry: Option<&Entry<'_>>) {
+        self.lines += 1;
+        let Some(Entry { time, direction, bytes, .. }) = entry else { return };
+        self.session.saw(*time);
+        self.tracker.handle_line(*direction, *time, bytes);
+        self.session.take_all(&mut self.tracker);
+        self.conversation.handle_line(*direction, *time, self.lines, bytes);
+    }
+
+    /// Extends the spans that are open up to the latest message.
+    pub(crate) fn extend(&mut self) {
+        self.session.extend();
+    }
+
+    /// Ends the spans that are open. The transcript does not contain the reason of its end.
+    pub(crate) fn finish(&mut self) {
+        self.tracker.close(self.session.end(), ClosedBy::Observer);
+        self.session.take_all(&mut self.tracker);
+    }
+}
 
 /// Reads the transcript and writes its report.
 ///
@@ -27,13 +97,20 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let (session, counters, bad_lines) = read(transcript, options.reading.policy())?;
-    let page = page::of(&session, counters);
+    let policy = options.reading.policy();
+    let privacy = Privacy::new(&options.reading, &policy);
+    let (reading, bad_lines) = read(transcript, &options.transcript_options, policy)?;
+    let report = match options.format {
+        Format::Html => page_of(&reading, &privacy, None),
+        Format::Chrome => trace_events::of(&reading.session),
+        Format::Csv => rows::of(&reading.session).text(summary::Format::Csv),
+        Format::Json => rows::of(&reading.session).text(summary::Format::Json),
+    };
     if options.output == Path::new("-") {
-        io::stdout().write_all(page.as_bytes())?;
+        io::stdout().write_all(report.as_bytes())?;
     } else {
         match line_file::create(&options.output) {
-            Ok(mut file) => file.write_all(page.as_bytes())?,
+            Ok(mut file) => file.write_all(report.as_bytes())?,
             Err(error) => {
                 eprintln!("acp-traces: {error}");
                 return Ok(ExitCode::from(2));
@@ -43,26 +120,22 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
     Ok(if bad_lines > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Reads a transcript. Returns its session, the counters of data that was not recorded, and the number of invalid lines.
+/// Reads a transcript. Returns its session, and the number of invalid lines.
 ///
 /// # Errors
 /// Returns an error if the transcript cannot be read completely.
 pub(crate) fn read(
     transcript: impl io::BufRead,
-    mut policy: Policy,
-) -> io::Result<(Session, Counters, u64)> {
-    policy.record_metrics = true;
-    let (mut tracker, mut session) = (Tracker::new(policy), Session::default());
-    let bad_lines = each_entry(transcript, |entry| {
-        session.saw(entry.time);
-        tracker.handle_line(entry.direction, entry.time, &entry.bytes);
-        session.take_all(&mut tracker);
+    options: &TranscriptOptions,
+    policy: Policy,
+) -> io::Result<(Reading, u64)> {
+    let mut reading = Reading::new(policy);
+    let bad_lines = each_line(transcript, options, |entry| {
+        reading.handle_line(entry.as_ref());
         Ok(())
     })?;
-    // The transcript does not contain the reason of its end.
-    tracker.close(session.end(), ClosedBy::Observer);
-    session.take_all(&mut tracker);
-    Ok((session, tracker.counters(), bad_lines))
+    reading.finish();
+    Ok((reading, bad_lines))
 }
 
 fn set_up(options: &ReportOptions) -> Result<impl io::BufRead + use<>, Box<dyn Error>> {

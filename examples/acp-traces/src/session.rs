@@ -4,9 +4,9 @@ use crate::PROGRAM;
 use crate::agent;
 use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter, Measuring};
-use crate::line_file::{LineFile, OpenError, is_same};
+use crate::line_file::{OpenError, is_same};
 use crate::observe::{self, SharedWatch};
-use crate::record;
+use crate::record::{self, Recording};
 use acp_host::relay::{NotStarted, Session, SessionEnd, Watching};
 use acp_otlp::Ids;
 use semconv_map::ClosedBy;
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 struct Outputs {
     exporter: Exporter,
     metrics: Option<Measuring>,
-    transcript: Option<LineFile>,
+    transcript: Option<Recording>,
 }
 
 /// Opens the outputs. A failure is reported, and the session continues without that output.
@@ -92,13 +92,12 @@ fn set_up(options: &Options, runtime: &Runtime) -> Outputs {
     });
     let agent = options.command.first().map(OsString::as_os_str).unwrap_or_default();
     let transcript = options.record.as_deref().and_then(|pattern| {
-        let begun = record::begin(pattern, agent);
+        let begun = record::begin(pattern, options.record_size, agent);
         begun.map_err(|error| eprintln!("acp-traces: {error}; nothing is recorded")).ok()
     });
-    if let (Some(pattern), Some(file)) = (&options.record, &transcript)
-        && file.path() != pattern
-    {
-        eprintln!("acp-traces: recording to {}", file.path().display());
+    let path = transcript.as_ref().map(|recording| recording.file().path());
+    if let Some(path) = path.filter(|path| Some(path) != options.record.as_ref()) {
+        eprintln!("acp-traces: recording to {}", path.display());
     }
     Outputs { exporter, metrics, transcript }
 }

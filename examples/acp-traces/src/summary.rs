@@ -2,20 +2,19 @@
 
 mod table;
 
-pub(crate) use table::Format;
+pub(crate) use table::{Format, Table};
 
 use crate::cli::SummaryOptions;
-use crate::replay::open;
 use crate::report::{Kind, Session, Span, read};
+use crate::transcript::open;
 use core::time::Duration;
 use semconv_map::{AttributeValue, keys};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use table::Table;
 
 /// Maximum number of durations of an operation. Further ones are counted only.
 const MAX_DURATIONS: usize = 1 << 20;
@@ -31,7 +30,7 @@ pub(crate) fn list_sessions(options: &SummaryOptions) -> io::Result<ExitCode> {
             table.push(row);
         }
     });
-    table.write(options.format)?;
+    io::stdout().lock().write_all(table.text(options.format).as_bytes())?;
     Ok(status)
 }
 
@@ -60,11 +59,11 @@ pub(crate) fn write_stats(options: &SummaryOptions) -> io::Result<ExitCode> {
         let Operation { count, errors, .. } = operation;
         table.push(vec![json!(agent), json!(name), json!(count), json!(errors), p50, p95, p99]);
     }
-    table.write(options.format)?;
+    io::stdout().lock().write_all(table.text(options.format).as_bytes())?;
     Ok(status)
 }
 
-const SESSION_COLUMNS: [&str; 13] = [
+pub(crate) const SESSION_COLUMNS: [&str; 13] = [
     "file",
     "session",
     "agent",
@@ -118,11 +117,13 @@ fn each(options: &SummaryOptions, mut take: impl FnMut(&Path, &Session)) -> Exit
         });
         for path in transcripts {
             let session = open(&path).map_err(io::Error::other);
-            let session = session.and_then(|transcript| read(transcript, options.reading.policy()));
+            let session = session.and_then(|transcript| {
+                read(transcript, &options.transcript_options, options.reading.policy())
+            });
             match session {
-                Ok((session, _, bad_lines)) => {
+                Ok((reading, bad_lines)) => {
                     failed |= bad_lines > 0;
-                    take(&path, &session);
+                    take(&path, &reading.session);
                 }
                 Err(error) => {
                     eprintln!("acp-traces: {}: {error}", path.display());
@@ -161,7 +162,7 @@ fn agents(session: &Session) -> Vec<(String, String)> {
 }
 
 /// Returns a row for each session with a turn.
-fn sessions(path: &Path, session: &Session) -> Vec<Vec<Value>> {
+pub(crate) fn sessions(path: &Path, session: &Session) -> Vec<Vec<Value>> {
     let mut by_id = BTreeMap::<String, Vec<&Span>>::new();
     for span in &session.spans {
         if let Some(id) = span.text(keys::GEN_AI_CONVERSATION_ID) {

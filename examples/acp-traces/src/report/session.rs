@@ -66,6 +66,23 @@ impl Session {
         self.times.unwrap_or_default().1
     }
 
+    /// Returns the first start and the last end of spans.
+    pub(crate) fn extent(&self, spans: &[usize]) -> Option<(Duration, Duration)> {
+        let spans = || spans.iter().filter_map(|at| self.spans.get(*at));
+        let end = spans().map(|span| span.end).max()?;
+        Some((spans().map(|span| span.start).min()?, end))
+    }
+
+    /// Extends the spans that are open up to the latest message.
+    pub(crate) fn extend(&mut self) {
+        let end = self.end();
+        for at in self.open.values() {
+            if let Some(span) = self.spans.get_mut(*at) {
+                span.end = end;
+            }
+        }
+    }
+
     /// Adds the records of the tracker.
     pub(crate) fn take_all(&mut self, tracker: &mut Tracker) {
         while let Some(record) = tracker.poll() {

@@ -2,7 +2,6 @@
 
 use clap::ValueEnum;
 use serde_json::{Map, Value};
-use std::io::{self, Write};
 
 /// Format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -35,17 +34,13 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Writes the table to standard output.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    pub(crate) fn write(&self, format: Format) -> io::Result<()> {
-        let text = match format {
+    /// Returns the table as text.
+    pub(crate) fn text(&self, format: Format) -> String {
+        match format {
             Format::Table => self.aligned(),
             Format::Csv => self.csv(),
             Format::Json => format!("{:#}\n", self.json()),
-        };
-        io::stdout().lock().write_all(text.as_bytes())
+        }
     }
 
     fn aligned(&self) -> String {

@@ -12,6 +12,8 @@ mod certificate;
 mod collector;
 #[cfg(test)]
 mod conventions;
+#[cfg(test)]
+mod conversation;
 #[cfg(unix)]
 #[cfg(test)]
 mod disks;
@@ -23,6 +25,8 @@ mod endings;
 mod environment;
 #[cfg(test)]
 mod exemplars;
+#[cfg(test)]
+mod formats;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
@@ -52,6 +56,8 @@ mod spans;
 mod summary;
 #[cfg(test)]
 mod tls;
+#[cfg(test)]
+mod view;
 #[cfg(windows)]
 #[cfg(test)]
 mod windows;

@@ -151,6 +151,55 @@ fn placeholders_in_the_name_are_replaced() {
 }
 
 #[test]
+fn session_in_the_name_is_the_first_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let pattern = folder.path().join("of-{session}.jsonl");
+    for _ in 0..2 {
+        let mut editor = Editor::start(recorded_by(&pattern, &["demo"]));
+        editor.prompt("tour");
+        editor.proxy.finish();
+    }
+    for (name, texts) in texts_in(folder.path()) {
+        let ids = texts.iter().filter_map(|text| {
+            let message: serde_json::Value = serde_json::from_str(text).unwrap();
+            Some(message["result"]["sessionId"].as_str()?.to_owned())
+        });
+        let ids: Vec<_> = ids.collect();
+        assert!(name.starts_with(&format!("of-{}", ids[0])), "{name} of {ids:?}");
+        assert!(texts[0].contains("initialize"), "{name}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn recording_is_continued_in_another_file_at_its_size() {
+    let (folder, path) = place();
+    let options = ["--otlp-endpoint", NO_COLLECTOR, "--record-size", "1K", "--record"];
+    let options = [&options[..], &[path.to_str().unwrap()]].concat();
+    let mut proxy = Proxy::with_options(&options, &["echo"]);
+    let lines: Vec<_> = (0..20).map(|number| format!("{number:0100}")).collect();
+    for line in &lines {
+        proxy.write(format!("{line}\n").as_bytes());
+        // The echo, so that the order of the messages is known.
+        proxy.read_line();
+    }
+    proxy.finish();
+    let mut files = texts_in(folder.path());
+    for (name, _) in &files {
+        assert!(fs::metadata(folder.path().join(name)).unwrap().len() <= 1024, "{name}");
+    }
+    let number = |name: &str| {
+        let end = name.strip_prefix("session").unwrap().strip_suffix(".jsonl").unwrap();
+        end.strip_prefix('-').map_or(1, |number| number.parse::<u32>().unwrap())
+    };
+    files.sort_by_key(|(name, _)| number(name));
+    assert!(files.len() > 4, "{files:?}");
+    let texts: Vec<_> = files.into_iter().flat_map(|(_, texts)| texts).collect();
+    let twice: Vec<_> = lines.iter().flat_map(|line| [line.clone(), line.clone()]).collect();
+    assert_eq!(texts, twice);
+}
+
+#[test]
 fn uncreatable_recording_is_reported_and_the_session_continues() {
     let (folder, path) = place();
     fs::write(&path, "a file").unwrap();

@@ -206,6 +206,14 @@ fn conductor_trace_is_replayed_from_the_view_of_its_client() {
     assert_eq!(tool["startTimeUnixNano"], "1250000000");
     let times = ["startTimeUnixNano", "endTimeUnixNano"].map(|time| turn[time].as_str().unwrap());
     assert_eq!(times, ["500000000", "2500000000"]);
+    // The connection behind the proxy, by its names.
+    let spans = folder.path().join("behind");
+    let options = ["--components", "Proxy(0),Agent", "--file", spans.to_str().unwrap()];
+    assert_eq!(stderr_of(&replay(&transcript, &options)), "");
+    let behind = lines(&spans);
+    let turn = behind.iter().map(span).find(|span| span["name"] == "invoke_agent").unwrap();
+    let times = ["startTimeUnixNano", "endTimeUnixNano"].map(|time| turn[time].as_str().unwrap());
+    assert_eq!(times, ["600000000", "2000000000"]);
 }
 
 #[test]
@@ -269,5 +277,7 @@ fn unknown_format_is_one_error() {
     assert_eq!(output.status.code(), Some(1));
     let told = stderr_of(&output);
     assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.contains("expected a transcript"), "{told}");
+    let expected = "acp-traces: line 1: expected a transcript of acp-traces, ";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(told.contains(", got `a line of a log` ("), "{told}");
 }

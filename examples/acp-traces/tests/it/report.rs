@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-fn report(transcript: &Path, options: &[&str]) -> String {
+pub(crate) fn report(transcript: &Path, options: &[&str]) -> String {
     let page = transcript.with_extension("html");
     let mut command = acp_traces(&["report"]);
     let output = command.arg(transcript).arg("-o").arg(&page).args(options).output().unwrap();
@@ -15,7 +15,7 @@ fn report(transcript: &Path, options: &[&str]) -> String {
 }
 
 /// Writes a transcript with one message per second.
-fn write(path: &Path, messages: &[(&str, Value)]) {
+pub(crate) fn write(path: &Path, messages: &[(&str, Value)]) {
     let entry = |(at, (direction, message)): (usize, &(&str, Value))| {
         let text = message.to_string();
         let time = 1_700_000_000 + at;
@@ -24,9 +24,30 @@ fn write(path: &Path, messages: &[(&str, Value)]) {
     fs::write(path, messages.iter().enumerate().map(entry).collect::<String>()).unwrap();
 }
 
-fn update(update: &Value) -> Value {
-    let params = json!({ "sessionId": "s", "update": update });
+pub(crate) fn update(update: &Value) -> Value {
+    update_of("s", update)
+}
+
+pub(crate) fn update_of(session: &str, update: &Value) -> Value {
+    let params = json!({ "sessionId": session, "update": update });
     json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
+}
+
+pub(crate) fn request(id: u32, method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+pub(crate) fn answer(id: u32, result: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+pub(crate) fn prompt(id: u32, session: &str, text: &str) -> Value {
+    let prompt = json!([{ "type": "text", "text": text }]);
+    request(id, "session/prompt", &json!({ "sessionId": session, "prompt": prompt }))
+}
+
+pub(crate) fn chunk(kind: &str, text: &str) -> Value {
+    json!({ "sessionUpdate": kind, "content": { "type": "text", "text": text } })
 }
 
 #[test]
@@ -47,10 +68,12 @@ fn recorded_session_becomes_a_report() {
     ] {
         assert!(page.contains(part), "{part} in {page}");
     }
-    // The page is self-contained.
-    for part in ["<script", "<link", "src=", "href=", "url(", "@import", "http"] {
+    // The page is self-contained. Its links are to its own parts.
+    for part in ["<link", "src=", "url(", "@import", "http:", "https:"] {
         assert!(!page.contains(part), "{part} in {page}");
     }
+    let mut links = page.split("href=").skip(1);
+    assert!(links.all(|link| link.starts_with("\"#turn-")), "{page}");
 }
 
 #[test]
@@ -87,7 +110,7 @@ fn content_is_escaped_in_the_report_and_off_by_default() {
     let page = report(&transcript, &["--record-content"]);
     assert!(page.contains("a canary"), "{page}");
     assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;"), "{page}");
-    assert!(!page.contains("<script") && !page.contains("<i>"), "{page}");
+    assert!(!page.contains("<script>alert") && !page.contains("<i>"), "{page}");
     let page = report(&transcript, &["--record-content", "--redact", "can[a-z]+"]);
     assert!(page.contains("a [redacted]") && !page.contains("canary"), "{page}");
 }

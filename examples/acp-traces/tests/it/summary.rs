@@ -74,6 +74,6 @@ fn unreadable_transcripts_are_reported_and_skipped() {
     let (text, status, told) = run("sessions", "json", folder.path());
     assert_eq!(serde_json::from_str::<Vec<Value>>(&text).unwrap().len(), 1);
     assert_eq!(status, Some(1));
-    assert!(told.contains("b.jsonl: expected a transcript"), "{told}");
+    assert!(told.contains("b.jsonl: line 1: expected a transcript"), "{told}");
     assert_eq!(run("sessions", "json", &folder.path().join("none")).1, Some(1));
 }
