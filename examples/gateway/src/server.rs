@@ -17,12 +17,11 @@ use std::sync::Arc;
 use tower::ServiceExt;
 
 mod about;
-mod body;
 mod inputs;
 mod refusal;
 mod runs;
 
-pub(crate) use body::{MAX_BODY, read_body, read_json};
+pub(crate) use http_access::{MAX_BODY, read_body, read_json};
 pub(crate) use refusal::{Part, Refusal};
 
 /// The routes for authenticated callers.
