@@ -16,6 +16,7 @@ macro_rules! files {
 
 files![
     "access.js",
+    "agent-picker.js",
     "announcer.js",
     "cards.css",
     "chat.js",
@@ -29,6 +30,8 @@ files![
     "ids.js",
     "index.html",
     "json-patch.js",
+    "login.css",
+    "login.js",
     "main.js",
     "page-calls.js",
     "questions.js",
@@ -48,6 +51,8 @@ files![
     "turn-list.js",
     "view-diff.js",
     "view-form.js",
+    "view-login-terminal.js",
+    "view-login.js",
     "view-media.js",
     "view-notice.js",
     "view-permission.js",
