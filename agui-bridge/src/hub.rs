@@ -367,6 +367,13 @@ impl Hub {
         Some(key)
     }
 
+    /// Withdraws a call of the program with `$/cancel_request`, once. The end of the call still follows.
+    pub fn withdraw(&mut self, call: CallKey) {
+        if let Some(connection) = &mut self.connection {
+            connection.withdraw(call);
+        }
+    }
+
     /// Returns the agent's response to `initialize`, once received.
     pub fn initialized(&self) -> Option<&Initialized> {
         self.connection.as_ref()?.initialized()

@@ -260,7 +260,7 @@ pub use limits::Limits;
 pub use options::{Options, Times, Unanswered};
 pub use permission::{PermissionAnswer, PermissionMode, Policy};
 pub use questions::{Answer, Response};
-pub use reason::excerpt;
+pub use reason::{excerpt, reason};
 pub use sign_in::SignIn;
 pub use translator::{Begun, RunOpen, Translator};
 pub use turn_end::Failure;

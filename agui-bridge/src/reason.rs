@@ -25,7 +25,8 @@ const KEYS: [&str; 8] = ["sk-", "xai-", "ghp_", "gho_", "github_pat_", "glpat-",
 /// Replaces a credential.
 const HIDDEN: &str = "(hidden)";
 
-/// Returns the message of an error, followed by the text of its `data` unless one has the other.
+/// Returns the message of an error, followed by the text of its `data` unless one has the other: at most 1 KiB, without
+/// credentials.
 ///
 /// | `data` | text |
 /// |---|---|
@@ -33,7 +34,17 @@ const HIDDEN: &str = "(hidden)";
 /// | an object | the text of its first member of `details`, `detail`, `message`, `error`, `reason`, `description`, `_errors` |
 /// | an array | the text of its first element |
 /// | any other | none |
-pub(crate) fn reason(error: &ErrorObject) -> String {
+///
+/// ```
+/// use jsonrpc_core::wire::Raw;
+/// use jsonrpc_core::{ErrorCode, ErrorObject};
+///
+/// let mut error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "Internal error");
+/// error.data = Some(Raw::from_text(r#"{"details":"the key sk-abc123 is expired"}"#)?);
+/// assert_eq!(agui_bridge::reason(&error), "Internal error: the key (hidden) is expired");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn reason(error: &ErrorObject) -> String {
     let message = error.message.trim();
     let data = error.data.as_ref().and_then(|data| text_of(data, MAX_DEPTH));
     let data = data.as_deref().map(str::trim).filter(|data| !data.is_empty());

@@ -11,6 +11,12 @@ impl Hub {
         self.needs_login
     }
 
+    /// Handles a login outside of [`connect_with_login`](Self::connect_with_login), by a [call](Self::call) of the program or by
+    /// other means: the agent counts as logged in until it refuses a session again.
+    pub fn handle_logged_in(&mut self) {
+        self.needs_login = false;
+    }
+
     /// Sends the planned login, or lets the conversations begin.
     pub(super) fn log_in(&mut self, now: Duration) {
         if let Login::Planned(call) = core::mem::replace(&mut self.login, Login::Done)

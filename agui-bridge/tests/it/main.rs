@@ -33,6 +33,8 @@ mod hub;
 #[cfg(test)]
 mod hub_differences;
 #[cfg(test)]
+mod hub_login;
+#[cfg(test)]
 mod hub_player;
 #[cfg(test)]
 mod hub_properties;

@@ -3,6 +3,7 @@
 //! | module | is about | feature |
 //! |---|---|---|
 //! | [`process`] | processes that end with this program | |
+//! | `pty` | commands in a terminal of their own, on Unix | `pty` |
 //! | [`relay`] | an agent behind its editor, and an observer of what passes | |
 //! | [`transport`] | bytes to and from an agent: stdio, WebSocket, Streamable HTTP | `transport`; `remote` for the network |
 //! | [`files`] | files below a root | `workspace` |
@@ -15,6 +16,8 @@ pub mod files;
 #[cfg(feature = "workspace")]
 pub mod host;
 pub mod process;
+#[cfg(all(unix, feature = "pty"))]
+pub mod pty;
 pub mod relay;
 mod system;
 #[cfg(feature = "workspace")]

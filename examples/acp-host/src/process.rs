@@ -3,13 +3,13 @@
 //! Each leads a process group of its own, or a job on Windows, so that its children end with it. On Linux it runs
 //! below a [`Guard`], which ends the group when this program is killed.
 pub use crate::system::termination;
-#[cfg(any(feature = "transport", feature = "workspace"))]
+#[cfg(any(feature = "pty", feature = "transport", feature = "workspace"))]
 pub(crate) use child::Process;
 pub use guard::Guard;
 use std::io;
 use std::path::PathBuf;
 
-#[cfg(any(feature = "transport", feature = "workspace"))]
+#[cfg(any(feature = "pty", feature = "transport", feature = "workspace"))]
 mod child;
 mod guard;
 pub(crate) mod launch;

@@ -1,6 +1,7 @@
 //! The agents that are known, from the data of this package and from a document of the official registry.
-use crate::{Agent, registry};
+use crate::{Agent, Programs, registry};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -116,10 +117,26 @@ impl Catalog {
         &self.agents
     }
 
+    /// Returns the ids of the installed agents. Of agents with the same command, the first one counts.
+    pub fn installed(&self, programs: &Programs) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        let installed = self.agents.iter().filter(|agent| agent.is_installed(programs));
+        installed.filter(|agent| seen.insert(&agent.command)).map(|agent| &*agent.id).collect()
+    }
+
     /// Returns the agent with this id, or with this alias.
     pub fn agent(&self, name: &str) -> Option<&Agent> {
         let with_id = self.agents.iter().find(|agent| agent.id == name);
         with_id.or_else(|| self.agents.iter().find(|agent| agent.has_name(name)))
+    }
+
+    /// Returns the agent that a command line runs: by its name, or by its program and arguments.
+    pub fn of_command(&self, line: &str) -> Option<&Agent> {
+        let words = shlex::split(line)?;
+        let named = self.agent(words.first()?).filter(|_| words.len() == 1);
+        let is_run =
+            |agent: &&Agent| !agent.command.is_empty() && words.starts_with(&agent.command);
+        named.or_else(|| self.agents.iter().filter(is_run).max_by_key(|agent| agent.command.len()))
     }
 
     /// Returns the ids of the agents with the most similar names, the best first.

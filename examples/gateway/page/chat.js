@@ -39,6 +39,7 @@ const SHOWN = new Set([
  * @property {import("./view-timeline.js").TimelineView} timeline
  * @property {(title: string | null) => void} setTitle
  * @property {(mode: string | null) => void} setMode
+ * @property {(why: string, done: () => void) => HTMLElement} login Creates the card to sign in to the agent.
  * @property {() => void} ended Called when a run has ended.
  * @property {(line: string) => void} setDebugLine
  */
@@ -52,6 +53,9 @@ const MAX_ROUNDS = 25;
 
 /** Error codes of runs that did not accept their answers. */
 const UNANSWERED = /^(RESUME_|EDIT_UNSUPPORTED$|INTERRUPTS_OPEN$)/;
+
+/** Error code of runs that did not begin because the agent requires a login. */
+const LOGIN = "ACP_AUTH_REQUIRED";
 
 /** One thread of the gateway. */
 export class Chat {
@@ -311,8 +315,9 @@ export class Chat {
   #end(active, end, message) {
     this.#run = null;
     const isRefused = end.kind === "refused" || end.kind === "unreachable";
-    // A message that the gateway rejected must not be sent again with the next one.
-    if (message !== null && isRefused) this.#thread.remove(message);
+    const needsLogin = end.kind === "failed" && end.code === LOGIN;
+    // A message that the agent has not received must not be sent again with the next one.
+    if (message !== null && (isRefused || needsLogin)) this.#thread.remove(message);
     const isUnanswered = isRefused || (end.kind === "failed" && UNANSWERED.test(end.code ?? ""));
     this.#interrupts = end.kind === "interrupted" ? end.interrupts : isUnanswered ? active.asked : [];
     const text = message?.content;
@@ -323,11 +328,16 @@ export class Chat {
     if (pending.length > 0) {
       this.#transcript.suspendTurn([]);
       this.#callTools(pending);
+    } else if (needsLogin) {
+      // The message continues with the steps outside of a page.
+      const [why = ""] = end.message.split(" Sign in: ");
+      const login = this.#parts.login(why, () => (typeof text === "string" ? retry() : this.composer?.focus()));
+      this.#transcript.endTurn(end, null, login);
     } else if (end.kind !== "interrupted") this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
     if (this.#interrupts.length > 0) this.#transcript.suspendTurn(this.#interrupts.map(fromInterrupt));
     this.#keep();
     this.#parts.announcer.flush();
-    if (pending.length === 0) this.#parts.announcer.say(END_WORDS[end.kind]);
+    if (pending.length === 0 && !needsLogin) this.#parts.announcer.say(END_WORDS[end.kind]);
     this.composer?.setState(this.restingState);
     this.#showDebugLine();
     this.#parts.ended();

@@ -1,13 +1,16 @@
 /** Connects the parts of the page. */
 
 import { Access } from "./access.js";
+import { AgentPicker } from "./agent-picker.js";
 import { Announcer } from "./announcer.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
+import { listAgents } from "./login.js";
 import { Markdown } from "./markdown.js";
 import { Scroller } from "./scroller.js";
 import { forget, held } from "./store.js";
 import { sessionSettings } from "./run.js";
+import { LoginView } from "./view-login.js";
 import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
 import { TimelineView } from "./view-timeline.js";
@@ -41,10 +44,14 @@ function setMode(mode) {
   byId("mode").textContent = mode === null ? "" : `mode: ${mode}`;
 }
 
-const picker = /** @type {HTMLSelectElement} */ (byId("agent"));
+const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
+  agentName = agent;
+  welcome(agentName);
+  newChat();
+});
 
 /** The selected agent, if there is a choice. */
-const pickedAgent = () => (picker.hidden ? null : picker.value);
+const pickedAgent = () => picker.picked;
 
 /** Shows the welcome of an agent. */
 function welcome(/** @type {string} */ agent) {
@@ -76,6 +83,7 @@ function openChat(before) {
       if (agentName === "") void offerAgents(pickedAgent(), access.sendQuietly);
       else void showSettings();
     },
+    login: (/** @type {string} */ why, /** @type {() => void} */ done) => loginView(why, done).element,
     setDebugLine: (/** @type {string} */ line) => (byId("debug").textContent = line),
   };
   return new Chat(parts, before?.agent ?? pickedAgent(), before);
@@ -83,6 +91,31 @@ function openChat(before) {
 
 /** The name of the conversation's agent, once it is known. */
 let agentName = "";
+
+/**
+ * @param {string} why The reason of the agent.
+ * @param {() => void} done Called after a login.
+ * @returns {LoginView}
+ */
+function loginView(why, done) {
+  return new LoginView(agentName, why, {
+    send: access.send,
+    say: (sentence) => announcer.say(sentence),
+    mayTakeFocus: () => composer.isIdle(),
+    done: () => {
+      void offerAgents(agentName, access.sendQuietly);
+      done();
+    },
+  });
+}
+
+/** Offers a login if the agent of a new conversation needs one. */
+function offerLogin() {
+  const isNeeded = picker.needsLogin(agentName) && !chat.hasBegun;
+  byId("login").hidden = !isNeeded;
+  const view = isNeeded ? loginView("", () => composer.focus()).element : null;
+  byId("login").replaceChildren(...(view === null ? [] : [view]));
+}
 
 const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.threadId, change, access.send));
 
@@ -100,28 +133,28 @@ async function showSettings() {
  * @param {import("./access.js").Send} send
  */
 async function offerAgents(current, send) {
-  const response = await send("/api/ai/agents");
-  if (!response.ok) return;
-  const { agents } = await response.json();
-  agentName = current ?? agents[0].name;
+  const list = await listAgents(send);
+  const [first] = list?.agents ?? [];
+  if (list === null || first === undefined) return;
+  agentName = current ?? first.name;
   welcome(agentName);
   void showSettings();
-  if (agents.length < 2) return;
-  picker.replaceChildren(...agents.map((/** @type {{name: string}} */ { name }) => new Option(name)));
-  picker.value = current ?? agents[0].name;
-  picker.hidden = false;
+  picker.show(list.agents, list.missing, agentName);
 }
 
 const sessions = new SessionsView(/** @type {HTMLDetailsElement} */ (byId("sessions")), access, (id) => chat.leaveSession(id));
 
 const before = held();
 let chat = openChat(before);
-void offerAgents(before?.agent ?? null, access.send).then(() => sessions.refresh());
+void offerAgents(before?.agent ?? null, access.send).then(() => {
+  offerLogin();
+  return sessions.refresh();
+});
 
 const composer = new Composer(document, {
   send(text) {
     const sent = chat.send(text);
-    if (sent) byId("welcome").hidden = true;
+    if (sent) for (const part of ["welcome", "login"]) byId(part).hidden = true;
     return sent;
   },
   stop: () => void chat.stop(),
@@ -139,14 +172,10 @@ function newChat() {
   chat.composer = composer;
   announcer.say("New conversation.");
   composer.focus();
+  offerLogin();
 }
 
 byId("new-chat").addEventListener("click", newChat);
-picker.addEventListener("change", () => {
-  agentName = picker.value;
-  welcome(agentName);
-  newChat();
-});
 
 for (const example of document.querySelectorAll("[data-prompt]")) {
   example.addEventListener("click", () => {

@@ -86,14 +86,15 @@ export class Transcript {
   /**
    * @param {import("./run.js").RunEnd} end
    * @param {(() => void) | null} retry
+   * @param {HTMLElement | null} [next] The next step of the user, instead of the failure.
    */
-  endTurn(end, retry) {
+  endTurn(end, retry, next = null) {
     this.flush();
     for (const view of this.#texts.values()) view.end();
     this.#texts.clear();
     for (const tool of this.#tools.values()) tool.endRun();
     for (const id of [...this.#questions.keys()]) this.resolve(id, { cancelled: true });
-    this.#turn?.end(end, retry);
+    this.#turn?.end(end, retry, next);
     this.#parts.scroller.follow();
   }
 

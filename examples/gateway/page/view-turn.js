@@ -86,14 +86,16 @@ export class TurnView {
   /**
    * @param {import("./run.js").RunEnd} end
    * @param {(() => void) | null} retry
+   * @param {HTMLElement | null} next The next step of the user, instead of the failure.
    */
-  end(end, retry) {
+  end(end, retry, next) {
     const failed = failure(end);
-    if (failed !== null) {
+    if (next !== null) this.add(next);
+    else if (failed !== null) {
       this.#retry = retry === null ? null : button("Try again", "secondary", retry);
       this.add(failureView(failed, this.#retry));
     }
-    this.add(endLine(end, performance.now() - this.#since));
+    if (next === null) this.add(endLine(end, performance.now() - this.#since));
     this.close();
   }
 }

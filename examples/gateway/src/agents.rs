@@ -4,6 +4,8 @@ use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, Set
 use crate::thread::ThreadKey;
 use acp_types::client;
 use acp_types::v1::initialization::Implementation;
+use agent_catalog::{Catalog, Programs};
+use agent_login::{LoginAgent, Logins};
 use agent_tools::{PageServer, PageServers, Toolbox};
 use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Remembered};
 use agui_bridge::hub::HubOptions;
@@ -12,15 +14,12 @@ use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
 use http_access::Principal;
-use hub_server::{AgentConnection, AgentSetup, Health, ThreadState, Unavailable};
+use hub_server::{AgentConnection, AgentSetup, ThreadState, Unavailable};
 use run_telemetry::Telemetry;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
-use tokio::time::timeout;
-
-/// Timeout of a probe.
-const PROBE_TIME: Duration = Duration::from_secs(2);
 
 /// Maximum duration of a turn, including the time in which the agent waits for a user. The conversation limits the time
 /// in which the agent works.
@@ -40,7 +39,6 @@ pub(crate) struct AcpAgents {
     conversation: ConversationOptions,
     binding: PageToolsBinding,
     own_tools: Option<bool>,
-    health: Mutex<Health>,
 }
 
 impl Agents {
@@ -81,21 +79,25 @@ impl Agents {
         Ok(hub_server::capabilities(name, &info.response.value, asks))
     }
 
-    /// Returns whether the agent can be reached. A model is not probed.
-    pub(crate) async fn is_ready(&self) -> bool {
+    /// Returns the connection to an ACP agent.
+    pub(crate) fn connection(&self) -> Option<&Arc<AgentConnection>> {
         match self {
-            Self::Model(_) => true,
-            Self::Acp(acp) => {
-                let probed = timeout(PROBE_TIME, acp.connection.initialized()).await;
-                let is_reached = matches!(probed, Ok(Ok(_)));
-                acp.health.lock().unwrap_or_else(PoisonError::into_inner).observe(is_reached)
-            }
+            Self::Model(_) => None,
+            Self::Acp(acp) => Some(&acp.connection),
+        }
+    }
+
+    /// Returns whether the agent can be reached. Models and agents that are only offered are not probed.
+    pub(crate) async fn is_ready(&self) -> Option<bool> {
+        match self.connection() {
+            None => Some(true),
+            Some(connection) => connection.is_ready().await,
         }
     }
 
     pub(crate) async fn shut_down(&self) {
-        if let Self::Acp(acp) = self {
-            acp.connection.shut_down().await;
+        if let Some(connection) = self.connection() {
+            connection.shut_down().await;
         }
     }
 }
@@ -135,11 +137,12 @@ impl AcpAgents {
         options.agent_is_local = is_local;
         // Over HTTP the response to `session/load` may precede earlier updates.
         options.can_load = !address.is_http();
+        let has_login = is_local && cfg!(unix) && settings.has_login();
         let elicits = conversation.translator.elicitation != ElicitationMode::Decline;
         let mut info = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
         info.title = Some("Spanwire gateway".to_owned());
         let mut client =
-            client::Options::v1(hub_server::initialize(info, elicits, access.as_ref()));
+            client::Options::v1(hub_server::initialize(info, elicits, access.as_ref(), has_login));
         (client.call_timeout, client.turn_timeout) = (times.answer.0, TURN_TIME);
         let setup = AgentSetup {
             address,
@@ -147,11 +150,12 @@ impl AcpAgents {
             authenticate: agent.authenticate.clone(),
             access,
             exit_grace: times.exit_grace.0,
+            is_optional: settings.offered.contains_key(name),
             telemetry: telemetry.clone(),
         };
         let connection = Arc::new(AgentConnection::new(setup, options, removed));
         let (binding, own_tools) = (agent.page_tools, agent.gateway_tools);
-        Ok(Self { connection, conversation, binding, own_tools, health: Mutex::default() })
+        Ok(Self { connection, conversation, binding, own_tools })
     }
 
     /// Opens the conversation of a thread. Returns `false` if it is open.
@@ -217,6 +221,23 @@ impl AcpAgents {
             }
         }
     }
+}
+
+/// Returns the logins of agents, the default one first.
+pub(crate) fn logins(
+    settings: &Settings,
+    agents: &BTreeMap<String, Agents>,
+) -> Result<Logins, SettingsError> {
+    let catalog = Catalog::load(settings.agents_file.as_deref())?;
+    let mut all: Vec<_> = settings.all_agents().collect();
+    all.sort_by_key(|(name, _)| settings.default_agent.as_ref() != Some(name));
+    let all = all.into_iter().map(|(name, agent)| {
+        let connection = agents.get(name).and_then(Agents::connection).cloned();
+        LoginAgent::new(name, agent.command.as_deref(), connection, &catalog)
+    });
+    let logins = Logins::new(all.collect(), settings.has_login());
+    let programs = Programs::of_environment();
+    Ok(if settings.is_demo { logins.with_missing(&catalog, &programs) } else { logins })
 }
 
 /// Returns the handling of permission requests and elicitations.

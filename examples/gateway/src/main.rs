@@ -110,13 +110,13 @@ async fn serve(args: Args) -> Result<(), Error> {
         settings.telemetry.telemetry(&Handle::current()).map_err(SettingsError::Telemetry)?;
     let (removed, removals) = mpsc::unbounded_channel();
     let agents = settings
-        .agents
-        .iter()
+        .all_agents()
         .map(|(name, agent)| {
             let agent = Agents::new(&settings, name, agent, &toolbox, &telemetry, &removed)?;
             Ok((name.clone(), agent))
         })
         .collect::<Result<_, SettingsError>>()?;
+    let logins = Arc::new(agents::logins(&settings, &agents)?);
     let address = settings.listen;
     let listener = tokio::net::TcpListener::bind(address)
         .await
@@ -154,7 +154,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     });
 
     let ending = CancellationToken::new();
-    let router = server::router(threads.clone(), Arc::new(access));
+    let router = server::router(threads.clone(), logins, Arc::new(access));
     let limits = settings.limits.of_connections(&settings.times);
     let server = tokio::spawn(http_access::serve(listener, router, limits, ending.clone()));
     terminated.await;

@@ -20,6 +20,7 @@ macro_rules! files {
 
 files![
     "access.js",
+    "agent-picker.js",
     "announcer.js",
     "cards.css",
     "chat.js",
@@ -33,6 +34,8 @@ files![
     "ids.js",
     "index.html",
     "json-patch.js",
+    "login.css",
+    "login.js",
     "main.js",
     "markdown.css",
     "markdown.js",
@@ -52,6 +55,8 @@ files![
     "turn-list.js",
     "view-diff.js",
     "view-form.js",
+    "view-login-terminal.js",
+    "view-login.js",
     "view-markup.js",
     "view-media.js",
     "view-notice.js",

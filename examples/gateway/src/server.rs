@@ -4,13 +4,14 @@ use crate::replicas::to_its_owner;
 use crate::session;
 use crate::socket;
 use crate::threads::Threads;
+use agent_login::Logins;
 use agent_tools::page_server;
-use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, delete, get, post};
+use axum::{Extension, Router};
 use http_access::{Access, authenticate, check_site, sign_in};
 use run_telemetry::traced;
 use std::sync::Arc;
@@ -18,12 +19,11 @@ use tower::ServiceExt;
 use tower::limit::ConcurrencyLimitLayer;
 
 mod about;
-mod body;
 mod inputs;
 mod refusal;
 mod runs;
 
-pub(crate) use body::{MAX_BODY, read_body, read_json};
+pub(crate) use http_access::{MAX_BODY, read_body, read_json};
 pub(crate) use refusal::{Part, Refusal};
 
 /// Maximum number of requests for rendered text that are processed at the same time. Others wait.
@@ -36,7 +36,6 @@ fn api() -> Router<Arc<Threads>> {
         .route("/api/tools/sessions", get(about::tool_sessions))
         .route("/api/tools/sessions/{session}", delete(about::abort_session))
         .route("/api/ai/ws", get(socket::open))
-        .route("/api/ai/agents", get(about::agents))
         .route("/api/ai/agents/{agent}/capabilities", get(about::capabilities))
         .route("/api/ai/agents/{agent}/chat", post(runs::chat_with))
         .route("/api/ai/chat", post(runs::chat))
@@ -52,8 +51,9 @@ fn api() -> Router<Arc<Threads>> {
 }
 
 /// The routes.
-pub(crate) fn router(threads: Arc<Threads>, access: Arc<Access>) -> Router {
+pub(crate) fn router(threads: Arc<Threads>, logins: Arc<Logins>, access: Arc<Access>) -> Router {
     let api = api()
+        .merge(agent_login::router(logins.clone()))
         .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
         .route_layer(from_fn_with_state(access.clone(), authenticate))
         .route_layer(from_fn_with_state(threads.telemetry().clone(), traced));
@@ -67,7 +67,7 @@ pub(crate) fn router(threads: Arc<Threads>, access: Arc<Access>) -> Router {
         .route("/", get(page::index).layer(from_fn_with_state(access.clone(), sign_in)))
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
-        .route("/readyz", get(about::ready))
+        .route("/readyz", get(about::ready).layer(Extension(logins)))
         .merge(mcp)
         .merge(api)
         .merge(markdown)

@@ -20,7 +20,7 @@ pub(crate) async fn get(
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Json<SessionSettings>, Refusal> {
     let Path((agent, thread)) = path?;
-    if !threads.agents().any(|name| name == agent) {
+    if !threads.has_agent(&agent) {
         return Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent)));
     }
     let settings = threads.settings(&principal, &agent, &thread);

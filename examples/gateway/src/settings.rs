@@ -1,5 +1,5 @@
 //! Settings: from a file, the environment and the command line. Later sources override earlier ones.
-use agent_catalog::{CatalogError, LaunchError};
+use agent_catalog::{Catalog, CatalogError, LaunchError, Programs};
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
 use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
@@ -43,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) permission: Permission,
     /// How a run in a thread with an active run is handled.
     pub(crate) when_busy: WhenBusy,
+    /// Whether users may log in to agents; by default if there is one user and one gateway.
+    pub(crate) login: Option<bool>,
     pub(crate) times: Times,
     pub(crate) limits: Limits,
     pub(crate) site: SiteSettings,
@@ -51,6 +53,12 @@ pub(crate) struct Settings {
     pub(crate) telemetry: TelemetrySettings,
     /// The agents, by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
+    /// Whether there are no agents in the settings.
+    #[serde(skip)]
+    pub(crate) is_demo: bool,
+    /// Installed agents, offered beside those for a demonstration.
+    #[serde(skip)]
+    pub(crate) offered: BTreeMap<String, AgentSettings>,
 }
 
 impl Default for Settings {
@@ -62,6 +70,7 @@ impl Default for Settings {
             cwd: None,
             permission: Permission::Ask,
             when_busy: WhenBusy::Reject,
+            login: None,
             times: Times::default(),
             limits: Limits::default(),
             site: SiteSettings::default(),
@@ -69,6 +78,8 @@ impl Default for Settings {
             replicas: ReplicaSettings::default(),
             telemetry: TelemetrySettings::default(),
             agents: BTreeMap::new(),
+            is_demo: false,
+            offered: BTreeMap::new(),
         }
     }
 }
@@ -191,7 +202,19 @@ impl Settings {
         }
     }
 
-    /// Returns the default agent. Without agents two scripted ones are added: an ACP agent and a model.
+    /// Returns the agents, also those that are only offered.
+    pub(crate) fn all_agents(&self) -> impl Iterator<Item = (&String, &AgentSettings)> {
+        self.agents.iter().chain(&self.offered)
+    }
+
+    /// Returns whether users may log in to agents, which several users and gateways share.
+    pub(crate) fn has_login(&self) -> bool {
+        let is_alone = !self.auth.has_several_users() && self.replicas.store.is_none();
+        self.login.unwrap_or(is_alone)
+    }
+
+    /// Returns the default agent. Without agents two scripted ones are added: an ACP agent and a model. If only this machine
+    /// and its user have access, installed agents are offered as well.
     pub(crate) fn agent_mut(&mut self) -> Result<(&str, &mut AgentSettings), SettingsError> {
         if self.agents.is_empty() {
             let model = Some(ModelSettings::default());
@@ -199,6 +222,15 @@ impl Settings {
             self.agents.insert("hybrid".to_owned(), hybrid);
             self.agents.insert("demo".to_owned(), AgentSettings::default());
             self.default_agent.get_or_insert_with(|| "demo".to_owned());
+            self.is_demo = true;
+            if self.auth.required && self.listen.ip().is_loopback() {
+                let catalog = Catalog::load(self.agents_file.as_deref())?;
+                for id in catalog.installed(&Programs::of_environment()) {
+                    let command = Some(id.to_owned());
+                    let agent = AgentSettings { command, ..AgentSettings::default() };
+                    self.offered.insert(id.to_owned(), agent);
+                }
+            }
         }
         let only = (self.agents.len() == 1).then(|| self.agents.keys().next().cloned()).flatten();
         let name = self.default_agent.clone().or(only);

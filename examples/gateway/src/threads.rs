@@ -123,10 +123,8 @@ impl Threads {
         }
     }
 
-    /// Returns the names of the agents, the default first.
-    pub(crate) fn agents(&self) -> impl Iterator<Item = &str> {
-        let others = self.agents.keys().filter(|name| **name != self.default_agent);
-        std::iter::once(&self.default_agent).chain(others).map(String::as_str)
+    pub(crate) fn has_agent(&self, name: &str) -> bool {
+        self.agents.contains_key(name)
     }
 
     /// Returns the servers of page tools.
@@ -160,13 +158,8 @@ impl Threads {
     pub(crate) async fn readiness(&self) -> BTreeMap<&str, bool> {
         let tried =
             self.agents.iter().map(async |(name, agents)| (&**name, agents.is_ready().await));
-        join_all(tried).await.into_iter().collect()
-    }
-
-    /// The agents that have refused a session because of a missing login.
-    pub(crate) fn needing_login(&self) -> Vec<&str> {
-        let needs = |it: &Agents| matches!(it, Agents::Acp(acp) if acp.connection.needs_login());
-        self.agents.iter().filter(|(_, it)| needs(it)).map(|(name, _)| &**name).collect()
+        let tried = join_all(tried).await;
+        tried.into_iter().filter_map(|(name, is_ready)| Some((name, is_ready?))).collect()
     }
 
     pub(crate) fn telemetry(&self) -> &Telemetry {
@@ -184,7 +177,7 @@ impl Threads {
         caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
         let agent = agent.unwrap_or(&self.default_agent);
-        if !self.agents.contains_key(agent) {
+        if !self.has_agent(agent) {
             return Err(StartError::UnknownAgent(agent.to_owned()));
         }
         for (name, id) in [("threadId", input.thread_id.as_str()), ("runId", input.run_id.as_str())]

@@ -31,6 +31,7 @@
 //! ```
 
 mod access;
+mod body;
 mod connection;
 mod failures;
 mod layers;
@@ -41,6 +42,7 @@ mod site;
 mod users;
 
 pub use access::{Access, AccessError};
+pub use body::{BodyError, MAX_BODY, read_body, read_json};
 pub use connection::{BodyTimeout, Connection};
 pub use layers::{authenticate, check_site, sign_in};
 pub use quotas::{AtWork, UserLimits};

@@ -2,7 +2,7 @@
 use acp_host::host::Access;
 use acp_types::client;
 use acp_types::v1::initialization::{
-    ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
+    AuthCapabilities, ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
     ElicitationUrlCapabilities, Implementation, InitializeRequest, InitializeResponse,
     ProtocolVersion,
 };
@@ -13,13 +13,19 @@ use agui_types::capabilities::{
 };
 
 /// Returns the `initialize` request with the name and the capabilities of the program. `elicits` states whether a person answers
-/// forms.
+/// forms, and `has_terminal` whether a user can run the agent in a terminal to log in.
 pub fn initialize(
     program: Implementation,
     elicits: bool,
     access: Option<&Access>,
+    has_terminal: bool,
 ) -> InitializeRequest {
     let mut capabilities = ClientCapabilities::new();
+    if has_terminal {
+        let mut auth = AuthCapabilities::new();
+        auth.terminal = Some(true);
+        capabilities.auth = Some(auth);
+    }
     if elicits {
         let mut elicitation = ElicitationCapabilities::new();
         elicitation.form = Some(ElicitationFormCapabilities::new());

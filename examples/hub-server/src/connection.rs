@@ -1,7 +1,10 @@
 //! The hub of an agent behind a lock, and its inputs.
+use crate::health::Health;
+use crate::login::{CallReply, Variables};
 use crate::task::{AgentSetup, Task};
 use crate::thread::{OpenRun, ThreadState};
-use acp_types::client::{self, Call, Initialized};
+use acp_host::transport::Address;
+use acp_types::client::{self, Call, CallKey, Initialized};
 use acp_types::v1::authentication::AuthenticateRequest;
 use agent_tools::FromServer;
 use agui_bridge::conversation::{
@@ -38,6 +41,9 @@ pub struct NewRun {
     pub span: Option<TraceContext>,
 }
 
+/// A caller that waits for the agent's answer to `initialize`.
+pub(crate) type Waiting = oneshot::Sender<Result<Box<Initialized>, Unavailable>>;
+
 /// The agent cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{1}")]
@@ -51,7 +57,10 @@ pub struct Unavailable(
 /// A connection to an ACP agent, opened when it is needed.
 #[derive(Debug)]
 pub struct AgentConnection {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) address: Address,
+    pub(crate) is_optional: bool,
+    pub(crate) health: Mutex<Health>,
     ending: CancellationToken,
     task: Mutex<Option<JoinHandle<()>>>,
 }
@@ -74,7 +83,13 @@ pub(crate) struct State {
     pub(crate) authenticate: Option<String>,
     pub(crate) threads: BTreeMap<String, ThreadState>,
     /// Callers that wait for the agent's answer to `initialize`.
-    pub(crate) waiting: Vec<oneshot::Sender<Result<Box<Initialized>, Unavailable>>>,
+    pub(crate) waiting: Vec<Waiting>,
+    /// Callers that wait for the agent that follows one that is ending.
+    pub(crate) waiting_for_next: Vec<Waiting>,
+    /// Open calls of the program.
+    pub(crate) calls: BTreeMap<CallKey, CallReply>,
+    /// Variables that are set for the agent.
+    pub(crate) variables: Variables,
     /// Whether a transport is to be opened.
     pub(crate) is_wanted: bool,
     /// Whether a transport is open.
@@ -96,6 +111,9 @@ impl AgentConnection {
             authenticate: agent.authenticate.clone(),
             threads: BTreeMap::new(),
             waiting: Vec::new(),
+            waiting_for_next: Vec::new(),
+            calls: BTreeMap::new(),
+            variables: Variables::default(),
             is_wanted: false,
             is_open: false,
             postponed: None,
@@ -103,9 +121,11 @@ impl AgentConnection {
         let (state, wake, began) = (Mutex::new(state), Notify::new(), Instant::now());
         let shared = Arc::new(Shared { state, wake, began });
         let ending = CancellationToken::new();
+        let (address, is_optional) = (agent.address.clone(), agent.is_optional);
         let task = Task::new(shared.clone(), agent, removed);
         let task = tokio::spawn(task.serve(ending.clone()));
-        Self { shared, ending, task: Mutex::new(Some(task)) }
+        let (health, task) = (Mutex::default(), Mutex::new(Some(task)));
+        Self { shared, address, is_optional, health, ending, task }
     }
 
     /// Returns whether a thread is open.
@@ -211,27 +231,6 @@ impl AgentConnection {
         self.shared.wake.notify_one();
     }
 
-    /// Connects to the agent, and returns its answer to `initialize`.
-    pub async fn initialized(&self) -> Result<Box<Initialized>, Unavailable> {
-        let (reply, initialized) = oneshot::channel();
-        {
-            let mut state = self.shared.lock();
-            if let Some(initialized) = state.hub.initialized() {
-                return Ok(Box::new(initialized.clone()));
-            }
-            state.connect(self.shared.now());
-            state.waiting.push(reply);
-        }
-        self.shared.wake.notify_one();
-        let lost = || Unavailable(Failure::AgentUnavailable, LOST.to_owned());
-        initialized.await.unwrap_or_else(|_| Err(lost()))
-    }
-
-    /// Returns whether the agent has refused a session because of a missing login, and has opened none since.
-    pub fn needs_login(&self) -> bool {
-        self.shared.lock().hub.needs_login()
-    }
-
     /// Ends all runs, then the agent.
     pub async fn shut_down(&self) {
         self.ending.cancel();
@@ -245,7 +244,7 @@ impl AgentConnection {
 }
 
 /// The message for requests of an ended connection.
-const LOST: &str = "the connection to the agent is gone";
+pub(crate) const LOST: &str = "the connection to the agent is gone";
 
 impl Shared {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
@@ -265,8 +264,13 @@ impl Shared {
 }
 
 impl State {
+    /// Returns whether an agent is ending, after which the next one may start.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.postponed.is_some() || self.is_open && !self.hub.is_connected()
+    }
+
     /// Begins a connection, unless there is one.
-    fn connect(&mut self, now: Duration) {
+    pub(crate) fn connect(&mut self, now: Duration) {
         if !self.hub.is_connected() {
             let client = self.client.clone();
             match &self.authenticate {
@@ -281,7 +285,7 @@ impl State {
     }
 
     fn start_or_postpone(&mut self, shared: &Arc<Shared>, thread: &str, run: NewRun, reply: Reply) {
-        if self.is_open && !self.hub.is_connected() {
+        if self.is_ending() {
             // The task is about to end the transport of the connection that the hub has closed.
             self.postponed.get_or_insert_default();
         }

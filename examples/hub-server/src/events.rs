@@ -49,11 +49,17 @@ impl State {
                 }
                 HubEvent::RunFailed(_, run, code, reason) => {
                     let code = code.unwrap_or_default();
+                    let reason = &*self.variables.hide(&reason);
                     tracing::warn!(%run, code, reason, "a run has failed");
                 }
                 HubEvent::ThreadRemoved(thread) => {
                     self.threads.remove(&thread);
                     let _ending = removed.send(thread);
+                }
+                HubEvent::CallEnded(key, ended) => {
+                    if let Some(reply) = self.calls.remove(&key) {
+                        let _gone = reply.send(ended);
+                    }
                 }
                 HubEvent::Diagnostic(diagnostic) => log(&diagnostic),
                 _ => {}

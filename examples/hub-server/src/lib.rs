@@ -13,12 +13,13 @@ mod connection;
 mod events;
 mod health;
 mod link;
+mod login;
 mod strays;
 mod task;
 mod thread;
 
 pub use capabilities::{capabilities, initialize};
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
-pub use health::Health;
+pub use login::{AgentCommand, InUse, LoginState, Variables};
 pub use task::AgentSetup;
 pub use thread::ThreadState;

@@ -1,4 +1,5 @@
 //! Lines of an agent's output that are no JSON. They often state why the agent ends.
+use crate::Variables;
 use agui_bridge::excerpt;
 use std::collections::VecDeque;
 
@@ -16,7 +17,7 @@ pub(crate) struct Strays {
 
 impl Strays {
     /// Handles a line: logs one that is no JSON, and keeps it until a message follows.
-    pub(crate) fn handle_line(&mut self, line: &str) {
+    pub(crate) fn handle_line(&mut self, line: &str, variables: &Variables) {
         let text = line.trim_start();
         if text.is_empty() {
             return;
@@ -25,7 +26,7 @@ impl Strays {
             self.lines.clear();
             return;
         }
-        let line = excerpt(line, MAX_QUOTE);
+        let line = excerpt(&variables.hide(line), MAX_QUOTE);
         tracing::warn!(line, "the agent wrote a line that is no JSON");
         if self.lines.len() == MAX_LINES {
             self.lines.pop_front();
@@ -52,18 +53,18 @@ mod tests {
         let mut strays = Strays::default();
         assert_eq!(strays.explain("gone".to_owned()), "gone");
         for line in ["one", "  ", "two", "three", "the \u{1b}[1mlast \"4\""] {
-            strays.handle_line(line);
+            strays.handle_line(line, &Variables::default());
         }
         let explained = strays.explain("gone".to_owned());
         assert_eq!(explained, r#"gone; its last output: "two" "three" "the last \"4\"""#);
-        strays.handle_line(r#" {"jsonrpc":"2.0"}"#);
+        strays.handle_line(r#" {"jsonrpc":"2.0"}"#, &Variables::default());
         assert_eq!(strays.explain("gone".to_owned()), "gone", "a message follows");
     }
 
     #[test]
     fn long_line_is_cut() {
         let mut strays = Strays::default();
-        strays.handle_line(&"x".repeat(100_000));
+        strays.handle_line(&"x".repeat(100_000), &Variables::default());
         assert!(strays.explain(String::new()).len() < MAX_QUOTE + 60);
     }
 }

@@ -29,6 +29,8 @@ pub struct AgentSetup {
     pub access: Option<Access>,
     /// How long its process may take to exit once its input has ended.
     pub exit_grace: Duration,
+    /// Whether the agent is not started to probe it.
+    pub is_optional: bool,
     /// Where spans and metrics go.
     pub telemetry: Telemetry,
 }
@@ -112,7 +114,8 @@ impl Task {
         let shared = self.shared.clone();
         let mut state = shared.lock();
         if matches!(self.stage, Stage::Idle) && std::mem::take(&mut state.is_wanted) {
-            let (address, grace) = (self.agent.address.clone(), self.agent.exit_grace);
+            let (mut address, grace) = (self.agent.address.clone(), self.agent.exit_grace);
+            state.variables.set(&mut address);
             self.stage = Stage::Dialling(async move { address.connect(grace).await }.boxed());
         }
         let link = match &mut self.stage {
@@ -223,6 +226,11 @@ impl Task {
         for (thread, run, reply) in state.postponed.take().into_iter().flatten() {
             state.start(&self.shared, &thread, run, reply);
         }
+        let waiting = std::mem::take(&mut state.waiting_for_next);
+        if !waiting.is_empty() {
+            state.connect(now);
+            state.waiting.extend(waiting);
+        }
     }
 
     /// Ends all runs, then the agent.
@@ -238,6 +246,8 @@ impl Task {
             }
             state.postponed = None;
             state.waiting.clear();
+            state.waiting_for_next.clear();
+            state.calls.clear();
         }
         self.flush();
         match self.stage {
@@ -280,7 +290,7 @@ fn read_lines(shared: &Shared, link: &mut Link) {
     let now = shared.now();
     while let Some(line) = link.lines.next() {
         if let Ok(text) = line {
-            link.strays.handle_line(text);
+            link.strays.handle_line(text, &state.variables);
         }
         if let (Ok(text), Some(watch)) = (&line, &mut link.watch)
             && !watch.is_quiet(text.as_bytes())

@@ -10,6 +10,12 @@ export const checks = [
     async run({ page, shot }) {
       await picker(page).waitFor();
       assert.deepEqual(await picker(page).locator("option").allInnerTexts(), ["demo", "hybrid"], "the default agent is the first");
+      await page.getByText("Agents that can be installed").click();
+      const install = page.locator("#missing code");
+      assert.ok((await install.count()) > 10, "the known agents");
+      assert.match((await install.allInnerTexts()).join("\n"), /^npm install --global /m);
+      await shot("missing");
+      await noViolations(page, "the agents that can be installed");
       await send(page, "hello");
       await turnEnd(page).waitFor();
       await picker(page).focus();

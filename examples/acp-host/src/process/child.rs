@@ -59,11 +59,16 @@ impl Process {
     ) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
         let mut command = tokio::process::Command::from(command);
         let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
-        let group = ProcessGroup::of(&child)?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
         let stdout = stdout.ok_or_else(|| io::Error::other("the process has no stdout"))?;
-        Ok((Self { child, group, grace }, stdin, stdout))
+        Ok((Self::of(child, grace)?, stdin, stdout))
+    }
+
+    /// Takes over a child that leads its group.
+    pub(crate) fn of(child: Child, grace: Duration) -> io::Result<Self> {
+        let group = ProcessGroup::of(&child)?;
+        Ok(Self { child, group, grace })
     }
 
     /// Waits until the process has ended, or cannot be waited for.

@@ -39,18 +39,26 @@ pub(crate) fn command(
     arguments: &[OsString],
     errors: ErrorOutput,
 ) -> io::Result<Command> {
-    let own = own_program()?;
-    let is_guarded = cfg!(target_os = "linux") && own.exists();
-    let mut command = if is_guarded || errors == ErrorOutput::Merged {
-        let mut command = Command::new(own);
-        command.arg(GUARD).arg(std::process::id().to_string()).arg(errors.as_str()).arg(program);
-        command
-    } else {
-        Command::new(system::find(program))
-    };
-    command.args(arguments);
+    let words = guarded(program, errors)?;
+    let (program, guard) = words.split_first().ok_or(ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.args(guard).args(arguments);
     system::lead_group(&mut command);
     Ok(command)
+}
+
+/// Returns the words that run `program`, below a guard if one is needed. Its arguments follow.
+///
+/// # Errors
+/// The path of this program is unknown.
+pub(crate) fn guarded(program: &OsStr, errors: ErrorOutput) -> io::Result<Vec<OsString>> {
+    let own = own_program()?;
+    let is_guarded = cfg!(target_os = "linux") && own.exists();
+    if !is_guarded && errors != ErrorOutput::Merged {
+        return Ok(vec![OsString::from(system::find(program))]);
+    }
+    let (parent, errors) = (std::process::id().to_string(), errors.as_str());
+    Ok(vec![own.into(), GUARD.into(), parent.into(), errors.into(), program.to_owned()])
 }
 
 /// Starts an agent with its input and output piped; its standard error is inherited. `variables` are set for it.

@@ -82,7 +82,7 @@ impl ProcessGroup {
     }
 
     /// Returns the group of a child that tokio has started.
-    #[cfg(any(feature = "transport", feature = "workspace"))]
+    #[cfg(any(feature = "pty", feature = "transport", feature = "workspace"))]
     pub(crate) fn of(child: &tokio::process::Child) -> io::Result<Self> {
         let id = child.id().ok_or(io::ErrorKind::NotFound)?;
         Ok(Self(Pid::from_raw(i32::try_from(id).map_err(io::Error::other)?)))

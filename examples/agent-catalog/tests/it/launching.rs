@@ -134,3 +134,31 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn command_line_names_its_agent() {
+    let catalog = Catalog::known().unwrap();
+    for (line, id) in [
+        ("gemini", Some("gemini")),
+        ("gemini-cli", Some("gemini")),
+        ("gemini --acp --debug", Some("gemini")),
+        ("droid exec --output-format acp", Some("droid")),
+        ("gemini-cli --acp", None),
+        ("gemini --version", None),
+        ("sh -c true", None),
+        ("'", None),
+        ("", None),
+    ] {
+        assert_eq!(catalog.of_command(line).map(|agent| agent.id.as_str()), id, "{line}");
+    }
+}
+
+#[test]
+fn installed_agents_are_those_with_a_program() {
+    let catalog = Catalog::known().unwrap();
+    // Two agents have the command `kimi acp`.
+    let (_folder, programs) = with_programs(&["kimi", "gemini", "python", "other"]);
+    assert_eq!(catalog.installed(&programs), ["gemini", "kimi-code"]);
+    let (_folder, programs) = with_programs(&[]);
+    assert_eq!(catalog.installed(&programs), [] as [&str; 0]);
+}

@@ -2,6 +2,7 @@
 use super::{Part, Refusal};
 use crate::run::StartError;
 use crate::threads::Threads;
+use agent_login::Logins;
 use agent_tools::mcp_bridge::plugin::SessionError;
 use agent_tools::mcp_bridge::registry::ToolList;
 use agui_types::capabilities::AgentCapabilities;
@@ -12,12 +13,6 @@ use axum::response::{IntoResponse, Response};
 use http_access::{Connection, Principal};
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-/// `GET /api/ai/agents`
-pub(super) async fn agents(State(threads): State<Arc<Threads>>) -> Json<serde_json::Value> {
-    let agents = threads.agents().map(|name| json!({ "name": name })).collect::<Vec<_>>();
-    Json(json!({ "agents": agents }))
-}
 
 /// `GET /api/tools`: the tools of the gateway, with their sources.
 pub(super) async fn tools(State(threads): State<Arc<Threads>>) -> Json<ToolList> {
@@ -66,12 +61,15 @@ pub(super) async fn capabilities(
 }
 
 /// `GET /readyz`: whether the agents can be reached.
-pub(super) async fn ready(State(threads): State<Arc<Threads>>) -> (StatusCode, Json<Value>) {
+pub(super) async fn ready(
+    State(threads): State<Arc<Threads>>,
+    Extension(logins): Extension<Arc<Logins>>,
+) -> (StatusCode, Json<Value>) {
     let agents = threads.readiness().await;
     let store = threads.replicas().is_reached();
     let is_ready = store && agents.values().all(|is_ready| *is_ready);
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let login = threads.needing_login();
+    let login = logins.needing_login();
     let ready = json!({ "ready": is_ready, "agents": agents, "needsLogin": login, "store": store });
     (status, Json(ready))
 }

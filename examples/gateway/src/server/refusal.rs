@@ -5,6 +5,7 @@ use axum::extract::Path;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use http_access::BodyError;
 use run_store::{StoreError, TooManyReaders};
 use serde_json::json;
 
@@ -24,6 +25,12 @@ impl Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, error)
+    }
+}
+
+impl From<BodyError> for Refusal {
+    fn from(error: BodyError) -> Self {
+        Self(error.status, error.message)
     }
 }
 

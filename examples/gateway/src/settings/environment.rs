@@ -34,6 +34,7 @@ impl Settings {
         own(&mut self.cwd, "GATEWAY_CWD")?;
         own(&mut self.permission, "GATEWAY_PERMISSION")?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY")?;
+        own(&mut self.login, "GATEWAY_LOGIN")?;
         own(&mut self.replicas.store, STORE_VARIABLE)?;
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX")?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;

@@ -50,6 +50,9 @@ mod interrupts;
 #[cfg(target_os = "linux")]
 mod log;
 #[cfg(test)]
+#[cfg(unix)]
+mod login;
+#[cfg(test)]
 mod page_tools;
 #[cfg(test)]
 mod permission;

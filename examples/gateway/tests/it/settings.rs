@@ -49,10 +49,11 @@ async fn each_source_overrides_the_one_before() {
 }
 
 /// Variables of settings that have no value by default, and so are not printed.
-const WITHOUT_DEFAULT: [(&str, &str, &str); 7] = [
+const WITHOUT_DEFAULT: [(&str, &str, &str); 8] = [
     ("GATEWAY_DEFAULT_AGENT", "default-agent", "agent"),
     ("GATEWAY_AGENTS_FILE", "agents-file", "/registry.json"),
     ("GATEWAY_CWD", "cwd", "/"),
+    ("GATEWAY_LOGIN", "login", "false"),
     ("GATEWAY_AUTH_TRUSTED_HEADER", "auth.trusted-header", "x-user"),
     ("GATEWAY_SITE_AGENTS_URL", "site.agents-url", "http://gateway.internal:8787"),
     ("GATEWAY_TELEMETRY_ENDPOINT", "telemetry.endpoint", "http://127.0.0.1:1"),
@@ -359,7 +360,8 @@ async fn agents_have_names() {
             .await;
     let get = gateway.client.get(gateway.url("/api/ai/agents"));
     let listed: Value = soon(get.send()).await.unwrap().json().await.unwrap();
-    assert_eq!(listed, json!({ "agents": [{ "name": "b" }, { "name": "a" }] }));
+    let agents = json!([{ "name": "b", "state": "ready" }, { "name": "a", "state": "ready" }]);
+    assert_eq!(listed, json!({ "agents": agents, "missing": [] }));
     let ask = |agent: &str, run: &str| {
         let url = gateway.url(&format!("/api/ai/agents/{agent}/chat"));
         gateway.client.post(url).json(&input("t", run, "permission")).send()

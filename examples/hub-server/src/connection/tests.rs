@@ -24,6 +24,7 @@ fn connection() -> AgentConnection {
         authenticate: None,
         access: None,
         exit_grace: Duration::from_secs(1),
+        is_optional: false,
         telemetry,
     };
     let mut options = HubOptions::new(ConversationOptions::new("/"));
@@ -49,4 +50,15 @@ async fn run_waits_for_the_end_of_a_closed_connection() {
     assert!(!state.hub.is_connected());
     assert_eq!(state.postponed.as_ref().map(Vec::len), Some(1));
     assert!(begun.try_recv().is_err(), "the run has begun, or is refused");
+}
+
+#[tokio::test]
+async fn answer_of_next_agent_is_awaited_while_one_ends() {
+    let connection = connection();
+    connection.shared.lock().is_open = true;
+    let waited = tokio::time::timeout(Duration::ZERO, connection.initialized()).await;
+    assert!(waited.is_err(), "neither answered nor refused");
+    let state = connection.shared.lock();
+    assert_eq!((state.waiting.len(), state.waiting_for_next.len()), (0, 1));
+    assert!(!state.hub.is_connected(), "the next agent does not start before the end");
 }

@@ -1,0 +1,22 @@
+//! The agents of a server for its page: their state, and logins over HTTP.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `logins` | the agents, and the open or last login of each |
+//! | `method` | authentication methods, and what a user does for each |
+//! | `attempt` | a login from its start to its end |
+//! | `terminal` | the program of an agent in a terminal |
+//! | `routes` | requests and responses |
+//!
+//! [`router`] adds the routes to a server that sets the [`Principal`](http_access::Principal) of each request. A login holds
+//! for the agent, and thereby for all users of the server.
+mod attempt;
+mod error;
+mod logins;
+mod method;
+mod routes;
+#[cfg_attr(not(unix), path = "no_terminal.rs")]
+mod terminal;
+
+pub use logins::{LoginAgent, Logins};
+pub use routes::router;

@@ -1,0 +1,281 @@
+//! The agents of a server, and the open or last login of each.
+use crate::attempt::{Attempt, Progress, explain};
+use crate::error::LoginError;
+use crate::method::{Kind, Method, methods};
+use acp_types::client::{AgentResponse, Call, InitializeResponse, Initialized};
+use acp_types::v1::authentication::{AuthState, AuthStatusRequest, LogoutRequest};
+use acp_types::v1::dispatch::AgentResponse as AgentResponseV1;
+use agent_catalog::{Agent, Catalog, Programs};
+use agui_bridge::excerpt;
+use core::time::Duration;
+use hub_server::{AgentConnection, LoginState};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// Timeout of `auth/status`.
+const STATUS_TIME: Duration = Duration::from_secs(5);
+
+/// Maximum number of bytes of a name in a message.
+const MAX_NAME: usize = 200;
+
+/// An agent of the server.
+#[derive(Debug)]
+pub struct LoginAgent {
+    name: String,
+    /// `None` for a model without ACP.
+    connection: Option<Arc<AgentConnection>>,
+    known: Option<Agent>,
+}
+
+/// The agents of a server, and the open or last login of each.
+#[derive(Debug)]
+pub struct Logins {
+    agents: Vec<LoginAgent>,
+    /// Known agents that could be installed.
+    missing: Vec<Agent>,
+    is_enabled: bool,
+    attempts: Mutex<BTreeMap<String, Arc<Attempt>>>,
+}
+
+/// An agent for the list of a page.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    state: &'static str,
+    /// How the agent is installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    install: Option<String>,
+}
+
+/// The agents for the list of a page.
+#[derive(Debug, Serialize)]
+pub(crate) struct List {
+    agents: Vec<Listed>,
+    /// Agents that are not installed.
+    missing: Vec<Listed>,
+}
+
+/// The login of an agent.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Described {
+    /// Whether a login can begin.
+    enabled: bool,
+    state: &'static str,
+    methods: Vec<Method>,
+    /// Whether the agent supports `logout`.
+    logout: bool,
+    /// Accounts of the agent, if it reports them.
+    accounts: Vec<String>,
+    /// The user's open or last login.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<Progress>,
+}
+
+impl LoginAgent {
+    /// Creates an agent with the command line of its settings, if it has one. `connection` is `None` for a model.
+    pub fn new(
+        name: &str,
+        command: Option<&str>,
+        connection: Option<Arc<AgentConnection>>,
+        catalog: &Catalog,
+    ) -> Self {
+        let known = command.and_then(|command| catalog.of_command(command)).cloned();
+        Self { name: name.to_owned(), connection, known }
+    }
+
+    fn state(&self) -> &'static str {
+        let needs_login = self.connection.as_ref().is_some_and(|it| it.needs_login());
+        if needs_login { "needs-login" } else { "ready" }
+    }
+
+    fn listed(&self) -> Listed {
+        let title = self.known.as_ref().map(|agent| agent.title.clone());
+        Listed { name: self.name.clone(), title, state: self.state(), install: None }
+    }
+
+    fn connection(&self) -> Result<&Arc<AgentConnection>, LoginError> {
+        self.connection.as_ref().ok_or_else(|| LoginError::Model(self.name.clone()))
+    }
+
+    /// Connects to the agent, and returns its methods.
+    async fn methods(&self) -> Result<(Box<Initialized>, Vec<Method>), LoginError> {
+        let connection = self.connection()?;
+        let initialized = connection.initialized().await;
+        let initialized = initialized.map_err(|why| LoginError::Unavailable(why.to_string()))?;
+        let methods = methods(&initialized, connection.command().as_ref(), self.known.as_ref());
+        Ok((initialized, methods))
+    }
+}
+
+impl Logins {
+    /// Creates the logins of agents, in the order of the list; the first is the default one. Without `is_enabled`, logins
+    /// cannot begin.
+    pub fn new(agents: Vec<LoginAgent>, is_enabled: bool) -> Self {
+        Self { agents, missing: Vec::new(), is_enabled, attempts: Mutex::default() }
+    }
+
+    /// Adds the agents of a catalogue that are not installed to the list.
+    #[must_use]
+    pub fn with_missing(mut self, catalog: &Catalog, programs: &Programs) -> Self {
+        let missing = catalog.agents().iter().filter(|agent| !agent.is_installed(programs));
+        self.missing = missing.cloned().collect();
+        self
+    }
+
+    /// Returns the names of the agents that have refused a session because of a missing login.
+    pub fn needing_login(&self) -> Vec<&str> {
+        let needing = self.agents.iter().filter(|agent| agent.state() == "needs-login");
+        needing.map(|agent| agent.name.as_str()).collect()
+    }
+
+    pub(crate) fn list(&self) -> List {
+        let missing = self.missing.iter().map(|agent| Listed {
+            name: agent.id.clone(),
+            title: Some(agent.title.clone()),
+            state: "not-installed",
+            install: Some(agent.install_hint()),
+        });
+        let agents = self.agents.iter().map(LoginAgent::listed).collect();
+        List { agents, missing: missing.collect() }
+    }
+
+    pub(crate) async fn describe(&self, agent: &str, user: &str) -> Result<Described, LoginError> {
+        let agent = self.agent(agent)?;
+        let (initialized, methods) = agent.methods().await?;
+        let (logout, has_status) = abilities(&initialized);
+        let (mut state, mut accounts) = (agent.state(), Vec::new());
+        if has_status && let Ok(connection) = agent.connection() {
+            let call = Call::new(&AuthStatusRequest::new()).with_timeout(STATUS_TIME);
+            if let Ok(answer) = connection.call(call).await
+                && let AgentResponse::V1(AgentResponseV1::AuthStatusResponse(status)) = answer.value
+            {
+                if matches!(status.state.or_unknown(), AuthState::Unauthenticated) {
+                    state = "needs-login";
+                }
+                let labels = status.accounts.iter().flatten();
+                accounts = labels.map(|account| excerpt(&account.label, MAX_NAME)).collect();
+            }
+        }
+        let attempt = self.attempt(&agent.name, user).ok();
+        let attempt = attempt.map(|attempt| attempt.progress().borrow().clone());
+        Ok(Described { enabled: self.is_enabled, state, methods, logout, accounts, attempt })
+    }
+
+    /// Begins a login.
+    pub(crate) async fn begin(
+        &self,
+        agent: &str,
+        user: &str,
+        method_id: &str,
+        entered: BTreeMap<String, String>,
+    ) -> Result<Progress, LoginError> {
+        self.check_enabled()?;
+        let agent = self.agent(agent)?;
+        let (_, methods) = agent.methods().await?;
+        let ids: Vec<_> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
+        let valid = match ids.is_empty() {
+            true => "the agent has none".to_owned(),
+            false => format!("the agent has {}", ids.join(", ")),
+        };
+        let method =
+            methods.into_iter().find(|method| method.id == method_id).ok_or_else(|| {
+                LoginError::UnknownMethod { got: excerpt(method_id, MAX_NAME), valid }
+            })?;
+        if let Kind::Manual { step } = method.kind {
+            return Err(LoginError::Manual(step));
+        }
+        let (values, connection) = (method.values(entered)?, agent.connection()?.clone());
+        let (attempt, typed) = Attempt::new(user, method);
+        let attempt = Arc::new(attempt);
+        let progress = attempt.progress().borrow().clone();
+        {
+            let mut attempts = self.attempts();
+            if attempts.get(&agent.name).is_some_and(|open| open.is_running()) {
+                return Err(LoginError::GoingOn);
+            }
+            attempts.insert(agent.name.clone(), attempt.clone());
+        }
+        let name = agent.name.clone();
+        tokio::spawn(async move { attempt.run(&name, &connection, values, typed).await });
+        Ok(progress)
+    }
+
+    pub(crate) fn follow(
+        &self,
+        agent: &str,
+        user: &str,
+    ) -> Result<watch::Receiver<Progress>, LoginError> {
+        Ok(self.attempt(agent, user)?.progress())
+    }
+
+    pub(crate) fn type_text(
+        &self,
+        agent: &str,
+        user: &str,
+        text: String,
+    ) -> Result<(), LoginError> {
+        self.attempt(agent, user)?.type_text(text)
+    }
+
+    /// Cancels the user's login.
+    pub(crate) fn cancel(&self, agent: &str, user: &str) -> Result<(), LoginError> {
+        let attempt = self.attempt(agent, user)?;
+        if !attempt.is_running() {
+            return Err(LoginError::None);
+        }
+        attempt.cancel();
+        Ok(())
+    }
+
+    pub(crate) async fn log_out(&self, agent: &str, user: &str) -> Result<(), LoginError> {
+        self.check_enabled()?;
+        let agent = self.agent(agent)?;
+        let (initialized, _) = agent.methods().await?;
+        if !abilities(&initialized).0 {
+            return Err(LoginError::NoLogout);
+        }
+        let connection = agent.connection()?;
+        let ended = connection.call(Call::new(&LogoutRequest::new())).await;
+        ended.map_err(|error| LoginError::Refused(explain(error)))?;
+        tracing::info!(agent = agent.name, user, "logged out");
+        // Sessions of an agent at work stay as they are.
+        if let Err(error) = connection.restart(LoginState::default()) {
+            tracing::info!(%error, "not restarted after a logout");
+        }
+        Ok(())
+    }
+
+    fn check_enabled(&self) -> Result<(), LoginError> {
+        if self.is_enabled { Ok(()) } else { Err(LoginError::Off) }
+    }
+
+    fn agent(&self, name: &str) -> Result<&LoginAgent, LoginError> {
+        let found = self.agents.iter().find(|agent| agent.name == name);
+        found.ok_or_else(|| LoginError::UnknownAgent(excerpt(name, MAX_NAME)))
+    }
+
+    /// Returns the user's open or last login to an agent.
+    fn attempt(&self, agent: &str, user: &str) -> Result<Arc<Attempt>, LoginError> {
+        self.agent(agent)?;
+        let attempt = self.attempts().get(agent).filter(|attempt| attempt.user == user).cloned();
+        attempt.ok_or(LoginError::None)
+    }
+
+    fn attempts(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Attempt>>> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns whether the agent supports `logout` and `auth/status`.
+fn abilities(initialized: &Initialized) -> (bool, bool) {
+    let InitializeResponse::V1(response) = &initialized.response.value else {
+        return (false, false);
+    };
+    let auth = response.agent_capabilities.as_ref().and_then(|it| it.auth.as_ref());
+    auth.map_or((false, false), |auth| (auth.logout.is_some(), auth.status.is_some()))
+}
