@@ -1,5 +1,6 @@
 //! The state machine of frontend calls.
 use super::correlation::Correlation;
+use super::updates::OwnCall;
 use super::{
     Action, CallError, Completion, Expiry, FrontendCall, FrontendToolOptions, NewCall, Outcome,
     ToolMode, ToolResult, ToolSet, late_text, schema,
@@ -33,8 +34,8 @@ pub struct FrontendTools {
     pub(super) tools: ToolSet,
     calls: BTreeMap<ToolCallId, CallState>,
     pub(super) correlation: Correlation,
-    /// The agent's own tool calls that have not ended, and whether they run.
-    pub(super) busy: BTreeMap<AgentId, bool>,
+    /// The agent's own tool calls that have not ended.
+    pub(super) busy: BTreeMap<AgentId, OwnCall>,
     turn: Turn,
     run_is_open: bool,
     page_is_gone: bool,
@@ -445,11 +446,11 @@ impl FrontendTools {
     fn quiet_at(&self) -> Option<Duration> {
         let parked = self.calls.values().any(|call| matches!(call.stage, Stage::Parked { .. }));
         let in_run = self.calls.values().any(|call| matches!(call.stage, Stage::Sync { .. }));
-        let runs = self.busy.values().any(|runs| *runs);
+        let runs = self.busy.values().any(|own| *own == OwnCall::Runs);
         if !self.run_is_open || !parked || in_run || runs {
             return None;
         }
-        let idle = self.busy.is_empty();
+        let idle = self.busy.values().all(|own| *own == OwnCall::Carries);
         let quiet = if idle { self.options.park_quiet } else { self.options.stalled_quiet };
         Some(self.last_activity.saturating_add(quiet))
     }

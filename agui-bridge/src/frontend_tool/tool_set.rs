@@ -19,6 +19,9 @@ pub const MAX_SCHEMA_BYTES: usize = 64 << 10;
 /// Longest tool name for models, including the prefix that agents add.
 const MODEL_NAME_BYTES: usize = 64;
 
+/// Largest size of an input that is searched for a call of a page's tool, in bytes.
+const MAX_CARRIED_BYTES: usize = 64 << 10;
+
 /// The tools that a page provides in a run, with their names for an agent.
 ///
 /// | a tool | result |
@@ -122,8 +125,9 @@ impl ToolSet {
     /// | `mcp__S__T`, `mcp_S_T` | name, `_meta`, title |
     /// | `S/T`, `S_T`, `S__T`, `S-T`, `S.T`, `S:T` | name, title |
     /// | `Tool: S/T`, `T (S MCP Server)` | title |
+    /// | one of the above as `tool_name`, with the arguments as `tool_input` | input, see [`Carried`] |
     ///
-    /// A form of the second or third row counts only for a call without a kind, or of kind `other`: the title of a command
+    /// A form of the second or a later row counts only for a call without a kind, or of kind `other`: the title of a command
     /// is its text.
     pub(super) fn of_call(&self, clues: Clues<'_>, kind: Option<&str>) -> Option<&str> {
         let prefixed = |name: &str| self.page_name(name.strip_prefix(&*self.prefix)?);
@@ -137,6 +141,12 @@ impl ToolSet {
             _ if kind.is_some_and(|kind| kind != ToolKind::Other.as_str()) => None,
             _ => [clues.name, clues.title].into_iter().flatten().find_map(|it| self.qualified(it)),
         }
+    }
+
+    /// Returns the page's tool that a tool of the agent calls.
+    pub(super) fn of_carried(&self, carried: &Carried, kind: Option<&str>) -> Option<&str> {
+        let name = Some(carried.tool.as_str());
+        self.of_call(Clues { name, meta: None, kind: None, title: None }, kind)
     }
 
     /// Returns the page's tool that is named together with the server.
@@ -156,6 +166,26 @@ impl ToolSet {
     fn find(&self, name: &str) -> Option<&Entry> {
         let listed = self.tools.iter().find(|tool| tool.listed.name == name);
         listed.or_else(|| self.tools.iter().find(|tool| tool.page_name == name))
+    }
+}
+
+/// The input of a tool of the agent that calls tools of MCP servers, such as `use_tool` of Grok.
+#[derive(Clone, Debug)]
+pub(super) struct Carried {
+    tool: String,
+    pub(super) arguments: Raw,
+}
+
+impl Carried {
+    /// Reads `{"tool_name": …, "tool_input": {…}}`, with any other members. Inputs of other forms are not decoded.
+    pub(super) fn of(input: &Raw) -> Option<Self> {
+        let text = input.as_str();
+        if text.len() > MAX_CARRIED_BYTES || !text.contains("\"tool_input\"") {
+            return None;
+        }
+        let members = input.decode::<Extra>().ok()?;
+        let tool = members.get("tool_name")?.decode().ok()?;
+        Some(Self { tool, arguments: members.get("tool_input")?.clone() })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The agent's reports of tool calls, separated into the page's and its own.
 use super::machine::FrontendTools;
+use super::tool_set::Carried;
 use super::{Action, CallOwner};
 use crate::tool_name::Clues;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
@@ -11,6 +12,7 @@ use acp_types::v2::prompt_lifecycle::UpdateSessionNotification;
 use alloc::string::{String, ToString};
 use core::time::Duration;
 use jsonrpc_core::wire::{Meta, Raw};
+use serde::{Deserialize, Serialize};
 
 /// Names of version 2 that version 1 uses for other types.
 mod v2 {
@@ -24,8 +26,9 @@ const MAX_BUSY: usize = 1024;
 impl FrontendTools {
     /// Handles `session/update`, and returns the owner of its tool call. Pass updates of the agent to the translator.
     ///
-    /// A tool call is a frontend call if its name, title or `_meta` refers to the binding's server, in a form that agents
-    /// use, or has the prefix of contextual tools, and the page provides the tool.
+    /// A tool call is a frontend call if its name, title, `_meta` or input refers to the binding's server, in a form that
+    /// agents use, or has the prefix of contextual tools, and the page provides the tool. A call that was announced
+    /// before it refers to the page stays the agent's own, but does not keep the run open.
     pub fn handle_update(
         &mut self,
         notification: &SessionNotification,
@@ -94,7 +97,9 @@ impl FrontendTools {
     ) -> Option<RequestPermissionOutcome> {
         let update = SessionUpdate::ToolCallUpdate(request.tool_call.clone().into());
         let notification = SessionNotification::new(request.session_id.clone(), update);
-        if self.handle_update(&notification, now) == CallOwner::Agent {
+        let owner = self.handle_update(&notification, now);
+        let carries = self.busy.get(&request.tool_call.tool_call_id) == Some(&OwnCall::Carries);
+        if owner == CallOwner::Agent && !carries {
             return None;
         }
         let kinds = [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways];
@@ -110,16 +115,21 @@ impl FrontendTools {
         let id = &report.id;
         let clues = Clues { name: report.name, meta: report.meta, kind: None, title: report.title };
         let known = self.correlation.knows(id);
-        let tool =
-            self.correlation.announced_tool(id).or_else(|| self.tools.of_call(clues, report.kind));
+        let carried = report.input.and_then(Carried::of);
+        let tool = self
+            .correlation
+            .announced_tool(id)
+            .or_else(|| self.tools.of_call(clues, report.kind))
+            .or_else(|| self.tools.of_carried(carried.as_ref()?, report.kind));
         let tool = tool.map(ToString::to_string);
         // The call may have been announced as the agent's own before its name was known.
         let frontend = known || (tool.is_some() && !self.busy.contains_key(id));
         if let (true, Some(tool)) = (frontend, &tool) {
-            self.correlation.announce(id, tool, report.input);
+            let arguments = carried.as_ref().map(|carried| &carried.arguments);
+            self.correlation.announce(id, tool, arguments.or(report.input));
         }
         if !frontend {
-            self.watch_own(report);
+            self.watch_own(report, tool.is_some());
             return CallOwner::Agent;
         }
         if let (true, Some(name)) = (report.is_over(), self.correlation.announced_tool(id)) {
@@ -131,17 +141,31 @@ impl FrontendTools {
         CallOwner::Frontend
     }
 
-    fn watch_own(&mut self, report: &Report<'_>) {
+    /// Records an own call of the agent. `carries` is whether it calls a tool of the page.
+    fn watch_own(&mut self, report: &Report<'_>, carries: bool) {
         let id = &report.id;
         let runs = report.status == Some(ToolCallStatus::InProgress.as_str());
+        let state = if runs { OwnCall::Runs } else { OwnCall::Announced };
         if report.is_over() {
             self.busy.remove(id);
-        } else if let Some(busy) = self.busy.get_mut(id) {
-            *busy |= runs;
+        } else if let Some(known) = self.busy.get_mut(id) {
+            let state = if carries { OwnCall::Carries } else { state };
+            *known = state.max(*known);
         } else if (report.announces || report.status.is_some()) && self.busy.len() < MAX_BUSY {
-            self.busy.insert(id.clone(), runs);
+            self.busy.insert(id.clone(), state);
         }
     }
+}
+
+/// An own call of the agent that is not over. The later state replaces the earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum OwnCall {
+    /// The call has not begun.
+    Announced,
+    /// The call runs.
+    Runs,
+    /// The call turned out to call a tool of the page, for which it waits.
+    Carries,
 }
 
 /// The agent's report of a tool call, in either version.

@@ -26,6 +26,9 @@ pub(crate) enum Error {
 /// The document is invalid, the agent is not installed, or the word is a mistyped name.
 pub(crate) fn command(words: &[OsString], registry: Option<&Path>) -> Result<Command, Error> {
     let catalog = Catalog::load(registry)?;
+    if let Some(warning) = catalog.warning() {
+        eprintln!("acp-traces: {warning}");
+    }
     let as_given = || Command { words: words.to_vec(), variables: BTreeMap::new() };
     let text: Option<Vec<_>> = words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
     let Some(text) = text else { return Ok(as_given()) };

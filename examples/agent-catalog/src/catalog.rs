@@ -1,5 +1,5 @@
 //! The agents that are known, from the data of this package and from a document of the official registry.
-use crate::{Agent, Programs, registry};
+use crate::{Agent, DownloadError, Programs, download, registry};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -24,6 +24,8 @@ const MAX_DISTANCE: f64 = 0.1;
 pub struct Catalog {
     #[serde(rename = "agent")]
     agents: Vec<Agent>,
+    #[serde(skip)]
+    warning: Option<String>,
 }
 
 /// A catalogue cannot be read.
@@ -55,6 +57,9 @@ pub enum CatalogError {
         /// What was expected and what is there.
         why: String,
     },
+    /// The document cannot be downloaded.
+    #[error(transparent)]
+    Download(#[from] DownloadError),
     /// A document of this path cannot be used.
     #[error("{path}: {error}", path = .path.display())]
     Document {
@@ -74,24 +79,43 @@ impl Catalog {
         Ok(toml::from_str(include_str!("../catalog.toml"))?)
     }
 
-    /// Returns the agents of this package, with those of a document of the official registry over them.
+    /// Returns the agents of this package, with those of a document of the official registry over them: a file, or an
+    /// address with `https://`, or with `http://` on this machine.
+    ///
+    /// A downloaded document is copied to the cache folder of the user, and requested again after six hours. If it is not
+    /// available then, the copy is used, and there is a [warning](Self::warning).
     ///
     /// # Errors
-    /// The file cannot be read, or is not such a document.
+    /// The document cannot be read or downloaded, or is not such a document.
     pub fn load(document: Option<&Path>) -> Result<Self, CatalogError> {
+        Self::load_with_copies(document, download::cache_folder().as_deref())
+    }
+
+    /// As [`load`](Self::load), with the folder for copies of downloaded documents; without one there are no copies.
+    ///
+    /// # Errors
+    /// The document cannot be read or downloaded, or is not such a document.
+    pub fn load_with_copies(
+        document: Option<&Path>,
+        folder: Option<&Path>,
+    ) -> Result<Self, CatalogError> {
         let known = Self::known()?;
         let Some(path) = document else { return Ok(known) };
-        let read = |error| CatalogError::Read { path: path.to_owned(), error };
-        let mut text = String::new();
-        let mut file = File::open(path).map_err(read)?.take(MAX_DOCUMENT_BYTES + 1);
-        file.read_to_string(&mut text).map_err(read)?;
-        if file.limit() == 0 {
-            return Err(CatalogError::Size(path.to_owned()));
-        }
-        known.with_registry(&text).map_err(|error| CatalogError::Document {
-            path: path.to_owned(),
-            error: Box::new(error),
-        })
+        let with = |text: &str| known.clone().with_registry(text);
+        let loaded = match download::address(path) {
+            Some(address) => download::read(address, folder, with),
+            None => read_file(path).and_then(|text| Ok((with(&text)?, None))),
+        };
+        let (catalog, warning) = loaded.map_err(|error| match error {
+            error @ (CatalogError::Read { .. } | CatalogError::Size(_)) => error,
+            error => CatalogError::Document { path: path.to_owned(), error: Box::new(error) },
+        })?;
+        Ok(Self { warning, ..catalog })
+    }
+
+    /// Returns why the document is older than the one at its address, if it is.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// Adds the agents of a document of the official registry. An agent that is known, by its id or its package, is
@@ -154,6 +178,18 @@ impl Catalog {
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         found.into_iter().take(MAX_SUGGESTIONS).map(|(_, id)| id).collect()
     }
+}
+
+/// Reads a document of a limited size.
+pub(crate) fn read_file(path: &Path) -> Result<String, CatalogError> {
+    let read = |error| CatalogError::Read { path: path.to_owned(), error };
+    let mut text = String::new();
+    let mut file = File::open(path).map_err(read)?.take(MAX_DOCUMENT_BYTES + 1);
+    file.read_to_string(&mut text).map_err(read)?;
+    if file.limit() == 0 {
+        return Err(CatalogError::Size(path.to_owned()));
+    }
+    Ok(text)
 }
 
 /// Returns whether two agents have the same package, in any version.

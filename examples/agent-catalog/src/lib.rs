@@ -13,14 +13,16 @@
 //! ```
 //!
 //! The agents are data: `catalog.toml` of this package, and documents of the official registry
-//! ([`Catalog::with_registry`]).
+//! ([`Catalog::load`]).
 mod agent;
 mod catalog;
+mod download;
 mod launch;
 mod registry;
 mod table;
 
 pub use agent::{Agent, LoginMethod};
 pub use catalog::{Catalog, CatalogError, MAX_DOCUMENT_BYTES};
+pub use download::DownloadError;
 pub use launch::{Launch, LaunchError, Programs};
 pub use table::{table, table_of_environment};

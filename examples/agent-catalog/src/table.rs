@@ -31,7 +31,9 @@ pub fn table(catalog: &Catalog, programs: &Programs, is_set: impl Fn(&str) -> bo
 /// The document cannot be read.
 pub fn table_of_environment(document: Option<&Path>) -> Result<String, CatalogError> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    Ok(table(&Catalog::load(document)?, &Programs::of_environment(), is_set))
+    let catalog = Catalog::load(document)?;
+    let warning = catalog.warning().map(|warning| format!("warning: {warning}\n"));
+    Ok(warning.unwrap_or_default() + &table(&catalog, &Programs::of_environment(), is_set))
 }
 
 fn status(agent: &Agent, programs: &Programs) -> String {

@@ -55,6 +55,53 @@ fn call_announced_but_not_made_is_not_run() {
     assert_eq!(tools.poll_action(), None);
 }
 
+/// A call of a tool that calls tools of MCP servers.
+fn carrier(tool: &str, kind: Option<&str>) -> Value {
+    let input = json!({"variant": "UseTool", "tool_name": tool, "tool_input": {"a": 1}});
+    let mut call = json!({"title": "use_tool", "rawInput": input});
+    call.as_object_mut().unwrap().extend(kind.map(|kind| ("kind".to_string(), json!(kind))));
+    call
+}
+
+#[test]
+fn carried_call_is_matched_by_the_arguments_of_the_page() {
+    let mut tools = begun();
+    for (id, input) in [("t1", json!({"a": 1})), ("t2", json!({"a": 2}))] {
+        let input = json!({"tool_name": "ui__park", "tool_input": input});
+        let call = json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "use_tool", "rawInput": input});
+        assert_eq!(tools.handle_update(&update(call), at(0)), CallOwner::Frontend);
+    }
+    let made = tools.handle_call(NewCall::new("park", raw(&json!({"a": 2}))), at(0)).unwrap();
+    assert_eq!(made.as_str(), "t2");
+}
+
+/// The permission request names the page's tool, after the agent announced its own tool for all deferred tools.
+#[test]
+fn call_that_turns_out_to_carry_one_of_the_page_is_allowed_and_does_not_delay_the_run() {
+    let mut tools = begun();
+    let own = json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "ToolCall", "status": "pending",
+        "kind": "other", "rawInput": {}, "_meta": {"toolName": "tool_call"}});
+    assert_eq!(tools.handle_update(&update(own), at(0)), CallOwner::Agent);
+    let ask = |name: &str| {
+        let call = json!({"toolCallId": "t1", "status": "pending", "kind": "other", "title": "{}", "_meta": {"toolName": name}});
+        let options = json!([{"optionId": "yes", "name": "Allow", "kind": "allow_once"}]);
+        decode(&json!({"sessionId": "s", "toolCall": call, "options": options}).to_string())
+            .unwrap()
+    };
+    assert_eq!(tools.handle_permission_request(&ask("Bash"), at(0)), None);
+    let allowed = tools.handle_permission_request(&ask("mcp__ui__park"), at(0));
+    assert!(allowed.is_some(), "the page asks its user itself");
+    let made = call(&mut tools, "park", 0);
+    assert_ne!(made.as_str(), "t1", "the agent's call is shown already");
+    // The agent reports its own call as running, which does not keep the run open.
+    let runs =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "in_progress"});
+    assert_eq!(tools.handle_update(&update(runs), at(0)), CallOwner::Agent);
+    actions(&mut tools);
+    tools.handle_timeout(at(100));
+    assert_eq!(actions(&mut tools), [Action::EndRun { parked: vec![made] }]);
+}
+
 #[test]
 fn owner_of_a_call_follows_from_its_names() {
     let table = [
@@ -80,6 +127,12 @@ fn owner_of_a_call_follows_from_its_names() {
         (json!({"title": "park (other MCP Server)"}), CallOwner::Agent),
         (json!({"title": "ui/gone"}), CallOwner::Agent),
         (json!({"title": "ui/park now"}), CallOwner::Agent),
+        // A tool of the agent that calls those of MCP servers, as Grok has it.
+        (carrier("ui__park", None), CallOwner::Frontend),
+        (carrier("mcp__ui__park", Some("other")), CallOwner::Frontend),
+        (carrier("ui__gone", None), CallOwner::Agent),
+        (carrier("other__park", None), CallOwner::Agent),
+        (carrier("ui__park", Some("execute")), CallOwner::Agent),
         // A command with such a text is the agent's own, and needs the permission of the user.
         (json!({"title": "ui/park", "kind": "execute"}), CallOwner::Agent),
         (json!({"title": "Tool: ui/park", "kind": "edit"}), CallOwner::Agent),

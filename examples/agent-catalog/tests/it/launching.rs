@@ -39,7 +39,7 @@ fn missing_agent_is_run_by_its_package() {
             "npx --yes --package pi-acp@0.0.34 --package @earendil-works/pi-coding-agent@0.87.1 -- pi-acp",
         ),
         ("codex-acp-zed", "npx", "npx --yes @zed-industries/codex-acp@0.16.0"),
-        ("hermes", "uvx", "uvx --from hermes-agent[acp]==0.19.0 hermes-acp"),
+        ("hermes", "uvx", "uvx --from hermes-agent[acp,mcp]==0.19.0 hermes-acp"),
         (
             "deepagents",
             "uvx",
@@ -61,7 +61,7 @@ fn agent_that_cannot_be_run_has_install_hint() {
         ),
         (
             "hermes",
-            "Hermes Agent is not installed: install uvx (uv, https://docs.astral.sh/uv), or uv tool install 'hermes-agent[acp]==0.19.0'",
+            "Hermes Agent is not installed: install uvx (uv, https://docs.astral.sh/uv), or uv tool install 'hermes-agent[acp,mcp]==0.19.0'",
         ),
         (
             "elizacp",

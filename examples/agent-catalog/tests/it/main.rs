@@ -1,6 +1,7 @@
 //! The catalogue with fake search paths and documents of the registry.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod download;
 mod launching;
 mod registry;
 mod table;

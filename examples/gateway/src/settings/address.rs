@@ -43,6 +43,9 @@ impl AgentSettings {
             }
             (Some(command), None) => {
                 let catalog = Catalog::load(settings.agents_file.as_deref())?;
+                if let Some(warning) = catalog.warning() {
+                    tracing::warn!(agent = name, "{warning}");
+                }
                 let launch = catalog.launch(command, &Programs::of_environment())?;
                 let Launch { words, variables, is_downloaded, .. } = launch;
                 if is_downloaded {

@@ -1,0 +1,187 @@
+//! Documents of a registry at an address, with a copy in the cache folder of the user.
+use crate::CatalogError;
+use crate::catalog::MAX_DOCUMENT_BYTES;
+use core::fmt::Write;
+use core::time::Duration;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use rustls::crypto::ring::default_provider;
+use sha2::{Digest, Sha256};
+use std::env;
+use std::fs;
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// Age of a copy up to which the document is not requested again.
+const MAX_AGE: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// Time limit of a request.
+const REQUEST_TIME: Duration = Duration::from_secs(10);
+
+/// Maximum number of redirections.
+const MAX_REDIRECTS: usize = 5;
+
+/// A document that is not available.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DownloadError {
+    /// The address is neither HTTPS nor on this machine.
+    #[error("expected an address with https, or with http on this machine")]
+    Address,
+    /// The request failed.
+    #[error("{}", with_causes(.0))]
+    Request(#[from] reqwest::Error),
+    /// The document is too large.
+    #[error("expected at most {MAX_DOCUMENT_BYTES} bytes")]
+    Size,
+    /// The document is not UTF-8.
+    #[error("expected text in UTF-8")]
+    Text,
+    /// The request cannot be made.
+    #[error("cannot start the request: {0}")]
+    Start(io::Error),
+}
+
+/// Returns the address if `document` is one instead of a file.
+pub(crate) fn address(document: &Path) -> Option<&str> {
+    let text = document.to_str()?;
+    (text.starts_with("https://") || text.starts_with("http://")).then_some(text)
+}
+
+/// Returns the folder of the copies, in the cache folder of the user.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = if cfg!(windows) {
+        variable("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        env::home_dir().map(|home| home.join("Library/Caches"))
+    } else {
+        variable("XDG_CACHE_HOME").or_else(|| Some(env::home_dir()?.join(".cache")))
+    };
+    Some(base?.join("spanwire"))
+}
+
+/// Returns what `read` makes of the document at an address, and a warning if it is an old copy. A copy that is at most
+/// [`MAX_AGE`] old is used without a request. A document is copied if `read` accepts it.
+pub(crate) fn read<T>(
+    address: &str,
+    folder: Option<&Path>,
+    read: impl Fn(&str) -> Result<T, CatalogError>,
+) -> Result<(T, Option<String>), CatalogError> {
+    let url = permitted(address)?;
+    let copy = folder.map(|folder| folder.join(copy_name(address)));
+    let copy = copy.as_deref();
+    if let Some(value) = copy.filter(|copy| is_fresh(copy)).and_then(|copy| stored(copy, &read)) {
+        return Ok((value, None));
+    }
+    let error = match download(url) {
+        Ok(text) => match read(&text) {
+            Ok(value) => {
+                // Without a copy the document is requested again the next time.
+                if let Some(copy) = copy {
+                    let _ = store(copy, &text);
+                }
+                return Ok((value, None));
+            }
+            Err(error) => error,
+        },
+        Err(error) => error.into(),
+    };
+    match copy.and_then(|copy| stored(copy, &read)) {
+        Some(value) => Ok((value, Some(format!("{address}: {error}; an older copy is used")))),
+        None => Err(error),
+    }
+}
+
+fn permitted(address: &str) -> Result<Url, DownloadError> {
+    let url: Url = address.parse().map_err(|_| DownloadError::Address)?;
+    is_permitted(&url).then_some(url).ok_or(DownloadError::Address)
+}
+
+fn is_permitted(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let is_here = host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    url.scheme() == "https" || (url.scheme() == "http" && is_here)
+}
+
+/// The name of the copy, which is different for each address.
+fn copy_name(address: &str) -> String {
+    let mut name = String::from("agents-");
+    for byte in Sha256::digest(address).iter().take(16) {
+        // Writing to a string does not fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    name + ".json"
+}
+
+fn is_fresh(copy: &Path) -> bool {
+    let modified = fs::metadata(copy).and_then(|metadata| metadata.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age <= MAX_AGE))
+}
+
+fn stored<T>(copy: &Path, read: impl Fn(&str) -> Result<T, CatalogError>) -> Option<T> {
+    read(&crate::catalog::read_file(copy).ok()?).ok()
+}
+
+/// Replaces the copy at once, so that another program never reads a part of it.
+fn store(copy: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = copy.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let partial = copy.with_extension(format!("{}.part", std::process::id()));
+    fs::write(&partial, text)?;
+    fs::rename(&partial, copy)
+}
+
+/// Downloads a document. The request runs on a thread of its own, because the caller may be inside of a runtime.
+fn download(url: Url) -> Result<String, DownloadError> {
+    // The client panics without a default provider. A default of the program stays in place.
+    let _ = default_provider().install_default();
+    let request = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(DownloadError::Start)?.block_on(body(url))
+    };
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().spawn_scoped(scope, request);
+        let worker = worker.map_err(DownloadError::Start)?;
+        let stopped = || DownloadError::Start(io::Error::other("the request stopped"));
+        worker.join().unwrap_or_else(|_| Err(stopped()))
+    })
+}
+
+async fn body(url: Url) -> Result<String, DownloadError> {
+    let policy = Policy::custom(|attempt| {
+        if attempt.previous().len() > MAX_REDIRECTS || !is_permitted(attempt.url()) {
+            attempt.stop()
+        } else {
+            attempt.follow()
+        }
+    });
+    let client = Client::builder()
+        .timeout(REQUEST_TIME)
+        .redirect(policy)
+        .user_agent(concat!("spanwire-agent-catalog/", env!("CARGO_PKG_VERSION")))
+        .build()?;
+    let mut response = client.get(url).send().await?.error_for_status()?;
+    let mut bytes = Vec::new();
+    while let Some(piece) = response.chunk().await? {
+        if (bytes.len() + piece.len()) as u64 > MAX_DOCUMENT_BYTES {
+            return Err(DownloadError::Size);
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    String::from_utf8(bytes).map_err(|_| DownloadError::Text)
+}
+
+/// Returns an error with its causes, which name the failing part of the connection.
+fn with_causes(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = core::error::Error::source(error);
+    while let Some(error) = cause {
+        text += &format!(": {error}");
+        cause = error.source();
+    }
+    text
+}
