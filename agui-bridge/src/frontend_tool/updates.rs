@@ -87,6 +87,9 @@ impl FrontendTools {
 
     /// Returns the answer to a permission request for a frontend call: it is allowed, since the page asks its user
     /// itself if necessary. Returns `None` for any other request, and for one without an option to allow.
+    ///
+    /// The name, the `_meta` or the arguments of the call have to refer to the binding's server. The title may be a text of
+    /// the model, such as the command `ui/pick`, so that a call with a title alone needs the permission of the user.
     pub fn handle_permission_request(
         &mut self,
         request: &RequestPermissionRequest,
@@ -94,7 +97,9 @@ impl FrontendTools {
     ) -> Option<RequestPermissionOutcome> {
         let update = SessionUpdate::ToolCallUpdate(request.tool_call.clone().into());
         let notification = SessionNotification::new(request.session_id.clone(), update);
-        if self.handle_update(&notification, now) == CallOwner::Agent {
+        let owner = self.handle_update(&notification, now);
+        if owner == CallOwner::Agent || !self.correlation.is_named(&request.tool_call.tool_call_id)
+        {
             return None;
         }
         let kinds = [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways];
@@ -104,6 +109,11 @@ impl FrontendTools {
         let option = options.next()?;
         let selected = SelectedPermissionOutcome::new(option.option_id.clone());
         Some(RequestPermissionOutcome::Selected(selected))
+    }
+
+    /// Returns whether a tool call of the agent is a frontend call, according to its reports.
+    pub(crate) fn owns(&self, id: &AgentId) -> bool {
+        self.correlation.knows(id)
     }
 
     fn watch(&mut self, report: &Report<'_>) -> CallOwner {
@@ -117,6 +127,11 @@ impl FrontendTools {
         let frontend = known || (tool.is_some() && !self.busy.contains_key(id));
         if let (true, Some(tool)) = (frontend, &tool) {
             self.correlation.announce(id, tool, report.input);
+            let named = self.tools.of_call(Clues { title: None, ..clues }, report.kind);
+            let in_input = report.input.and_then(|input| self.tools.of_input(input));
+            if named.or(in_input) == Some(tool) {
+                self.correlation.note_name(id);
+            }
         }
         if !frontend {
             self.watch_own(report);

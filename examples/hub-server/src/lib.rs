@@ -20,5 +20,6 @@ mod thread;
 pub use capabilities::{capabilities, initialize};
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use health::Health;
+pub use permission_rules;
 pub use task::AgentSetup;
 pub use thread::ThreadState;

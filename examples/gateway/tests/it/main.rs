@@ -53,6 +53,9 @@ mod log;
 mod page_tools;
 #[cfg(test)]
 mod permission;
+#[cfg(unix)]
+#[cfg(test)]
+mod permission_rules;
 #[cfg(test)]
 mod plugins;
 #[cfg(test)]
