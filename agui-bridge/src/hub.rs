@@ -45,10 +45,10 @@
 //! assert!(frame.has_ended && frame.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use crate::Failure;
 use crate::conversation::{
     Accepted, AgentFeatures, Conversation, RefusedServers, RunRequest, SettingKey, Trouble,
 };
+use crate::{Failure, PermissionDecision};
 use acp_types::client::{
     self, Answered, Call, CallKey, CloseReason, Connection, Initialized, Reply, RequestKey,
     SessionKey, Transmit,
@@ -57,7 +57,7 @@ use agui_types::id::RunId;
 use agui_types::run_log::{Frames, Read, RunLog};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use core::time::Duration;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::framing::FrameError;
@@ -106,6 +106,8 @@ pub struct Hub {
     texts: FastTexts,
     /// Thread of the current line, if the line is a piece of text.
     text_thread: Option<ThreadNumber>,
+    /// Parameters of the current line and the program's decision, if the line is a permission request with one.
+    decided: Option<(String, PermissionDecision)>,
     /// Open calls that change a setting of a thread.
     setting: BTreeMap<CallKey, (ThreadNumber, Option<SettingKey>)>,
     events: VecDeque<HubEvent>,
@@ -133,6 +135,7 @@ impl Hub {
             runs: Runs::default(),
             texts: FastTexts::default(),
             text_thread: None,
+            decided: None,
             setting: BTreeMap::new(),
             events: VecDeque::new(),
             options,
@@ -187,6 +190,18 @@ impl Hub {
         if !self.handle_similar(line.line(), now) {
             self.handle_message(line, now);
         }
+    }
+
+    /// Handles the line of a permission request that the program has decided. The stream shows the call and the answer.
+    pub fn handle_decided(
+        &mut self,
+        line: &Peeked<'_>,
+        decision: PermissionDecision,
+        now: Duration,
+    ) {
+        self.decided = line.params().map(|params| (params.to_string(), decision));
+        self.handle_peeked(line, now);
+        self.decided = None;
     }
 
     /// Handles the end of the connection. Pass in all read lines first.

@@ -258,7 +258,7 @@ pub use arguments::ArgsMode;
 pub use elicitation::ElicitationMode;
 pub use limits::Limits;
 pub use options::{Options, Times, Unanswered};
-pub use permission::{PermissionAnswer, PermissionMode, Policy};
+pub use permission::{PermissionAnswer, PermissionDecision, PermissionMode, Policy};
 pub use questions::{Answer, Response};
 pub use reason::{excerpt, reason};
 pub use sign_in::SignIn;

@@ -139,6 +139,16 @@ pub enum PermissionAnswer {
     Cancelled,
 }
 
+/// The decision of a program on a permission request. It takes precedence over [`PermissionMode`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a request is answered by the program or by the user")]
+pub enum PermissionDecision {
+    /// The answer. The stream shows it as that of a policy.
+    Answer(PermissionAnswer),
+    /// The user answers, also with [`PermissionMode::Policy`]: then by an interrupt.
+    Ask,
+}
+
 /// A permission request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Permission {

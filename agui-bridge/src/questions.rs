@@ -4,6 +4,7 @@ use crate::frame::Frame;
 use crate::json::Members;
 use crate::options::Options;
 use crate::outbox::Outbox;
+use crate::permission::PermissionDecision;
 use crate::terminal::Terminals;
 use crate::timestamp::timestamp;
 use crate::tool_call::ToolCalls;
@@ -100,15 +101,26 @@ impl Questions {
         }
     }
 
-    /// Handles a question: a policy answers it, or it is sent to the user, now or in the next run.
-    pub(crate) fn ask(&mut self, desk: &mut Desk<'_>, request_id: RequestId, about: About) {
+    /// Handles a question: the program or a policy answers it, or it is sent to the user, now or in the next run.
+    pub(crate) fn ask(
+        &mut self,
+        desk: &mut Desk<'_>,
+        request_id: RequestId,
+        about: About,
+        decision: Option<PermissionDecision>,
+    ) {
         if desk.turn.is_cancelling {
             let settlement = about.cancelled();
             return self.settle(desk, request_id, &about, &settlement, SettledBy::End);
         }
-        let policy = self.rules.policy(desk.calls, &about);
-        let way =
-            self.rules.way(&desk.frame, &about).filter(|_| policy.is_none() && desk.turn.goes_on);
+        let is_asked = decision == Some(PermissionDecision::Ask);
+        let policy = match decision {
+            Some(PermissionDecision::Answer(answer)) => Some(Settlement::Permission(answer)),
+            Some(PermissionDecision::Ask) => None,
+            None => self.rules.policy(desk.calls, &about),
+        };
+        let way = self.rules.way(&desk.frame, &about, is_asked);
+        let way = way.filter(|_| policy.is_none() && desk.turn.goes_on);
         match way {
             Some(way) => self.put(desk, request_id, about, way),
             None => {
@@ -177,7 +189,7 @@ impl Questions {
     pub(crate) fn put_waiting(&mut self, desk: &mut Desk<'_>) {
         for number in self.numbers(Put::Later) {
             let Some(question) = self.open.get(&number) else { continue };
-            let way = self.rules.way(&desk.frame, &question.about).unwrap_or(Way::InStream);
+            let way = self.rules.way(&desk.frame, &question.about, true).unwrap_or(Way::InStream);
             if let Some(call) = question.about.call() {
                 desk.calls.end_if_known(&desk.frame, desk.out, desk.terminals, call);
             }

@@ -2,12 +2,13 @@
 use super::Conversation;
 use super::output::{AgentReply, Command, SessionNumber};
 use super::requests::Requester;
-use crate::Answer;
 use crate::frontend_tool::CallOwner;
+use crate::{Answer, PermissionDecision};
 use acp_types::client::{AgentRequest, Received, RequestKey, SessionEvent, Update};
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
-use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
+use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
 use acp_types::v2::dispatch::AgentRequest as AgentRequestV2;
+use acp_types::v2::permissions::RequestPermissionRequest as RequestPermissionRequestV2;
 use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
 use acp_types::v2::session_states::StateUpdate;
 use alloc::boxed::Box;
@@ -36,7 +37,7 @@ impl Conversation {
             SessionEvent::Refused(error) => self.handle_refused(&error),
             SessionEvent::Update(update) => self.handle_update(update.value),
             SessionEvent::Request(key, request) => {
-                left = self.handle_request(key, *request);
+                left = self.handle_request(key, *request, None);
             }
             SessionEvent::Withdrawn(key) => match self.requests.find(Requester::Agent(key)) {
                 Some(id) => {
@@ -58,6 +59,24 @@ impl Conversation {
             SessionEvent::Lagged { dropped } => self.translator.handle_dropped(dropped),
             _ => {}
         }
+        self.advance();
+        left
+    }
+
+    /// Handles a permission request that the program has decided. Otherwise as [`handle_session`](Self::handle_session).
+    pub fn handle_decided(
+        &mut self,
+        session: SessionNumber,
+        key: RequestKey,
+        request: Received<AgentRequest>,
+        decision: PermissionDecision,
+        now: Duration,
+    ) -> Option<SessionEvent> {
+        self.begin_input(now);
+        if self.attached != Some(session) {
+            return None;
+        }
+        let left = self.handle_request(key, request, Some(decision));
         self.advance();
         left
     }
@@ -90,17 +109,12 @@ impl Conversation {
         &mut self,
         key: RequestKey,
         request: Received<AgentRequest>,
+        decision: Option<PermissionDecision>,
     ) -> Option<SessionEvent> {
         let Received { value, raw, .. } = request;
         match value {
             AgentRequest::V1(AgentRequestV1::RequestPermissionRequest(request)) => {
-                match self.page.machine.handle_permission_request(&request, self.now) {
-                    Some(outcome) => self.allow(key, outcome),
-                    None => {
-                        let id = self.requests.insert(Requester::Agent(key));
-                        self.translator.handle_permission_request(id, *request);
-                    }
-                }
+                self.handle_permission(key, *request, decision);
             }
             AgentRequest::V1(AgentRequestV1::CreateElicitationRequest(request)) => {
                 let id = self.requests.insert(Requester::Agent(key));
@@ -108,7 +122,7 @@ impl Conversation {
             }
             AgentRequest::V2(AgentRequestV2::RequestPermissionRequest(request)) => {
                 let id = self.requests.insert(Requester::Agent(key));
-                self.translator.handle_permission_request_v2(id, *request);
+                self.translator.handle_permission_v2(id, *request, decision);
             }
             AgentRequest::V2(AgentRequestV2::CreateElicitationRequest(request)) => {
                 let id = self.requests.insert(Requester::Agent(key));
@@ -130,10 +144,35 @@ impl Conversation {
         None
     }
 
-    /// Grants a permission request for a page tool, since the page asks the user itself.
-    fn allow(&mut self, key: RequestKey, outcome: RequestPermissionOutcome) {
-        let answer = Answer::Permission(RequestPermissionResponse::new(outcome));
-        self.reply(key, AgentReply::Answer(answer));
+    /// Handles a permission request. One that is certainly for a page tool is granted, since the page asks the user itself.
+    fn handle_permission(
+        &mut self,
+        key: RequestKey,
+        request: RequestPermissionRequest,
+        decision: Option<PermissionDecision>,
+    ) {
+        let granted = self.page.machine.handle_permission_request(&request, self.now);
+        let is_page_tool = self.page.machine.owns(&request.tool_call.tool_call_id);
+        let response = match (&decision, granted) {
+            (None, Some(outcome)) => Some(RequestPermissionResponse::new(outcome)),
+            (Some(PermissionDecision::Answer(answer)), _) if is_page_tool => {
+                Some(answer.to_response())
+            }
+            _ => None,
+        };
+        if let Some(response) = response {
+            return self.reply(key, AgentReply::Answer(Answer::Permission(response)));
+        }
+        let id = self.requests.insert(Requester::Agent(key));
+        if is_page_tool {
+            // The call itself is shown when the page receives it.
+            let RequestPermissionRequest { session_id, tool_call, options, .. } = request;
+            let title = tool_call.title.value().cloned().unwrap_or_default();
+            let question = RequestPermissionRequestV2::new(session_id, title, options);
+            self.translator.handle_permission_v2(id, question, decision);
+        } else {
+            self.translator.handle_permission(id, request, decision);
+        }
     }
 
     pub(super) fn reply(&mut self, request: RequestKey, reply: AgentReply) {

@@ -28,6 +28,8 @@ struct Announced {
     id: AgentId,
     tool: String,
     arguments: Option<String>,
+    /// Whether its name or `_meta` is that of the tool; otherwise its title is.
+    is_named: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +70,17 @@ impl Correlation {
         self.matched.contains_key(id) || self.announced.iter().any(|known| known.id == *id)
     }
 
+    /// Records that an announced call has the name of its tool.
+    pub(super) fn note_name(&mut self, id: &AgentId) {
+        let call = self.announced.iter_mut().find(|known| known.id == *id);
+        call.into_iter().for_each(|call| call.is_named = true);
+    }
+
+    /// Returns whether an announced call has the name of its tool.
+    pub(super) fn is_named(&self, id: &AgentId) -> bool {
+        self.announced.iter().any(|known| known.id == *id && known.is_named)
+    }
+
     /// Returns the tool of a call that was announced but not made.
     pub(super) fn announced_tool(&self, id: &AgentId) -> Option<&str> {
         self.announced.iter().find(|known| known.id == *id).map(|known| &*known.tool)
@@ -94,7 +107,8 @@ impl Correlation {
             }
             None => {
                 let tool = tool.into();
-                push(&mut self.announced, Announced { id: id.clone(), tool, arguments });
+                let announced = Announced { id: id.clone(), tool, arguments, is_named: false };
+                push(&mut self.announced, announced);
             }
         }
     }

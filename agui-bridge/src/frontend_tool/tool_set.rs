@@ -149,6 +149,14 @@ impl ToolSet {
         self.of_call(Clues { name, meta: None, kind: None, title: None }, kind)
     }
 
+    /// Returns the page's tool that the arguments of a call name together with the server, as codex-acp does:
+    /// `{"server":"S","tool":"T","arguments":{…}}`.
+    pub(super) fn of_input(&self, input: &Raw) -> Option<&str> {
+        let members = input.decode::<Extra>().ok()?;
+        let text = |name| members.get(name)?.decode::<String>().ok();
+        (text("server")? == self.server).then(|| self.page_name(&text("tool")?)).flatten()
+    }
+
     /// Returns the page's tool that is named together with the server.
     fn qualified(&self, name: &str) -> Option<&str> {
         let name = name.trim();

@@ -90,6 +90,9 @@ impl FrontendTools {
 
     /// Returns the answer to a permission request for a frontend call: it is allowed, since the page asks its user
     /// itself if necessary. Returns `None` for any other request, and for one without an option to allow.
+    ///
+    /// The name, the `_meta` or the arguments of the call have to refer to the binding's server. The title may be a text of
+    /// the model, such as the command `ui/pick`, so that a call with a title alone needs the permission of the user.
     pub fn handle_permission_request(
         &mut self,
         request: &RequestPermissionRequest,
@@ -98,8 +101,12 @@ impl FrontendTools {
         let update = SessionUpdate::ToolCallUpdate(request.tool_call.clone().into());
         let notification = SessionNotification::new(request.session_id.clone(), update);
         let owner = self.handle_update(&notification, now);
-        let carries = self.busy.get(&request.tool_call.tool_call_id) == Some(&OwnCall::Carries);
-        if owner == CallOwner::Agent && !carries {
+        let id = &request.tool_call.tool_call_id;
+        let is_named = match owner {
+            CallOwner::Agent => self.busy.get(id) == Some(&OwnCall::Carries),
+            CallOwner::Frontend => self.correlation.is_named(id),
+        };
+        if !is_named {
             return None;
         }
         let kinds = [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways];
@@ -109,6 +116,11 @@ impl FrontendTools {
         let option = options.next()?;
         let selected = SelectedPermissionOutcome::new(option.option_id.clone());
         Some(RequestPermissionOutcome::Selected(selected))
+    }
+
+    /// Returns whether a tool call of the agent is a frontend call, according to its reports.
+    pub(crate) fn owns(&self, id: &AgentId) -> bool {
+        self.correlation.knows(id)
     }
 
     fn watch(&mut self, report: &Report<'_>) -> CallOwner {
@@ -127,6 +139,14 @@ impl FrontendTools {
         if let (true, Some(tool)) = (frontend, &tool) {
             let arguments = carried.as_ref().map(|carried| &carried.arguments);
             self.correlation.announce(id, tool, arguments.or(report.input));
+            let named = self
+                .tools
+                .of_call(Clues { title: None, ..clues }, report.kind)
+                .or_else(|| self.tools.of_carried(carried.as_ref()?, report.kind))
+                .or_else(|| self.tools.of_input(report.input?));
+            if named == Some(tool) {
+                self.correlation.note_name(id);
+            }
         }
         if !frontend {
             self.watch_own(report, tool.is_some());

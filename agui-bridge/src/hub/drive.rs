@@ -74,7 +74,18 @@ impl Hub {
             }
             _ => {}
         }
-        let left = thread.conversation.handle_session(session, event, now);
+        let decided = match &event {
+            SessionEvent::Request(_, request) => {
+                self.decided.take_if(|(params, _)| *params == request.raw.as_str())
+            }
+            _ => None,
+        };
+        let left = match (event, decided) {
+            (SessionEvent::Request(key, request), Some((_, decision))) => {
+                thread.conversation.handle_decided(session, key, *request, decision, now)
+            }
+            (event, _) => thread.conversation.handle_session(session, event, now),
+        };
         if let Some(event) = left {
             let thread = Some(thread.name.to_string());
             match event {

@@ -64,10 +64,12 @@ impl Rules {
         }
     }
 
-    /// Returns the way a question is sent to the user, if the user answers.
-    pub(super) fn way(&self, frame: &Frame<'_>, about: &About) -> Option<Way> {
+    /// Returns the way a question is sent to the user, if the user answers. `is_asked` is whether the user answers
+    /// permission requests in any case.
+    pub(super) fn way(&self, frame: &Frame<'_>, about: &About, is_asked: bool) -> Option<Way> {
         let way = match about {
             About::Permission(_) => match &self.permission {
+                PermissionMode::Policy(_) if is_asked => Way::Interrupt,
                 PermissionMode::Policy(_) => return None,
                 PermissionMode::InStream => Way::InStream,
                 PermissionMode::Interrupt => Way::Interrupt,

@@ -3,7 +3,7 @@ use super::Translator;
 use crate::answer_error::AnswerError;
 use crate::elicitation::{self, Elicitation};
 use crate::json::{self, Members};
-use crate::permission::{Permission, PermissionAnswer};
+use crate::permission::{Permission, PermissionAnswer, PermissionDecision};
 use crate::questions::{About, Response, Settlement};
 use crate::tool_call::{Change, ToolCalls};
 use crate::update::Update;
@@ -36,6 +36,16 @@ impl Translator {
         request_id: RequestId,
         request: RequestPermissionRequest,
     ) {
+        self.handle_permission(request_id, request, None);
+    }
+
+    /// As [`handle_permission_request`](Self::handle_permission_request), for a request that the program may have decided.
+    pub(crate) fn handle_permission(
+        &mut self,
+        request_id: RequestId,
+        request: RequestPermissionRequest,
+        decision: Option<PermissionDecision>,
+    ) {
         self.runs.note_activity();
         let RequestPermissionRequest { session_id, tool_call, options, .. } = request;
         let lane = self.subagents.lane(session_id.as_str());
@@ -48,7 +58,8 @@ impl Translator {
             let update = SessionNotification::new(session_id, update);
             self.waiting.push(Update::V1(update), &self.basis.options.limits);
         }
-        self.ask(request_id, About::Permission(Permission::new(Some(call), None, options)));
+        let permission = Permission::new(Some(call), None, options);
+        self.ask(request_id, About::Permission(permission), decision);
     }
 
     /// Handles `session/request_permission` of ACP v2, as
@@ -57,6 +68,16 @@ impl Translator {
         &mut self,
         request_id: RequestId,
         request: RequestPermissionRequestV2,
+    ) {
+        self.handle_permission_v2(request_id, request, None);
+    }
+
+    /// As [`handle_permission`](Self::handle_permission), for ACP v2.
+    pub(crate) fn handle_permission_v2(
+        &mut self,
+        request_id: RequestId,
+        request: RequestPermissionRequestV2,
+        decision: Option<PermissionDecision>,
     ) {
         self.runs.note_activity();
         let session = request.session_id.as_str();
@@ -82,7 +103,8 @@ impl Translator {
         let lane = self.subagents.lane(session);
         let call = call.map(|id| ToolCalls::key(lane, &id));
         let title = Some(json::cut(request.title, self.basis.options.limits.message));
-        self.ask(request_id, About::Permission(Permission::new(call, title, request.options)));
+        let permission = Permission::new(call, title, request.options);
+        self.ask(request_id, About::Permission(permission), decision);
     }
 
     /// Handles `elicitation/create`. [`poll_response`](Self::poll_response) returns the answer: at once, after
@@ -101,7 +123,7 @@ impl Translator {
         let call = elicitation::scope(&request)
             .map(|(session, id)| ToolCalls::key(self.subagents.lane(session.as_str()), id));
         let elicitation = Elicitation::new(request, call, &self.basis.options.limits);
-        self.ask(request_id, About::Elicitation(Box::new(elicitation)));
+        self.ask(request_id, About::Elicitation(Box::new(elicitation)), None);
     }
 
     /// Handles `elicitation/create` of ACP v2, as [`handle_elicitation_request`](Self::handle_elicitation_request).
@@ -187,9 +209,9 @@ impl Translator {
         self.questions.poll_response()
     }
 
-    fn ask(&mut self, request_id: RequestId, about: About) {
+    fn ask(&mut self, request_id: RequestId, about: About, decision: Option<PermissionDecision>) {
         let (questions, mut desk) = self.questions();
-        questions.ask(&mut desk, request_id, about);
+        questions.ask(&mut desk, request_id, about, decision);
         self.suspend_if_due();
     }
 

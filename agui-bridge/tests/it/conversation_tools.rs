@@ -235,7 +235,7 @@ fn permission_for_a_page_tool_is_granted() {
     rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
     rig.open("s");
     let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
-    let call = json!({"toolCallId": "c", "title": "mcp__ui__pick", "kind": "other"});
+    let call = json!({"toolCallId": "c", "name": "mcp__ui__pick", "title": "x", "kind": "other"});
     let params = json!({"sessionId": "s", "toolCall": call, "options": options});
     assert!(rig.session(request(1, "session/request_permission", &params)).is_none());
     let Some(Command::Reply { reply: AgentReply::Answer(answer), .. }) = rig.commands.last() else {
@@ -254,6 +254,7 @@ fn call_behind_permission_is_that_of_the_page() {
         rig.open("s");
         let announced = json!({
             "sessionUpdate": "tool_call", "toolCallId": "c", "title": title, "status": "in_progress",
+            "rawInput": {"server": "ui", "tool": "pick", "arguments": {}},
         });
         rig.session(SessionEvent::Update(update(&announced)));
         let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
@@ -268,6 +269,43 @@ fn call_behind_permission_is_that_of_the_page() {
         rig.wait(Duration::from_millis(100));
         assert_eq!(rig.outcome("1"), "RUN_FINISHED success", "{title}");
         assert_eq!(rig.kinds("1").iter().filter(|kind| *kind == "TOOL_CALL_START").count(), 1);
+    }
+}
+
+/// A title may be the text of a command. The user decides, and the call is that of the page.
+#[test]
+fn title_of_a_page_tool_grants_no_permission() {
+    let titles = ["ui/pick", "Tool: ui/pick", "pick (ui MCP Server)", "mcp__ui__pick", "ui_pick"];
+    for (title, kind) in titles.iter().flat_map(|title| [(*title, None), (*title, Some("other"))]) {
+        let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
+        rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
+        rig.open("s");
+        let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+        let mut call = json!({"toolCallId": "c", "title": title, "rawInput": {"command": title}});
+        if let Some(kind) = kind {
+            call["kind"] = json!(kind);
+        }
+        let params = json!({"sessionId": "s", "toolCall": call, "options": options});
+        assert!(rig.session(request(1, "session/request_permission", &params)).is_none());
+        rig.wait(Duration::from_millis(50));
+        assert!(!matches!(rig.commands.last(), Some(Command::Reply { .. })), "{title} {kind:?}");
+        assert_eq!(rig.outcome("1"), "RUN_FINISHED interrupt", "{title} {kind:?}");
+        let end = serde_json::to_value(&rig.events.last().unwrap().1).unwrap();
+        let interrupt = &end["outcome"]["interrupts"][0];
+        assert_eq!(interrupt["message"], *title);
+        let answers =
+            json!([{"interruptId": interrupt["id"], "status": "resolved", "payload": true}]);
+        let mut next = tools();
+        next["resume"] = answers;
+        rig.run(input("2", &[user("u", "Hi")], &next)).unwrap();
+        assert!(matches!(rig.commands.last(), Some(Command::Reply { .. })), "{title} {kind:?}");
+        let id = rig.thread.handle_tool_call(self::call(), rig.now).unwrap();
+        assert_eq!(id.as_str(), "c");
+        rig.wait(Duration::from_millis(100));
+        assert_eq!(rig.outcome("2"), "RUN_FINISHED success", "{title} {kind:?}");
+        let starts = ["1", "2"]
+            .map(|run| rig.kinds(run).iter().filter(|kind| *kind == "TOOL_CALL_START").count());
+        assert_eq!(starts, [0, 1], "{title}: one call in the page");
     }
 }
 

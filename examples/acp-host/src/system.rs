@@ -19,13 +19,15 @@ mod windows;
 pub use unix::termination;
 #[cfg(unix)]
 pub(crate) use unix::{
-    End, ProcessGroup, editor_ends, find, forward_signals, lead_group, wait_ready, widen,
+    End, ProcessGroup, editor_ends, find, forward_signals, lead_group, second_end, wait_ready,
+    widen,
 };
 #[cfg(windows)]
 pub use windows::termination;
 #[cfg(windows)]
 pub(crate) use windows::{
-    End, ProcessGroup, editor_ends, find, forward_signals, lead_group, wait_ready, widen,
+    End, ProcessGroup, editor_ends, find, forward_signals, lead_group, second_end, wait_ready,
+    widen,
 };
 
 /// Readiness of a pipe.

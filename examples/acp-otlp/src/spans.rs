@@ -184,6 +184,13 @@ impl Spans {
         }
     }
 
+    /// Adds an attribute to an open span.
+    pub(crate) fn annotate(&mut self, span: SpanHandle, attribute: KeyValue) {
+        if let Some(span) = self.open.get_mut(span) {
+            span.attributes.push(attribute);
+        }
+    }
+
     /// Ends the span at a position and returns it.
     #[inline]
     pub(crate) fn end(&mut self, place: usize, end: SpanEnd) -> Option<SpanData> {

@@ -7,7 +7,7 @@ use crate::sampling::Sampling;
 use crate::setup::Setup;
 use crate::spans::Spans;
 use core::time::Duration;
-use jsonrpc_core::{Kind, Peeked, peek};
+use jsonrpc_core::{Kind, Peeked, RequestId, peek};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
@@ -162,6 +162,14 @@ impl Tracing {
         let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
         let span = self.tracker.request_span(direction, &message.request_id()?)?;
         inject(line, Some(&self.spans.context(span)?), None).ok()?
+    }
+
+    /// Sets an attribute of the span of a request without a response, if the request was handled and
+    /// [polled](Self::poll).
+    pub fn annotate(&mut self, direction: Direction, request: &RequestId, attribute: KeyValue) {
+        if let Some(span) = self.tracker.request_span(direction, request) {
+            self.spans.annotate(span, attribute);
+        }
     }
 
     /// Returns the counters of data that was not recorded.

@@ -1,5 +1,6 @@
 //! The command of the agent, which may be the name of a known one.
 use agent_catalog::{Catalog, CatalogError, Launch, LaunchError, Programs};
+use permission_rules::{FileError, Files, Rules, read_rules};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,6 +9,8 @@ use std::path::Path;
 pub(crate) struct Command {
     pub(crate) words: Vec<OsString>,
     pub(crate) variables: BTreeMap<String, String>,
+    /// The name of the agent for rules: that of a known agent, else of the program.
+    pub(crate) name: String,
 }
 
 /// The words do not start an agent.
@@ -29,7 +32,10 @@ pub(crate) fn command(words: &[OsString], registry: Option<&Path>) -> Result<Com
     if let Some(warning) = catalog.warning() {
         eprintln!("acp-traces: {warning}");
     }
-    let as_given = || Command { words: words.to_vec(), variables: BTreeMap::new() };
+    let program = words.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
+    let program = program.to_string_lossy().into_owned();
+    let as_given =
+        || Command { words: words.to_vec(), variables: BTreeMap::new(), name: program.clone() };
     let text: Option<Vec<_>> = words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
     let Some(text) = text else { return Ok(as_given()) };
     match catalog.launch_words(text, &Programs::of_environment()) {
@@ -37,11 +43,20 @@ pub(crate) fn command(words: &[OsString], registry: Option<&Path>) -> Result<Com
         Err(LaunchError::NotFound { hint: None, .. }) => Ok(as_given()),
         Err(error) => Err(error.into()),
         Ok(Launch { words, variables, agent, is_downloaded, .. }) => {
-            if let (Some(agent), true) = (agent, is_downloaded) {
+            if let (Some(agent), true) = (&agent, is_downloaded) {
                 eprintln!("acp-traces: {agent} is not installed; running {}", words.join(" "));
             }
             let words = words.into_iter().map(OsString::from).collect();
-            Ok(Command { words, variables })
+            Ok(Command { words, variables, name: agent.map_or(program, |id| id.to_string()) })
         }
     }
+}
+
+/// Reads the rules for an agent; without a file the list is empty.
+///
+/// # Errors
+/// The file cannot be read, or has a mistake.
+pub(crate) fn rules(command: &Command, file: Option<&Path>) -> Result<Rules, FileError> {
+    let rules = file.map(read_rules).transpose()?.unwrap_or_default();
+    Ok(Rules::new(&rules, &command.name, Files::Local))
 }

@@ -61,6 +61,13 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) inject_context: bool,
 
+    /// Answer permission requests by the rules of FILE
+    ///
+    /// A request that a rule allows or rejects is answered at once, and the editor does not get it. All other bytes are
+    /// unchanged. Messages are buffered until they are complete.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) permissions: Option<PathBuf>,
+
     /// Send metrics to the collector: durations of turns, tools and permissions, tokens, cost [env:
     /// OTEL_METRICS_EXPORTER=otlp]
     #[arg(long)]

@@ -3,12 +3,15 @@
 use crate::export::{Exporter, Measuring, Outcome, Seen};
 use crate::line_file::LineFile;
 use crate::record::Recording;
-use acp_host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap};
+use acp_host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap, Treatment};
 use acp_otlp::{Traced, Tracing, complaint};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
+use jsonrpc_core::{RequestId, peek};
+use opentelemetry::KeyValue;
+use permission_rules::{Decision, RULE_ACTION, RULE_INDEX, Watcher};
 use semconv_map::{ClosedBy, Counters};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
@@ -151,24 +154,75 @@ impl SharedWatch {
     }
 }
 
-/// Injects the context of its span into each request.
-impl Insert for SharedWatch {
-    fn insert(&self, direction: Direction, at: Instant, line: &[u8]) -> Option<Insertion> {
-        let mut watch = self.lock();
-        if watch.is_closed {
-            return None;
-        }
+/// The analysis of lines before they are forwarded.
+#[derive(Debug)]
+pub(crate) struct Treating {
+    pub(crate) watch: SharedWatch,
+    /// Whether the context of its span is injected into each request.
+    pub(crate) injects: bool,
+    /// Rules that answer permission requests.
+    pub(crate) rules: Mutex<Watcher>,
+}
+
+impl Insert for Treating {
+    fn treat(&self, direction: Direction, at: Instant, line: &[u8]) -> Treatment {
+        let decision = self.decide(direction, line);
+        let mut watch = self.watch.lock();
         let time = watch.time(at);
-        watch.reading.take(direction, time, line);
-        watch.export();
-        let injected = watch.reading.tracing.inject(direction, line)?;
+        if !watch.is_closed {
+            watch.reading.take(direction, time, line);
+            watch.export();
+        }
+        if let Some((id, decision, _)) = &decision {
+            watch.annotate(id, decision);
+        }
+        if let Some((_, _, Some(response))) = decision {
+            if !watch.is_closed {
+                watch.reading.take(direction.reversed(), time, response.as_bytes());
+                watch.export();
+            }
+            return Treatment::Answer(response);
+        }
+        if !self.injects || watch.is_closed {
+            return Treatment::Forward;
+        }
+        let Some(injected) = watch.reading.tracing.inject(direction, line) else {
+            return Treatment::Forward;
+        };
         watch.tell_how_far(0);
         let at = injected.before.len()..line.len() - injected.after.len();
-        Some(Insertion { at, text: injected.inserted })
+        Treatment::Insert(Insertion { at, text: injected.inserted })
     }
 
     fn too_long(&self) {
-        self.lock().reading.long_lines += 1;
+        self.rules().handle_lost_line();
+        self.watch.lock().reading.long_lines += 1;
+    }
+}
+
+impl Treating {
+    /// Returns the decision on a permission request, with the id of the request and the response, unless the user decides.
+    fn decide(
+        &self,
+        direction: Direction,
+        line: &[u8],
+    ) -> Option<(RequestId, Decision, Option<String>)> {
+        let mut rules = self.rules();
+        if rules.is_idle() {
+            return None;
+        }
+        let Ok(peeked) = peek(line) else {
+            rules.handle_lost_line();
+            return None;
+        };
+        let decision = rules.handle_line(direction, &peeked)?;
+        eprintln!("acp-traces: {decision}");
+        let response = decision.response(peeked.id()?);
+        Some((peeked.request_id()?, decision, response))
+    }
+
+    fn rules(&self) -> MutexGuard<'_, Watcher> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -266,6 +320,15 @@ impl Watch {
         Overlooked {
             counters: self.reading.tracing.counters(),
             long_lines: self.reading.long_lines,
+        }
+    }
+
+    /// Records the decision of a rule on the span of the request with this id.
+    fn annotate(&mut self, id: &RequestId, decision: &Decision) {
+        let rule = i64::try_from(decision.rule()).unwrap_or(i64::MAX);
+        let action = decision.action().as_str();
+        for attribute in [KeyValue::new(RULE_INDEX, rule), KeyValue::new(RULE_ACTION, action)] {
+            self.reading.tracing.annotate(Direction::Received, id, attribute);
         }
     }
 

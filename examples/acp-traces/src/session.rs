@@ -5,15 +5,16 @@ use crate::agent;
 use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter, Measuring};
 use crate::line_file::{OpenError, is_same};
-use crate::observe::{self, SharedWatch};
+use crate::observe::{self, SharedWatch, Treating};
 use crate::record::{self, Recording};
 use acp_host::relay::{NotStarted, Session, SessionEnd, Watching};
 use acp_otlp::Ids;
+use permission_rules::Watcher;
 use semconv_map::ClosedBy;
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio::runtime::{Builder, Runtime};
 
 /// Runs the agent and relays messages until it exits. Exits with its status, or returns the status of an invalid
@@ -35,6 +36,13 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(if is_missing { 127 } else { 2 }));
         }
     };
+    let rules = match agent::rules(&command, options.permissions.as_deref()) {
+        Ok(rules) => rules,
+        Err(error) => {
+            eprintln!("acp-traces: --permissions: {error}");
+            return Ok(ExitCode::from(2));
+        }
+    };
     let Outputs { exporter, metrics, transcript } = set_up(options, &runtime);
     let mut policy = options.spans.reading.policy();
     policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
@@ -42,14 +50,19 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let (traces, injects) = (exporter.has_destination(), options.inject_context);
     let tracing = options.spans.tracing(policy, Ids::random());
     let watch = SharedWatch::new(exporter, metrics, tracing, transcript);
-    let watching = match (traces, injects) {
-        (true, true) => Watching::Inserts(Arc::new(watch.clone())),
-        // The context of a span without a destination is not propagated.
+    let treats = !rules.is_empty() || (traces && injects);
+    let watching = match (traces, treats) {
+        (_, true) => {
+            // The context of a span without a destination is not propagated.
+            let injects = traces && injects;
+            let rules = Mutex::new(Watcher::new(rules));
+            Watching::Inserts(Arc::new(Treating { watch: watch.clone(), injects, rules }))
+        }
         (true, false) => Watching::Copies,
         (false, _) if records => Watching::Copies,
         (false, _) => Watching::Nothing,
     };
-    let agent::Command { words, variables } = command;
+    let agent::Command { words, variables, .. } = command;
     let started = Session::start("acp-traces", &words, &variables, runtime.handle(), watching);
     let session = match started {
         Ok(session) => session,

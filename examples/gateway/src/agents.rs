@@ -14,6 +14,7 @@ use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
 use http_access::Principal;
+use hub_server::permission_rules::{Files, Rules};
 use hub_server::{AgentConnection, AgentSetup, ThreadState, Unavailable};
 use run_telemetry::Telemetry;
 use std::collections::BTreeMap;
@@ -138,6 +139,7 @@ impl AcpAgents {
         // Over HTTP the response to `session/load` may precede earlier updates.
         options.can_load = !address.is_http();
         let has_login = is_local && cfg!(unix) && settings.has_login();
+        let files = if is_local { Files::Local } else { Files::Remote };
         let elicits = conversation.translator.elicitation != ElicitationMode::Decline;
         let mut info = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
         info.title = Some("Spanwire gateway".to_owned());
@@ -149,6 +151,7 @@ impl AcpAgents {
             client,
             authenticate: agent.authenticate.clone(),
             access,
+            rules: Rules::new(&settings.permission_rules, name, files),
             exit_grace: times.exit_grace.0,
             is_optional: settings.offered.contains_key(name),
             telemetry: telemetry.clone(),

@@ -23,12 +23,13 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Sets up the log with the filter of `RUST_LOG`; by default warnings are logged.
+    /// Sets up the log with the filter of `RUST_LOG`; by default warnings and decisions of rules are logged.
     pub(crate) fn begin() -> Self {
         let (writer, writing) =
             NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(io::stderr());
         let lost = writer.error_counter();
-        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+        let usual = |_| EnvFilter::new("warn,permission_rules=info");
+        let filter = EnvFilter::try_from_default_env().unwrap_or_else(usual);
         let plain = WIRE.map(|target| (target, LevelFilter::INFO));
         // It warns of tags that are not nested well, which are an agent's.
         let plain = Targets::new()

@@ -3,6 +3,7 @@ use agent_catalog::{Catalog, CatalogError, LaunchError, Programs};
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
 use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
+use hub_server::permission_rules::Rule;
 use run_telemetry::variable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +52,9 @@ pub(crate) struct Settings {
     pub(crate) auth: AuthSettings,
     pub(crate) replicas: ReplicaSettings,
     pub(crate) telemetry: TelemetrySettings,
+    /// Rules that answer permission requests; the first match decides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) permission_rules: Vec<Rule>,
     /// The agents, by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
     /// Whether there are no agents in the settings.
@@ -77,6 +81,7 @@ impl Default for Settings {
             auth: AuthSettings::default(),
             replicas: ReplicaSettings::default(),
             telemetry: TelemetrySettings::default(),
+            permission_rules: Vec::new(),
             agents: BTreeMap::new(),
             is_demo: false,
             offered: BTreeMap::new(),

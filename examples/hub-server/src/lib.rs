@@ -21,5 +21,6 @@ mod thread;
 pub use capabilities::{capabilities, initialize};
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use login::{AgentCommand, InUse, LoginState, Variables};
+pub use permission_rules;
 pub use task::AgentSetup;
 pub use thread::ThreadState;

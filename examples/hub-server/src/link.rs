@@ -7,6 +7,9 @@ use acp_types::v1::session_setup::SessionId;
 use bytes::Bytes;
 use futures::StreamExt;
 use jsonrpc_core::framing::Lines;
+use jsonrpc_core::peek;
+use jsonrpc_core::transcript::Direction;
+use permission_rules::Watcher;
 use run_telemetry::Watch;
 use semconv_map::trace_context::TraceContext;
 use std::collections::BTreeMap;
@@ -28,6 +31,7 @@ pub(crate) struct Link {
     /// Threads of the sessions that have used the host.
     pub(crate) sessions: BTreeMap<SessionId, String>,
     pub(crate) watch: Option<Watch>,
+    pub(crate) rules: Watcher,
     pub(crate) strays: Strays,
 }
 
@@ -42,11 +46,16 @@ pub(crate) enum Input {
 }
 
 impl Link {
-    pub(crate) fn new(transport: Transport, host: Host<RequestKey>, watch: Option<Watch>) -> Self {
+    pub(crate) fn new(
+        transport: Transport,
+        host: Host<RequestKey>,
+        watch: Option<Watch>,
+        rules: Watcher,
+    ) -> Self {
         let Transport { incoming, outgoing, writer, process } = transport;
         let (lines, sessions) = (Lines::default(), BTreeMap::new());
         let strays = Strays::default();
-        Self { incoming, outgoing, writer, process, lines, host, sessions, watch, strays }
+        Self { incoming, outgoing, writer, process, lines, host, sessions, watch, rules, strays }
     }
 
     /// Waits for the next input.
@@ -79,6 +88,9 @@ impl Link {
         line: Vec<u8>,
         span: Option<&TraceContext>,
     ) -> Result<(), String> {
+        if let (false, Ok(peeked)) = (self.rules.is_idle(), peek(&line)) {
+            self.rules.handle_line(Direction::Sent, &peeked);
+        }
         let line = match &mut self.watch {
             Some(watch) => watch.send(line, span),
             None => line,

@@ -5,11 +5,14 @@ use acp_host::host::{Access, Host};
 use acp_host::transport::{Address, ConnectError, Transport};
 use acp_types::client::{self, CloseReason, Purpose};
 use acp_types::v1::error::AUTH_REQUIRED;
-use agui_bridge::Failure;
+use acp_types::v1::tool_calls::RequestPermissionOutcome;
+use agui_bridge::{Failure, PermissionAnswer, PermissionDecision};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jsonrpc_core::{ErrorObject, peek};
-use run_telemetry::Telemetry;
+use jsonrpc_core::transcript::Direction;
+use jsonrpc_core::{ErrorObject, Peeked, peek};
+use permission_rules::{Decision, RULE_ACTION, RULE_INDEX, Rules, Watcher};
+use run_telemetry::{Telemetry, Watch};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -27,6 +30,8 @@ pub struct AgentSetup {
     pub authenticate: Option<String>,
     /// What the agent may do on this machine.
     pub access: Option<Access>,
+    /// Rules that answer its permission requests.
+    pub rules: Rules,
     /// How long its process may take to exit once its input has ended.
     pub exit_grace: Duration,
     /// Whether the agent is not started to probe it.
@@ -148,7 +153,8 @@ impl Task {
             Ok(transport) => {
                 let host = Host::new(self.agent.access.clone());
                 let watch = self.agent.telemetry.watch(self.agent.address.kind());
-                self.stage = Stage::Open(Box::new(Link::new(transport, host, watch)));
+                let rules = Watcher::new(self.agent.rules.clone());
+                self.stage = Stage::Open(Box::new(Link::new(transport, host, watch, rules)));
                 self.shared.lock().is_open = true;
             }
             Err(ConnectError::Denied(why)) => {
@@ -284,24 +290,57 @@ impl State {
     }
 }
 
-/// Gives the hub the lines that were read. Telemetry and the hub share one peek at a line.
+/// Gives the hub the lines that were read. Telemetry, rules and the hub share one peek at a line.
 fn read_lines(shared: &Shared, link: &mut Link) {
     let mut state = shared.lock();
     let now = shared.now();
-    while let Some(line) = link.lines.next() {
-        if let Ok(text) = line {
-            link.strays.handle_line(text, &state.variables);
-        }
-        if let (Ok(text), Some(watch)) = (&line, &mut link.watch)
-            && !watch.is_quiet(text.as_bytes())
-        {
-            if let Ok(peeked) = peek(text.as_bytes()) {
-                watch.receive(&peeked);
-                state.hub.handle_peeked(&peeked, now);
-                continue;
+    let Link { lines, strays, watch, rules, .. } = link;
+    while let Some(line) = lines.next() {
+        let Ok(text) = line else {
+            rules.handle_lost_line();
+            state.hub.handle_line(line, now);
+            continue;
+        };
+        strays.handle_line(text, &state.variables);
+        let mut watch = watch.as_mut().filter(|watch| !watch.is_quiet(text.as_bytes()));
+        let peeked = (watch.is_some() || !rules.is_idle()).then(|| peek(text.as_bytes()));
+        let Some(Ok(peeked)) = peeked else {
+            if let Some(watch) = watch {
+                watch.receive_invalid(text.as_bytes());
             }
-            watch.receive_invalid(text.as_bytes());
+            state.hub.handle_line(line, now);
+            continue;
+        };
+        if let Some(watch) = &mut watch {
+            watch.receive(&peeked);
         }
-        state.hub.handle_line(line, now);
+        match rules.handle_line(Direction::Received, &peeked) {
+            Some(decision) => {
+                record(&decision, &peeked, watch);
+                state.hub.handle_decided(&peeked, hub_decision(&decision), now);
+            }
+            None => state.hub.handle_peeked(&peeked, now),
+        }
+    }
+}
+
+/// Records the decision of a rule in the log and on the span of the request.
+fn record(decision: &Decision, request: &Peeked<'_>, watch: Option<&mut Watch>) {
+    tracing::info!(target: "permission_rules", "{decision}");
+    if let (Some(watch), Some(id)) = (watch, request.request_id()) {
+        let rule = i64::try_from(decision.rule()).unwrap_or(i64::MAX);
+        watch.annotate(&id, RULE_INDEX, rule);
+        watch.annotate(&id, RULE_ACTION, decision.action().as_str());
+    }
+}
+
+fn hub_decision(decision: &Decision) -> PermissionDecision {
+    match decision.outcome() {
+        None => PermissionDecision::Ask,
+        Some(RequestPermissionOutcome::Selected(selected)) => {
+            let answer = PermissionAnswer::Selected(selected.option_id.clone());
+            PermissionDecision::Answer(answer)
+        }
+        Some(_) => PermissionDecision::Answer(PermissionAnswer::Cancelled),
     }
 }

@@ -22,7 +22,7 @@ use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::attribute::MAX_NAME_BYTES;
-use semconv_map::jsonrpc_core::Peeked;
+use semconv_map::jsonrpc_core::{Peeked, RequestId};
 use semconv_map::keys::{self, link};
 use semconv_map::trace_context::{TraceContext, inject};
 use semconv_map::{ClosedBy, Direction, Policy};
@@ -345,6 +345,11 @@ impl Watch {
                 own.unwrap_or(told)
             }
         }
+    }
+
+    /// Sets an attribute of the span of an open request of the agent.
+    pub fn annotate(&mut self, request: &RequestId, key: &'static str, value: impl Into<Value>) {
+        self.tracing.annotate(Direction::Received, request, KeyValue::new(key, value));
     }
 
     /// Records that the server ends the connection, not the agent.

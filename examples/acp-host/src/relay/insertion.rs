@@ -1,18 +1,22 @@
-//! Insertion of text into forwarded lines.
+//! Insertion of text into forwarded lines, and answers instead of forwarding.
 
+use super::answers::{Answers, SharedInput};
+use super::pass::write;
+use crate::system::End;
 use core::ops::Range;
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::transcript::Direction;
 use std::fmt::Debug;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Reads each line before it is forwarded, and may insert text.
+/// Reads each line before it is forwarded, and may insert text or answer it.
 ///
 /// Each direction calls it on a thread of its own, and forwards nothing until the call returns.
 pub trait Insert: Debug + Send + Sync {
-    /// Returns the text for a line, which is given without its line end; `None` forwards the line unchanged.
-    fn insert(&self, direction: Direction, at: Instant, line: &[u8]) -> Option<Insertion>;
+    /// Returns the treatment of a line, which is given without its line end.
+    fn treat(&self, direction: Direction, at: Instant, line: &[u8]) -> Treatment;
 
     /// Reports a line over [`Lines::DEFAULT_LIMIT`], which is forwarded unchanged.
     fn too_long(&self);
@@ -29,6 +33,19 @@ pub enum Watching {
     Nothing,
 }
 
+/// The treatment of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a line is forwarded or not")]
+pub enum Treatment {
+    /// The line is forwarded unchanged.
+    Forward,
+    /// The line is forwarded with an insertion.
+    Insert(Insertion),
+    /// A line of the agent is not forwarded: the agent gets this line, given without its line end. A line of the editor is
+    /// forwarded unchanged.
+    Answer(String),
+}
+
 /// Text for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Insertion {
@@ -43,23 +60,61 @@ pub struct Insertion {
 pub(crate) struct Inserting {
     insert: Arc<dyn Insert>,
     direction: Direction,
+    ends: Ends,
     unfinished: Vec<u8>,
     /// Within a line that is too long.
     is_passing: bool,
     passed: Vec<u8>,
 }
 
+/// The end of the agent's input that a direction uses.
+#[derive(Debug)]
+pub(crate) enum Ends {
+    /// Lines of the editor share the input with answers.
+    Editor(SharedInput),
+    /// Lines of the agent may be answered.
+    Agent(Answers),
+}
+
 /// Capacity of a buffer that is kept for the next lines.
 const USUAL: usize = 1 << 20;
 
 impl Inserting {
-    pub(crate) fn new(insert: Arc<dyn Insert>, direction: Direction) -> Self {
+    pub(crate) fn new(insert: Arc<dyn Insert>, direction: Direction, ends: Ends) -> Self {
         let (unfinished, passed) = (Vec::new(), Vec::new());
-        Self { insert, direction, unfinished, is_passing: false, passed }
+        Self { insert, direction, ends, unfinished, is_passing: false, passed }
+    }
+
+    /// Forwards the next bytes.
+    pub(crate) fn forward(
+        &mut self,
+        at: Instant,
+        bytes: &[u8],
+        sink: &mut (impl Write + End),
+    ) -> io::Result<()> {
+        self.push(at, bytes);
+        self.write(sink)
+    }
+
+    /// Forwards the rest at the end of the stream.
+    pub(crate) fn forward_rest(
+        &mut self,
+        at: Instant,
+        sink: &mut (impl Write + End),
+    ) -> io::Result<()> {
+        self.finish(at);
+        self.write(sink)
+    }
+
+    fn write(&self, sink: &mut (impl Write + End)) -> io::Result<()> {
+        match &self.ends {
+            Ends::Editor(input) => input.forward(sink, &self.passed),
+            Ends::Agent(_) => write(sink, &self.passed),
+        }
     }
 
     /// Takes the next bytes; returns those to forward.
-    pub(crate) fn push(&mut self, at: Instant, bytes: &[u8]) -> &[u8] {
+    fn push(&mut self, at: Instant, bytes: &[u8]) -> &[u8] {
         self.passed.clear();
         self.passed.shrink_to(USUAL);
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
@@ -81,7 +136,7 @@ impl Inserting {
     }
 
     /// Returns the rest at the end of the stream.
-    pub(crate) fn finish(&mut self, at: Instant) -> &[u8] {
+    fn finish(&mut self, at: Instant) -> &[u8] {
         self.passed.clear();
         self.finish_line(at);
         &self.passed
@@ -96,13 +151,22 @@ impl Inserting {
     fn pass(&mut self, at: Instant, line: &[u8]) {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
-        let insertion = if text.len() > Lines::DEFAULT_LIMIT {
+        let treatment = if text.len() > Lines::DEFAULT_LIMIT {
             self.insert.too_long();
-            None
+            Treatment::Forward
         } else if text.is_empty() {
-            None
+            Treatment::Forward
         } else {
-            self.insert.insert(self.direction, at, text)
+            self.insert.treat(self.direction, at, text)
+        };
+        let insertion = match treatment {
+            Treatment::Forward => None,
+            Treatment::Insert(insertion) => Some(insertion),
+            Treatment::Answer(answer) => match &self.ends {
+                // Without an agent that reads, nothing needs the answer.
+                Ends::Agent(answers) => return drop(answers.send(Some(answer))),
+                Ends::Editor(_) => None,
+            },
         };
         let pieces = insertion.as_ref().and_then(|insertion| {
             let after = line.get(insertion.at.end..)?;
@@ -127,8 +191,12 @@ mod tests {
     }
 
     impl Insert for Plus {
-        fn insert(&self, _: Direction, _: Instant, line: &[u8]) -> Option<Insertion> {
-            line.starts_with(b"x").then(|| Insertion { at: 1..2, text: "+".to_owned() })
+        fn treat(&self, _: Direction, _: Instant, line: &[u8]) -> Treatment {
+            match line.first() {
+                Some(b'x') => Treatment::Insert(Insertion { at: 1..2, text: "+".to_owned() }),
+                Some(b'?') => Treatment::Answer("!".to_owned()),
+                _ => Treatment::Forward,
+            }
         }
 
         fn too_long(&self) {
@@ -139,7 +207,8 @@ mod tests {
     fn passed(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<u8>, u64) {
         let plus = Arc::new(Plus::default());
         let insert: Arc<dyn Insert> = Arc::<Plus>::clone(&plus);
-        let (mut inserting, now) = (Inserting::new(insert, Direction::Sent), Instant::now());
+        let ends = Ends::Editor(SharedInput::default());
+        let (mut inserting, now) = (Inserting::new(insert, Direction::Sent, ends), Instant::now());
         let passed = pieces.iter().map(|piece| inserting.push(now, piece).to_vec()).collect();
         (passed, inserting.finish(now).to_vec(), plus.long.load(Ordering::Relaxed))
     }
@@ -156,6 +225,18 @@ mod tests {
     fn a_place_outside_of_the_line_is_none() {
         assert_eq!(passed(&[b"x\n", b"x"]).0, [&b"x+"[..], b""]);
         assert_eq!(passed(&[b"x"]).1, b"x");
+    }
+
+    #[test]
+    fn answered_line_of_the_agent_is_not_forwarded() {
+        assert_eq!(passed(&[b"?\na\n"]).0, [b"?\na\n"], "a line of the editor");
+        let (send, receive) = super::super::answers::answers();
+        let insert: Arc<dyn Insert> = Arc::new(Plus::default());
+        let mut inserting = Inserting::new(insert, Direction::Received, Ends::Agent(send));
+        let now = Instant::now();
+        assert_eq!(inserting.push(now, b"a\n?"), b"a\n");
+        assert_eq!(inserting.push(now, b"x\r\nb\n"), b"b\n");
+        assert_eq!(receive.try_iter().collect::<Vec<_>>(), [Some("!".to_owned())]);
     }
 
     #[test]

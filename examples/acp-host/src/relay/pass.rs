@@ -1,6 +1,6 @@
 //! Forwarding of bytes.
 
-use super::insertion::{Inserting, Watching};
+use super::insertion::{Ends, Inserting, Watching};
 use super::tap::{Passing, Tap};
 use crate::system::{End, Ready, wait_ready, widen};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -38,10 +38,10 @@ pub(crate) enum Before<'a> {
 }
 
 impl<'a> Before<'a> {
-    pub(crate) fn of(watching: Watching, direction: Direction, tap: &'a Tap) -> Self {
+    pub(crate) fn of(watching: Watching, direction: Direction, tap: &'a Tap, ends: Ends) -> Self {
         match watching {
             Watching::Copies => Self::Copy(direction, tap),
-            Watching::Inserts(insert) => Self::Insert(Inserting::new(insert, direction)),
+            Watching::Inserts(insert) => Self::Insert(Inserting::new(insert, direction, ends)),
             Watching::Nothing => Self::Pass,
         }
     }
@@ -60,7 +60,7 @@ pub(crate) fn relay(
     let ended = relay_each(&mut source, &mut sink, &mut before, holding);
     if let Before::Insert(lines) = &mut before
         && ended == Ended::Source
-        && write(&mut sink, lines.finish(Instant::now())).is_err()
+        && lines.forward_rest(Instant::now(), &mut sink).is_err()
     {
         return Ended::Sink;
     }
@@ -103,7 +103,7 @@ fn relay_each(
                 }
                 written
             }
-            Before::Insert(lines) => write(sink, lines.push(at, bytes)),
+            Before::Insert(lines) => lines.forward(at, bytes, sink),
             Before::Pass => write(sink, bytes),
         };
         holding.store(false, Ordering::SeqCst);
@@ -166,7 +166,7 @@ pub(crate) fn discard(mut source: impl Read + End) {
     }
 }
 
-fn write(sink: &mut (impl Write + End), mut bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write(sink: &mut (impl Write + End), mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match sink.write(bytes) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),

@@ -1,10 +1,12 @@
 //! One session: the agent, the relay in both directions, and their end.
 
+use super::answers::{SharedInput, answers};
 use super::ending::{Action, Ending, Event};
+use super::insertion::Ends;
 use super::pass::{Before, Ended, discard, relay};
 use super::{Tap, Watching};
 use crate::process::launch::{cannot_run, launch};
-use crate::system::{ProcessGroup, Signal, editor_ends, forward_signals};
+use crate::system::{ProcessGroup, Signal, editor_ends, forward_signals, second_end};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
@@ -136,22 +138,33 @@ fn relay_both(
     };
     let (editor_in, editor_out) = editor_ends()?;
 
+    let (input, (answers, to_write)) = (SharedInput::default(), answers());
+    if matches!(watching, Watching::Inserts(_)) {
+        let (input, sink) = (input.clone(), second_end(&agent_in)?);
+        thread::Builder::new()
+            .name("answers to agent".to_owned())
+            .spawn(move || input.write_answers(&to_write, sink))?;
+    }
     let (tap_there, happened_there) = (Arc::clone(tap), happened.clone());
-    let watching_there = watching.clone();
+    let (watching_there, last_answer) = (watching.clone(), answers.clone());
     thread::Builder::new().name("editor to agent".to_owned()).spawn(move || {
         let mut source = editor_in;
-        let before = Before::of(watching_there, Direction::Sent, &tap_there);
+        let ends = Ends::Editor(input.clone());
+        let before = Before::of(watching_there, Direction::Sent, &tap_there, ends);
         let ended = relay(&mut source, agent_in, before, &AtomicBool::new(false));
         if ended == Ended::Sink {
             discard(source);
         }
         // The receiver is dropped only at the end of the session.
         let _ = happened_there.send(Event::EditorClosed);
+        // The agent's input ends when its second end is closed as well. An answer that the agent does not read delays that.
+        input.close();
+        let _ = last_answer.send(None);
     })?;
 
     let (tap, holding, happened) = (Arc::clone(tap), Arc::clone(holding), happened.clone());
     thread::Builder::new().name("agent to editor".to_owned()).spawn(move || {
-        let before = Before::of(watching, Direction::Received, &tap);
+        let before = Before::of(watching, Direction::Received, &tap, Ends::Agent(answers));
         let ended = relay(agent_out, editor_out, before, &holding);
         if ended == Ended::Sink {
             let _ = happened.send(Event::EditorClosed);

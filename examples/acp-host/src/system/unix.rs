@@ -19,6 +19,11 @@ pub(crate) trait End: AsFd {}
 
 impl<T: AsFd> End for T {}
 
+/// Returns another end of a pipe.
+pub(crate) fn second_end(end: &impl AsFd) -> io::Result<File> {
+    end.as_fd().try_clone_to_owned().map(File::from)
+}
+
 /// Waits until a non-blocking pipe is readable or writable.
 pub(crate) fn wait_ready(end: &impl End, ready: Ready) -> io::Result<()> {
     let until = match ready {

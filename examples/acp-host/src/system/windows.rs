@@ -24,6 +24,11 @@ pub(crate) fn wait_ready(_: &impl End, _: Ready) -> io::Result<()> {
 /// Pipes of Windows have a fixed capacity.
 pub(crate) fn widen(_: &impl End) {}
 
+/// Returns another end of a pipe.
+pub(crate) fn second_end(end: &impl AsHandle) -> io::Result<File> {
+    end.as_handle().try_clone_to_owned().map(File::from)
+}
+
 /// Finds a command as shells do, also without the extension of a script.
 pub(crate) fn find(program: &OsStr) -> PathBuf {
     // The system also searches the folder of this program.

@@ -34,6 +34,8 @@ mod injection;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
+mod permissions;
+#[cfg(test)]
 mod protocols;
 #[cfg(test)]
 mod proxy;

@@ -56,6 +56,9 @@ mod login;
 mod page_tools;
 #[cfg(test)]
 mod permission;
+#[cfg(unix)]
+#[cfg(test)]
+mod permission_rules;
 #[cfg(test)]
 mod plugins;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::conversation::ConversationOptions;
 use agui_types::run_log::RunLogLimits;
 use jsonrpc_core::wire;
+use permission_rules::{Files, Rules};
 use run_store::LogLimits;
 use run_telemetry::{Program, Telemetry, TelemetryOptions};
 use tokio::runtime::Handle;
@@ -23,6 +24,7 @@ fn connection() -> AgentConnection {
         client: client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)),
         authenticate: None,
         access: None,
+        rules: Rules::new(&[], "agent", Files::Remote),
         exit_grace: Duration::from_secs(1),
         is_optional: false,
         telemetry,

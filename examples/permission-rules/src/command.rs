@@ -1,0 +1,80 @@
+//! Commands as words, and patterns of them.
+use crate::json::{Fact, Json};
+
+/// Members of `rawInput` with a command.
+const COMMAND_MEMBERS: [&str; 5] = ["command", "cmd", "script", "commandLine", "command_line"];
+
+/// Shells. Their script is compared instead of the shell.
+const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "ash"];
+
+/// Options of a shell with which its next argument is a script.
+const SCRIPT_OPTIONS: [&str; 3] = ["-c", "-lc", "-ec"];
+
+/// Largest number of shells that are unwrapped.
+const MAX_SHELLS: usize = 3;
+
+/// The last word of a pattern that matches any further words.
+pub(crate) const ANY_WORDS: &str = "*";
+
+/// Reads the command of a call's input.
+pub(crate) fn command_of(input: &Json) -> Fact<Vec<String>> {
+    let given = COMMAND_MEMBERS.map(|name| input.get(name));
+    let mut given = given.into_iter().filter(|command| *command != Fact::Absent);
+    let command = match (given.next(), given.next()) {
+        (None, _) => return Fact::Absent,
+        (Some(command), None) => command,
+        _ => return Fact::Unclear,
+    };
+    let arguments = input.get("args").and_then(Json::texts);
+    match (command, arguments) {
+        (Fact::Known(Json::List(words)), Fact::Absent) => {
+            Json::List(words.clone()).texts().and_then(words_of_list)
+        }
+        (Fact::Known(Json::Text(text)), Fact::Absent) => words_of_text(text),
+        (Fact::Known(Json::Text(program)), Fact::Known(mut words)) => {
+            words.insert(0, program.clone());
+            words_of_list(words)
+        }
+        _ => Fact::Unclear,
+    }
+}
+
+/// Reads a command for a shell.
+pub(crate) fn words_of_text(text: &str) -> Fact<Vec<String>> {
+    let words = split(text).and_then(|words| unwrapped(words, MAX_SHELLS));
+    words.map_or(Fact::Unclear, Fact::Known)
+}
+
+fn words_of_list(words: Vec<String>) -> Fact<Vec<String>> {
+    unwrapped(words, MAX_SHELLS).map_or(Fact::Unclear, Fact::Known)
+}
+
+/// Replaces a shell with its script. Returns `None` for words that another program could read in another way.
+fn unwrapped(words: Vec<String>, shells: usize) -> Option<Vec<String>> {
+    let (program, arguments) = words.split_first()?;
+    let is_shell = SHELLS.contains(&file_name(program));
+    match arguments {
+        [option, script] if is_shell && SCRIPT_OPTIONS.contains(&&**option) => {
+            unwrapped(split(script)?, shells.checked_sub(1)?)
+        }
+        _ if program.contains('=') || program.is_empty() => None,
+        _ => words.iter().all(|word| word.chars().all(is_plain)).then_some(words),
+    }
+}
+
+/// Returns the words of a simple command.
+fn split(text: &str) -> Option<Vec<String>> {
+    let is_readable = text.chars().all(|c| is_plain(c) || c == '\'' || c == '"');
+    let words = is_readable.then(|| shlex::split(text)).flatten()?;
+    (!words.is_empty()).then_some(words)
+}
+
+/// Returns whether each shell reads a character as itself.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || " _-./:=,@+".contains(c)
+}
+
+/// Returns a program without its folder.
+pub(crate) fn file_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}

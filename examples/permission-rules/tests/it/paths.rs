@@ -1,0 +1,188 @@
+//! Paths: what is compared, and what is not allowed.
+use crate::{Connection, rule, rules};
+use permission_rules::{Action, Files};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn read(path: &str) -> Value {
+    json!({"kind": "read", "locations": [{"path": path}]})
+}
+
+fn allows(root: &Path, call: &Value) -> bool {
+    let rules = [rule("path = '**'\naction = 'allow'")];
+    Connection::new(&rules, root).ask(call).is_some_and(|it| it.action() == Action::Allow)
+}
+
+/// A folder with `src/a`, and with links.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir_all(folder.path().join("root/src")).unwrap();
+    fs::write(folder.path().join("root/src/a"), "").unwrap();
+    fs::write(folder.path().join("key"), "").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink(folder.path(), folder.path().join("root/src/out")).unwrap();
+        symlink("../../key", folder.path().join("root/src/key")).unwrap();
+        symlink("nowhere", folder.path().join("root/src/broken")).unwrap();
+        symlink(folder.path().join("root"), folder.path().join("link")).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn path_below_the_directory_is_allowed() {
+    let folder = folder();
+    let root = folder.path().join("root");
+    for path in ["src/a", "./src/a", "src//a", "src/new/file", "src", "."] {
+        assert!(allows(&root, &read(path)), "{path}");
+        let absolute = root.join(path);
+        assert!(allows(&root, &read(absolute.to_str().unwrap())), "{path}");
+    }
+    // The path of an agent that has resolved its working directory.
+    #[cfg(unix)]
+    assert!(allows(&folder.path().join("link"), &read(root.join("src/a").to_str().unwrap())));
+}
+
+#[test]
+fn path_that_may_lead_elsewhere_is_never_allowed() {
+    let folder = folder();
+    let root = folder.path().join("root");
+    let outside = folder.path().join("key");
+    let sibling = format!("{}2/a", root.display());
+    let mut paths = vec![
+        "..",
+        "../key",
+        "src/../a",
+        "src/../../key",
+        "/etc/passwd",
+        "",
+        "~/key",
+        "~root/key",
+        "src/*",
+        "src/?",
+        "src/{a,b}",
+        "src/[a]",
+        "$HOME/key",
+        "%HOME%/key",
+        "file:///etc/passwd",
+        "src/\0a",
+        "src/a\n",
+        "src/a/b",
+        outside.to_str().unwrap(),
+        &sibling,
+    ];
+    if cfg!(unix) {
+        paths.extend(["src/out", "src/out/key", "src/key", "src/broken", "src/out/root/src/a"]);
+    }
+    for path in paths {
+        assert!(!allows(&root, &read(path)), "{path:?}");
+        assert!(
+            !allows(&root, &read(root.join(path).to_str().unwrap())) || path.is_empty(),
+            "{path:?}"
+        );
+        // A match of a rule that denies cannot be excluded.
+        let rules = rules(
+            "[[permission-rules]]\npath = 'key'\naction = 'reject'\n[[permission-rules]]\naction = 'allow'",
+        );
+        let decision = Connection::new(&rules, &root).ask(&read(path));
+        assert_eq!(decision.map(|it| it.action()), Some(Action::Ask), "{path:?}");
+    }
+}
+
+#[test]
+fn all_paths_of_a_call_have_to_be_allowed() {
+    let folder = folder();
+    let root = folder.path().join("root");
+    let reject = rules(
+        "[[permission-rules]]\npath = 'docs/**'\naction = 'reject'\n[[permission-rules]]\naction = 'allow'",
+    );
+    let allow = [rule("path = 'src/**'\naction = 'allow'")];
+    for other in [
+        json!({"locations": [{"path": "src/a"}, {"path": "docs/a"}]}),
+        json!({"content": [{"type": "diff", "path": "docs/a", "newText": "x"}]}),
+        json!({"rawInput": {"path": "docs/a"}}),
+        json!({"rawInput": {"file_path": "docs/a"}}),
+        json!({"rawInput": {"edits": [{"targetFile": "docs/a"}]}}),
+        json!({"rawInput": {"from": "src/a", "to": "docs/a"}}),
+        json!({"rawInput": {"changes": {"docs/a": {"type": "delete"}}}}),
+        json!({"rawInput": {"paths": ["src/a", "docs/a"]}}),
+    ] {
+        let mut call = read("src/a");
+        call.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+        let action = |rules| Connection::new(rules, &root).ask(&call).map(|it| it.action());
+        assert_eq!(action(&allow), None, "{call}");
+        assert_eq!(action(&reject), Some(Action::Reject), "{call}");
+    }
+    for other in [
+        json!({"rawInput": {"path": 7, "pattern": "docs/a", "new_string": "docs/a"}}),
+        json!({"content": [{"type": "content", "content": {"type": "text", "text": "docs/a"}}]}),
+    ] {
+        let mut call = read("src/a");
+        call.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+        let action = Connection::new(&allow, &root).ask(&call).map(|it| it.action());
+        assert_eq!(action, Some(Action::Allow), "{call}");
+    }
+}
+
+#[test]
+fn call_without_a_path_is_not_allowed_by_a_path() {
+    let rules = rules(
+        "[[permission-rules]]\npath = 'key'\naction = 'reject'\n\
+         [[permission-rules]]\npath = '**'\naction = 'allow'\n\
+         [[permission-rules]]\nkind = ['read', 'execute']\naction = 'allow'",
+    );
+    let mut connection = Connection::new(&rules, Path::new("/"));
+    let action = |call: Value| connection.ask(&call).map(|it| (it.rule(), it.action()));
+    let [read, execute, think] = ["read", "execute", "think"].map(|kind| json!({"kind": kind}));
+    let found = [read, execute, think].map(action);
+    assert_eq!(found, [Some((1, Action::Ask)), Some((3, Action::Allow)), None]);
+}
+
+#[test]
+fn paths_are_not_compared_without_a_known_directory() {
+    let folder = folder();
+    let root = folder.path().join("root");
+    let rules = [rule("path = '**'\naction = 'allow'")];
+    let call = read("src/a");
+    assert!(Connection::new(&rules, &root).ask(&call).is_some());
+    assert_eq!(Connection::with_files(&rules, &root, Files::Remote).ask(&call), None);
+    assert_eq!(Connection::new(&rules, Path::new("root")).ask(&call), None);
+    let mut connection = Connection::new(&rules, &root);
+    let mut other = crate::asked(&call);
+    other["params"]["sessionId"] = json!("other");
+    assert_eq!(connection.receive(&other), None);
+    let load = json!({"sessionId": "other", "cwd": root, "mcpServers": []});
+    connection.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "session/load", "params": load}));
+    assert!(connection.receive(&other).is_some());
+    connection.send(&json!({"jsonrpc": "2.0", "id": 3, "method": "initialize", "params": {}}));
+    assert_eq!(connection.receive(&other), None);
+}
+
+proptest! {
+    /// An allowed path leads below the directory, as the operating system reads it.
+    #[test]
+    fn allowed_path_is_below_the_directory(
+        parts in prop::collection::vec(
+            prop::sample::select(vec!["src", "a", "..", ".", "out", "key", "broken", "root", "", "new", "~", "*"]),
+            1..6,
+        ),
+        is_absolute in any::<bool>(),
+    ) {
+        let folder = folder();
+        let root = folder.path().join("root").canonicalize().unwrap();
+        let relative = parts.join("/");
+        let path = if is_absolute { format!("{}/{relative}", root.display()) } else { relative };
+        if allows(&root, &read(&path)) {
+            let mut real = root.join(&path);
+            while !real.exists() {
+                prop_assert!(!real.is_symlink(), "{}", path);
+                real.pop();
+            }
+            prop_assert!(real.canonicalize().unwrap().starts_with(&root), "{}", path);
+        }
+    }
+}
