@@ -228,6 +228,8 @@ pub mod link {
             RESUME = "resume";
             /// The session was forked. The link leads to the last turn of the original session.
             FORK = "fork";
+            /// The client sent its own span with the request, and the exporter records it as a link.
+            CALLER = "caller";
             /// A subagent resumed work. The link leads to its previous span.
             SUBAGENT = "subagent";
         }

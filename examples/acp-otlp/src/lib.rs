@@ -31,7 +31,7 @@ pub use ids::Ids;
 pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
-pub use setup::Setup;
+pub use setup::{Caller, Setup};
 pub use tracing::{Traced, Tracing};
 
 use core::fmt::Display;

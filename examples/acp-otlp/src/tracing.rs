@@ -4,16 +4,16 @@ use crate::Program;
 use crate::backend::Backend;
 use crate::ids::Ids;
 use crate::sampling::Sampling;
-use crate::setup::Setup;
+use crate::setup::{Caller, Setup};
 use crate::spans::Spans;
 use core::time::Duration;
-use jsonrpc_core::{Kind, Peeked, peek};
+use jsonrpc_core::{Kind, Peeked, find_member, peek};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
 use semconv_map::span::SpanHandle;
-use semconv_map::trace_context::{Injected, inject};
+use semconv_map::trace_context::{Injected, TRACEPARENT, TRACESTATE, inject};
 use semconv_map::{ClosedBy, Counters, Direction, Policy, Record, Tracker};
 
 /// Output of [`Tracing`].
@@ -69,6 +69,13 @@ impl Tracing {
     #[must_use]
     pub fn with_setup(mut self, setup: Setup) -> Self {
         self.spans.setup = setup;
+        self
+    }
+
+    /// Sets the role of the span that a client sends with its request. By default, it is the parent.
+    #[must_use]
+    pub fn with_caller(mut self, caller: Caller) -> Self {
+        self.spans.caller = caller;
         self
     }
 
@@ -158,8 +165,15 @@ impl Tracing {
 
     /// Injects the context of its span into a line, if the line is a request that was handled and [polled](Self::poll).
     /// Returns `None` if the line should be sent unchanged.
+    ///
+    /// A context of the client is replaced, because the span of its request is a child of it or links to it. A context of
+    /// the agent is preserved, because its span is between that of the turn and that of its request.
     pub fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
         let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
+        let has = |name| find_member(message.params()?, &["_meta", name]);
+        if direction == Direction::Received && has(TRACEPARENT).or(has(TRACESTATE)).is_some() {
+            return None;
+        }
         let span = self.tracker.request_span(direction, &message.request_id()?)?;
         inject(line, Some(&self.spans.context(span)?), None).ok()?
     }

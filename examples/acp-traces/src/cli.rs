@@ -2,7 +2,7 @@
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
 use crate::summary::Format;
-use acp_otlp::{Backend, Ids, Sampling, Setup, Tracing, Transport};
+use acp_otlp::{Backend, Caller, Ids, Sampling, Setup, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -47,8 +47,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Propagate trace context: add the traceparent and tracestate of its span to the `_meta` of each request that has
-    /// neither
+    /// Propagate trace context: set the traceparent and tracestate in the `_meta` of each request to those of its span
     ///
     /// Other parts of a message are unchanged. Messages are buffered until they are complete.
     #[arg(long)]
@@ -204,6 +203,10 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "TRACES", default_value = "own")]
     pub(crate) setup: Setup,
 
+    /// Role of the span that a client sends with its request
+    #[arg(long, value_name = "ROLE", default_value = "parent")]
+    pub(crate) caller: Caller,
+
     /// Append spans to FILE, as OTLP JSON lines; a collector then has to be configured explicitly
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
@@ -225,6 +228,7 @@ impl SpanOptions {
             .with_sampling(sampling)
             .with_baggage(self.baggage.clone())
             .with_setup(self.setup)
+            .with_caller(self.caller)
             .with_backend(self.backend, self.common_attributes())
     }
 
