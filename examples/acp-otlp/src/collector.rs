@@ -41,6 +41,11 @@ pub enum Signal {
 }
 
 impl Signal {
+    /// Returns whether a variable sets the transport.
+    pub(crate) fn has_protocol(self) -> bool {
+        self.variables("PROTOCOL").iter().any(|name| variable(name).is_some())
+    }
+
     /// Returns the variables of a setting: the one for this signal and the general one.
     fn variables(self, setting: &str) -> [String; 2] {
         let own = match self {
@@ -167,11 +172,10 @@ impl Address {
         backend: Backend,
         transport: Option<Transport>,
     ) -> Self {
-        let Some((url, own)) = backend.address() else {
+        let Some((url, _)) = backend.address() else {
             return Self::of_this_machine(program, signal, transport);
         };
-        let is_chosen = signal.variables("PROTOCOL").iter().any(|it| variable(it).is_some());
-        let transport = transport.or((!is_chosen).then_some(own));
+        let transport = backend.transport(signal, transport);
         Self::below(program, url, Transport::chosen(transport, signal, program), signal)
     }
 

@@ -47,7 +47,8 @@ impl Destinations {
             return Ok(Self { collector: None, file: None, resource });
         }
         let file = options.file.clone();
-        let (endpoint, protocol) = (options.otlp_endpoint.as_deref(), options.protocol);
+        let endpoint = options.otlp_endpoint.as_deref();
+        let protocol = options.backend.transport(Signal::Traces, options.protocol);
         let collector = match Address::named(PROGRAM, Signal::Traces, endpoint, protocol) {
             _ if is_none("OTEL_TRACES_EXPORTER") => None,
             None if file.is_some() => None,
@@ -195,7 +196,8 @@ pub(crate) fn metrics(
         return Ok(None);
     }
     let spans = &options.spans;
-    let (endpoint, protocol) = (spans.otlp_endpoint.as_deref(), spans.protocol);
+    let endpoint = spans.otlp_endpoint.as_deref();
+    let protocol = spans.backend.transport(Signal::Metrics, spans.protocol);
     let named = Address::named(PROGRAM, Signal::Metrics, endpoint, protocol);
     let address =
         named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Metrics, protocol));

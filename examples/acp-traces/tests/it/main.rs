@@ -3,6 +3,8 @@
 //! `cfg(test)` makes Clippy treat helpers as tests.
 
 #[cfg(test)]
+mod backends;
+#[cfg(test)]
 mod bytes;
 #[cfg(test)]
 mod canaries;
