@@ -232,7 +232,7 @@ impl Spans {
 }
 
 /// A time beyond the range of the clock becomes the epoch.
-fn time(time: Duration) -> SystemTime {
+pub(crate) fn time(time: Duration) -> SystemTime {
     UNIX_EPOCH.checked_add(time).unwrap_or(UNIX_EPOCH)
 }
 

@@ -3,6 +3,7 @@
 use crate::Program;
 use crate::backend::Backend;
 use crate::ids::Ids;
+use crate::logs::LogEvent;
 use crate::sampling::Sampling;
 use crate::setup::{Caller, Setup};
 use crate::spans::Spans;
@@ -26,6 +27,8 @@ pub enum Traced<'a> {
     Span(SpanData),
     /// A measurement.
     Measurement(Measurement),
+    /// An event with content, if log records are [enabled](Tracing::with_logs).
+    Log(LogEvent),
 }
 
 /// A tracker, and the assembly of its records.
@@ -33,6 +36,8 @@ pub enum Traced<'a> {
 pub struct Tracing {
     tracker: Tracker,
     spans: Spans,
+    /// Whether events with content are log records.
+    logs: bool,
     /// Whether measurements are recorded. Those of a span follow its end.
     measures: bool,
     /// The last ended span, if measurements are recorded.
@@ -47,8 +52,8 @@ impl Tracing {
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
         let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
         let measures = policy.record_metrics;
-        let (backend, common) = (Backend::default(), Vec::new());
-        Self { spans, tracker: Tracker::new(policy), measures, ended: None, backend, common }
+        let (backend, common, tracker) = (Backend::default(), Vec::new(), Tracker::new(policy));
+        Self { spans, tracker, logs: false, measures, ended: None, backend, common }
     }
 
     /// Sets the sampling. The default samples all spans.
@@ -87,6 +92,13 @@ impl Tracing {
         self
     }
 
+    /// Sets whether events with content are log records instead of events of their spans.
+    #[must_use]
+    pub fn with_logs(mut self, logs: bool) -> Self {
+        self.logs = logs;
+        self
+    }
+
     /// Handles a line. `time` is relative to the Unix epoch.
     pub fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.tracker.handle_line(direction, time, line);
@@ -121,6 +133,11 @@ impl Tracing {
                     let (span, attributes) = self.spans.start(start);
                     self.tracker.recycle(attributes);
                     return span.map(Traced::Started);
+                }
+                Record::Event(event) if self.logs && event.is_log() => {
+                    if let Some(span) = self.spans.open_context(event.span) {
+                        return Some(Traced::Log(LogEvent { span: span.clone(), event }));
+                    }
                 }
                 Record::Event(event) => self.spans.event(event),
                 Record::End(end) => {

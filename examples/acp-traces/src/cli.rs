@@ -3,13 +3,13 @@ use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
 use crate::summary::Format;
 use acp_otlp::{Backend, Caller, Ids, Sampling, Setup, Tracing, Transport};
+use acp_otlp::{capture_of_environment, profile_of_environment};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
 use opentelemetry::KeyValue;
 use regex::Regex;
-use semconv_map::content::Capture;
 use semconv_map::policy::ProviderPolicy;
 use semconv_map::trace_context::Baggage;
 use semconv_map::{Policy, Profile, keys};
@@ -203,6 +203,10 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "TRACES", default_value = "own")]
     pub(crate) setup: Setup,
 
+    /// Send content in events as log records, instead of in span events [env: OTEL_LOGS_EXPORTER=otlp]
+    #[arg(long)]
+    pub(crate) logs: bool,
+
     /// Role of the span that a client sends with its request
     #[arg(long, value_name = "ROLE", default_value = "parent")]
     pub(crate) caller: Caller,
@@ -285,7 +289,7 @@ pub(crate) struct ReadingOptions {
 impl ReadingOptions {
     /// Returns the release of the conventions.
     pub(crate) fn profile(&self) -> Profile {
-        self.profile.unwrap_or_else(Release::of_environment).profile()
+        self.profile.map_or_else(profile_of_environment, Release::profile)
     }
 
     /// Returns the tracing policy.
@@ -299,8 +303,8 @@ impl ReadingOptions {
         if let Some(file) = &self.extract {
             policy.extractors = extractors(file);
         }
-        let content = self.record_content.or_else(Content::of_environment);
-        policy.content = content.map_or(Capture::Off, Content::capture);
+        let of_environment = || capture_of_environment(PROGRAM);
+        policy.content = self.record_content.map_or_else(of_environment, Content::capture);
         policy.redaction = redaction(&self.redact);
         policy.network_transport = Some(Cow::Borrowed("pipe"));
         policy

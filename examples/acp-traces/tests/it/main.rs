@@ -30,6 +30,8 @@ mod help;
 #[cfg(test)]
 mod injection;
 #[cfg(test)]
+mod logs;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod protocols;
