@@ -1,6 +1,7 @@
 //! Command line options.
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
+use crate::editors::Editor;
 use crate::summary::Format;
 use acp_otlp::{Backend, Caller, Ids, Sampling, Setup, Tracing, Transport};
 use acp_otlp::{capture_of_environment, profile_of_environment};
@@ -97,6 +98,10 @@ pub(crate) enum Task {
     Sessions(SummaryOptions),
     /// Show how long turns, tools and requests take over recorded sessions, in seconds
     Stats(SummaryOptions),
+    /// Print the settings with which an editor starts an agent with tracing
+    ///
+    /// Options before `--` become part of the settings, for example: acp-traces setup zed --backend phoenix -- gemini
+    Setup(SetupOptions),
     /// Write shell completions to standard output
     Completions {
         #[arg(value_name = "SHELL")]
@@ -131,6 +136,22 @@ pub(crate) fn write_manual(folder: &Path) -> io::Result<ExitCode> {
             ExitCode::from(2)
         }
     })
+}
+
+#[derive(Debug, Args)]
+#[command(override_usage = "acp-traces setup <EDITOR> [OPTIONS] -- <COMMAND>...")]
+pub(crate) struct SetupOptions {
+    #[arg(value_name = "EDITOR")]
+    pub(crate) editor: Editor,
+
+    /// Options of acp-traces, `--`, and the name of a known agent or a command with its arguments
+    #[arg(
+        required = true,
+        value_name = "OPTIONS -- COMMAND",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) words: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -317,6 +338,7 @@ acp-traces [OPTIONS] -- <COMMAND>...
        acp-traces report [OPTIONS] -o <FILE> <TRANSCRIPT>
        acp-traces sessions [OPTIONS] <PATH>...
        acp-traces stats [OPTIONS] <PATH>...
+       acp-traces setup <EDITOR> [OPTIONS] -- <COMMAND>...
        acp-traces completions <SHELL>
        acp-traces man <FOLDER>";
 

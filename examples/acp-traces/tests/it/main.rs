@@ -20,6 +20,8 @@ mod disks;
 #[cfg(test)]
 mod editor;
 #[cfg(test)]
+mod editors;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 mod environment;
