@@ -16,10 +16,11 @@ import urllib.request
 from pathlib import Path
 
 from acp_traces import AGENTS, Session, expect_same_bytes, expect_spans
-from harness import Span, check, finish, received, value
+from harness import BIN, Place, Span, check, finish, received, value
 
 PHOENIX, PHOENIX_GRPC = os.environ["INTEROP_PHOENIX"], os.environ["INTEROP_PHOENIX_GRPC"]
 RECEIVER, RECEIVER_GRPC = os.environ["INTEROP_OTLP_HTTP"], os.environ["INTEROP_OTLP_GRPC"]
+RECORDED = Path(__file__).parent.parent / "acp-types/tests/fixtures/transcripts/gemini-cli-edit.jsonl"
 ARRIVAL_SECONDS = 30
 KINDS = {1: "INTERNAL", 2: "SERVER", 3: "CLIENT"}
 STATUSES = {0: "UNSET", 1: "OK", 2: "ERROR"}
@@ -115,26 +116,77 @@ async def one_turn(agent, endpoint, protocol, more=()):
 
 
 async def phoenix(agent, endpoint, protocol):
-    run, spans = await one_turn(agent, endpoint, protocol, ["--record-content"])
+    run, spans = await one_turn(agent, endpoint, protocol, ["--backend", "phoenix", "--record-content"])
     stored = in_phoenix(run, len(spans))
     assert stored.keys() == {span.id for span in spans}, (stored.keys(), spans)
     for span in spans:
         there = stored[span.id]
         assert (there["name"], there["context"]["trace_id"]) == (span.name, span.trace), there
         assert (there["parent_id"] or "", there["status_code"]) == (span.parent, span.status), there
-        expected = {"invoke_agent": "AGENT", "execute_tool": "TOOL"}.get(span.name.split(" ")[0], "UNKNOWN")
+        turn = "LLM" if any(name.startswith("gen_ai.usage.") for name in span.attributes) else "AGENT"
+        expected = {"invoke_agent": turn, "execute_tool": "TOOL"}.get(span.name.split(" ")[0], "CHAIN")
         assert there["span_kind"] == expected, there
         attributes = nested(there["attributes"])
         for name, content in span.attributes.items():
-            # Phoenix stores each text of a message as a separate attribute.
-            if not name.endswith("_messages"):
+            # Phoenix stores each text of a message as a separate attribute, and the kind elsewhere.
+            if not name.endswith("_messages") and name != "openinference.span.kind":
                 assert attributes.get(name) == content, (name, content, attributes)
         if "gen_ai.conversation.id" in span.attributes:
             assert attributes["session.id"] == span.attributes["gen_ai.conversation.id"], attributes
         assert sorted(event["name"] for event in there["events"]) == sorted(span.events), there
     [turn] = [stored[span.id] for span in spans if span.name.startswith("invoke_agent")]
-    assert "scenario:edit" in json.dumps(turn["attributes"]), turn
+    filled = nested(turn["attributes"])
+    assert "scenario:edit" in filled["input.value"] and filled["output.value"], turn
     picture(run, turn)
+
+
+def query(text, **variables):
+    """Returns the answer of Phoenix's GraphQL, which its pages use."""
+    body = json.dumps({"query": text, "variables": variables}).encode()
+    request = urllib.request.Request(f"{PHOENIX}/graphql", body, {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        result = json.load(answer)
+    assert "errors" not in result, result
+    return result["data"]
+
+
+COLUMNS = """query ($id: ID!) { node(id: $id) { ... on Project { spans(first: 100) { edges { node {
+    spanId spanKind input { value } output { value } tokenCountPrompt tokenCountCompletion
+    costSummary { total { cost } } } } } } } }"""
+
+
+async def columns():
+    """Checks the columns of Phoenix for a recorded turn with tokens of a model that has a price."""
+    place = Place()
+    spans_file = place.root / "spans.jsonl"
+    environment = {**place.environment, "OTEL_RESOURCE_ATTRIBUTES": f"openinference.project.name={place.run}"}
+    subprocess.run(
+        [BIN / "acp-traces", "replay", "--backend", "phoenix", "--otlp-endpoint", PHOENIX, "--record-content",
+         "--file", spans_file, RECORDED],
+        check=True, env=environment, timeout=60,
+    )  # fmt: skip
+    spans = in_file(spans_file)
+    in_phoenix(place.run, len(spans))
+    [turn] = [span for span in spans if span.name.startswith("invoke_agent")]
+    edit = next(span for span in spans if "output.value" in span.attributes and span is not turn)
+    id = get(f"{PHOENIX}/v1/projects/{place.run}")["data"]["id"]
+    deadline = time.monotonic() + ARRIVAL_SECONDS
+    while True:
+        rows = {edge["node"]["spanId"]: edge["node"] for edge in query(COLUMNS, id=id)["node"]["spans"]["edges"]}
+        # The cost is computed after the span is stored.
+        if rows[turn.id]["costSummary"]:
+            break
+        assert time.monotonic() < deadline, rows
+        time.sleep(0.2)
+    row, tool = rows[turn.id], rows[edit.id]
+    assert row["spanKind"] == "llm" and tool["spanKind"] == "tool", rows
+    assert row["input"]["value"] == turn.attributes["input.value"], row
+    assert row["output"]["value"] == turn.attributes["output.value"], row
+    assert tool["output"]["value"] == edit.attributes["output.value"], tool
+    tokens = [turn.attributes[f"gen_ai.usage.{kind}_tokens"] for kind in ("input", "output")]
+    assert [row["tokenCountPrompt"], row["tokenCountCompletion"]] == tokens, row
+    assert row["costSummary"]["total"]["cost"] > 0, row
+    place.leave()
 
 
 def picture(project, turn):
@@ -155,7 +207,9 @@ def picture(project, turn):
 
 async def receiver(agent, endpoint, protocol):
     """Checks the spans, and the metrics that are exported at the end."""
-    run, spans = await one_turn(agent, endpoint, protocol, ["--metrics", "--self-metrics"])
+    options = ["--backend", "datadog", "--metrics", "--self-metrics"]
+    run, spans = await one_turn(agent, endpoint, protocol, options)
+    assert all("session.id" in span.attributes for span in spans if span.name.startswith("invoke_agent")), spans
     there = received(run)[0]
     if protocol == "http/json":
         # The backend stores JSON unchanged.
@@ -198,6 +252,7 @@ def metrics_of(service):
 
 
 async def main():
+    await check("Phoenix has inputs, outputs, tokens and cost", columns())
     for agent in AGENTS:
         for protocol, url in (("grpc", PHOENIX_GRPC), ("http/protobuf", PHOENIX)):
             await check(f"Phoenix × {agent['name']} over {protocol}", phoenix(agent, url, protocol))

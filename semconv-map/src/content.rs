@@ -15,8 +15,8 @@
 //! | error messages | span status, not in events | `ErrorMessage` | `content` |
 //!
 //! On a span, a structured value is a JSON string. In an event it is [`AttributeValue::Json`], a structured value for
-//! log records. The event immediately precedes the end of its span (for `fs/*` and `terminal/*` it follows the start),
-//! and does not count against [`Limits::events_per_span`](crate::Limits::events_per_span):
+//! log records. The event immediately precedes the end of its span (for `fs/*` and `terminal/*` it follows the start,
+//! and with [`V1_39`](crate::Profile::V1_39) a second event has the result), and does not count against [`Limits::events_per_span`](crate::Limits::events_per_span):
 //!
 //! | span | event |
 //! |---|---|
@@ -113,10 +113,10 @@ pub enum ContentKind {
 /// Transforms content before it is recorded.
 ///
 /// The function is called for each text separately: for a whole part of a message, regardless of the number of chunks,
-/// and for each string in tool arguments. These texts are truncated afterwards. Other texts are truncated before, so
+/// and for each string in tool arguments and results. A list of strings, such as the words of a command, is also passed as one
+/// text, separated by spaces; if that has another replacement, it replaces the list. These texts are truncated afterwards. Other texts are truncated before, so
 /// the last word may be incomplete, and the replacement is not truncated again. Numbers in tool arguments are not
 /// passed to the function. Arguments nested more than 127 levels deep are replaced by `null`.
-/// that are nested more than 127 deep become `null`.
 #[derive(Clone)]
 pub struct Redaction(Arc<Hook>);
 
@@ -192,7 +192,14 @@ impl Policy {
                 }
             }
             Value::Array(values) => {
+                let words = joined(values);
                 values.iter_mut().for_each(|value| self.redact_value(kind, value));
+                if let Some(words) = words {
+                    let whole = self.redacted(kind, words);
+                    if joined(values).is_some_and(|separate| separate != whole) {
+                        *values = Vec::from([whole.into()]);
+                    }
+                }
             }
             Value::Object(members) => {
                 let before = core::mem::take(members);
@@ -208,6 +215,12 @@ impl Policy {
     fn replacement(&self, kind: ContentKind, text: &str) -> Option<String> {
         self.redaction.as_ref().and_then(|Redaction(redact)| redact(kind, text))
     }
+}
+
+/// Returns the texts of a list, separated by spaces, if it has more than one item and nothing else.
+fn joined(values: &[Value]) -> Option<String> {
+    let texts: Option<Vec<_>> = values.iter().map(Value::as_str).collect();
+    texts.filter(|texts| texts.len() > 1).map(|texts| texts.join(" "))
 }
 
 /// Content of a span to record: on the span, and in an event.

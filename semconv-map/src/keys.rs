@@ -73,6 +73,12 @@ attributes! {
         GEN_AI_USAGE_CACHE_WRITE_INPUT_TOKENS = "gen_ai.usage.cache_write.input_tokens";
         /// Number of output tokens used for reasoning. [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
         GEN_AI_USAGE_REASONING_OUTPUT_TOKENS = "gen_ai.usage.reasoning.output_tokens";
+        /// Reasoning level of the session: its config option of category `thought_level`. Only in the event with the content
+        /// of a turn, with [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV).
+        GEN_AI_REQUEST_REASONING_LEVEL = "gen_ai.request.reasoning.level";
+        /// Present and `true` if the agent compacted its context during the turn. Only in the event with the content of a
+        /// turn, with [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV).
+        GEN_AI_CONVERSATION_COMPACTED = "gen_ai.conversation.compacted";
         /// Modality of the tokens counted by a metric, always `unknown`.
         /// [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
         GEN_AI_TOKEN_MODALITY = "gen_ai.token.modality";
@@ -222,6 +228,8 @@ pub mod link {
             RESUME = "resume";
             /// The session was forked. The link leads to the last turn of the original session.
             FORK = "fork";
+            /// The client sent its own span with the request, and the exporter records it as a link.
+            CALLER = "caller";
             /// A subagent resumed work. The link leads to its previous span.
             SUBAGENT = "subagent";
         }

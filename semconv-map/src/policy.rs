@@ -11,7 +11,8 @@ use core::hash::{Hash, Hasher};
 ///
 /// | | [`V1_39`](Self::V1_39) | [`V1_41`](Self::V1_41) | [`GENAI_DEV`](Self::GENAI_DEV) |
 /// |---|---|---|---|
-/// | `fs/*`, `terminal/*` | `execute_tool {method}`, INTERNAL | the method, SERVER | the method, SERVER |
+/// | `fs/*`, `terminal/*` | `execute_tool {method}`, INTERNAL, with arguments and result | the method, SERVER | the method, SERVER |
+/// | `acp.method.name` of tool calls | `session/update` | | |
 /// | the agent's version | `acp.agent.version` | `gen_ai.agent.version` | `gen_ai.agent.version` |
 /// | tokens read from a cache | | `gen_ai.usage.cache_read.input_tokens` | `gen_ai.usage.cache_read.input_tokens` |
 /// | tokens written to a cache | | `gen_ai.usage.cache_creation.input_tokens` | `gen_ai.usage.cache_write.input_tokens` |
@@ -19,6 +20,7 @@ use core::hash::{Hash, Hasher};
 /// | tool arguments and results other than objects | unchanged | unchanged | the member `value` of an object |
 /// | a completed compaction | an event | an event | an event, and a part of the message |
 /// | `gen_ai.provider.name` | on turns and subagents | on turns and subagents | on turns, and in the event with their content |
+/// | `gen_ai.request.reasoning.level`, `gen_ai.conversation.compacted` | | | in the event with the content of a turn |
 /// | metrics | [table](crate::metric) | [table](crate::metric) | [table](crate::metric) |
 ///
 /// ```
@@ -40,8 +42,8 @@ pub struct Profile {
     pub(crate) compaction_part: bool,
     /// Whether the span of a subagent has a provider.
     pub(crate) subagent_provider: bool,
-    /// Whether the content event of a turn has a provider.
-    pub(crate) event_provider: bool,
+    /// Whether the content event of a turn has a provider, the reasoning level and compactions.
+    pub(crate) inference_event: bool,
     pub(crate) metrics: [&'static [Row]; 2],
 }
 
@@ -75,7 +77,7 @@ impl Profile {
         tool_content: ToolContent::Any,
         compaction_part: false,
         subagent_provider: true,
-        event_provider: false,
+        inference_event: false,
         metrics: metric::V1_39,
     };
 
@@ -90,7 +92,7 @@ impl Profile {
         tool_content: ToolContent::Any,
         compaction_part: false,
         subagent_provider: true,
-        event_provider: false,
+        inference_event: false,
         metrics: metric::V1_41,
     };
 
@@ -108,7 +110,7 @@ impl Profile {
         tool_content: ToolContent::Object,
         compaction_part: true,
         subagent_provider: false,
-        event_provider: true,
+        inference_event: true,
         metrics: metric::DEV,
     };
 

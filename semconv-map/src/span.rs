@@ -2,6 +2,7 @@
 //!
 //! Spec: [Span](https://opentelemetry.io/docs/specs/otel/trace/api/#span)
 use crate::attribute::Attribute;
+use crate::keys::event;
 use crate::metric::Measurement;
 use crate::trace_context::{Baggage, TraceContext};
 use alloc::borrow::Cow;
@@ -120,6 +121,17 @@ pub struct SpanEvent {
     pub time: Duration,
     /// Attributes of the event.
     pub attributes: Vec<Attribute>,
+}
+
+impl SpanEvent {
+    /// Returns whether the event has the content of its span. In the conventions, such an event is a log record of the
+    /// severity `DEBUG` with the context of the span. Exporters without log records add it to the span. Other events
+    /// always belong to the span.
+    ///
+    /// Spec: [Events, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-events.md)
+    pub fn is_log(&self) -> bool {
+        matches!(self.name, event::INFERENCE_DETAILS | event::DETAILS)
+    }
 }
 
 /// End of a span.

@@ -98,6 +98,8 @@ struct OpenRequest {
     /// `None` if the span was dropped.
     span: Option<SpanHandle>,
     work: Work,
+    /// Whether the result is recorded as that of a tool.
+    is_tool: bool,
 }
 
 /// Effect of the response to a request.

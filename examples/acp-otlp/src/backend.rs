@@ -2,16 +2,20 @@
 //!
 //! | of the conventions | `phoenix` (OpenInference) | `langfuse` |
 //! |---|---|---|
-//! | `gen_ai.operation.name` | `openinference.span.kind`: `LLM` for a turn with tokens, else `AGENT`; `TOOL` | `langfuse.observation.type`: `agent`, `tool` |
+//! | `gen_ai.operation.name` | `openinference.span.kind`: `LLM` for a turn with tokens, else `AGENT`; `TOOL`; `CHAIN` for other spans | `langfuse.observation.type`: `agent`, `tool` |
 //! | `gen_ai.input.messages`, `gen_ai.tool.call.arguments` | `input.value`, `input.mime_type` | `langfuse.observation.input` |
 //! | `gen_ai.output.messages`, `gen_ai.tool.call.result` | `output.value`, `output.mime_type` | `langfuse.observation.output` |
 //! | `gen_ai.response.model`, else `gen_ai.request.model` | `llm.model_name` | `langfuse.observation.model.name` |
+//! | `gen_ai.request.model`, `gen_ai.response.model` | `llm.request.model_name`, `llm.response.model_name` | |
+//! | `gen_ai.response.finish_reasons` | `llm.finish_reason` | |
 //! | `gen_ai.provider.name` | `llm.provider` | |
 //! | `gen_ai.usage.input_tokens` | `llm.token_count.prompt` | |
 //! | `gen_ai.usage.output_tokens` | `llm.token_count.completion` | |
 //! | both | `llm.token_count.total` | |
 //! | `gen_ai.usage.cache_read.input_tokens` | `llm.token_count.prompt_details.cache_read` | |
-//! | `acp.cost.turn_amount` | `llm.cost.total` | `gen_ai.usage.cost` |
+//! | `gen_ai.usage.cache_creation.input_tokens`, in development `gen_ai.usage.cache_write.input_tokens` | `llm.token_count.prompt_details.cache_write` | |
+//! | `gen_ai.usage.reasoning.output_tokens` | `llm.token_count.completion_details.reasoning` | |
+//! | `acp.cost.turn_amount`, unless in another currency than USD | `llm.cost.total` | `gen_ai.usage.cost` |
 //! | `gen_ai.tool.name` | `tool.name` | |
 //! | `gen_ai.conversation.id` | `session.id` | `session.id` |
 //!
@@ -20,9 +24,9 @@
 //! Spec: [OpenInference](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md),
 //! [Langfuse, property mapping](https://langfuse.com/integrations/native/opentelemetry#property-mapping)
 
-use crate::Transport;
+use crate::{Signal, Transport};
 use clap::ValueEnum;
-use opentelemetry::{Key, KeyValue, Value};
+use opentelemetry::{Array, Key, KeyValue, Value};
 use semconv_map::keys;
 use serde_json::Value as Json;
 
@@ -44,12 +48,16 @@ pub enum Backend {
 }
 
 /// Attributes with the value of another: the conventions, OpenInference.
-const OPENINFERENCE: [(&str, &str); 6] = [
+const OPENINFERENCE: [(&str, &str); 10] = [
+    (keys::GEN_AI_REQUEST_MODEL, "llm.request.model_name"),
+    (keys::GEN_AI_RESPONSE_MODEL, "llm.response.model_name"),
     (keys::GEN_AI_PROVIDER_NAME, "llm.provider"),
     (keys::GEN_AI_USAGE_INPUT_TOKENS, "llm.token_count.prompt"),
     (keys::GEN_AI_USAGE_OUTPUT_TOKENS, "llm.token_count.completion"),
     (keys::GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS, "llm.token_count.prompt_details.cache_read"),
-    (keys::ACP_COST_TURN_AMOUNT, "llm.cost.total"),
+    (keys::GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS, "llm.token_count.prompt_details.cache_write"),
+    (keys::GEN_AI_USAGE_CACHE_WRITE_INPUT_TOKENS, "llm.token_count.prompt_details.cache_write"),
+    (keys::GEN_AI_USAGE_REASONING_OUTPUT_TOKENS, "llm.token_count.completion_details.reasoning"),
     (keys::GEN_AI_TOOL_NAME, "tool.name"),
 ];
 
@@ -89,6 +97,13 @@ impl Backend {
         }
     }
 
+    /// Returns the transport of a signal: that of the option, else that of the environment as `None`, else that of the
+    /// backend, if the default of OTLP does not apply.
+    pub fn transport(self, signal: Signal, option: Option<Transport>) -> Option<Transport> {
+        let own = self.address().filter(|_| !signal.has_protocol());
+        option.or(own.map(|(_, transport)| transport))
+    }
+
     /// Adds the attributes of the backend to those of an ended span.
     pub(crate) fn add(self, attributes: &mut Vec<KeyValue>) {
         let mut more = match self {
@@ -110,12 +125,12 @@ fn openinference(attributes: &[KeyValue]) -> Vec<KeyValue> {
     let tokens = [keys::GEN_AI_USAGE_INPUT_TOKENS, keys::GEN_AI_USAGE_OUTPUT_TOKENS]
         .map(|key| find(attributes, key).and_then(integer));
     let kind = match operation(attributes) {
-        Some("invoke_agent") if tokens != [None, None] => Some("LLM"),
-        Some("invoke_agent") => Some("AGENT"),
-        Some("execute_tool") => Some("TOOL"),
-        _ => None,
+        Some("invoke_agent") if tokens != [None, None] => "LLM",
+        Some("invoke_agent") => "AGENT",
+        Some("execute_tool") => "TOOL",
+        _ => "CHAIN",
     };
-    more.extend(kind.map(|kind| KeyValue::new("openinference.span.kind", kind)));
+    more.push(KeyValue::new("openinference.span.kind", kind));
     for (key, value, mime_type, _) in CONTENT {
         let Some((text, is_json)) = find(attributes, key).map(readable) else { continue };
         more.push(KeyValue::new(value, text));
@@ -128,6 +143,13 @@ fn openinference(attributes: &[KeyValue]) -> Vec<KeyValue> {
     if let [Some(input), Some(output)] = tokens {
         more.push(KeyValue::new("llm.token_count.total", input.saturating_add(output)));
     }
+    if let Some(Value::Array(Array::String(reasons))) =
+        find(attributes, keys::GEN_AI_RESPONSE_FINISH_REASONS)
+        && let Some(reason) = reasons.first()
+    {
+        more.push(KeyValue::new("llm.finish_reason", reason.clone()));
+    }
+    more.extend(cost(attributes).map(|cost| KeyValue::new("llm.cost.total", cost.clone())));
     let same = OPENINFERENCE.iter().filter_map(|(key, name)| {
         Some(KeyValue::new(Key::from_static_str(name), find(attributes, key)?.clone()))
     });
@@ -150,10 +172,15 @@ fn langfuse(attributes: &[KeyValue]) -> Vec<KeyValue> {
     if let Some(model) = model(attributes) {
         more.push(KeyValue::new("langfuse.observation.model.name", model.clone()));
     }
-    if let Some(cost) = find(attributes, keys::ACP_COST_TURN_AMOUNT) {
-        more.push(KeyValue::new("gen_ai.usage.cost", cost.clone()));
-    }
+    more.extend(cost(attributes).map(|cost| KeyValue::new("gen_ai.usage.cost", cost.clone())));
     more
+}
+
+/// Returns the cost of a turn, unless it is in another currency than US dollars.
+fn cost(attributes: &[KeyValue]) -> Option<&Value> {
+    let currency = find(attributes, keys::ACP_COST_CURRENCY);
+    let cost = find(attributes, keys::ACP_COST_TURN_AMOUNT);
+    cost.filter(|_| currency.is_none_or(|currency| currency.as_str() == "USD"))
 }
 
 fn find<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a Value> {

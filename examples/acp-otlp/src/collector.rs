@@ -38,14 +38,22 @@ pub enum Signal {
     Traces,
     /// Metrics: sums and histograms.
     Metrics,
+    /// Log records.
+    Logs,
 }
 
 impl Signal {
+    /// Returns whether a variable sets the transport.
+    pub(crate) fn has_protocol(self) -> bool {
+        self.variables("PROTOCOL").iter().any(|name| variable(name).is_some())
+    }
+
     /// Returns the variables of a setting: the one for this signal and the general one.
     fn variables(self, setting: &str) -> [String; 2] {
         let own = match self {
             Self::Traces => "TRACES_",
             Self::Metrics => "METRICS_",
+            Self::Logs => "LOGS_",
         };
         [own, ""].map(|of| format!("OTEL_EXPORTER_OTLP_{of}{setting}"))
     }
@@ -79,6 +87,7 @@ impl Signal {
         match self {
             Self::Traces => "v1/traces",
             Self::Metrics => "v1/metrics",
+            Self::Logs => "v1/logs",
         }
     }
 }
@@ -118,7 +127,7 @@ impl Transport {
 
 impl Transport {
     /// Returns the protocol over HTTP, if the transport uses HTTP.
-    fn over_http(self) -> Option<Protocol> {
+    pub(crate) fn over_http(self) -> Option<Protocol> {
         match self {
             Self::Grpc => None,
             Self::HttpProtobuf => Some(Protocol::HttpBinary),
@@ -130,9 +139,9 @@ impl Transport {
 /// Address of a collector for one signal.
 #[derive(Debug)]
 pub struct Address {
-    program: Program,
-    url: String,
-    transport: Transport,
+    pub(crate) program: Program,
+    pub(crate) url: String,
+    pub(crate) transport: Transport,
     signal: Signal,
     /// Timeout of a request.
     timeout: Duration,
@@ -167,11 +176,10 @@ impl Address {
         backend: Backend,
         transport: Option<Transport>,
     ) -> Self {
-        let Some((url, own)) = backend.address() else {
+        let Some((url, _)) = backend.address() else {
             return Self::of_this_machine(program, signal, transport);
         };
-        let is_chosen = signal.variables("PROTOCOL").iter().any(|it| variable(it).is_some());
-        let transport = transport.or((!is_chosen).then_some(own));
+        let transport = backend.transport(signal, transport);
         Self::below(program, url, Transport::chosen(transport, signal, program), signal)
     }
 
@@ -219,7 +227,7 @@ impl Address {
 impl Address {
     /// # Errors
     /// As for [`tls`](Self::tls).
-    fn set_up_grpc<B: WithExportConfig + WithTonicConfig>(
+    pub(crate) fn set_up_grpc<B: WithExportConfig + WithTonicConfig>(
         &self,
         builder: B,
     ) -> Result<B, ExportError> {
@@ -231,7 +239,7 @@ impl Address {
         Ok(builder.with_retry_policy(retries()))
     }
 
-    fn set_up_http<B: WithExportConfig + WithHttpConfig>(
+    pub(crate) fn set_up_http<B: WithExportConfig + WithHttpConfig>(
         &self,
         builder: B,
         client: impl HttpClient + 'static,
@@ -242,7 +250,7 @@ impl Address {
 
     /// # Errors
     /// As for [`tls`](Self::tls).
-    fn http_client(&self, cause: &Cause) -> Result<Client, ExportError> {
+    pub(crate) fn http_client(&self, cause: &Cause) -> Result<Client, ExportError> {
         Client::new(self.tls()?.as_ref(), self.timeout, cause)
     }
 
@@ -303,7 +311,7 @@ impl Collector {
         let mut exporter =
             exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
         exporter.set_resource(resource);
-        let tally = Arc::new(Tally { endpoint, cause, ..Tally::default() });
+        let tally = Arc::new(Tally::new("spans", endpoint, cause));
         Ok(Self { program, exporter: Arc::new(exporter), runtime: runtime.clone(), tally })
     }
 
@@ -423,9 +431,11 @@ fn why(error: &OTelSdkError, cause: &Cause) -> String {
     cause.unwrap_or_else(|| error.to_string())
 }
 
-/// Counts of created and delivered spans.
+/// Counts of created and delivered spans or log records.
 #[derive(Debug, Default)]
 pub struct Tally {
+    /// What is counted, in the plural.
+    noun: &'static str,
     endpoint: String,
     made: AtomicU64,
     delivered: AtomicU64,
@@ -435,12 +445,16 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a span that will be sent.
+    pub(crate) fn new(noun: &'static str, endpoint: String, cause: Cause) -> Self {
+        Self { noun, endpoint, cause, ..Self::default() }
+    }
+
+    /// Counts an item that will be sent.
     pub fn count_made(&self) {
         self.made.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn count_sent(&self, count: u64, result: &OTelSdkResult) {
+    pub(crate) fn count_sent(&self, count: u64, result: &OTelSdkResult) {
         match result {
             Ok(()) => {
                 self.delivered.fetch_add(count, Ordering::Relaxed);
@@ -452,12 +466,12 @@ impl Tally {
         }
     }
 
-    /// Returns the number of spans created and delivered so far.
+    /// Returns the number of items created and delivered so far.
     pub fn counts(&self) -> (u64, u64) {
         (self.made.load(Ordering::Relaxed), self.delivered.load(Ordering::Relaxed))
     }
 
-    /// Describes the spans that were not delivered. `None` if all were.
+    /// Describes the items that were not delivered. `None` if all were.
     pub fn complaint(&self) -> Option<String> {
         let (made, delivered) = self.counts();
         let lost = made.saturating_sub(delivered);
@@ -466,6 +480,6 @@ impl Tally {
         }
         let error = self.last_error.lock().unwrap_or_else(PoisonError::into_inner).take();
         let reason = error.unwrap_or_else(|| "no answer in time".to_owned());
-        Some(format!("{lost} of {made} spans did not reach {}: {reason}", self.endpoint))
+        Some(format!("{lost} of {made} {} did not reach {}: {reason}", self.noun, self.endpoint))
     }
 }

@@ -1,8 +1,9 @@
-//! Spans and metrics of ACP connections, exported to an OTLP collector.
+//! Spans, metrics and log records of ACP connections, exported to an OTLP collector.
 //!
 //! ```text
 //! lines ─ Tracing ─┬─ spans ──────── Batches ── Collector ┐
-//!                  └─ measurements ─ Metrics ─────────────┴ OTLP, over gRPC or HTTP
+//!                  ├─ measurements ─ Metrics ─────────────┤
+//!                  └─ events ─────── Logs ────────────────┴ OTLP, over gRPC or HTTP
 //! ```
 //!
 //! Exporting never blocks the caller: spans are queued and sent in batches by a dedicated thread; spans beyond the
@@ -12,9 +13,11 @@
 mod backend;
 mod batches;
 mod collector;
+mod conventions;
 mod exemplars;
 mod http_client;
 mod ids;
+mod logs;
 mod metric_client;
 mod metrics;
 mod own_span;
@@ -27,11 +30,13 @@ mod tracing;
 pub use backend::Backend;
 pub use batches::Batches;
 pub use collector::{Address, Collector, MetricCollector, Signal, Tally, Transport};
+pub use conventions::{capture_of_environment, profile_of_environment};
 pub use ids::Ids;
+pub use logs::{LogEvent, Logs};
 pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
-pub use setup::Setup;
+pub use setup::{Caller, Setup};
 pub use tracing::{Traced, Tracing};
 
 use core::fmt::Display;

@@ -1,4 +1,4 @@
-//! Traces of the requests that set up a connection.
+//! Traces of the requests that set up a connection, and of requests with a context of their sender.
 
 use clap::ValueEnum;
 use opentelemetry::trace::{SpanId, Status};
@@ -17,6 +17,17 @@ pub enum Setup {
     Join,
     /// The requests are left out, unless they fail
     Omit,
+}
+
+/// Role of the span that a client sends with its request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[non_exhaustive]
+pub enum Caller {
+    /// The span of the request is its child
+    #[default]
+    Parent,
+    /// The span of the request starts a trace of its own, with a link to it
+    Link,
 }
 
 const METHODS: [&str; 5] =

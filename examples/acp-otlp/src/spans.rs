@@ -5,12 +5,13 @@
 
 use crate::ids::Ids;
 use crate::sampling::Sampling;
-use crate::setup::{Setup, is_setup};
+use crate::setup::{Caller, Setup, is_setup};
 use opentelemetry::trace::{
     Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
 };
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
+use semconv_map::keys::{self, link};
 use semconv_map::span::{self, Parent, SpanEnd, SpanEvent, SpanHandle, SpanStart};
 use semconv_map::trace_context::{Baggage, TraceContext};
 use semconv_map::{Attribute, AttributeValue};
@@ -29,6 +30,7 @@ pub(crate) struct Spans {
     /// Baggage keys of a request that are recorded as attributes of its span.
     pub(crate) baggage: Vec<String>,
     pub(crate) setup: Setup,
+    pub(crate) caller: Caller,
     /// Trace of the set-up that the next turn joins.
     setup_trace: Option<TraceId>,
     open: Open,
@@ -86,20 +88,26 @@ impl Spans {
             sampling: Sampling::default(),
             baggage: Vec::new(),
             setup: Setup::default(),
+            caller: Caller::default(),
             setup_trace: None,
             open: Open::default(),
             ended: VecDeque::new(),
         }
     }
 
-    /// Returns the context of an open span.
+    /// Returns the context of an open span for propagation.
     pub(crate) fn context(&self, span: SpanHandle) -> Option<TraceContext> {
-        context_of(&self.open.get(span)?.span_context)
+        context_of(self.open_context(span)?)
+    }
+
+    /// Returns the context of an open span.
+    pub(crate) fn open_context(&self, span: SpanHandle) -> Option<&SpanContext> {
+        self.open.get(span).map(|span| &span.span_context)
     }
 
     /// Starts a span. Returns its data, and the attribute buffer of the record for reuse.
     pub(crate) fn start(&mut self, mut start: SpanStart) -> (Option<&SpanData>, Vec<Attribute>) {
-        let parent = self.parent(&start.parent);
+        let (parent, caller) = self.parent(&start.parent);
         let time = time(start.time);
         let mut attributes = Vec::with_capacity(start.attributes.len());
         for attribute in start.attributes.drain(..) {
@@ -119,7 +127,7 @@ impl Spans {
             attributes,
             dropped_attributes_count: 0,
             events: SpanEvents::default(),
-            links: self.links(start.links),
+            links: self.links(start.links, caller),
             status: Status::Unset,
             instrumentation_scope: self.scope.clone(),
         };
@@ -144,11 +152,13 @@ impl Spans {
         SpanContext::new(trace, self.ids.span_id(), flags, false, TraceState::default())
     }
 
-    fn parent(&self, parent: &Parent) -> Option<SpanContext> {
+    /// Returns the parent, and the span of the caller if it is a link.
+    fn parent(&self, parent: &Parent) -> (Option<SpanContext>, Option<SpanContext>) {
         match parent {
-            Parent::Span(handle) => self.open.get(*handle).map(|span| span.span_context.clone()),
-            Parent::Remote(context) => Some(remote(context)),
-            _ => None,
+            Parent::Span(handle) => (self.open_context(*handle).cloned(), None),
+            Parent::Remote(context) if self.caller == Caller::Link => (None, Some(remote(context))),
+            Parent::Remote(context) => (Some(remote(context)), None),
+            _ => (None, None),
         }
     }
 
@@ -164,9 +174,11 @@ impl Spans {
         }
     }
 
-    /// Returns the links to known spans.
-    fn links(&self, links: Vec<span::Link>) -> SpanLinks {
+    /// Returns the links to known spans and to the caller.
+    fn links(&self, links: Vec<span::Link>, caller: Option<SpanContext>) -> SpanLinks {
         let mut known = SpanLinks::default();
+        let reason = || vec![KeyValue::new(keys::ACP_LINK_REASON, link::CALLER)];
+        known.links.extend(caller.map(|caller| Link::new(caller, reason(), 0)));
         for link in links {
             let open = self.open.get(link.to).map(|span| &span.span_context);
             let ended = self.ended.iter().find(|(span, _)| *span == link.to);
@@ -227,7 +239,7 @@ impl Spans {
 }
 
 /// A time beyond the range of the clock becomes the epoch.
-fn time(time: Duration) -> SystemTime {
+pub(crate) fn time(time: Duration) -> SystemTime {
     UNIX_EPOCH.checked_add(time).unwrap_or(UNIX_EPOCH)
 }
 

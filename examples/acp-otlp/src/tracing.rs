@@ -3,17 +3,18 @@
 use crate::Program;
 use crate::backend::Backend;
 use crate::ids::Ids;
+use crate::logs::LogEvent;
 use crate::sampling::Sampling;
-use crate::setup::Setup;
+use crate::setup::{Caller, Setup};
 use crate::spans::Spans;
 use core::time::Duration;
-use jsonrpc_core::{Kind, Peeked, RequestId, peek};
+use jsonrpc_core::{Kind, Peeked, RequestId, find_member, peek};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
 use semconv_map::span::SpanHandle;
-use semconv_map::trace_context::{Injected, inject};
+use semconv_map::trace_context::{Injected, TRACEPARENT, TRACESTATE, inject};
 use semconv_map::{ClosedBy, Counters, Direction, Policy, Record, Tracker};
 
 /// Output of [`Tracing`].
@@ -26,6 +27,8 @@ pub enum Traced<'a> {
     Span(SpanData),
     /// A measurement.
     Measurement(Measurement),
+    /// An event with content, if log records are [enabled](Tracing::with_logs).
+    Log(LogEvent),
 }
 
 /// A tracker, and the assembly of its records.
@@ -33,6 +36,8 @@ pub enum Traced<'a> {
 pub struct Tracing {
     tracker: Tracker,
     spans: Spans,
+    /// Whether events with content are log records.
+    logs: bool,
     /// Whether measurements are recorded. Those of a span follow its end.
     measures: bool,
     /// The last ended span, if measurements are recorded.
@@ -47,8 +52,8 @@ impl Tracing {
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
         let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
         let measures = policy.record_metrics;
-        let (backend, common) = (Backend::default(), Vec::new());
-        Self { spans, tracker: Tracker::new(policy), measures, ended: None, backend, common }
+        let (backend, common, tracker) = (Backend::default(), Vec::new(), Tracker::new(policy));
+        Self { spans, tracker, logs: false, measures, ended: None, backend, common }
     }
 
     /// Sets the sampling. The default samples all spans.
@@ -72,11 +77,25 @@ impl Tracing {
         self
     }
 
+    /// Sets the role of the span that a client sends with its request. By default, it is the parent.
+    #[must_use]
+    pub fn with_caller(mut self, caller: Caller) -> Self {
+        self.spans.caller = caller;
+        self
+    }
+
     /// Sets the backend, which determines additional attributes, and attributes of each span. An attribute of the
     /// conventions takes precedence over one with the same key.
     #[must_use]
     pub fn with_backend(mut self, backend: Backend, common: Vec<KeyValue>) -> Self {
         (self.backend, self.common) = (backend, common);
+        self
+    }
+
+    /// Sets whether events with content are log records instead of events of their spans.
+    #[must_use]
+    pub fn with_logs(mut self, logs: bool) -> Self {
+        self.logs = logs;
         self
     }
 
@@ -114,6 +133,11 @@ impl Tracing {
                     let (span, attributes) = self.spans.start(start);
                     self.tracker.recycle(attributes);
                     return span.map(Traced::Started);
+                }
+                Record::Event(event) if self.logs && event.is_log() => {
+                    if let Some(span) = self.spans.open_context(event.span) {
+                        return Some(Traced::Log(LogEvent { span: span.clone(), event }));
+                    }
                 }
                 Record::Event(event) => self.spans.event(event),
                 Record::End(end) => {
@@ -158,8 +182,15 @@ impl Tracing {
 
     /// Injects the context of its span into a line, if the line is a request that was handled and [polled](Self::poll).
     /// Returns `None` if the line should be sent unchanged.
+    ///
+    /// A context of the client is replaced, because the span of its request is a child of it or links to it. A context of
+    /// the agent is preserved, because its span is between that of the turn and that of its request.
     pub fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
         let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
+        let has = |name| find_member(message.params()?, &["_meta", name]);
+        if direction == Direction::Received && has(TRACEPARENT).or(has(TRACESTATE)).is_some() {
+            return None;
+        }
         let span = self.tracker.request_span(direction, &message.request_id()?)?;
         inject(line, Some(&self.spans.context(span)?), None).ok()?
     }

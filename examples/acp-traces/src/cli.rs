@@ -1,17 +1,18 @@
 //! Command line options.
 use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, extractors, redaction};
+use crate::editors::Editor;
 use crate::report;
 use crate::summary::Format;
 use crate::transcript::TranscriptOptions;
-use acp_otlp::{Backend, Ids, Sampling, Setup, Tracing, Transport};
+use acp_otlp::{Backend, Caller, Ids, Sampling, Setup, Tracing, Transport};
+use acp_otlp::{capture_of_environment, profile_of_environment};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
 use opentelemetry::KeyValue;
 use regex::Regex;
-use semconv_map::content::Capture;
 use semconv_map::policy::ProviderPolicy;
 use semconv_map::trace_context::Baggage;
 use semconv_map::{Policy, Profile, keys};
@@ -54,8 +55,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "record")]
     pub(crate) record_size: Option<u64>,
 
-    /// Propagate trace context: add the traceparent and tracestate of its span to the `_meta` of each request that has
-    /// neither
+    /// Propagate trace context: set the traceparent and tracestate in the `_meta` of each request to those of its span
     ///
     /// Other parts of a message are unchanged. Messages are buffered until they are complete.
     #[arg(long)]
@@ -118,6 +118,10 @@ pub(crate) enum Task {
     Sessions(SummaryOptions),
     /// Show how long turns, tools and requests take over recorded sessions, in seconds
     Stats(SummaryOptions),
+    /// Print the settings with which an editor starts an agent with tracing
+    ///
+    /// Options before `--` become part of the settings, for example: acp-traces setup zed --backend phoenix -- gemini
+    Setup(SetupOptions),
     /// Write shell completions to standard output
     Completions {
         #[arg(value_name = "SHELL")]
@@ -152,6 +156,22 @@ pub(crate) fn write_manual(folder: &Path) -> io::Result<ExitCode> {
             ExitCode::from(2)
         }
     })
+}
+
+#[derive(Debug, Args)]
+#[command(override_usage = "acp-traces setup <EDITOR> [OPTIONS] -- <COMMAND>...")]
+pub(crate) struct SetupOptions {
+    #[arg(value_name = "EDITOR")]
+    pub(crate) editor: Editor,
+
+    /// Options of acp-traces, `--`, and the name of a known agent or a command with its arguments
+    #[arg(
+        required = true,
+        value_name = "OPTIONS -- COMMAND",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) words: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -254,6 +274,14 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "TRACES", default_value = "own")]
     pub(crate) setup: Setup,
 
+    /// Send content in events as log records, instead of in span events [env: OTEL_LOGS_EXPORTER=otlp]
+    #[arg(long)]
+    pub(crate) logs: bool,
+
+    /// Role of the span that a client sends with its request
+    #[arg(long, value_name = "ROLE", default_value = "parent")]
+    pub(crate) caller: Caller,
+
     /// Append spans to FILE, as OTLP JSON lines; a collector then has to be configured explicitly
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
@@ -275,6 +303,7 @@ impl SpanOptions {
             .with_sampling(sampling)
             .with_baggage(self.baggage.clone())
             .with_setup(self.setup)
+            .with_caller(self.caller)
             .with_backend(self.backend, self.common_attributes())
     }
 
@@ -331,7 +360,7 @@ pub(crate) struct ReadingOptions {
 impl ReadingOptions {
     /// Returns the release of the conventions.
     pub(crate) fn profile(&self) -> Profile {
-        self.profile.unwrap_or_else(Release::of_environment).profile()
+        self.profile.map_or_else(profile_of_environment, Release::profile)
     }
 
     /// Returns the tracing policy.
@@ -345,8 +374,8 @@ impl ReadingOptions {
         if let Some(file) = &self.extract {
             policy.extractors = extractors(file);
         }
-        let content = self.record_content.or_else(Content::of_environment);
-        policy.content = content.map_or(Capture::Off, Content::capture);
+        let of_environment = || capture_of_environment(PROGRAM);
+        policy.content = self.record_content.map_or_else(of_environment, Content::capture);
         policy.redaction = redaction(&self.redact);
         policy.network_transport = Some(Cow::Borrowed("pipe"));
         policy
@@ -360,6 +389,7 @@ acp-traces [OPTIONS] -- <COMMAND>...
        acp-traces view [OPTIONS] <PATH>...
        acp-traces sessions [OPTIONS] <PATH>...
        acp-traces stats [OPTIONS] <PATH>...
+       acp-traces setup <EDITOR> [OPTIONS] -- <COMMAND>...
        acp-traces completions <SHELL>
        acp-traces man <FOLDER>";
 

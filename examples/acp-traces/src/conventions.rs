@@ -1,6 +1,5 @@
 //! Release of the conventions, and choices that they leave open.
 
-use acp_otlp::variable;
 use clap::ValueEnum;
 use core::error::Error;
 use regex::{NoExpand, Regex};
@@ -25,19 +24,6 @@ pub(crate) enum Release {
 }
 
 impl Release {
-    /// Reads the opt-in of the environment: v1.41, unless it contains the development version.
-    ///
-    /// Spec: [GenAI, transition plan](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/README.md)
-    pub(crate) fn of_environment() -> Self {
-        let wanted = variable("OTEL_SEMCONV_STABILITY_OPT_IN").unwrap_or_default();
-        let mut wanted = wanted.split(',').map(str::trim);
-        if wanted.any(|it| it == "gen_ai_latest_experimental") {
-            Self::GenaiDev
-        } else {
-            Self::V1_41
-        }
-    }
-
     pub(crate) fn profile(self) -> Profile {
         match self {
             Self::V1_39 => Profile::V1_39,
@@ -135,25 +121,6 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Returns what the environment selects. The names are those of the instrumentations of OpenTelemetry.
-    ///
-    /// Spec: [Capturing message content](https://github.com/open-telemetry/opentelemetry-python-contrib/tree/main/util/opentelemetry-util-genai)
-    pub(crate) fn of_environment() -> Option<Self> {
-        const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
-        let value = variable(VARIABLE)?;
-        match &*value.to_ascii_lowercase() {
-            "span_only" | "true" => Some(Self::Span),
-            "event_only" => Some(Self::Event),
-            "span_and_event" => Some(Self::Both),
-            "no_content" | "false" => None,
-            _ => {
-                let expected = "NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT";
-                eprintln!("acp-traces: {VARIABLE} is {value:?}, expected {expected}: ignored");
-                None
-            }
-        }
-    }
-
     pub(crate) fn capture(self) -> Capture {
         match self {
             Self::Span => Capture::Span,

@@ -10,8 +10,8 @@ use crate::PROGRAM;
 use crate::cli::{Options, SpanOptions};
 use crate::line_file::{LineFile, OpenError};
 use acp_otlp::{
-    Address, Batches, Collector, ExportError, MetricCollector, Metrics, Signal, Tally, is_disabled,
-    variable,
+    Address, Batches, Collector, ExportError, LogEvent, Logs, MetricCollector, Metrics, Signal,
+    Tally, is_disabled, variable,
 };
 use core::time::Duration;
 use opentelemetry::trace::SpanContext;
@@ -21,6 +21,7 @@ use own_metrics::Own;
 use semconv_map::metric::Measurement;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Instant;
 use tokio::runtime::Handle;
 
@@ -47,7 +48,8 @@ impl Destinations {
             return Ok(Self { collector: None, file: None, resource });
         }
         let file = options.file.clone();
-        let (endpoint, protocol) = (options.otlp_endpoint.as_deref(), options.protocol);
+        let endpoint = options.otlp_endpoint.as_deref();
+        let protocol = options.backend.transport(Signal::Traces, options.protocol);
         let collector = match Address::named(PROGRAM, Signal::Traces, endpoint, protocol) {
             _ if is_none("OTEL_TRACES_EXPORTER") => None,
             None if file.is_some() => None,
@@ -73,6 +75,7 @@ impl Destinations {
 pub(crate) struct Exporter {
     batches: Option<Batches>,
     file: Option<(JsonLines, LineFile)>,
+    logs: Option<Logs>,
 }
 
 impl Exporter {
@@ -83,13 +86,24 @@ impl Exporter {
         match destinations.file.as_deref().map(LineFile::append).transpose() {
             Ok(file) => {
                 let file = file.map(|file| (JsonLines::new(&destinations.resource), file));
-                Ok(Self { batches, file })
+                Ok(Self { batches, file, logs: None })
             }
-            Err(error) => Err(Box::new((Self { batches, file: None }, error))),
+            Err(error) => Err(Box::new((Self { batches, file: None, logs: None }, error))),
         }
     }
 
-    /// Returns whether there is a destination.
+    /// Sets the destination of log records.
+    pub(crate) fn with_logs(mut self, logs: Option<Logs>) -> Self {
+        self.logs = logs;
+        self
+    }
+
+    /// Returns whether log records have a destination.
+    pub(crate) fn has_logs(&self) -> bool {
+        self.logs.is_some()
+    }
+
+    /// Returns whether spans have a destination.
     pub(crate) fn has_destination(&self) -> bool {
         self.batches.is_some() || self.file.is_some()
     }
@@ -108,38 +122,53 @@ impl Exporter {
         batches.export(span);
     }
 
+    /// Queues a log record.
+    pub(crate) fn export_log(&self, event: LogEvent) {
+        if let Some(logs) = &self.logs {
+            logs.record(event);
+        }
+    }
+
     /// Returns the number of spans for the collector, and the number of delivered spans.
     pub(crate) fn counts(&self) -> (u64, u64) {
         self.batches.as_ref().map(|batches| batches.tally().counts()).unwrap_or_default()
     }
 
-    /// Sends the queued spans for at most `timeout`.
+    /// Sends the queued spans and log records concurrently, for at most `timeout`.
     pub(crate) fn shutdown(&self, timeout: Duration) {
-        if let Some(batches) = &self.batches {
-            batches.shutdown(timeout);
-        }
+        thread::scope(|scope| {
+            if let Some(logs) = &self.logs {
+                scope.spawn(move || logs.shutdown(timeout));
+            }
+            if let Some(batches) = &self.batches {
+                batches.shutdown(timeout);
+            }
+        });
     }
 
     /// Returns the delivery state, which is also available while the exporter is in use.
     pub(crate) fn outcome(&self) -> Outcome {
         Outcome {
             tally: self.batches.as_ref().map(|batches| Arc::clone(batches.tally())),
+            logs: self.logs.as_ref().map(|logs| Arc::clone(logs.tally())),
             file: self.file.as_ref().map(|(_, file)| file.clone()),
         }
     }
 }
 
-/// Delivery state of the spans of an [`Exporter`].
+/// Delivery state of the spans and log records of an [`Exporter`].
 #[derive(Debug)]
 pub(crate) struct Outcome {
     tally: Option<Arc<Tally>>,
+    logs: Option<Arc<Tally>>,
     file: Option<LineFile>,
 }
 
 impl Outcome {
-    /// Waits for the file until `deadline`. Returns descriptions of lost spans.
+    /// Waits for the file until `deadline`. Returns descriptions of lost spans and log records.
     pub(crate) fn finish(&self, deadline: Instant) -> impl Iterator<Item = String> {
-        let unsent = self.tally.as_ref().and_then(|tally| tally.complaint());
+        let sent = [&self.tally, &self.logs].into_iter().flatten();
+        let unsent: Vec<_> = sent.filter_map(|tally| tally.complaint()).collect();
         let unwritten = self.file.as_ref().and_then(|file| file.finish("spans", deadline));
         unsent.into_iter().chain(unwritten)
     }
@@ -176,9 +205,30 @@ impl Measuring {
     }
 }
 
+/// Creates the destination of log records that the options or the environment enable. Nothing is sent yet.
+///
+/// # Errors
+/// Returns an error if the URL of the collector is invalid.
+pub(crate) fn logs(
+    options: &SpanOptions,
+    resource: Resource,
+    runtime: &Handle,
+) -> Result<Option<Logs>, ExportError> {
+    let is_wanted = options.logs || is_otlp("OTEL_LOGS_EXPORTER");
+    if !is_wanted || is_disabled() || is_none("OTEL_LOGS_EXPORTER") {
+        return Ok(None);
+    }
+    let endpoint = options.otlp_endpoint.as_deref();
+    let protocol = options.backend.transport(Signal::Logs, options.protocol);
+    let named = Address::named(PROGRAM, Signal::Logs, endpoint, protocol);
+    let address =
+        named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Logs, protocol));
+    Logs::new(address, resource, options.reading.profile().schema_url(), runtime).map(Some)
+}
+
 /// Returns whether the options or the environment enable metrics of the traffic.
 pub(crate) fn wants_metrics(options: &Options) -> bool {
-    options.metrics || variable("OTEL_METRICS_EXPORTER").as_deref() == Some("otlp")
+    options.metrics || is_otlp("OTEL_METRICS_EXPORTER")
 }
 
 /// Creates the metrics that the options and the environment enable. Nothing is sent yet.
@@ -195,7 +245,8 @@ pub(crate) fn metrics(
         return Ok(None);
     }
     let spans = &options.spans;
-    let (endpoint, protocol) = (spans.otlp_endpoint.as_deref(), spans.protocol);
+    let endpoint = spans.otlp_endpoint.as_deref();
+    let protocol = spans.backend.transport(Signal::Metrics, spans.protocol);
     let named = Address::named(PROGRAM, Signal::Metrics, endpoint, protocol);
     let address =
         named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Metrics, protocol));
@@ -204,6 +255,11 @@ pub(crate) fn metrics(
     let metrics = Metrics::new(PROGRAM, collector, resource, schema_url);
     let own = options.self_metrics.then(|| Own::new(metrics.meter()));
     Ok(Some(Measuring { metrics, own }))
+}
+
+/// Returns whether a variable enables export over OTLP.
+fn is_otlp(variable_name: &str) -> bool {
+    variable(variable_name).as_deref() == Some("otlp")
 }
 
 /// Returns whether a variable disables its exporter.

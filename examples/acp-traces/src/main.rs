@@ -13,6 +13,7 @@
 mod agent;
 mod cli;
 mod conventions;
+mod editors;
 mod export;
 mod line_file;
 mod observe;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Some(cli::Task::View(options)) => view::run(options),
         Some(cli::Task::Sessions(options)) => summary::list_sessions(options),
         Some(cli::Task::Stats(options)) => summary::write_stats(options),
+        Some(cli::Task::Setup(options)) => editors::run(options),
         Some(cli::Task::Completions { shell }) => cli::complete(*shell),
         Some(cli::Task::Man { folder }) => cli::write_manual(folder),
         None => session::run(&options),

@@ -332,7 +332,7 @@ impl Watch {
         }
     }
 
-    /// Sends the remaining spans and metrics concurrently.
+    /// Sends the remaining spans, log records and metrics concurrently.
     fn shutdown(&self) {
         thread::scope(|scope| {
             if let Some(metrics) = &self.metrics {
@@ -376,6 +376,7 @@ impl Watch {
                 Traced::Started(_) => {}
                 Traced::Span(span) if span.span_context.is_sampled() => self.exporter.export(span),
                 Traced::Span(_) => {}
+                Traced::Log(event) => self.exporter.export_log(event),
                 Traced::Measurement(measured) => {
                     let span = self.reading.tracing.measured_on(&measured);
                     let span = span.filter(|_| self.exporter.has_destination());

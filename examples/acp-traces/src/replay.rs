@@ -2,11 +2,11 @@
 
 use crate::PROGRAM;
 use crate::cli::ReplayOptions;
-use crate::export::{Destinations, JsonLines};
+use crate::export::{self, Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
 use crate::observe::too_many;
 use crate::transcript::{each_line, open};
-use acp_otlp::{Collector, Ids, Traced, Tracing};
+use acp_otlp::{Collector, Ids, Logs, Traced, Tracing};
 use core::time::Duration;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use semconv_map::ClosedBy;
@@ -14,9 +14,10 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
-/// Number of spans in a batch, the same as in the SDK.
+/// Number of spans or log records in a batch, the same as in the SDK.
 const BATCH: usize = 512;
 
 /// Replays the transcript and exports its spans.
@@ -34,7 +35,8 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     };
     let ids = Ids::derived(&mut transcript)?;
     transcript.rewind()?;
-    let mut tracing = options.spans.tracing(options.spans.reading.policy(), ids);
+    let tracing = options.spans.tracing(options.spans.reading.policy(), ids);
+    let mut tracing = tracing.with_logs(sink.logs.is_some());
     let mut end = Duration::ZERO;
     let bad_lines = each_line(transcript, &options.transcript_options, |entry| {
         let Some(entry) = entry else { return Ok(()) };
@@ -45,11 +47,11 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     // The transcript does not contain the reason of its end.
     tracing.close(end, ClosedBy::Observer);
     sink.take_all(&mut tracing)?;
-    let complaint = sink.finish()?;
-    for complaint in too_many(tracing.counters()).chain(complaint.clone()) {
+    let lost = sink.finish()?;
+    let failed = bad_lines > 0 || !lost.is_empty();
+    for complaint in too_many(tracing.counters()).chain(lost) {
         eprintln!("acp-traces: {complaint}");
     }
-    let failed = bad_lines > 0 || complaint.is_some();
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -61,6 +63,7 @@ fn set_up<'a>(
     let resource = PROGRAM.resource(options.spans.service_name.clone());
     let Destinations { collector, file, resource } =
         Destinations::new(&options.spans, resource, runtime.handle())?;
+    let logs = export::logs(&options.spans, resource.clone(), runtime.handle())?;
     let transcript = open(&options.transcript)?;
     let file = match file {
         Some(path) if is_same(&path, &options.transcript) => {
@@ -69,11 +72,12 @@ fn set_up<'a>(
         Some(path) => Some((JsonLines::new(&resource), BufWriter::new(append(&path)?))),
         None => None,
     };
-    let sink = Sink { runtime, collector, is_down: false, batch: Vec::new(), file };
+    let sink =
+        Sink { runtime, collector, is_down: false, batch: Vec::new(), logs, logged: 0, file };
     Ok((transcript, sink))
 }
 
-/// The destinations of spans. Export is synchronous, because no session is waiting.
+/// The destinations of spans and log records. Export is synchronous, because no session is waiting.
 #[derive(Debug)]
 struct Sink<'a> {
     runtime: &'a Runtime,
@@ -81,6 +85,9 @@ struct Sink<'a> {
     /// Whether the collector has failed. Nothing more is sent then.
     is_down: bool,
     batch: Vec<SpanData>,
+    logs: Option<Logs>,
+    /// Number of log records in the queue.
+    logged: usize,
     file: Option<(JsonLines, BufWriter<File>)>,
 }
 
@@ -88,10 +95,18 @@ impl Sink<'_> {
     /// Exports the ended spans. Metrics are not exported, because those of the SDK have the current time.
     fn take_all(&mut self, tracing: &mut Tracing) -> io::Result<()> {
         while let Some(made) = tracing.poll() {
-            if let Traced::Span(span) = made
-                && span.span_context.is_sampled()
-            {
-                self.take(span)?;
+            match made {
+                Traced::Span(span) if span.span_context.is_sampled() => self.take(span)?,
+                Traced::Log(event) => {
+                    if let Some(logs) = &self.logs {
+                        logs.record(event);
+                        self.logged = (self.logged + 1) % BATCH;
+                        if self.logged == 0 {
+                            logs.flush();
+                        }
+                    }
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -121,12 +136,17 @@ impl Sink<'_> {
         }
     }
 
-    /// Exports the remaining spans. Returns a description of lost spans.
-    fn finish(mut self) -> io::Result<Option<String>> {
+    /// Exports the remaining spans and log records. Returns descriptions of lost ones.
+    fn finish(mut self) -> io::Result<Vec<String>> {
         self.send();
+        if let Some(logs) = &self.logs {
+            logs.flush();
+        }
         if let Some((_, file)) = &mut self.file {
             file.flush()?;
         }
-        Ok(self.collector.and_then(|collector| collector.tally().complaint()))
+        let spans = self.collector.map(|collector| collector.tally());
+        let logs = self.logs.map(|logs| Arc::clone(logs.tally()));
+        Ok(spans.into_iter().chain(logs).filter_map(|tally| tally.complaint()).collect())
     }
 }

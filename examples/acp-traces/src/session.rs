@@ -46,9 +46,9 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let Outputs { exporter, metrics, transcript } = set_up(options, &runtime);
     let mut policy = options.spans.reading.policy();
     policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
-    let records = metrics.is_some() || transcript.is_some();
+    let records = metrics.is_some() || transcript.is_some() || exporter.has_logs();
     let (traces, injects) = (exporter.has_destination(), options.inject_context);
-    let tracing = options.spans.tracing(policy, Ids::random());
+    let tracing = options.spans.tracing(policy, Ids::random()).with_logs(exporter.has_logs());
     let watch = SharedWatch::new(exporter, metrics, tracing, transcript);
     let treats = !rules.is_empty() || (traces && injects);
     let watching = match (traces, treats) {
@@ -99,6 +99,11 @@ fn set_up(options: &Options, runtime: &Runtime) -> Outputs {
         eprintln!("acp-traces: {error}; no spans are written there");
         exporter
     });
+    let logs = export::logs(&options.spans, resource.clone(), runtime.handle());
+    let exporter = exporter.with_logs(logs.unwrap_or_else(|error| {
+        eprintln!("acp-traces: {error}; no log records are sent");
+        None
+    }));
     let metrics = export::metrics(options, resource, runtime.handle()).unwrap_or_else(|error| {
         eprintln!("acp-traces: {error}; no metrics are sent");
         None

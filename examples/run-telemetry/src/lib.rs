@@ -1,4 +1,4 @@
-//! Telemetry of a server that runs agents for AG-UI clients: spans and metrics over OTLP.
+//! Telemetry of a server that runs agents for AG-UI clients: spans, metrics and log records over OTLP.
 //!
 //! ```text
 //! POST /api/ai/chat             SERVER    [`traced`], below the caller's `traceparent`
@@ -15,15 +15,14 @@
 //!
 //! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and logged at the end.
 use acp_otlp::{
-    Address, Batches, Collector, Ids, MetricCollector, Metrics, OwnSpan, Sampling, Signal, Traced,
-    Tracing, complaint,
+    Address, Batches, Collector, Ids, Logs, MetricCollector, Metrics, OwnSpan, Sampling, Signal,
+    Traced, Tracing, capture_of_environment, complaint, profile_of_environment,
 };
-use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
+use opentelemetry::trace::SpanKind;
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::attribute::MAX_NAME_BYTES;
 use semconv_map::jsonrpc_core::{Peeked, RequestId};
-use semconv_map::keys::{self, link};
 use semconv_map::trace_context::{TraceContext, inject};
 use semconv_map::{ClosedBy, Direction, Policy};
 use std::borrow::Cow;
@@ -35,11 +34,13 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 mod http;
+mod span;
 mod timeline;
 
 pub use acp_otlp::{ExportError, Program, is_disabled, variable};
 pub use http::{HttpSpan, remote, traced};
 pub use semconv_map::trace_context;
+pub use span::Span;
 pub use timeline::Timeline;
 use timeline::Timelines;
 
@@ -53,6 +54,8 @@ pub struct TelemetryOptions {
     pub traces: bool,
     /// Whether metrics are sent to a collector.
     pub metrics: bool,
+    /// Whether content in events is sent to a collector, as log records. The environment selects content.
+    pub logs: bool,
     /// URL of the collector; otherwise the standard environment variables apply.
     pub endpoint: Option<String>,
     /// Whether each run has a timeline.
@@ -67,6 +70,7 @@ pub struct Telemetry(Option<Arc<Exports>>);
 struct Exports {
     program: Program,
     batches: Option<Batches>,
+    logs: Option<Logs>,
     metrics: Option<Mutex<Metrics>>,
     /// The error of the last metrics export.
     metrics_error: Option<Arc<Mutex<Option<String>>>>,
@@ -89,10 +93,14 @@ impl Telemetry {
         options: &TelemetryOptions,
         runtime: &Handle,
     ) -> Result<Self, ExportError> {
-        if !options.traces && !options.metrics && !options.timeline {
+        if !options.traces && !options.metrics && !options.logs && !options.timeline {
             return Ok(Self(None));
         }
         let mut policy = Policy::default();
+        policy.profile = profile_of_environment();
+        if options.traces || options.logs {
+            policy.content = capture_of_environment(program);
+        }
         policy.record_metrics = options.metrics;
         let schema_url = policy.profile.schema_url();
         let resource = program.running_resource(None);
@@ -104,6 +112,11 @@ impl Telemetry {
         if options.traces {
             let collector = Collector::new(address(Signal::Traces), &resource, runtime)?;
             batches = Some(Batches::new(collector));
+        }
+        let mut logs = None;
+        if options.logs {
+            let address = address(Signal::Logs);
+            logs = Some(Logs::new(address, resource.clone(), schema_url, runtime)?);
         }
         let (mut metrics, mut metrics_error) = (None, None);
         if options.metrics {
@@ -119,6 +132,7 @@ impl Telemetry {
         let exports = Exports {
             program,
             batches,
+            logs,
             metrics,
             metrics_error,
             timelines,
@@ -143,8 +157,9 @@ impl Telemetry {
         let exports = self.0.clone()?;
         let mut policy = exports.policy.clone();
         policy.network_transport = Some(Cow::Borrowed(transport));
-        let tracing =
-            Tracing::new(exports.program, policy, Ids::random()).with_sampling(exports.sampling);
+        let tracing = Tracing::new(exports.program, policy, Ids::random())
+            .with_sampling(exports.sampling)
+            .with_logs(exports.logs.is_some());
         Some(Watch { exports, tracing, closed_by: ClosedBy::Agent })
     }
 
@@ -180,7 +195,7 @@ impl Telemetry {
         Some(Span { exports: exports.clone(), span: Some(span) })
     }
 
-    /// Sends the remaining spans and metrics, and logs losses.
+    /// Sends the remaining spans, metrics and log records, and logs losses.
     pub async fn shut_down(self) {
         let Some(exports) = self.0 else { return };
         let (done, sent) = oneshot::channel();
@@ -221,9 +236,12 @@ impl Exports {
         }
     }
 
-    /// Sends spans and metrics concurrently.
+    /// Sends spans, log records and metrics concurrently.
     fn send_rest(&self) {
         thread::scope(|scope| {
+            if let Some(logs) = &self.logs {
+                scope.spawn(|| logs.shutdown(FLUSH));
+            }
             scope.spawn(|| {
                 if let Some(metrics) = self.metrics() {
                     metrics.shutdown();
@@ -239,7 +257,8 @@ impl Exports {
     fn complain(&self) {
         let lost = self.batches.as_ref().and_then(|batches| batches.tally().complaint());
         let unmeasured = self.metrics_error.as_deref().and_then(complaint);
-        for complaint in lost.into_iter().chain(unmeasured) {
+        let unlogged = self.logs.as_ref().and_then(|logs| logs.tally().complaint());
+        for complaint in lost.into_iter().chain(unlogged).chain(unmeasured) {
             tracing::warn!("{complaint}");
         }
     }
@@ -250,55 +269,6 @@ pub fn cut(name: &str) -> String {
     let ends = (0..=MAX_NAME_BYTES.min(name.len())).rev();
     let cut = ends.filter_map(|end| name.get(..end)).next();
     cut.unwrap_or_default().to_owned()
-}
-
-/// A span. It ends when it is dropped.
-#[derive(Debug)]
-pub struct Span {
-    exports: Arc<Exports>,
-    /// `None` once it has ended.
-    span: Option<OwnSpan>,
-}
-
-impl Span {
-    /// Returns the context for the children of the span.
-    pub fn context(&self) -> Option<TraceContext> {
-        self.span.as_ref()?.context()
-    }
-
-    /// Returns the timeline that begins with this span.
-    pub fn timeline(&self) -> Option<Arc<Timeline>> {
-        self.exports.timelines.as_ref()?.of(self.span.as_ref()?.data())
-    }
-
-    /// Sets an attribute.
-    pub fn set(&mut self, key: &'static str, value: impl Into<Value>) {
-        if let Some(span) = &mut self.span {
-            span.set(KeyValue::new(key, value));
-        }
-    }
-
-    /// Links the span of the interrupted run that this run resumes.
-    pub fn link_resumed(&mut self, interrupted: &TraceContext) {
-        if let Some(span) = &mut self.span {
-            span.link(interrupted, vec![KeyValue::new(keys::ACP_LINK_REASON, link::RESUME)]);
-        }
-    }
-
-    /// Marks the span as failed.
-    pub fn fail(&mut self, error_type: String) {
-        if let Some(span) = &mut self.span {
-            span.fail(error_type);
-        }
-    }
-}
-
-impl Drop for Span {
-    fn drop(&mut self) {
-        if let Some(span) = self.span.take() {
-            self.exports.ended(span.end(self.exports.system_time()));
-        }
-    }
 }
 
 /// An observer of the lines of one connection. Dropping it ends the open spans.
@@ -366,6 +336,11 @@ impl Watch {
                     }
                 }
                 Traced::Span(span) => self.exports.ended(span),
+                Traced::Log(event) => {
+                    if let Some(logs) = &self.exports.logs {
+                        logs.record(event);
+                    }
+                }
                 Traced::Measurement(measured) => {
                     let span = self.tracing.measured_on(&measured);
                     let span = span.filter(|_| self.exports.batches.is_some());

@@ -5,6 +5,7 @@
 //! | name | the method | `execute_tool {method}` |
 //! | kind | SERVER | INTERNAL |
 //! | attributes | as in [`lifecycle`] | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request id, absent for `null` |
+//! | content capture | | `gen_ai.tool.call.arguments` = `params`, `gen_ai.tool.call.result` = `result` |
 //! | parent | the tool call if exactly one is running in the session's turn, else the turn | the same |
 //!
 //! `acp.fs.path` is subject to [`Policy::paths`](crate::Policy::paths), `acp.terminal.command` to
@@ -17,7 +18,7 @@ use super::lifecycle::{self, Peers, RequestCall};
 use crate::attribute::{Attributes, clip, cut};
 use crate::content::{ContentKind, Details, Gate};
 use crate::keys;
-use crate::messages::MAX_PATH_BYTES;
+use crate::messages::{MAX_PATH_BYTES, tool_content};
 use crate::policy::{ClientTools, Policy};
 use crate::span::SpanKind;
 use acp_types::v1::terminals::CreateTerminalRequest;
@@ -62,9 +63,26 @@ fn as_tool(
     (format!("execute_tool {}", clip(call.method)).into(), SpanKind::Internal, attributes)
 }
 
+/// Returns whether the result of such a request is recorded.
+pub(crate) fn has_result(policy: &Policy) -> bool {
+    policy.profile.client_tools == ClientTools::ExecuteTool && policy.records_content()
+}
+
+/// Returns the content attributes of the result of such a request.
+pub(crate) fn result(policy: &Policy, result: &str) -> Details {
+    let mut details = Details::default();
+    let result = tool_content(policy, ContentKind::ToolResult, result);
+    details.set_json(policy, keys::GEN_AI_TOOL_CALL_RESULT, result);
+    details
+}
+
 /// Returns the content attributes of such a request.
 pub(crate) fn details(policy: &Policy, method: &str, params: &str) -> Details {
     let mut details = Details::default();
+    if has_result(policy) {
+        let arguments = tool_content(policy, ContentKind::ToolArguments, params);
+        details.set_json(policy, keys::GEN_AI_TOOL_CALL_ARGUMENTS, arguments);
+    }
     if method.starts_with("fs/") && policy.records(policy.paths) {
         if let Ok(params) = serde_json::from_str::<Path>(params) {
             let path = cut(&params.path, MAX_PATH_BYTES).into();

@@ -9,7 +9,7 @@
 //! | `gen_ai.agent.name`, `gen_ai.agent.version`, `acp.agent.title` | `agentInfo` (the version is `acp.agent.version` in v1.39) |
 //! | `acp.client.name`, `acp.client.version` | `clientInfo` |
 //! | `gen_ai.conversation.id` | `sessionId` |
-//! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId`, or the value set later by `session/set_model` |
+//! | `gen_ai.request.model` | the value of the session's config option of category `model` (of several, the one with the id `model`), else `models.currentModelId`, or the value set later by `session/set_model` |
 //! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`] |
 //! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's value; by policy, see [`finish_reason`](mod@crate::finish_reason) |
 //! | `gen_ai.usage.*` | `usage` of the response, see [`UsagePolicy`], else found by [extractors](crate::extract); cached tokens count as input and thoughts as output if `totalTokens` shows that the agent counted them separately; in [`GENAI_DEV`](crate::Profile::GENAI_DEV), thoughts are also recorded as `gen_ai.usage.reasoning.output_tokens` |
@@ -102,6 +102,17 @@ pub(crate) use usage::Tokens;
 
 pub(super) const OPERATION: &str = "invoke_agent";
 
+/// Attributes of the end of a turn that its content event also has, for backends that read log records only.
+const OF_EVENT: [&str; 7] = [
+    keys::ERROR_TYPE,
+    keys::GEN_AI_RESPONSE_MODEL,
+    keys::GEN_AI_USAGE_INPUT_TOKENS,
+    keys::GEN_AI_USAGE_OUTPUT_TOKENS,
+    keys::GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS,
+    keys::GEN_AI_USAGE_CACHE_WRITE_INPUT_TOKENS,
+    keys::GEN_AI_USAGE_REASONING_OUTPUT_TOKENS,
+];
+
 /// A unit of work of the agent in a session: an unanswered prompt, or the work of a subagent.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
@@ -117,6 +128,12 @@ pub(crate) struct Turn {
     pub(crate) input: Option<String>,
     /// The provider attribute of the event at the end, if the profile has one.
     provider: Option<Cow<'static, str>>,
+    /// The requested model, for the event at the end.
+    model: Option<String>,
+    /// The reasoning level, for the event at the end.
+    pub(crate) reasoning_level: Option<String>,
+    /// Whether the agent compacted its context.
+    pub(crate) is_compacted: bool,
     /// Values found by extractors.
     pub(crate) learned: Learned,
     /// The agent's output, with content capture.
@@ -236,7 +253,8 @@ impl Turn {
         model: Option<&str>,
     ) -> Self {
         let message = || Box::new(Message::new(policy.content_limits));
-        let has_event = policy.places(Gate::WithContent).1 && policy.profile.event_provider;
+        let has_event = policy.places(Gate::WithContent).1;
+        let has_provider = has_event && policy.profile.inference_event;
         Self {
             span,
             kind,
@@ -247,7 +265,10 @@ impl Turn {
             cost: None,
             input: None,
             learned: Learned::default(),
-            provider: has_event.then(|| peers.provider(&policy.provider, model)),
+            provider: has_provider.then(|| peers.provider(&policy.provider, model)),
+            model: model.filter(|_| has_event).map(clip),
+            reasoning_level: None,
+            is_compacted: false,
             output: policy.records_content().then(message),
         }
     }
@@ -308,8 +329,16 @@ impl Turn {
             event.set(keys::GEN_AI_OPERATION_NAME, OPERATION);
             event.set(keys::GEN_AI_CONVERSATION_ID, clip(session));
             event.set_some(keys::GEN_AI_PROVIDER_NAME, self.provider);
+            event.set_some(keys::GEN_AI_REQUEST_MODEL, self.model);
+            if policy.profile.inference_event {
+                event.set_some(keys::GEN_AI_REQUEST_REASONING_LEVEL, self.reasoning_level);
+                let compacted = self.is_compacted.then_some(true);
+                event.set_some(keys::GEN_AI_CONVERSATION_COMPACTED, compacted);
+            }
             event.set(keys::GEN_AI_RESPONSE_FINISH_REASONS, [finish]);
             event.set_some(keys::GEN_AI_INPUT_MESSAGES, self.input.map(AttributeValue::Json));
+            let same = attributes.0.iter().filter(|it| OF_EVENT.contains(&it.key));
+            event.0.extend(same.cloned());
         }
         (status, attributes, event)
     }

@@ -8,6 +8,7 @@
 //! | end | status `completed` or `failed`; otherwise the end of the turn, with `acp.tool.end` = `turn_end` |
 //! | status | Error and `error.type` = `tool_error` for `failed`, else unset; `acp.tool.end` = `cancelled` for the status `cancelled` of version 2 |
 //! | `gen_ai.operation.name` | `execute_tool` |
+//! | `acp.method.name` | [`V1_39`](crate::Profile::V1_39) only: `session/update`. There is no request id, because updates are notifications |
 //! | `gen_ai.conversation.id`, `gen_ai.agent.name` | the session, the agent |
 //! | `gen_ai.tool.call.id` | `toolCallId` |
 //! | `gen_ai.tool.name` | `name`, else found by an [extractor](crate::extract), else `kind`, else `other` |
@@ -24,7 +25,7 @@ use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
 use crate::content::Details;
 use crate::extract::{self, Active, Found, ToolFacts};
 use crate::keys;
-use crate::policy::{Policy, ToolContent};
+use crate::policy::{ClientTools, Policy, ToolContent};
 use crate::span::{SpanHandle, Status};
 use crate::tool_type::tool_type;
 use crate::tracker::{Members, Over, Terminals, string};
@@ -40,6 +41,9 @@ use serde_json::value::RawValue;
 mod content;
 
 pub(crate) use content::Content;
+
+/// `acp.method.name` of tool calls, as opposed to requests that are recorded as tools.
+pub(crate) const UPDATE: &str = "session/update";
 
 /// Maximum number of locations recorded for a tool call.
 pub const MAX_LOCATIONS: usize = 32;
@@ -192,6 +196,9 @@ impl ToolReport<'_> {
         peers.set_gen_ai("execute_tool", Some(session), &mut attributes);
         attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(&self.id));
         attributes.set_some(keys::GEN_AI_TOOL_NAME, named.then(|| name.clone()));
+        if policy.profile.client_tools == ClientTools::ExecuteTool {
+            attributes.set(keys::ACP_METHOD_NAME, UPDATE);
+        }
         peers.set_protocol_version(&mut attributes);
         attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
         (Started { name, named }, attributes)

@@ -10,6 +10,7 @@ use super::{
     MCP_CLIENT_OPERATION_DURATION, MCP_SERVER_OPERATION_DURATION, Metric, MetricValue,
     RPC_CLIENT_CALL_DURATION, RPC_SERVER_CALL_DURATION, keys,
 };
+use crate::acp::tool_call::UPDATE;
 use crate::attribute::{Attribute, AttributeValue};
 use crate::span::SpanKind;
 use alloc::vec::Vec;
@@ -210,13 +211,15 @@ impl Measured {
             }
             _ => None,
         });
+        let update = Attribute::new(keys::ACP_METHOD_NAME, UPDATE);
+        let is_update = attributes.contains(&update);
         let of = match (operation, kind) {
             (_, SpanKind::Client) if has(keys::MCP_METHOD_NAME) => Operation::McpClient,
             _ if has(keys::MCP_METHOD_NAME) => Operation::McpServer,
             (Some("invoke_agent"), SpanKind::Client) => Operation::Turn,
             (Some("invoke_agent"), _) => Operation::Subagent,
             // A request that a profile maps to a tool belongs to a tool call, which has the metric.
-            (Some(_), _) if has(keys::ACP_METHOD_NAME) => return None,
+            (Some(_), _) if has(keys::ACP_METHOD_NAME) && !is_update => return None,
             (Some(_), _) => Operation::ToolCall,
             (None, SpanKind::Client) => Operation::ClientCall,
             (None, _) => Operation::ServerCall,

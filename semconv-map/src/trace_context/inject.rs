@@ -1,19 +1,19 @@
 //! Injection of trace context into lines.
 use super::{BAGGAGE, Baggage, TRACEPARENT, TRACESTATE, TraceContext};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::{Kind, PeekError, Peeked, peek, peek_member};
 
-/// A line with an insertion. The three parts, concatenated, are the line to send.
+/// A line with a context. The three parts, concatenated, are the line to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Injected<'a> {
-    /// The bytes of the line before the insertion.
+    /// The bytes of the line before the change.
     pub before: &'a [u8],
-    /// The inserted text. It replaces the word `null` if that was the value of `_meta`.
+    /// The inserted text. It replaces the word `null` if that was the value of `_meta`, and the context of the sender.
     pub inserted: String,
-    /// The bytes of the line after the insertion.
+    /// The bytes of the line after the change.
     pub after: &'a [u8],
 }
 
@@ -60,8 +60,9 @@ impl From<PeekError> for InjectError {
 /// Injects a context into `params._meta` of a request or a notification. The text is inserted before the closing brace
 /// of the innermost existing object; all other bytes are preserved.
 ///
-/// A context of the sender is preserved: a `_meta` with a `traceparent` or a `tracestate` receives neither, and one
-/// with a `baggage` receives none. Returns `None` if nothing remains to be inserted.
+/// The context of the sender is replaced, so that spans of the receiver are children of the injected span, which has the
+/// sender's span as parent or link. A `tracestate` without a new value becomes empty. A `baggage` of the sender is
+/// preserved. Returns `None` if nothing remains to be inserted.
 ///
 /// ```
 /// use semconv_map::trace_context::{TraceContext, inject};
@@ -88,24 +89,53 @@ pub fn inject<'a>(
         return Err(InjectError::Response);
     }
     let place = Place::of(line, &message)?;
-    let has = |name| match place {
-        Place::Meta(meta) => peek_member(meta, name).map(|value| value.is_some()),
-        _ => Ok(false),
+    let present = |name| match place {
+        Place::Meta(meta) => peek_member(meta, name),
+        _ => Ok(None),
     };
-    let has_trace = has(TRACEPARENT)? || has(TRACESTATE)?;
-    let has_baggage = has(BAGGAGE)?;
-    let trace = trace.filter(|_| !has_trace);
-    let members = [
-        trace.map(|trace| (TRACEPARENT, trace.traceparent())),
-        trace.and_then(|trace| Some((TRACESTATE, trace.tracestate.clone()?))),
-        baggage.filter(|_| !has_baggage).map(|baggage| (BAGGAGE, baggage.as_str().into())),
-    ];
-    let members = members.into_iter().flatten();
-    // Serialized as JSON strings, with quotes and escapes.
-    let members: Vec<_> = members
-        .map(|(name, text)| format!("\"{name}\":{}", serde_json::Value::String(text)))
-        .collect();
-    Ok((!members.is_empty()).then(|| place.put(line, &members.join(","))))
+    let (old_parent, old_state) = (present(TRACEPARENT)?, present(TRACESTATE)?);
+    let has_baggage = present(BAGGAGE)?.is_some();
+    let parent = trace.map(TraceContext::traceparent);
+    let old_state = old_state.filter(|_| trace.is_some());
+    let state = trace.and_then(|trace| trace.tracestate.clone());
+    let state = state.or_else(|| old_state.map(|_| String::new()));
+    let baggage = baggage.filter(|_| !has_baggage).map(|baggage| baggage.as_str().into());
+    let (mut changes, mut members) = (Vec::new(), Vec::new());
+    for (name, old, text) in [
+        (TRACEPARENT, old_parent, parent),
+        (TRACESTATE, old_state, state),
+        (BAGGAGE, None, baggage),
+    ] {
+        let Some(text) = text else { continue };
+        // Serialized as a JSON string, with quotes and escapes.
+        let text = serde_json::Value::String(text).to_string();
+        match old {
+            Some(old) if old == text => {}
+            Some(old) => changes.push((offset(line, old), old.len(), text)),
+            None => members.push(format!("\"{name}\":{text}")),
+        }
+    }
+    if !members.is_empty() {
+        let insertion = place.put(line, &members.join(","));
+        let at = insertion.before.len();
+        let replaced = line.len().saturating_sub(at + insertion.after.len());
+        changes.push((at, replaced, insertion.inserted));
+    }
+    Ok(merged(line, changes))
+}
+
+/// Merges the replacements of parts of a line, each with its offset and length, into one that covers them.
+fn merged(line: &[u8], mut changes: Vec<(usize, usize, String)>) -> Option<Injected<'_>> {
+    changes.sort_unstable();
+    let from = changes.first()?.0;
+    let (mut at, mut text) = (from, String::new());
+    for (start, length, inserted) in changes {
+        let between = line.get(at..start).unwrap_or_default();
+        text.push_str(core::str::from_utf8(between).unwrap_or_default());
+        text.push_str(&inserted);
+        at = start + length;
+    }
+    Some(pieces(line, from, at, text))
 }
 
 /// The innermost existing part of `params._meta`.

@@ -62,9 +62,9 @@ impl Tracker {
             (Some(error), _) => Err(self.decode::<ErrorObject>(error)),
             (None, result) => Ok(result.unwrap_or("null")),
         };
-        match request.work {
-            Work::Prompt(session) => self.end_turn(&session, request.span, outcome),
-            work => self.end_request(request.span, work, outcome),
+        match &request.work {
+            Work::Prompt(session) => self.end_turn(session, request.span, outcome),
+            _ => self.end_request(request, outcome),
         }
     }
 
@@ -72,9 +72,9 @@ impl Tracker {
     /// it was handled.
     pub(super) fn on_answered(&mut self, asker: Direction, line: &[u8]) -> bool {
         let Some(id) = answered(line) else { return false };
-        let ends = |request: &OpenRequest| request.work.ends_with_any_result();
+        let ends = |request: &OpenRequest| !request.is_tool && request.work.ends_with_any_result();
         let Some(request) = self.requests.remove_if(asker, &id, ends) else { return false };
-        self.end_request(request.span, request.work, Ok("{}"));
+        self.end_request(request, Ok("{}"));
         true
     }
 
@@ -87,7 +87,7 @@ impl Tracker {
         let content = self.policy.records_content().then(|| wire::decode::<PromptRequest>(params));
         let content = content.and_then(Result::ok);
         let key = call.session.unwrap_or_default();
-        let dropped = OpenRequest { span: None, work: Work::Other };
+        let dropped = OpenRequest { span: None, work: Work::Other, is_tool: false };
         let Some(session) = self.sessions.get_or_insert(key) else {
             self.spans.dropped_spans += 1;
             return dropped;
@@ -107,8 +107,9 @@ impl Tracker {
         let model = session.model.as_deref();
         let mut turn = Turn::new(policy, &self.peers, kind, span, self.now, cost, model);
         turn.input = input.filter(|_| in_event);
+        turn.reasoning_level = session.reasoning_level.clone().filter(|_| in_event);
         session.turns.push(turn);
-        OpenRequest { span: Some(span), work: Work::Prompt(clip(key)) }
+        OpenRequest { span: Some(span), work: Work::Prompt(clip(key)), is_tool: false }
     }
 
     fn start_permission(&mut self, call: RequestCall<'_>, params: &str) -> OpenRequest {
@@ -136,7 +137,7 @@ impl Tracker {
         let span = self.spans.start(start);
         let permission =
             OpenPermission { options: options.unwrap_or_default(), asked: self.now, tool };
-        OpenRequest { span, work: Work::Permission(Box::new(permission)) }
+        OpenRequest { span, work: Work::Permission(Box::new(permission)), is_tool: false }
     }
 
     fn start_request(
@@ -167,7 +168,8 @@ impl Tracker {
             Direction::Received => (self.agent_parent(call.session), None),
         };
         let mut in_event = Attributes::default();
-        let (name, kind, attributes) = if client_request::is_client_tool(&call) {
+        let is_client_tool = client_request::is_client_tool(&call);
+        let (name, kind, attributes) = if is_client_tool {
             self.note_client_tool(call.session);
             let details = client_request::details(&self.policy, call.method, params);
             let (name, kind, mut attributes) =
@@ -188,7 +190,8 @@ impl Tracker {
         if let Some(span) = span {
             self.spans.details(self.now, span, event::DETAILS, in_event);
         }
-        OpenRequest { span, work }
+        let is_tool = is_client_tool && client_request::has_result(&self.policy);
+        OpenRequest { span, work, is_tool }
     }
 
     /// Returns the parent of an agent request: the only running tool call, else the turn.
@@ -254,13 +257,14 @@ impl Tracker {
         self.sessions.end_turn(&self.policy, &mut self.spans, self.now, session, span, how);
     }
 
-    fn end_request(
-        &mut self,
-        span: Option<SpanHandle>,
-        work: Work,
-        outcome: Result<&str, Option<ErrorObject>>,
-    ) {
+    fn end_request(&mut self, request: OpenRequest, outcome: Result<&str, Option<ErrorObject>>) {
+        let OpenRequest { span, work, is_tool } = request;
         let mut attributes = Attributes::default();
+        if let (true, Ok(result), Some(span)) = (is_tool, &outcome, span) {
+            let details = client_request::result(&self.policy, result);
+            attributes.extend(details.span);
+            self.spans.details(self.now, span, event::DETAILS, details.event);
+        }
         if let Work::LoadSession(session) = &work
             && let Some(session) = self.sessions.get_mut(session)
         {

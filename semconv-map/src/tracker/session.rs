@@ -33,6 +33,8 @@ pub(super) struct Session {
     /// Ended tool calls with their turn.
     ended_tools: VecDeque<(Option<SpanHandle>, String)>,
     pub(super) model: Option<String>,
+    /// Value of the config option of category `thought_level`.
+    pub(super) reasoning_level: Option<String>,
     /// With content capture.
     pub(super) terminals: Terminals,
     pub(super) tokens: Tokens,
@@ -201,16 +203,20 @@ impl Session {
         until_idle.map(|turn| turn.span).collect()
     }
 
-    /// Reads the model from `configOptions`, or from `models` of older agents.
+    /// Reads the model and the reasoning level from `configOptions`, or the model from `models` of older agents.
     pub(super) fn on_options(&mut self, object: &str) {
         let member = |name| find_member(object, &[name]);
-        let option = || model_option(member("configOptions")?);
+        let options = member("configOptions");
+        let option = |category| option_value(options?, category);
         let older = || {
             let models = serde_json::from_str::<Models<'_>>(member("models")?).ok()?;
             Some(clip(&models.current_model_id)).filter(|_| self.model.is_none())
         };
-        if let Some(model) = option().or_else(older) {
+        if let Some(model) = option("model").or_else(older) {
             self.model = Some(model);
+        }
+        if let Some(level) = option("thought_level") {
+            self.reasoning_level = Some(level);
         }
     }
 }
@@ -219,6 +225,8 @@ impl Session {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ConfigOption<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
     #[serde(borrow)]
     category: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -233,15 +241,19 @@ struct Models<'a> {
     current_model_id: Cow<'a, str>,
 }
 
-fn model_option(options: &str) -> Option<String> {
-    let mut model = None;
+/// Returns the value of the option of a category. Of several, it is the one with the id of the category, such as the model
+/// and not its provider, else the first.
+fn option_value(options: &str, category: &str) -> Option<String> {
+    let mut value = None;
     for option in array_items(options) {
         let option: ConfigOption<'_> = serde_json::from_str(option).ok()?;
-        if model.is_none() && option.category.as_deref() == Some("model") {
-            model = Some(option.current_value);
+        let id = option.id.and_then(|id| JsonStr::new(id.get())?.decode());
+        let is_named = id.is_some_and(|id| *id == *category);
+        if option.category.as_deref() == Some(category) && (value.is_none() || is_named) {
+            value = Some(option.current_value);
         }
     }
-    JsonStr::new(model??.get())?.decode().map(|model| clip(&model))
+    JsonStr::new(value??.get())?.decode().map(|value| clip(&value))
 }
 
 /// The known sessions.

@@ -122,9 +122,11 @@ impl Tracker {
                 if self.policy.profile.compaction_part
                     && compaction.status == CompactionStatus::Completed
                     && let Some(turn) = self.sessions.get_mut(id).and_then(|session| session.turn())
-                    && let Some(output) = &mut turn.output
                 {
-                    output.push_compaction(compaction.compaction_id.as_str());
+                    turn.is_compacted = true;
+                    if let Some(output) = &mut turn.output {
+                        output.push_compaction(compaction.compaction_id.as_str());
+                    }
                 }
             }
             _ => {}

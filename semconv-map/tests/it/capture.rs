@@ -101,6 +101,7 @@ fn events_have_structured_values() {
             "gen_ai.conversation.id",
             "gen_ai.response.finish_reasons",
             "gen_ai.input.messages",
+            "error.type",
         ]
     );
     for at in [0, 4] {
@@ -213,6 +214,33 @@ fn strings_are_redacted_before_truncation() {
             let expected = if limit < start.len() { start[..limit].into() } else { whole };
             assert_eq!(recorded.get("truncated").unwrap_or(&recorded), &expected, "{limit}");
         }
+    }
+}
+
+/// A secret in several words of a command is redacted, and other lists keep their items.
+#[test]
+fn words_of_a_list_are_redacted_together() {
+    let redaction = Redaction::new(|_, text| {
+        let text = text.replace("--token abc", "[redacted]");
+        Some(text.replace("hunter2", "***"))
+    });
+    for (given, expected) in [
+        (json!(["curl", "--token", "abc", "/"]), json!(["curl [redacted] /"])),
+        (json!(["curl", "--token abc", "/"]), json!(["curl", "[redacted]", "/"])),
+        (json!(["a", "hunter2"]), json!(["a", "***"])),
+        (json!(["--token", 1, "abc"]), json!(["--token", 1, "abc"])),
+        (json!([["--token", "abc"]]), json!([["[redacted]"]])),
+        (json!([]), json!([])),
+    ] {
+        let mut run = Run::new(policy(|policy| {
+            policy.content = Capture::Span;
+            policy.redaction = Some(redaction.clone());
+        }));
+        let call = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "status": "completed", "rawInput": { "argv": given } });
+        run.line(A2C, &update("s", call));
+        let recorded = run.span("execute_tool other").str("gen_ai.tool.call.arguments");
+        let recorded: Value = serde_json::from_str(recorded.unwrap()).unwrap();
+        assert_eq!(recorded, json!({ "argv": expected }), "{given}");
     }
 }
 

@@ -97,6 +97,7 @@ impl Registry {
                 AttributeValue::Json(text) => {
                     kind == "any" && serde_json::from_str::<serde_json::Value>(text).is_ok()
                 }
+                AttributeValue::Bool(_) => kind == "boolean",
                 AttributeValue::I64(_) => kind == "int",
                 AttributeValue::F64(_) => kind == "double",
                 AttributeValue::StringArray(_) => kind == "string[]",

@@ -47,33 +47,47 @@ fn context_is_injected_at_each_place() {
     }
 }
 
-/// Existing keys of the sender are preserved: the keys present, and those inserted.
+/// A context of the sender is replaced, and its baggage is preserved. All other bytes are unchanged.
 #[test]
-fn existing_context_is_preserved() {
+fn existing_context_is_replaced() {
+    let new = format!(r#""{PARENT}""#);
     let rows = [
-        (json!({ "traceparent": "mine" }), vec!["baggage", "traceparent"]),
-        (json!({ "traceparent": null }), vec!["baggage", "traceparent"]),
-        (json!({ "tracestate": "mine" }), vec!["baggage", "tracestate"]),
-        (json!({ "baggage": "mine" }), vec!["baggage", "traceparent", "tracestate"]),
+        (r#"{"traceparent":"mine"}"#, r#"{"traceparent":NEW,"tracestate":"a=1","baggage":"k=v"}"#),
         (
-            json!({ "Traceparent": "x" }),
-            vec!["Traceparent", "baggage", "traceparent", "tracestate"],
+            r#"{"traceparent": null }"#,
+            r#"{"traceparent": NEW ,"tracestate":"a=1","baggage":"k=v"}"#,
+        ),
+        (
+            r#"{"tracestate":"mine", "é":[1] }"#,
+            r#"{"tracestate":"a=1", "é":[1] ,"traceparent":NEW,"baggage":"k=v"}"#,
+        ),
+        (
+            r#"{"tracestate":"x" ,"é":{}, "traceparent":"y","z":1}"#,
+            r#"{"tracestate":"a=1" ,"é":{}, "traceparent":NEW,"z":1,"baggage":"k=v"}"#,
+        ),
+        (
+            r#"{"baggage":"mine","traceparent":"y"}"#,
+            r#"{"baggage":"mine","traceparent":NEW,"tracestate":"a=1"}"#,
+        ),
+        (
+            r#"{"Traceparent":"x"}"#,
+            r#"{"Traceparent":"x","traceparent":NEW,"tracestate":"a=1","baggage":"k=v"}"#,
         ),
     ];
+    let line =
+        |meta: &str| format!(r#"{{"id":1,"method":"x","params":{{"é":0, "_meta": {meta} }} }}"#);
     for (meta, expected) in rows {
-        let line = request(1, "x", json!({ "_meta": meta }));
-        let after: Value = serde_json::from_str(&injected(&line, Some("k=v")).unwrap()).unwrap();
-        let after = after["params"]["_meta"].as_object().unwrap();
-        let mut keys: Vec<_> = after.keys().map(String::as_str).collect();
-        keys.sort_unstable();
-        assert_eq!(keys, expected, "{meta}");
-        for (key, value) in meta.as_object().unwrap() {
-            assert_eq!(&after[key], value);
-        }
+        let expected = line(&expected.replace("NEW", &new));
+        assert_eq!(injected(&line(meta), Some("k=v")), Some(expected), "{meta}");
     }
-    let said = request(1, "x", json!({ "_meta": { "traceparent": "mine", "baggage": "mine" } }));
-    assert_eq!(injected(&said, Some("k=v")), None);
+    let said = line(r#"{"traceparent":"mine","baggage":"mine"}"#);
     assert_eq!(inject(said.as_bytes(), None, None), Ok(None));
+    // A state of another trace is not propagated.
+    let stateless = TraceContext::parse(PARENT, None).unwrap();
+    let said = line(r#"{"traceparent":"mine","tracestate":"x"}"#);
+    let after = inject(said.as_bytes(), Some(&stateless), None).unwrap().unwrap().to_line();
+    let expected = line(&format!(r#"{{"traceparent":{new},"tracestate":""}}"#));
+    assert_eq!(String::from_utf8(after).unwrap(), expected);
 }
 
 #[test]
@@ -236,7 +250,8 @@ fn requests() -> impl Strategy<Value = (Value, String)> {
 }
 
 proptest! {
-    /// Only the place of insertion changes, and it then contains the previous and the inserted members.
+    /// Only the place of insertion and a context of the sender change. The line then contains the other members as before,
+    /// and the injected ones. A second injection changes nothing.
     #[test]
     fn other_bytes_are_preserved((value, line) in requests(), with_baggage: bool) {
         let (context, baggage) = (context(), Baggage::parse("k=v").filter(|_| with_baggage));
@@ -244,11 +259,8 @@ proptest! {
         let has = |key: &str| said.get(key).is_some();
         let mut expected = value.clone();
         let mut put = |key: &str, text: &str| expected["params"]["_meta"][key] = text.into();
-        let has_trace = has("traceparent") || has("tracestate");
-        if !has_trace {
-            put("traceparent", PARENT);
-            put("tracestate", "a=1");
-        }
+        put("traceparent", PARENT);
+        put("tracestate", "a=1");
         if with_baggage && !has("baggage") {
             put("baggage", "k=v");
         }
@@ -257,7 +269,13 @@ proptest! {
             return Ok(());
         };
         let null = if said.is_null() && value.pointer("/params/_meta").is_some() { "null" } else { "" };
-        prop_assert_eq!([injected.before, null.as_bytes(), injected.after].concat(), line.as_bytes());
+        let unchanged = [injected.before, null.as_bytes(), injected.after].concat();
+        if has("traceparent") || has("tracestate") {
+            let (before, after) = (injected.before, injected.after);
+            prop_assert!(line.as_bytes().starts_with(before) && line.as_bytes().ends_with(after));
+        } else {
+            prop_assert_eq!(unchanged, line.as_bytes());
+        }
         let after = injected.to_line();
         prop_assert_eq!(serde_json::from_slice::<Value>(&after).unwrap(), expected);
         prop_assert_eq!(inject(&after, Some(&context), baggage.as_ref()), Ok(None));

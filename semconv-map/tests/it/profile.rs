@@ -185,3 +185,96 @@ fn known_transport_is_on_every_span() {
         assert_eq!(span.str("network.transport"), Some("pipe"), "{}", span.name());
     }
 }
+
+/// In v1.39, file and terminal requests are tools with arguments and results, on the span and in two events.
+#[test]
+fn early_profile_records_content_of_client_tools() {
+    let (params, answer) =
+        (json!({ "sessionId": "s", "path": "/a" }), json!({ "content": "text" }));
+    for (profile, content, on_span, events) in [
+        (Profile::V1_39, Capture::Off, false, 0),
+        (Profile::V1_39, Capture::Span, true, 0),
+        (Profile::V1_39, Capture::Event, false, 2),
+        (Profile::V1_41, Capture::Span, false, 0),
+        (Profile::GENAI_DEV, Capture::Event, false, 1),
+    ] {
+        let mut policy = Policy::default();
+        (policy.profile, policy.content) = (profile, content);
+        let mut run = Run::new(policy);
+        run.line(C2A, &prompt(1, "s"));
+        run.line(A2C, &request(7, "fs/read_text_file", params.clone()));
+        run.line(C2A, &result(7, answer.clone()));
+        run.line(A2C, &stop(1, "end_turn"));
+        let is_tool = profile == Profile::V1_39;
+        let method = "fs/read_text_file";
+        let name = if is_tool { format!("execute_tool {method}") } else { method.to_owned() };
+        let read = run.span(&name);
+        let recorded = |key| read.str(key).map(|text| serde_json::from_str(text).unwrap());
+        let shown = format!("{} {content:?}", profile.schema_url());
+        let expected = |value: &serde_json::Value| on_span.then(|| value.clone());
+        assert_eq!(recorded("gen_ai.tool.call.arguments"), expected(&params), "{shown}");
+        assert_eq!(recorded("gen_ai.tool.call.result"), expected(&answer), "{shown}");
+        assert_eq!(read.event_names(), vec!["acp.details"; events], "{shown}");
+    }
+}
+
+/// A request without a result has no result, and a tool call has no request id.
+#[test]
+fn early_profile_follows_its_design() {
+    let mut policy = Policy::default();
+    (policy.profile, policy.content) = (Profile::V1_39, Capture::Span);
+    policy.record_metrics = true;
+    let mut run = Run::new(policy);
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &tool("s", "t", "read", "in_progress"));
+    run.line(A2C, &request(7, "terminal/create", json!({ "sessionId": "s", "command": "ls" })));
+    let error = json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": -32603, "message": "no" } });
+    run.line(C2A, &error.to_string());
+    run.line(A2C, &stop(1, "end_turn"));
+    let create = run.span("execute_tool terminal/create");
+    assert!(create.is_error() && create.get("gen_ai.tool.call.arguments").is_some());
+    assert_eq!(create.get("gen_ai.tool.call.result"), None);
+    assert_eq!(create.str("acp.method.name"), Some("terminal/create"));
+    let call = run.span("execute_tool read");
+    assert_eq!(call.str("acp.method.name"), Some("session/update"));
+    assert_eq!(call.get("jsonrpc.request.id"), None);
+    // Only the tool call has the duration of a tool call.
+    let durations =
+        run.spans.metrics.iter().filter(|it| it.metric.name == "acp.tool_call.duration");
+    assert_eq!(durations.count(), 1);
+}
+
+/// The event of a turn has the attributes of an inference that the development version defines.
+#[test]
+fn event_of_a_turn_describes_the_inference() {
+    for (profile, has_inference) in [(Profile::V1_41, false), (Profile::GENAI_DEV, true)] {
+        let mut policy = Policy::default();
+        (policy.profile, policy.content) = (profile, Capture::Event);
+        let mut run = Run::new(policy);
+        run.line(C2A, &request(0, "session/new", json!({ "cwd": "/", "mcpServers": [] })));
+        let option = |id, category, value| json!({ "id": id, "name": id, "category": category, "type": "select", "currentValue": value, "options": [] });
+        let options = [option("m", "model", "claude-x"), option("t", "thought_level", "high")];
+        run.line(A2C, &result(0, json!({ "sessionId": "s", "configOptions": options })));
+        run.line(C2A, &prompt(1, "s"));
+        let update = json!({ "sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed" });
+        run.line(A2C, &crate::lines::update("s", update));
+        let usage = json!({ "totalTokens": 3, "inputTokens": 1, "outputTokens": 2 });
+        run.line(A2C, &result(1, json!({ "stopReason": "end_turn", "usage": usage })));
+        run.line(C2A, &prompt(2, "s"));
+        run.line(A2C, &stop(2, "end_turn"));
+        let turns: Vec<_> =
+            run.spans.all.values().filter(|span| span.name() == "invoke_agent").collect();
+        let value = |turn: usize, key: &str| {
+            let event = turns[turn].events.iter().find(|event| event.is_log()).unwrap();
+            event.attributes.iter().find(|it| it.key == key).map(|it| it.value.clone())
+        };
+        assert_eq!(value(0, "gen_ai.request.model"), Some("claude-x".into()));
+        assert_eq!(value(0, "gen_ai.usage.input_tokens"), Some(1.into()));
+        let level = has_inference.then_some("high".into());
+        assert_eq!(value(0, "gen_ai.request.reasoning.level"), level);
+        assert_eq!(value(1, "gen_ai.request.reasoning.level"), level);
+        let compacted = has_inference.then_some(true.into());
+        assert_eq!(value(0, "gen_ai.conversation.compacted"), compacted);
+        assert_eq!(value(1, "gen_ai.conversation.compacted"), None);
+    }
+}

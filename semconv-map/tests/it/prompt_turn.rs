@@ -269,6 +269,11 @@ fn model_is_that_of_the_session() {
     run.line(C2A, &request(0, "session/new", json!({})));
     run.line(A2C, &result(0, json!({ "sessionId": "s", "configOptions": option("one"), "models": { "currentModelId": "old" } })));
     assert_eq!(model(&mut run).as_deref(), Some("one"));
+    // An agent with several options of the category.
+    let several = ["provider", "model", "other"].map(|id| json!({ "id": id, "name": id, "category": "model", "type": "select", "currentValue": id, "options": [] }));
+    let several = json!({ "sessionUpdate": "config_option_update", "configOptions": several });
+    run.line(A2C, &update("s", several));
+    assert_eq!(model(&mut run).as_deref(), Some("model"));
     run.line(
         A2C,
         &update(

@@ -250,3 +250,38 @@ fn readme_shows_the_output() {
         .unwrap();
     assert!(readme.contains(&stdout(&output)), "{}", stdout(&output));
 }
+
+/// The errors of recorded agents are those that the README judges, and no others.
+#[test]
+fn errors_of_recorded_agents_are_judged() {
+    let readme = include_str!("../../README.md");
+    let (_, table) = readme.split_once("## Recorded agents").unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| ")).filter_map(|line| {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        Some((cells[1], cells[3].strip_prefix('`')?.strip_suffix('`')?))
+    });
+    let judged: Vec<_> = rows.collect();
+    let agents: std::collections::BTreeSet<_> = judged.iter().map(|(agent, _)| *agent).collect();
+    let mut found = std::collections::BTreeSet::new();
+    let folder = recorded("");
+    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        if !name.ends_with(".jsonl") {
+            continue;
+        }
+        let of_name = |agent: &&&str| name.starts_with(&format!("{agent}-"));
+        let agent = agents.iter().filter(of_name).max_by_key(|agent| agent.len());
+        let agent = *agent.unwrap_or(&"codex-acp");
+        let output = acp_lint().args(["--format", "json"]).arg(&file).output().unwrap();
+        for line in stdout(&output).lines() {
+            let finding: Value = serde_json::from_str(line).unwrap();
+            if finding["severity"] == "error" && finding["direction"] == "received" {
+                let rule = finding["rule"].as_str().unwrap();
+                assert!(judged.contains(&(agent, rule)), "{name}: {line}");
+                found.insert((agent.to_owned(), rule.to_owned()));
+            }
+        }
+    }
+    assert_eq!(found.len(), 7, "{found:?}");
+    assert!(found.iter().all(|(agent, _)| agent != "codex-acp"), "{found:?}");
+}

@@ -1,5 +1,11 @@
 //! A collector that implements the official service definition and keeps the received data.
 
+use opentelemetry_proto::tonic::collector::logs::v1::logs_service_server::{
+    LogsService, LogsServiceServer,
+};
+use opentelemetry_proto::tonic::collector::logs::v1::{
+    ExportLogsServiceRequest, ExportLogsServiceResponse,
+};
 use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
     MetricsService, MetricsServiceServer,
 };
@@ -14,6 +20,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 };
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::logs::v1::ResourceLogs;
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use std::collections::BTreeMap;
@@ -32,6 +39,7 @@ pub(crate) struct Collector {
     address: SocketAddr,
     requests: Receiver<(MetadataMap, ExportTraceServiceRequest)>,
     metrics: Receiver<(MetadataMap, ExportMetricsServiceRequest)>,
+    logs: Receiver<ExportLogsServiceRequest>,
     /// Stops the server when dropped.
     _runtime: Runtime,
 }
@@ -74,6 +82,20 @@ impl MetricsService for KeepMetrics {
     }
 }
 
+struct KeepLogs(Sender<ExportLogsServiceRequest>);
+
+#[tonic::async_trait]
+impl LogsService for KeepLogs {
+    async fn export(
+        &self,
+        request: Request<ExportLogsServiceRequest>,
+    ) -> Result<Response<ExportLogsServiceResponse>, Status> {
+        let kept = self.0.send(request.into_inner());
+        kept.map_err(|error| Status::internal(error.to_string()))?;
+        Ok(Response::new(ExportLogsServiceResponse::default()))
+    }
+}
+
 impl Collector {
     pub(crate) fn start() -> Self {
         Self::listen("http", Server::builder())
@@ -94,7 +116,12 @@ impl Collector {
         let address = incoming.local_addr().unwrap();
         let (keep, requests) = channel();
         let (keep_metrics, metrics) = channel();
+        let (keep_logs, logs) = channel();
         let server = server
+            .add_service(
+                LogsServiceServer::new(KeepLogs(keep_logs))
+                    .accept_compressed(CompressionEncoding::Gzip),
+            )
             .add_service(
                 TraceServiceServer::new(Keep(keep)).accept_compressed(CompressionEncoding::Gzip),
             )
@@ -104,7 +131,7 @@ impl Collector {
             );
         runtime.spawn(server.serve_with_incoming(incoming));
         drop(_context);
-        Self { scheme, address, requests, metrics, _runtime: runtime }
+        Self { scheme, address, requests, metrics, logs, _runtime: runtime }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -123,6 +150,16 @@ impl Collector {
 }
 
 impl Collector {
+    /// Returns the received log records.
+    pub(crate) fn logs(&self) -> Vec<ResourceLogs> {
+        self.logs.try_iter().flat_map(|request| request.resource_logs).collect()
+    }
+
+    /// Returns the requests of metrics in order.
+    pub(crate) fn metric_requests(&self) -> Vec<ExportMetricsServiceRequest> {
+        self.metrics.try_iter().map(|(_, request)| request).collect()
+    }
+
     /// Returns the last state of the metrics by name.
     pub(crate) fn metrics(&self) -> BTreeMap<String, Metric> {
         self.last_metrics().map(|(_, metrics)| metrics).unwrap_or_default()

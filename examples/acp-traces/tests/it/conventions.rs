@@ -3,9 +3,7 @@
 use crate::proxy::acp_traces;
 use crate::span_files::{lines, span};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-turns.jsonl");
 
@@ -133,120 +131,6 @@ fn extractors_are_read_from_a_file() {
     assert_eq!(output.status.code(), Some(0));
     assert!(str::from_utf8(&output.stderr).unwrap().contains("missing field `message`"));
     assert_eq!(attribute(&lines(&spans)[3], key), Value::Null);
-}
-
-/// Attributes of a span by key, with the value of its only member.
-fn flat(line: &Value) -> BTreeMap<&str, &Value> {
-    let attributes = span(line)["attributes"].as_array().unwrap().iter();
-    let pairs = attributes.map(|it| {
-        (it["key"].as_str().unwrap(), it["value"].as_object().unwrap().values().next().unwrap())
-    });
-    pairs.collect()
-}
-
-/// Each backend receives the attributes of its table, with the values of the conventions.
-#[test]
-fn each_backend_receives_its_attributes() {
-    let folder = tempfile::tempdir().unwrap();
-    let transcript = folder.path().join("turn.jsonl");
-    let lines = [
-        ("sent", json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {} })),
-        (
-            "received",
-            json!({ "jsonrpc": "2.0", "id": 1, "result": { "sessionId": "s", "models": { "currentModelId": "claude-x" } } }),
-        ),
-        (
-            "sent",
-            json!({ "jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [{ "type": "text", "text": "List" }, { "type": "text", "text": "all" }] } }),
-        ),
-        (
-            "received",
-            json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": { "sessionUpdate": "tool_call", "toolCallId": "t", "name": "ls", "title": "ls", "kind": "execute", "status": "completed", "rawInput": { "path": "." }, "rawOutput": { "files": 2 } } } }),
-        ),
-        (
-            "received",
-            json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": { "sessionUpdate": "usage_update", "used": 1, "size": 9, "cost": { "amount": 0.5, "currency": "USD" } } } }),
-        ),
-        (
-            "received",
-            json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Two" } } } }),
-        ),
-        (
-            "received",
-            json!({ "jsonrpc": "2.0", "id": 2, "result": { "stopReason": "end_turn", "usage": { "inputTokens": 10, "outputTokens": 5, "totalTokens": 15 } } }),
-        ),
-    ];
-    let entries = lines.iter().zip(1..).map(|((direction, line), time)| {
-        json!({ "time": time, "direction": direction, "text": line.to_string() }).to_string()
-    });
-    fs::write(&transcript, entries.collect::<Vec<_>>().join("\n")).unwrap();
-    let spans = |options: &[&str]| {
-        let file = folder.path().join("spans");
-        let _ = fs::remove_file(&file);
-        let mut command = acp_traces(&["replay", transcript.to_str().unwrap(), "--record-content"]);
-        let output = command.args(options).arg("--file").arg(&file).output().unwrap();
-        assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
-        lines_of_turn(lines_by_name(&file))
-    };
-    let (turn, tool) = spans(&["--backend", "phoenix", "--user", "ann", "--attribute", "team=a=b"]);
-    for (key, expected) in [
-        ("openinference.span.kind", json!("LLM")),
-        ("input.value", json!("List\nall")),
-        ("input.mime_type", json!("text/plain")),
-        ("output.value", json!("Two")),
-        ("llm.model_name", json!("claude-x")),
-        ("llm.provider", json!("anthropic")),
-        ("llm.token_count.prompt", json!("10")),
-        ("llm.token_count.completion", json!("5")),
-        ("llm.token_count.total", json!("15")),
-        ("llm.cost.total", json!(0.5)),
-        ("session.id", json!("s")),
-        ("user.id", json!("ann")),
-        ("team", json!("a=b")),
-        ("gen_ai.conversation.id", json!("s")),
-    ] {
-        assert_eq!(flat(&turn).get(key), Some(&&expected), "{key}");
-    }
-    for (key, expected) in [
-        ("openinference.span.kind", json!("TOOL")),
-        ("input.value", json!(r#"{"path":"."}"#)),
-        ("input.mime_type", json!("application/json")),
-        ("output.value", json!(r#"{"files":2}"#)),
-        ("tool.name", json!("ls")),
-        ("session.id", json!("s")),
-        ("user.id", json!("ann")),
-    ] {
-        assert_eq!(flat(&tool).get(key), Some(&&expected), "{key}");
-    }
-    let (turn, tool) = spans(&["--backend", "langfuse"]);
-    for (line, key, expected) in [
-        (&turn, "langfuse.observation.type", json!("agent")),
-        (&turn, "langfuse.observation.input", json!("List\nall")),
-        (&turn, "langfuse.observation.output", json!("Two")),
-        (&turn, "langfuse.observation.model.name", json!("claude-x")),
-        (&turn, "gen_ai.usage.cost", json!(0.5)),
-        (&turn, "session.id", json!("s")),
-        (&tool, "langfuse.observation.type", json!("tool")),
-        (&tool, "langfuse.observation.output", json!(r#"{"files":2}"#)),
-    ] {
-        assert_eq!(flat(line).get(key), Some(&&expected), "{key}");
-    }
-    let (plain, _) = spans(&[]);
-    let (jaeger, _) = spans(&["--backend", "jaeger"]);
-    assert_eq!(flat(&plain), flat(&jaeger));
-    assert!(flat(&plain).keys().all(|key| !key.starts_with("llm.") && *key != "session.id"));
-    let (datadog, _) = spans(&["--backend", "datadog"]);
-    assert_eq!(flat(&datadog).len(), flat(&plain).len() + 1);
-}
-
-/// Returns the lines of a file by the names of their spans.
-fn lines_by_name(file: &Path) -> BTreeMap<String, Value> {
-    let named = lines(file).into_iter();
-    named.map(|line| (span(&line)["name"].as_str().unwrap().to_owned(), line)).collect()
-}
-
-fn lines_of_turn(mut lines: BTreeMap<String, Value>) -> (Value, Value) {
-    (lines.remove("invoke_agent").unwrap(), lines.remove("execute_tool ls").unwrap())
 }
 
 /// Attributes that the conventions define cannot be replaced.

@@ -4,6 +4,7 @@ use crate::collector::Collector;
 use crate::editor::Editor;
 use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
 use crate::span_files::{lines, span};
+use opentelemetry_proto::tonic::trace::v1::Span;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -76,31 +77,47 @@ fn request_carries_the_context_of_its_span() {
     assert_eq!(spans.len(), 7);
 }
 
-/// The context of the editor is preserved, and the span belongs to its trace. The trace state is propagated to the
-/// agent's requests.
-#[test]
-fn existing_context_is_preserved() {
+/// Runs a turn with a context of the editor. Returns the context that the agent receives, and the span of the turn.
+fn turn_of_a_caller(options: &[&str]) -> (Value, Span) {
     let collector = Collector::start();
     let url = collector.url();
-    let options = ["--otlp-endpoint", &url, "--inject-context"];
+    let options = [&["--otlp-endpoint", &url, "--inject-context"], options].concat();
     let mut proxy = Proxy::with_options(&options, &["echo"]);
-    let meta = json!({ "traceparent": PARENT, "tracestate": "vendor=1" });
+    let meta = json!({ "traceparent": PARENT, "tracestate": "vendor=1", "x": 1 });
     let params = json!({ "sessionId": "s", "prompt": [], "_meta": meta });
     let prompt = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": params });
     proxy.write(format!("{prompt}\n").as_bytes());
-    assert_eq!(proxy.read_line(), format!("{prompt}\n"));
-    // The echo becomes a request of the agent within the turn.
-    let params = json!({ "sessionId": "s", "path": "/" });
-    let read =
-        json!({ "jsonrpc": "2.0", "id": 2, "method": "fs/read_text_file", "params": params });
-    proxy.write(format!("{read}\n").as_bytes());
-    proxy.read_line();
+    let heard: Value = serde_json::from_str(&proxy.read_line()).unwrap();
     proxy.finish();
-    let trace = collector.received();
-    let turn = trace.spans.iter().find(|span| span.name == "invoke_agent" && span.kind == 3);
-    let turn = turn.unwrap();
-    assert_eq!(turn.parent_span_id, [0x00, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7]);
-    assert_eq!(turn.trace_state, "vendor=1");
+    let mut spans = collector.received().spans.into_iter();
+    let turn = spans.find(|span| span.name == "invoke_agent" && span.kind == 3).unwrap();
+    assert_eq!(heard["params"]["_meta"]["x"], 1);
+    (heard["params"]["_meta"].clone(), turn)
+}
+
+fn hex(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The agent receives the context of the turn, which is a child of the editor's span or links to it.
+#[test]
+fn agent_continues_the_turn_of_a_caller() {
+    let (trace, caller) = (&PARENT[3..35], &PARENT[36..52]);
+    let (meta, turn) = turn_of_a_caller(&[]);
+    assert_eq!(meta["traceparent"], format!("00-{trace}-{}-01", hex(&turn.span_id)));
+    assert_eq!(meta["tracestate"], "vendor=1");
+    assert_eq!((hex(&turn.trace_id), hex(&turn.parent_span_id)), (trace.into(), caller.into()));
+    assert_eq!((&*turn.trace_state, turn.links.len()), ("vendor=1", 0));
+
+    let (meta, turn) = turn_of_a_caller(&["--caller", "link"]);
+    let own = hex(&turn.trace_id);
+    assert_ne!(own, trace);
+    assert_eq!(meta["traceparent"], format!("00-{own}-{}-01", hex(&turn.span_id)));
+    assert_eq!((&meta["tracestate"], &*turn.trace_state), (&json!(""), ""));
+    assert!(turn.parent_span_id.is_empty());
+    let [link] = &turn.links[..] else { panic!("{:?}", turn.links) };
+    assert_eq!((hex(&link.trace_id), hex(&link.span_id)), (trace.into(), caller.into()));
+    assert_eq!(link.attributes[0].key, "acp.link.reason");
 }
 
 #[test]
@@ -110,9 +127,6 @@ fn lines_without_a_place_pass_as_they_are() {
         r#"{"jsonrpc":"2.0","id":1,"method":"x","params":null}"#.to_owned(),
         r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":"no"}}"#.to_owned(),
         r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{},"_meta":{}}}"#.to_owned(),
-        format!(r#"{{"id":1,"method":"x","params":{{"_meta":{{"traceparent":"{PARENT}"}}}}}}"#),
-        r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"tracestate":"a=1"}}}"#
-            .to_owned(),
         r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#.to_owned(),
         r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
         r#"[{"jsonrpc":"2.0","id":1,"method":"x"}]"#.to_owned(),

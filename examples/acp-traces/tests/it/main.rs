@@ -3,6 +3,8 @@
 //! `cfg(test)` makes Clippy treat helpers as tests.
 
 #[cfg(test)]
+mod backends;
+#[cfg(test)]
 mod bytes;
 #[cfg(test)]
 mod canaries;
@@ -20,6 +22,8 @@ mod disks;
 #[cfg(test)]
 mod editor;
 #[cfg(test)]
+mod editors;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 mod environment;
@@ -31,6 +35,8 @@ mod formats;
 mod help;
 #[cfg(test)]
 mod injection;
+#[cfg(test)]
+mod logs;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]

@@ -68,6 +68,59 @@ fn every_metric_has_a_description() {
     }
 }
 
+/// Returns the instance id of the sender, and the value of a counter by its distinct attributes.
+fn messages_of(request: &ExportMetricsServiceRequest) -> (String, i64) {
+    let resource = request.resource_metrics[0].resource.as_ref().unwrap();
+    let instance = resource.attributes.iter().find(|it| it.key == "service.instance.id").unwrap();
+    (format!("{:?}", instance.value), sum(&by_name(request.clone())["acp_traces.messages"]))
+}
+
+/// Each proxy is a series of its own, so that a backend adds up cumulative points instead of mixing them.
+#[test]
+fn metrics_of_concurrent_proxies_add_up() {
+    let collector = Collector::start();
+    let url = collector.url();
+    let options = ["--otlp-endpoint", &url, "--metrics", "--self-metrics"];
+    let mut editors =
+        ["tour", "hello"].map(|_| Editor::start(Proxy::with_options(&options, &["demo"])));
+    editors[0].prompt("tour");
+    editors[1].prompt("hello");
+    editors[0].prompt("tour");
+    let [one, two] = editors;
+    assert_eq!((one.proxy.finish().0.stderr, two.proxy.finish().0.stderr), Default::default());
+    let requests = collector.metric_requests();
+    let series: BTreeMap<_, _> = requests.iter().map(messages_of).collect();
+    assert_eq!(series.len(), 2, "{series:?}");
+    let turns: u64 = requests
+        .iter()
+        .flat_map(|request| {
+            let metrics = by_name(request.clone());
+            let Some(Data::Histogram(turns)) = metrics["acp.prompt.duration"].data.clone() else {
+                panic!("no histogram")
+            };
+            turns.data_points
+        })
+        .map(|point| point.count)
+        .sum();
+    assert_eq!(turns, 3);
+}
+
+/// The SDK reads the preference.
+///
+/// Spec: [Metrics exporter, OTLP](https://opentelemetry.io/docs/specs/otel/metrics/sdk_exporters/otlp/#additional-environment-variable-configuration)
+#[test]
+fn temporality_of_the_environment_is_used() {
+    for (preference, expected) in [("delta", 1), ("cumulative", 2), ("", 2)] {
+        let collector = Collector::start();
+        let mut command = acp_traces(&["--otlp-endpoint", &collector.url(), "--self-metrics"]);
+        command.env("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", preference);
+        assert_eq!(protocols::session(command), "", "{preference}");
+        let metrics = collector.metrics();
+        let Some(Data::Sum(sum)) = &metrics["acp_traces.messages"].data else { panic!("no sum") };
+        assert_eq!(sum.aggregation_temporality, expected, "{preference}");
+    }
+}
+
 #[test]
 fn metrics_are_off_by_default() {
     assert_eq!(measured(&[]), BTreeMap::new());

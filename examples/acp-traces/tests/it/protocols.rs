@@ -81,6 +81,10 @@ async fn answer(State(keep): State<Sender<Request>>, uri: Uri, headers: HeaderMa
 }
 
 impl Request {
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     pub(crate) fn body(&self) -> &[u8] {
         &self.body
     }

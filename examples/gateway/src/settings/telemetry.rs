@@ -1,4 +1,4 @@
-//! Settings of traces and metrics.
+//! Settings of traces, metrics and log records.
 use super::SettingsError;
 use super::environment::group;
 use crate::log;
@@ -22,6 +22,8 @@ pub(crate) struct TelemetrySettings {
     pub(crate) traces: bool,
     /// Whether metrics are recorded; also set by `OTEL_METRICS_EXPORTER`.
     pub(crate) metrics: bool,
+    /// Whether content in events is sent as log records; also set by `OTEL_LOGS_EXPORTER`.
+    pub(crate) logs: bool,
     /// URL of the collector.
     pub(crate) endpoint: Option<String>,
     /// Whether readers of a run can also read its spans, without a collector.
@@ -30,7 +32,7 @@ pub(crate) struct TelemetrySettings {
 
 impl Default for TelemetrySettings {
     fn default() -> Self {
-        Self { traces: false, metrics: false, endpoint: None, timeline: true }
+        Self { traces: false, metrics: false, logs: false, endpoint: None, timeline: true }
     }
 }
 
@@ -38,11 +40,11 @@ impl TelemetrySettings {
     /// Returns the telemetry of the gateway. If its collector cannot be used, the reason is logged and nothing is sent; runs
     /// keep their timelines.
     pub(crate) fn telemetry(&self, runtime: &Handle) -> Result<Telemetry, ExportError> {
-        let Self { traces, metrics, endpoint, timeline } = self.clone();
-        let options = TelemetryOptions { traces, metrics, endpoint, timeline };
+        let Self { traces, metrics, logs, endpoint, timeline } = self.clone();
+        let options = TelemetryOptions { traces, metrics, logs, endpoint, timeline };
         Telemetry::new(PROGRAM, &options, runtime).or_else(|error| {
             log::say(format_args!("gateway: telemetry: {error}; no spans and no metrics are sent"));
-            let local = TelemetryOptions { traces: false, metrics: false, ..options };
+            let local = TelemetryOptions { traces: false, metrics: false, logs: false, ..options };
             Telemetry::new(PROGRAM, &local, runtime)
         })
     }
@@ -52,6 +54,7 @@ impl TelemetrySettings {
         let exporters = [
             ("OTEL_TRACES_EXPORTER", &mut self.traces),
             ("OTEL_METRICS_EXPORTER", &mut self.metrics),
+            ("OTEL_LOGS_EXPORTER", &mut self.logs),
         ];
         for (name, is_wanted) in exporters {
             if let Some(exporters) = variable(name) {
@@ -60,7 +63,7 @@ impl TelemetrySettings {
         }
         group(self, "GATEWAY_TELEMETRY_")?;
         if is_disabled() {
-            (self.traces, self.metrics) = (false, false);
+            (self.traces, self.metrics, self.logs) = (false, false, false);
         }
         Ok(())
     }

@@ -171,6 +171,16 @@ async fn telemetry_is_off_by_default() {
         let got = (telemetry["traces"].as_bool(), telemetry["metrics"].as_bool());
         assert_eq!(got, (Some(traces), Some(metrics)), "{file} {variables:?}");
     }
+    let logs = ("OTEL_LOGS_EXPORTER", "otlp");
+    for (variables, expected) in [
+        (&[][..], false),
+        (&[logs], true),
+        (&[("GATEWAY_TELEMETRY_LOGS", "true")], true),
+        (&[logs, ("OTEL_SDK_DISABLED", "true")], false),
+    ] {
+        let telemetry = &printed("", variables, &[]).await["telemetry"];
+        assert_eq!(telemetry["logs"].as_bool(), Some(expected), "{variables:?}");
+    }
     let endpoint = [("GATEWAY_TELEMETRY_ENDPOINT", "http://127.0.0.1:1")];
     let settings = printed("", &endpoint, &[]).await;
     assert_eq!(settings["telemetry"]["endpoint"].as_str(), Some("http://127.0.0.1:1"));

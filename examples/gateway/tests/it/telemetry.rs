@@ -405,6 +405,28 @@ async fn unusable_collector_does_not_stop_gateway() {
     }
 }
 
+/// The environment selects content, and events with content are log records. Without it nothing is recorded.
+#[test]
+fn content_is_sent_as_log_records() {
+    const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+    for (content, has_records) in [("EVENT_ONLY", true), ("", false)] {
+        let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+        let (agent, _) = overheard(&folder);
+        let endpoint = collector.url();
+        let logs = [("OTEL_LOGS_EXPORTER", "otlp"), (CONTENT, content)];
+        let variables = [&exporting(&endpoint)[..], &logs].concat();
+        Runtime::new().unwrap().block_on(edit(&variables, &agent, "01"));
+        let (trace, logs) = (collector.received(), collector.logs());
+        let scopes = logs.iter().flat_map(|it| &it.scope_logs);
+        let mut records = scopes.flat_map(|it| &it.log_records);
+        let turn = span(&trace, "invoke_agent");
+        let of_turn =
+            records.find(|it| it.event_name == "gen_ai.client.inference.operation.details");
+        assert_eq!(of_turn.map(|it| &it.span_id), has_records.then_some(&turn.span_id));
+        assert!(turn.events.iter().all(|event| !event.name.ends_with("details")));
+    }
+}
+
 #[test]
 fn errors_have_status_without_content() {
     let collector = Collector::start();
