@@ -73,6 +73,8 @@ pub(crate) struct TurnState {
     pub(crate) has_run: bool,
     /// Whether the agent works for the open run or for one that follows.
     pub(crate) goes_on: bool,
+    /// Whether the open run may end with an interrupt. While its session is being opened, the end would lose the prompt.
+    pub(crate) can_interrupt: bool,
     /// Whether the turn is being cancelled.
     pub(crate) is_cancelling: bool,
 }
@@ -107,8 +109,9 @@ impl Questions {
             return self.settle(desk, request_id, &about, &settlement, SettledBy::End);
         }
         let policy = self.rules.policy(desk.calls, &about);
-        let way =
-            self.rules.way(&desk.frame, &about).filter(|_| policy.is_none() && desk.turn.goes_on);
+        let turn = desk.turn;
+        let can_ask = |way: &Way| turn.goes_on && (turn.can_interrupt || *way == Way::InStream);
+        let way = self.rules.way(&desk.frame, &about).filter(|_| policy.is_none()).filter(can_ask);
         match way {
             Some(way) => self.put(desk, request_id, about, way),
             None => {
