@@ -62,6 +62,10 @@ impl Members {
         self.0.get(name)
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
+        self.0.iter()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
