@@ -83,7 +83,6 @@ use core::time::Duration;
 use event::Waiting;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{CancelMethod, Notification, Peer, Request, RequestId};
-use serde::Serialize;
 
 /// The agent's side of one ACP connection; see the [module documentation](self).
 ///
@@ -196,12 +195,9 @@ impl Connection {
     /// Sends a notification, for example a session update. The order of notifications, calls and replies is kept.
     ///
     /// # Errors
-    /// The connection is closed, or the parameters have no JSON form.
-    pub fn notify<P: NotificationParams + Serialize>(
-        &mut self,
-        params: &P,
-    ) -> Result<(), CallError> {
-        self.notify_line(notification(params)?)
+    /// The connection is closed.
+    pub fn notify<P: NotificationParams>(&mut self, params: &P) -> Result<(), CallError> {
+        self.notify_line(notification(params))
     }
 
     /// Sends a complete notification line.
@@ -240,14 +236,13 @@ impl Connection {
         if self.open_calls > self.options.limits.calls {
             return Err(CallError::Full);
         }
-        let params = call.params.map_err(CallError::Encode)?;
         let timeout = call.timeout.unwrap_or(self.options.call_timeout);
         let deadline = Some(now.saturating_add(timeout)).filter(|at| *at < Duration::MAX);
         let token = (key, call.method.clone());
         let ended = |_| CallError::Closed(CloseReason::ClientClosed);
         let id = self.peer.register(token, deadline).map_err(ended)?;
         self.calls.insert(key, id.clone());
-        let request = Request::new(id, call.method, params.as_ref());
+        let request = Request::new(id, call.method, call.params.as_ref());
         self.outgoing.push(request, Purpose::Call(key));
         Ok(())
     }

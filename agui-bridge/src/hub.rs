@@ -68,6 +68,7 @@ mod event;
 mod login;
 mod options;
 mod runs;
+mod shape;
 mod text;
 mod text_piece;
 mod threads;
@@ -346,7 +347,8 @@ impl Hub {
             let (number, run_id, frames, has_ended) = self.runs.poll()?;
             let Some(thread) = self.threads.get(number) else { continue };
             let Frames { last, bytes, .. } = frames;
-            return Some(Frame { thread: thread.name.to_string(), run_id, last, bytes, has_ended });
+            let thread = String::from(&*thread.name);
+            return Some(Frame { thread, run_id, last, bytes, has_ended });
         }
     }
 

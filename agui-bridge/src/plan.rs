@@ -9,7 +9,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Largest number of distinguished plans.
 const MAX_PLANS: usize = 256;
@@ -32,15 +32,9 @@ impl Plans {
         session: &str,
         plan: &Plan,
     ) {
-        let entry = |entry: &PlanEntry| {
-            Members::new()
-                .with("content", &entry.content)
-                .with("priority", &entry.priority)
-                .with("status", &entry.status)
-                .into_raw()
-        };
-        let entries: Vec<_> = plan.entries.iter().map(entry).collect();
-        let value = Members::new().with("entries", &json::bounded(&entries, frame.limits.value));
+        let entries = json::bounded(&Entries(&plan.entries), frame.limits.value);
+        let mut value = Members::new();
+        value.set("entries", entries);
         let print = Some(fingerprint(&value));
         if core::mem::replace(&mut self.only, print) != print {
             show(frame, out, format!("{}plan-{session}", ids::ACTIVITY), value);
@@ -103,8 +97,25 @@ impl Plans {
     }
 }
 
+/// The entries of a plan without further members, written one by one.
+struct Entries<'a>(&'a [PlanEntry]);
+
+impl Serialize for Entries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let entry = |entry: &PlanEntry| {
+            Members::new()
+                .with("content", &entry.content)
+                .with("priority", &entry.priority)
+                .with("status", &entry.status)
+                .into_raw()
+        };
+        serializer.collect_seq(self.0.iter().map(entry))
+    }
+}
+
 fn fingerprint(value: &Members) -> u64 {
-    json::fingerprint(&[value.to_raw().as_str()])
+    let texts: Vec<_> = value.iter().flat_map(|(name, value)| [name, value.as_str()]).collect();
+    json::fingerprint(&texts)
 }
 
 fn show(frame: &Frame<'_>, out: &mut Outbox, id: String, value: Members) {

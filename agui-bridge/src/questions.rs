@@ -74,6 +74,8 @@ pub(crate) struct TurnState {
     pub(crate) has_run: bool,
     /// Whether the agent works for the open run or for one that follows.
     pub(crate) goes_on: bool,
+    /// Whether the open run may end with an interrupt. While its session is being opened, the end would lose the prompt.
+    pub(crate) can_interrupt: bool,
     /// Whether the turn is being cancelled.
     pub(crate) is_cancelling: bool,
 }
@@ -119,8 +121,10 @@ impl Questions {
             Some(PermissionDecision::Ask) => None,
             None => self.rules.policy(desk.calls, &about),
         };
+        let turn = desk.turn;
+        let can_ask = |way: &Way| turn.goes_on && (turn.can_interrupt || *way == Way::InStream);
         let way = self.rules.way(&desk.frame, &about, is_asked);
-        let way = way.filter(|_| policy.is_none() && desk.turn.goes_on);
+        let way = way.filter(|_| policy.is_none()).filter(can_ask);
         match way {
             Some(way) => self.put(desk, request_id, about, way),
             None => {

@@ -43,6 +43,9 @@ struct Run {
     thread_id: ThreadId,
     run_id: RunId,
     is_cancelled: bool,
+    /// Whether its session is being opened, so that the agent has no prompt.
+    #[serde(default)]
+    is_opening: bool,
     /// Whether its input answers interrupts.
     answers: bool,
     /// The calls of page tools that it showed.
@@ -81,6 +84,7 @@ impl Runs {
             thread_id: input.thread_id.clone(),
             run_id: input.run_id.clone(),
             is_cancelled: false,
+            is_opening: false,
             answers: input.resume.as_ref().is_some_and(|answers| !answers.is_empty()),
             pending: Vec::new(),
             before: None,
@@ -106,7 +110,19 @@ impl Runs {
         let is_cancelling = open.is_some_and(|run| run.is_cancelled || is_cancelled_before(run))
             || self.parked.as_ref().is_some_and(|parked| parked.is_cancelled);
         let is_parked = self.parked.as_ref().is_some_and(|parked| parked.end.is_none());
-        TurnState { has_run: open.is_some(), goes_on: open.is_some() || is_parked, is_cancelling }
+        TurnState {
+            has_run: open.is_some(),
+            goes_on: open.is_some() || is_parked,
+            can_interrupt: open.is_none_or(|run| !run.is_opening),
+            is_cancelling,
+        }
+    }
+
+    /// Records whether the session of the open run is being opened.
+    pub(crate) fn set_opening(&mut self, is_opening: bool) {
+        if let Some(run) = &mut self.open {
+            run.is_opening = is_opening;
+        }
     }
 
     /// Records that the turn is being cancelled, and returns whether there is one.

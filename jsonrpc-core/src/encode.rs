@@ -1,5 +1,6 @@
 //! Encoding of messages as one line of JSON, and of JSON strings.
 use crate::message::Message;
+use crate::wire::{self, Wire};
 use crate::{ErrorObject, RequestId, scan};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -7,18 +8,50 @@ use memchr::memchr2;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+/// The beginning of a message.
+const BEGIN: &[u8] = br#"{"jsonrpc":"2.0""#;
+
+/// Size of a message besides its method and its payload, in bytes, if the id is a number.
+const ENVELOPE: usize = 64;
+
+/// Appends a notification with a value of a wire type as its parameters, and the line end.
+///
+/// ```
+/// use jsonrpc_core::wire::Extra;
+///
+/// let mut out = Vec::new();
+/// jsonrpc_core::write_notification("m", &Extra::new(), &mut out);
+/// assert_eq!(out, b"{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{}}\n");
+/// ```
+pub fn write_notification(method: &str, params: &dyn Wire, out: &mut Vec<u8>) {
+    out.extend_from_slice(BEGIN);
+    call_of(method, None, out);
+    out.extend_from_slice(br#","params":"#);
+    let start = out.len();
+    wire::write(params, out);
+    keep_on_one_line(out, start);
+    out.extend_from_slice(b"}\n");
+}
+
 /// Appends `message` without a line end.
 pub(crate) fn message(message: &Message<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    let begin = |size: usize, out: &mut Vec<u8>| {
+        out.reserve(ENVELOPE + size);
+        out.extend_from_slice(BEGIN);
+    };
+    let size = |payload: Option<&RawValue>| payload.map_or(0, |payload| payload.get().len());
     match message {
         Message::Request(request) => {
+            begin(request.method.len() + size(request.params), out);
             id(&request.id, out);
             method(&request.method, request.params, out);
         }
         Message::Notification(notification) => {
+            begin(notification.method.len() + size(notification.params), out);
             method(&notification.method, notification.params, out);
         }
         Message::Response(response) => {
+            begin(size(response.outcome.as_ref().ok().copied()), out);
             id(&response.id, out);
             match &response.outcome {
                 Ok(result) => {

@@ -1,4 +1,5 @@
 //! JSON strings in their escaped form.
+use crate::scan;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
@@ -23,6 +24,29 @@ impl<'a> JsonStr<'a> {
     #[inline]
     pub fn new(text: &'a str) -> Option<Self> {
         text.strip_prefix('"')?.strip_suffix('"').map(Self)
+    }
+
+    /// Reads a text that is a JSON string and no more, and returns the unescaped string as well. Returns `None` for other
+    /// text, and for a lone surrogate. Allocates only for escapes.
+    ///
+    /// ```
+    /// use jsonrpc_core::JsonStr;
+    ///
+    /// let (text, value) = JsonStr::parse(r#""a\tb""#).ok_or("not a string")?;
+    /// assert_eq!((text.as_escaped(), &*value), (r"a\tb", "a\tb"));
+    /// assert!(JsonStr::parse(r#""a"b""#).is_none() && JsonStr::parse(r#""\ud800""#).is_none());
+    /// # Ok::<(), &str>(())
+    /// ```
+    pub fn parse(text: &'a str) -> Option<(Self, Cow<'a, str>)> {
+        let json = Self::new(text)?;
+        let (end, value) = match scan::plain_string(text.as_bytes(), 1) {
+            Ok(end) => (end, Cow::Borrowed(json.0)),
+            Err(escape) => {
+                let (end, value) = scan::unescape(text.as_bytes(), 1, escape)?;
+                (end.ok()?, Cow::Owned(value?))
+            }
+        };
+        (end == text.len()).then_some((json, value))
     }
 
     /// Returns the text between the quotes, with escapes, for verbatim copies.

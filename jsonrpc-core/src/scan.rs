@@ -9,13 +9,13 @@ mod skip;
 mod string;
 
 use skip::skip;
-pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string};
+pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string, unescape};
 
 use crate::json_str::JsonStr;
 use alloc::string::String;
 use core::ops::Range;
 use open::OpenBrackets;
-use string::{escaped_string, unescape};
+use string::escaped_string;
 
 /// Strings up to this length are scanned again instead of remembered.
 const LONG: usize = 16;
@@ -206,24 +206,34 @@ impl<'a> Scanner<'a> {
         self.bytes
     }
 
-    /// Moves to the value of the member `name` of the current object, from the value of an earlier one. Skipped text is
-    /// not validated here; it has to be read later. Returns `None` if there is no such member, or a name has escapes.
-    pub(crate) fn find_member(&mut self, name: &str) -> Option<()> {
+    /// Moves to the value of a member, from the bracket of its object or from the comma before an earlier member. `quoted`
+    /// is its name as a JSON string between a comma and a colon. Skipped text is not validated here; it has to be read
+    /// later. Returns whether it is the first member after that place; `None` if there is no such member, an earlier name
+    /// has escapes, or white space follows the name.
+    pub(crate) fn find_member(&mut self, quoted: &str, is_at_bracket: bool) -> Option<bool> {
         let bytes = self.bytes;
-        let (_, mut at) = token(bytes, self.at);
+        let [_, name @ ..] = quoted.as_bytes() else { return None };
+        let (byte, mut at) = token(bytes, self.at);
+        if byte != if is_at_bracket { b'{' } else { b',' } {
+            return None;
+        }
+        let mut is_first = true;
         loop {
-            at = self.pass_over(at)?;
-            let (comma, place) = token(bytes, at);
-            let (quote, place) = token(bytes, place + 1);
-            if comma != b',' || quote != b'"' {
+            let (quote, place) = token(bytes, at + 1);
+            if begins_with(bytes.get(place..)?, name) {
+                self.at = token(bytes, place + name.len()).1;
+                return Some(is_first);
+            }
+            if quote != b'"' {
                 return None;
             }
             let end = plain_string(bytes, place + 1).ok()?;
-            at = colon(bytes, end).ok()?;
-            if bytes.get(place + 1..end - 1) == Some(name.as_bytes()) {
-                self.at = at;
-                return Some(());
+            let comma;
+            (comma, at) = token(bytes, self.pass_over(colon(bytes, end).ok()?)?);
+            if comma != b',' {
+                return None;
             }
+            is_first = false;
         }
     }
 

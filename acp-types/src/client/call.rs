@@ -97,23 +97,19 @@ impl Prompt {
 #[non_exhaustive]
 pub struct Call {
     pub(crate) method: Cow<'static, str>,
-    pub(crate) params: Result<Raw, String>,
+    pub(crate) params: Raw,
     pub(crate) timeout: Option<Duration>,
 }
 
 impl Call {
     /// Creates a call of a typed method of either version, or of an extension.
-    pub fn new<P: RequestParams + Serialize>(params: &P) -> Self {
-        Self {
-            method: Cow::Borrowed(P::METHOD),
-            params: Raw::from_value(params).map_err(|error| error.to_string()),
-            timeout: None,
-        }
+    pub fn new<P: RequestParams>(params: &P) -> Self {
+        Self { method: Cow::Borrowed(P::METHOD), params: Raw::of(params), timeout: None }
     }
 
     /// Creates a call by method name.
     pub fn raw(method: impl Into<Cow<'static, str>>, params: Raw) -> Self {
-        Self { method: method.into(), params: Ok(params), timeout: None }
+        Self { method: method.into(), params, timeout: None }
     }
 
     /// Sets the time limit of the call, instead of [`Options::call_timeout`](super::Options::call_timeout).

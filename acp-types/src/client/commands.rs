@@ -10,26 +10,24 @@ use crate::methods::{NotificationParams, RequestParams};
 use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
 use alloc::borrow::Cow;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{Notification, Request, RequestId};
-use serde::Serialize;
 
 /// The request that opens a session.
 struct OpenRequest {
     method: &'static str,
-    params: Result<Raw, serde_json::Error>,
+    params: Raw,
     /// The loaded or resumed session.
     session_id: Option<SessionId>,
     is_v2: bool,
 }
 
 impl OpenRequest {
-    fn of<P: RequestParams + Serialize>(params: &P, id: Option<&str>, is_v2: bool) -> Self {
+    fn of<P: RequestParams>(params: &P, id: Option<&str>, is_v2: bool) -> Self {
         let (method, session_id) = (P::METHOD, id.map(SessionId::from));
-        Self { method, params: Raw::from_value(params), session_id, is_v2 }
+        Self { method, params: Raw::of(params), session_id, is_v2 }
     }
 }
 
@@ -83,11 +81,10 @@ impl Connection {
         {
             return Err(CallError::InUse(id.clone()));
         }
-        let params = open.params.map_err(|error| CallError::Encode(error.to_string()))?;
         let deadline = now.saturating_add(self.options.call_timeout);
         let purpose = Purpose::Session(key);
         let request =
-            self.send(Token::Open(key), open.method.into(), &params, deadline, purpose)?;
+            self.send(Token::Open(key), open.method.into(), &open.params, deadline, purpose)?;
         let replay = open.session_id.map(|id| {
             let mut kept = Kept::default();
             let room = self.replay_room();
@@ -117,17 +114,16 @@ impl Connection {
             (PromptContent::V1(content), false) => {
                 let mut request = v1::prompt_turn::PromptRequest::new(id.clone(), content);
                 request.meta = meta;
-                Raw::from_value(&request)
+                Raw::of(&request)
             }
             (PromptContent::V2(content), true) => {
                 let id = v2::session_setup::SessionId::from(id.as_str());
                 let mut request = v2::prompt_lifecycle::PromptRequest::new(id, content);
                 request.meta = meta;
-                Raw::from_value(&request)
+                Raw::of(&request)
             }
             _ => return Err(PromptError::Version),
         };
-        let params = params.map_err(|error| PromptError::Encode(error.to_string()))?;
         let turn = TurnKey::new(self.number());
         let deadline = now.saturating_add(self.options.turn_timeout);
         // The turn has a timer of its own.
@@ -162,10 +158,7 @@ impl Connection {
             return true;
         }
         let key = turn.key;
-        if let Ok(params) = Raw::from_value(&params) {
-            let notification = Notification::new("session/cancel", params.as_ref());
-            self.outgoing.push(notification, Purpose::Cancel(session, key));
-        }
+        self.outgoing.push_line(outgoing::notification(&params), Purpose::Cancel(session, key));
         true
     }
 
@@ -200,10 +193,9 @@ impl Connection {
         if self.open_calls > self.options.limits.calls {
             return Err(CallError::Full);
         }
-        let params = call.params.map_err(CallError::Encode)?;
         let deadline = now.saturating_add(call.timeout.unwrap_or(self.options.call_timeout));
         let token = Token::Call(key, call.method.clone());
-        let id = self.send(token, call.method, &params, deadline, Purpose::Call(key))?;
+        let id = self.send(token, call.method, &call.params, deadline, Purpose::Call(key))?;
         self.calls.insert(key, id);
         Ok(())
     }
@@ -219,12 +211,9 @@ impl Connection {
     /// Sends a notification.
     ///
     /// # Errors
-    /// The connection is closed or not initialized, or the parameters have no JSON form.
-    pub fn notify<P: NotificationParams + Serialize>(
-        &mut self,
-        params: &P,
-    ) -> Result<(), CallError> {
-        self.notify_line(outgoing::notification(params)?)
+    /// The connection is closed or not initialized.
+    pub fn notify<P: NotificationParams>(&mut self, params: &P) -> Result<(), CallError> {
+        self.notify_line(outgoing::notification(params))
     }
 
     /// Sends a notification by method name.
@@ -291,7 +280,7 @@ impl Connection {
             return;
         }
         let params = v1::session_setup::CloseSessionRequest::new(id.clone());
-        let Ok(params) = Raw::from_value(&params) else { return };
+        let params = Raw::of(&params);
         let deadline = now.saturating_add(self.options.call_timeout);
         let sent = self.send(Token::Close(id), "session/close".into(), &params, deadline, purpose);
         debug_assert!(sent.is_ok(), "numbers are never taken, and the connection is open");

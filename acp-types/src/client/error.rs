@@ -45,9 +45,6 @@ pub enum CallError {
     /// The request belongs to a different version than the agent's.
     #[error("the request belongs to a different protocol version than the agent's")]
     Version,
-    /// The parameters have no JSON form.
-    #[error("the parameters cannot be encoded: {0}")]
-    Encode(String),
     /// The connection is closed.
     #[error(transparent)]
     Closed(CloseReason),
@@ -79,9 +76,6 @@ pub enum PromptError {
     /// The prompt belongs to a different version than the agent's.
     #[error("the prompt belongs to a different protocol version than the agent's")]
     Version,
-    /// The prompt has no JSON form.
-    #[error("the prompt cannot be encoded: {0}")]
-    Encode(String),
 }
 
 /// An error answering a request of the agent: it was already answered, by the caller or by the machine.

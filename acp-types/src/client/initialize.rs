@@ -10,7 +10,6 @@ use super::{
 use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;
 use alloc::boxed::Box;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Raw, decode};
@@ -19,13 +18,7 @@ use serde_json::value::RawValue;
 
 impl Connection {
     pub(super) fn send_initialize(&mut self, now: Duration) {
-        let params = match self.initialize_params() {
-            Ok(params) => params,
-            Err(error) => {
-                let error = CallError::Encode(error.to_string());
-                return self.close(CloseReason::Initialize(Box::new(error)));
-            }
-        };
+        let params = self.initialize_params();
         let deadline = now.saturating_add(self.options.call_timeout);
         if let Ok(id) = self.peer.register(Token::Initialize, Some(deadline)) {
             let request = Request::new(id, "initialize", params.as_ref());
@@ -34,21 +27,21 @@ impl Connection {
     }
 
     /// Returns the parameters of the newest version, followed by those of the older one with different names.
-    fn initialize_params(&self) -> Result<Raw, serde_json::Error> {
+    fn initialize_params(&self) -> Raw {
         match (&self.options.v1, &self.options.v2) {
             (Some(v1), Some(v2)) => {
                 let read = |raw: Raw| raw.decode::<Extra>().unwrap_or_default();
-                let mut members = read(Raw::from_value(v2)?);
-                for (name, value) in read(Raw::from_value(v1)?).iter() {
+                let mut members = read(Raw::of(v2));
+                for (name, value) in read(Raw::of(v1)).iter() {
                     if members.get(name).is_none() {
                         members.insert(name, value.clone());
                     }
                 }
-                Raw::from_value(&members)
+                Raw::of(&members)
             }
-            (None, Some(v2)) => Raw::from_value(v2),
-            (Some(v1), None) => Raw::from_value(v1),
-            (None, None) => Raw::from_value(&Extra::new()),
+            (None, Some(v2)) => Raw::of(v2),
+            (Some(v1), None) => Raw::of(v1),
+            (None, None) => Raw::of(&Extra::new()),
         }
     }
 

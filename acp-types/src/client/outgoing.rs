@@ -1,12 +1,9 @@
 //! Lines that wait to be transmitted.
-use super::{CallError, CallKey, RequestKey, SessionKey, TurnKey};
+use super::{CallKey, RequestKey, SessionKey, TurnKey};
 use crate::methods::NotificationParams;
 use alloc::collections::VecDeque;
-use alloc::string::ToString;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{Message, Notification, RequestId};
-use serde::Serialize;
+use jsonrpc_core::{Message, RequestId};
 
 /// A line to transmit, with its line end and its purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,12 +114,11 @@ pub(crate) fn line<'a>(message: impl Into<Message<'a>>) -> Vec<u8> {
 }
 
 /// Encodes a notification as a line.
-///
-/// # Errors
-/// The parameters have no JSON form.
-pub(crate) fn notification<P: NotificationParams + Serialize>(
-    params: &P,
-) -> Result<Vec<u8>, CallError> {
-    let params = Raw::from_value(params).map_err(|error| CallError::Encode(error.to_string()))?;
-    Ok(line(Notification::new(P::METHOD, params.as_ref())))
+pub(crate) fn notification<P: NotificationParams>(params: &P) -> Vec<u8> {
+    let mut line = Vec::with_capacity(LINE);
+    jsonrpc_core::write_notification(P::METHOD, params, &mut line);
+    line
 }
+
+/// Initial capacity of a line, in bytes: that of most pieces of a text.
+const LINE: usize = 512;

@@ -1,7 +1,6 @@
 //! Arguments of handlers besides typed parameters: request contexts and extensions.
 use super::Peer;
 use super::cancel::Cancel;
-use super::side;
 use crate::dispatch::object;
 use crate::methods::{NotificationParams, RequestParams};
 use alloc::borrow::ToOwned;
@@ -95,7 +94,7 @@ impl Context {
 /// // In `extension` of an agent:
 /// if let Some(asked) = request.request::<UptimeRequest>() {
 ///     let UptimeRequest { .. } = asked?;
-///     let answer = Extension::answer::<UptimeRequest>(&UptimeResponse::new(7_u64))?;
+///     let answer = Extension::answer::<UptimeRequest>(&UptimeResponse::new(7_u64));
 ///     assert_eq!(answer.as_str(), r#"{"seconds":7}"#);
 /// }
 /// # Ok::<(), jsonrpc_core::ErrorObject>(())
@@ -143,11 +142,8 @@ impl Extension {
     }
 
     /// Encodes a result of `P`, as returned by `extension`.
-    ///
-    /// # Errors
-    /// The result has no JSON form.
-    pub fn answer<P: RequestParams>(result: &P::Response) -> Result<Raw, ErrorObject> {
-        side::answer(result)
+    pub fn answer<P: RequestParams>(result: &P::Response) -> Raw {
+        Raw::of(result)
     }
 
     fn read<T: Wire>(&self, method: &str) -> Option<Result<T, DecodeError>> {

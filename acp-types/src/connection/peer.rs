@@ -13,7 +13,6 @@ use core::pin::Pin;
 use core::task::{Context as Task, Poll, ready};
 use jsonrpc_core::Notification;
 use jsonrpc_core::wire::{self, Raw};
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// The other side of a connection. Clones share the connection, and may be used from any thread and from handlers.
@@ -45,21 +44,15 @@ impl Peer {
     ///
     /// # Errors
     /// The peer returned an error or an invalid result, or no response can arrive.
-    pub async fn request<P: RequestParams + Serialize>(
-        &self,
-        params: &P,
-    ) -> Result<P::Response, RequestError> {
+    pub async fn request<P: RequestParams>(&self, params: &P) -> Result<P::Response, RequestError> {
         self.send(params).await?.await
     }
 
     /// Makes a call. Await the returned future for the response.
     ///
     /// # Errors
-    /// Too many calls are open, the connection is closed, or the parameters have no JSON form.
-    pub async fn send<P: RequestParams + Serialize>(
-        &self,
-        params: &P,
-    ) -> Result<PendingCall<P>, RequestError> {
+    /// Too many calls are open, the connection is closed.
+    pub async fn send<P: RequestParams>(&self, params: &P) -> Result<PendingCall<P>, RequestError> {
         let answer = self.send_call(Call::new(params)).await?;
         Ok(PendingCall { answer, of: PhantomData })
     }
@@ -85,12 +78,9 @@ impl Peer {
     /// Sends a notification. Waits while [`outgoing`](super::ConnectionOptions::outgoing) messages wait to be written.
     ///
     /// # Errors
-    /// The connection is closed, or the parameters have no JSON form.
-    pub async fn notify<P: NotificationParams + Serialize>(
-        &self,
-        params: &P,
-    ) -> Result<(), RequestError> {
-        let mut text = notification(params)?;
+    /// The connection is closed.
+    pub async fn notify<P: NotificationParams>(&self, params: &P) -> Result<(), RequestError> {
+        let mut text = notification(params);
         poll_fn(|task| self.0.poll_notify(&mut text, task)).await
     }
 

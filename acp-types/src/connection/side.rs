@@ -1,9 +1,6 @@
 //! A side of a connection in either version: its trait, and the functions that connect it.
 use alloc::format;
-use alloc::string::ToString;
-use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
-use serde::Serialize;
 
 /// Declares a side: its trait, with and without `Send`, and the functions that connect it.
 macro_rules! side {
@@ -124,10 +121,10 @@ macro_rules! side {
                             };
                             match request {
                                 $( Requests::$QRequest(params) => {
-                                    $crate::connection::side::answer(&side.$qfn(*params, context).await?)
+                                    Ok(Raw::of(&side.$qfn(*params, context).await?))
                                 } )*
                                 $( Requests::$ORequest(params) => {
-                                    $crate::connection::side::answer(&side.$ofn(*params, context).await?)
+                                    Ok(Raw::of(&side.$ofn(*params, context).await?))
                                 } )*
                                 Requests::Other { method, params } => {
                                     side.extension(Extension { method, params }, context).await
@@ -214,10 +211,4 @@ pub(super) use side;
 /// Returns the error for an unsupported method.
 pub(super) fn method_not_found(method: &str) -> ErrorObject {
     ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, format!("the method {method:?} is not supported"))
-}
-
-/// Encodes a result.
-pub(super) fn answer<T: Serialize>(result: &T) -> Result<Raw, ErrorObject> {
-    Raw::from_value(result)
-        .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
 }

@@ -135,8 +135,10 @@ pub(super) fn look_at(
     if priority.is_some_and(|priority| !(0.0..=1.0).contains(&priority)) {
         report.add(&rule::PRIORITY, at("priority"), "expected a number from 0 to 1");
     }
-    for (list, keys) in NAMED {
-        duplicates(object.get(list), keys, &at(list), report);
+    for (name, keys) in NAMED {
+        if let Some(list) = object.get(name) {
+            duplicates(list, keys, &at(name), report);
+        }
     }
     empty_lists(types, object, at, report);
     current_values(types, object, at, report);
@@ -172,9 +174,9 @@ fn texts(value: Option<Json<'_>>) -> impl Iterator<Item = Cow<'_, str>> {
     value.and_then(Json::as_str).into_iter().chain(items.filter_map(Json::as_str))
 }
 
-fn duplicates(list: Option<Json<'_>>, keys: &[&str], pointer: &str, report: &mut Report) {
+fn duplicates(list: Json<'_>, keys: &[&str], pointer: &str, report: &mut Report) {
     let mut seen = BTreeSet::new();
-    for (index, item) in list.into_iter().flat_map(Json::items).enumerate() {
+    for (index, item) in list.items().enumerate() {
         let named = keys.iter().find_map(|key| Some((*key, item.get(key)?.as_str()?)));
         if let Some((key, name)) = named
             && !seen.insert((key, name.clone()))

@@ -107,6 +107,15 @@ impl Report {
         self.method.push_str(end.and_then(|end| method.get(..end)).unwrap_or_default());
     }
 
+    /// Counts a violation in the current line if it is beyond the limits, so that it need not be described. Returns
+    /// whether it is.
+    pub(super) fn is_beyond(&mut self, rule: &'static Rule) -> bool {
+        let in_line = self.in_line.get(rule.code).copied().unwrap_or_default();
+        let is_beyond = in_line >= self.limits.findings_per_rule && !self.off.contains(rule.code);
+        self.missed += u64::from(is_beyond);
+        is_beyond
+    }
+
     /// Adds a finding in the current line.
     pub(super) fn add(
         &mut self,

@@ -3,11 +3,11 @@ use super::report::Report;
 use super::value::{Json, push, shown};
 use super::{prose, rule};
 use crate::schema;
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt::Write;
 use serde_json::{Map, Value};
 
 /// Largest depth of checked values.
@@ -63,6 +63,8 @@ struct Known<'a> {
     is_described: bool,
     /// The member that states an unknown kind of object.
     unknown: Option<&'a str>,
+    /// Whether the definition depends on the value.
+    is_variable: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -80,8 +82,16 @@ impl<'a> Walk<'a> {
             self.look_at_object(&known, value);
         } else if value.is_array() {
             if let Some(schema) = self.items_of(schema, value, 0) {
+                let known = self.known_of(schema);
+                let length = self.pointer.len();
                 for (index, item) in value.items().enumerate() {
-                    self.below(&format!("{index}"), |walk| walk.look_at("", schema, item));
+                    // Writing to a string cannot fail.
+                    let _ = write!(self.pointer, "/{index}");
+                    match &known {
+                        Some(known) if item.is_object() => self.look_at_known(known, item),
+                        _ => self.look_at("", schema, item),
+                    }
+                    self.pointer.truncate(length);
                 }
             }
         } else if value.is_string() {
@@ -90,10 +100,26 @@ impl<'a> Walk<'a> {
         self.depth -= 1;
     }
 
+    /// Returns the definition of the objects in a list, unless it depends on their values.
+    fn known_of(&self, schema: &'a Value) -> Option<Known<'a>> {
+        let mut known = Known::default();
+        self.collect(schema, Json::NULL, &mut known, 0);
+        (!known.is_variable).then_some(known)
+    }
+
+    /// Checks an object with a known definition, one level deeper.
+    fn look_at_known(&mut self, known: &Known<'a>, object: Json<'_>) {
+        if self.depth < MAX_DEPTH {
+            self.depth += 1;
+            self.look_at_object(known, object);
+            self.depth -= 1;
+        }
+    }
+
     fn look_at_object(&mut self, known: &Known<'a>, object: Json<'_>) {
         if let Some(tag) = known.unknown {
             let kind = object.get(tag).and_then(Json::as_str).unwrap_or_default();
-            if !self.is_extension(&kind) {
+            if !self.is_extension(&kind) && !self.report.is_beyond(&rule::UNKNOWN_VARIANT) {
                 let pointer = format!("{}/{tag}", self.pointer);
                 let message = format!("unknown kind `{}`", shown(&kind));
                 self.report.add(&rule::UNKNOWN_VARIANT, pointer, message);
@@ -112,6 +138,9 @@ impl<'a> Walk<'a> {
                     walk.look_at("", schema, value);
                 }),
                 None if known.is_described && known.unknown.is_none() => {
+                    if self.report.is_beyond(&rule::UNKNOWN_MEMBER) {
+                        continue;
+                    }
                     self.below(&name, |walk| {
                         let pointer = walk.pointer.clone();
                         let of = known.types.first().copied().unwrap_or("this object");
@@ -146,6 +175,7 @@ impl<'a> Walk<'a> {
         if let (Some(condition), Some(then), Some(other)) =
             (schema.get("if"), schema.get("then"), schema.get("else"))
         {
+            known.is_variable = true;
             let selects = list(condition, "required").iter().filter_map(Value::as_str);
             let is_there = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
             let part = if selects.into_iter().all(is_there) { then } else { other };
@@ -178,6 +208,7 @@ impl<'a> Walk<'a> {
             })
         };
         known.is_described = true;
+        known.is_variable = true;
         known.members.push((tag, &Value::Bool(true)));
         match variants.iter().find(selects) {
             Some(variant) => self.collect(variant, value, known, depth + 1),
@@ -231,16 +262,15 @@ impl<'a> Walk<'a> {
             return self.look_at_name(schema, text, depth + 1);
         }
         let variants = list(schema, "anyOf");
-        let names: BTreeSet<&str> = variants
-            .iter()
-            .chain([schema])
+        let mut names = (variants.iter().chain([schema]))
             .flat_map(|variant| list(variant, "enum").iter().filter_map(Value::as_str))
-            .collect();
-        if names.is_empty() {
+            .peekable();
+        if names.peek().is_none() {
             variants.iter().for_each(|variant| self.look_at_name(variant, text, depth + 1));
         } else if let Some(text) = text.as_str()
-            && !names.contains(&*text)
+            && names.all(|name| *name != *text)
             && !self.is_extension(&text)
+            && !self.report.is_beyond(&rule::UNKNOWN_NAME)
         {
             let message = format!("unknown name `{}`", shown(&text));
             self.report.add(&rule::UNKNOWN_NAME, self.pointer.clone(), message);

@@ -121,6 +121,11 @@ pub(super) fn shown(name: &str) -> String {
 
 /// Appends a segment to a JSON pointer.
 pub(super) fn push(pointer: &mut String, name: &str) {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'~' | b'/');
+    if name.len() <= MAX_SHOWN && name.bytes().all(is_plain) {
+        pointer.push('/');
+        return pointer.push_str(name);
+    }
     let name = shown(name).replace('~', "~0").replace('/', "~1");
     // Writing to a string cannot fail.
     let _ = write!(pointer, "/{name}");

@@ -288,7 +288,7 @@ impl v1::Agent for Patient {
             return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, request.method()));
         };
         asked?;
-        Extension::answer::<TurnsRequest>(&TurnsResponse::new(*self.turns.lock().unwrap()))
+        Ok(Extension::answer::<TurnsRequest>(&TurnsResponse::new(*self.turns.lock().unwrap())))
     }
 
     fn problem(&self, problem: &Diagnostic) {

@@ -59,6 +59,7 @@ impl Conversation {
         let meta = self.active.as_ref().map(|active| active.meta.clone()).unwrap_or_default();
         let session = self.open(origin, system_prompt, turn.forwarded.cwd.clone(), meta);
         self.set_stage(Stage::Opening { session, turn });
+        self.translator.set_opening(true);
     }
 
     fn origin(
@@ -121,6 +122,7 @@ impl Conversation {
         };
         let stage = core::mem::replace(&mut active.stage, Stage::Working);
         self.session = Some(OpenedSession::new(number, &opened));
+        self.translator.set_opening(false);
         self.handle_attempt_opened();
         if let Stage::Opening { turn, .. } = stage {
             self.prompt(turn);

@@ -444,6 +444,9 @@ impl FrontendTools {
 
     /// Returns when the run ends for its parked calls, if no other work remains.
     fn quiet_at(&self) -> Option<Duration> {
+        if self.calls.is_empty() {
+            return None;
+        }
         let parked = self.calls.values().any(|call| matches!(call.stage, Stage::Parked { .. }));
         let in_run = self.calls.values().any(|call| matches!(call.stage, Stage::Sync { .. }));
         let runs = self.busy.values().any(|own| *own == OwnCall::Runs);

@@ -2,13 +2,12 @@
 use super::threads::ThreadNumber;
 use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent, Login, Trouble};
 use crate::conversation::{
-    Command, Notice, OpenSession, RunEvent, RunOutput, SessionNumber, SessionOrigin, Setting,
-    SettingError,
+    Command, Notice, OpenSession, RunEvent, RunOutput, SessionOrigin, Setting, SettingError,
 };
 use acp_types::client::{
     AgentNotification, AgentResponse, Call, CallError, CallKey, Connection, Event,
-    InitializeResponse, Initialized, Open, Prompt, PromptContent, PromptError, Received,
-    SessionEvent, SessionKey, TurnError, TurnKey, Update,
+    InitializeResponse, Initialized, Open, Prompt, PromptContent, Received, SessionEvent,
+    SessionKey, Update,
 };
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::dispatch::{
@@ -259,10 +258,12 @@ impl Hub {
                 let key = connection.open_session(open_request(*open, is_v2), now);
                 self.threads.attach(number, Some((session, key)));
             }
-            Command::Prompt { session, blocks, meta } => {
+            Command::Prompt { blocks, meta, .. } => {
                 let Some((_, key)) = attached else { return };
-                if let Err(error) = connection.prompt(key, prompt(connection, blocks, meta), now) {
-                    self.fail_prompt(number, session, &error, now);
+                let prompted = connection.prompt(key, prompt(connection, blocks, meta), now);
+                if let (Err(error), Some(thread)) = (prompted, self.threads.get_mut(number)) {
+                    let message = error.to_string();
+                    thread.conversation.handle_failure(Failure::AgentUnavailable, &message, now);
                 }
             }
             Command::Cancel { grace, .. } => {
@@ -291,24 +292,6 @@ impl Hub {
                     connection.release(key, now);
                 }
             }
-        }
-    }
-
-    fn fail_prompt(
-        &mut self,
-        number: ThreadNumber,
-        session: SessionNumber,
-        error: &PromptError,
-        now: Duration,
-    ) {
-        let error = match error {
-            PromptError::Version => CallError::Version,
-            other => CallError::Encode(other.to_string()),
-        };
-        let ended = SessionEvent::TurnEnded(TurnKey::new(0), Err(TurnError::Call(error)));
-        if let Some(thread) = self.threads.get_mut(number) {
-            let left = thread.conversation.handle_session(session, ended, now);
-            debug_assert!(left.is_none(), "the conversation handles the end of a turn");
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The fast path for text: from the agent's line to the frame in the log.
 //!
 //! Most lines of an agent are pieces of one message or thought. The text of such a line is copied into the frame with
-//! its escapes, without decoding. A line that differs from the previous one only in its text is not even peeked at. All
-//! other lines pass through the connection.
+//! its escapes, without decoding. A line that differs from the previous one only in its text and a number is not even
+//! peeked at. All other lines pass through the connection.
 use super::Hub;
 use super::drive::RUN_FULL;
+use super::shape::Shape;
 use super::text_piece::TextPiece;
 use super::threads::ThreadNumber;
 use crate::Failure;
@@ -13,21 +14,14 @@ use crate::outbox::Voice;
 use acp_types::client::SessionKey;
 use agui_types::id::{MessageId, RunId};
 use agui_types::sse::{DeltaWriter, JsonString};
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::{JsonStr, Peeked};
 
-/// Maximum size of a line without its text, for comparison with the next line.
-const MAX_SHAPE: usize = 4096;
-
 /// Maximum number of known open texts.
 const MAX_TEXTS: usize = 8;
-
-/// Maximum number of shapes that are learned for one message. An agent may number its lines, so that no two have the
-/// same shape.
-const MAX_LEARNT: u32 = 4;
 
 /// The open texts that may use the fast path, the most recent first.
 #[derive(Debug, Default)]
@@ -37,7 +31,7 @@ pub(super) struct FastTexts {
     frame: Vec<u8>,
 }
 
-/// The open text of a thread, and the shape of its last line.
+/// The open text of a thread, and the shape of its lines.
 #[derive(Debug)]
 struct FastText {
     thread: ThreadNumber,
@@ -50,19 +44,15 @@ struct FastText {
     /// The agent's id of the message.
     key: Option<String>,
     writer: DeltaWriter,
-    /// The line before its text, including the quote.
-    head: Vec<u8>,
-    /// The line after its text, including the quote.
-    tail: Vec<u8>,
-    learnt: u32,
+    shape: Shape,
 }
 
 impl Hub {
-    /// Handles a line that differs from the previous one of an open text only in its text. Returns `false` for other
-    /// lines, without an effect.
+    /// Handles a line that differs from the previous one of an open text only in its text and a number. Returns `false` for
+    /// other lines, without an effect.
     pub(super) fn handle_similar(&mut self, line: &str, now: Duration) -> bool {
         let mut found = self.texts.texts.iter().enumerate();
-        let Some((place, text)) = found.find_map(|(place, it)| Some((place, it.text(line)?)))
+        let Some((place, text)) = found.find_map(|(place, it)| Some((place, it.shape.text(line)?)))
         else {
             return false;
         };
@@ -95,7 +85,7 @@ impl Hub {
             return false;
         }
         if let Some(text) = self.texts.texts.first_mut() {
-            text.learn(line.line(), piece.text);
+            text.shape.learn(line.line(), piece.text);
         }
         true
     }
@@ -106,9 +96,10 @@ impl Hub {
         let Some(known) = self.texts.texts.first() else { return false };
         let number = known.thread;
         let Some(thread) = self.threads.get_mut(number) else { return false };
-        let Some((decoded, delta)) = decoded(text) else { return false };
+        let parsed = JsonString::parse(text).ok().filter(|(_, value)| !value.is_empty());
+        let Some((delta, value)) = parsed else { return false };
         let is_current = thread.session.is_some_and(|(_, key)| key == known.session);
-        if !is_current || !thread.conversation.handle_text(&known.message, &decoded, now) {
+        if !is_current || !thread.conversation.handle_text(&known.message, &value, now) {
             return false;
         }
         self.texts.frame.clear();
@@ -131,7 +122,7 @@ impl Hub {
         if !text.is_continued_by(piece) {
             return;
         }
-        text.learn(line.line(), piece.text);
+        text.shape.learn(line.line(), piece.text);
         self.texts.texts.retain(|it| it.thread != number);
         self.texts.texts.insert(0, text);
         self.texts.texts.truncate(MAX_TEXTS);
@@ -158,9 +149,7 @@ impl FastText {
             voice: open.voice,
             key: open.key.map(ToOwned::to_owned),
             writer,
-            head: Vec::new(),
-            tail: Vec::new(),
-            learnt: 0,
+            shape: Shape::default(),
         }
     }
 
@@ -173,36 +162,4 @@ impl FastText {
         let is_same = |id: JsonStr<'_>| self.key.as_deref().is_some_and(|key| id == key);
         piece.tag == tag && piece.session == self.session_id && piece.message_id.is_none_or(is_same)
     }
-
-    /// Records the shape of a line: the line without its text.
-    fn learn(&mut self, line: &str, text: &str) {
-        if self.learnt >= MAX_LEARNT {
-            return;
-        }
-        self.learnt += 1;
-        self.head.clear();
-        self.tail.clear();
-        let start = text.as_ptr().addr().wrapping_sub(line.as_ptr().addr());
-        let (head, tail) = (line.get(..=start), line.get(start + text.len() - 1..));
-        if let (Some(head), Some(tail)) = (head, tail)
-            && head.len() + tail.len() <= MAX_SHAPE
-        {
-            self.head.extend_from_slice(head.as_bytes());
-            self.tail.extend_from_slice(tail.as_bytes());
-        }
-    }
-
-    /// Returns the text of a line of this shape, in quotes.
-    fn text<'a>(&self, line: &'a str) -> Option<&'a str> {
-        let start = self.head.len().checked_sub(1)?;
-        let bytes = line.as_bytes();
-        let text = bytes.strip_prefix(&*self.head)?.strip_suffix(&*self.tail)?;
-        line.get(start..start + text.len() + 2)
-    }
-}
-
-/// Decodes a string of at least one character. Returns the value and the encoded form.
-fn decoded(text: &str) -> Option<(Cow<'_, str>, JsonString<'_>)> {
-    let delta = JsonString::from_text(text).ok().filter(|_| text.len() > 2)?;
-    Some((JsonStr::new(text)?.decode()?, delta))
 }

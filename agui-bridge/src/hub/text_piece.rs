@@ -1,7 +1,7 @@
 //! The members of a line with a piece of text, read without decoding.
 use jsonrpc_core::{JsonStr, Kind, MemberReader, Peeked};
 
-/// A piece of a message or thought with exactly these members, in either version of the protocol.
+/// A piece of a message or thought, in either version of the protocol. Other members of the line do not affect its event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextPiece<'a> {
     /// Id of the session, as JSON text.
@@ -21,20 +21,24 @@ struct Update<'a> {
 }
 
 impl<'a> TextPiece<'a> {
-    /// Reads a line. Returns `None` if it has other members, or one of these twice.
+    /// Reads a line. Returns `None` if it has a member that affects the event, such as `_meta` of the update, or a known
+    /// member twice.
     pub(super) fn read(line: &Peeked<'a>) -> Option<Self> {
         let is_update = line.method().is_some_and(|method| method == "session/update");
         if line.kind() != Kind::Notification || !is_update {
             return None;
         }
-        let mut params = MemberReader::new(line.params()?.as_bytes()).ok()?;
-        let (mut session, mut update) = (None, None);
+        let mut params = MemberReader::new(line.raw_params()?.get().as_bytes()).ok()?;
+        let (mut session, mut update, mut has_meta) = (None, None, false);
         while let Some(name) = params.next_name().ok()? {
             match &*name {
                 b"sessionId" if session.is_none() => session = Some(string(&mut params)?),
                 b"update" if update.is_none() && params.enter() => {
                     update = Some(Update::read(&mut params)?);
                 }
+                // The event has only the `_meta` of the update.
+                b"_meta" if !has_meta => has_meta = true,
+                other if is_unknown(other, &["sessionId", "update", "_meta"]) => {}
                 _ => return None,
             }
         }
@@ -53,6 +57,8 @@ impl<'a> Update<'a> {
                     message_id = Some(JsonStr::new(string(update)?)?);
                 }
                 b"content" if text.is_none() && update.enter() => text = Some(text_of(update)?),
+                other if is_unknown(other, &["sessionUpdate", "messageId", "content", "_meta"]) => {
+                }
                 _ => return None,
             }
         }
@@ -60,13 +66,14 @@ impl<'a> Update<'a> {
     }
 }
 
-/// Reads the text of a block without other members.
+/// Reads the text of a block without annotations.
 fn text_of<'a>(block: &mut MemberReader<'a>) -> Option<&'a str> {
     let (mut tag, mut text) = (None, None);
     while let Some(name) = block.next_name().ok()? {
         match &*name {
             b"type" if tag.is_none() => tag = Some(string(block)?),
             b"text" if text.is_none() => text = Some(string(block)?),
+            other if is_unknown(other, &["type", "text", "annotations", "_meta"]) => {}
             _ => return None,
         }
     }
@@ -76,4 +83,10 @@ fn text_of<'a>(block: &mut MemberReader<'a>) -> Option<&'a str> {
 /// Reads a string, in quotes.
 fn string<'a>(members: &mut MemberReader<'a>) -> Option<&'a str> {
     members.value().ok().filter(|value| value.starts_with('"'))
+}
+
+/// Returns whether a member is not among the known ones, so that its value has no effect. An escape that is left in a name
+/// is invalid.
+fn is_unknown(name: &[u8], known: &[&str]) -> bool {
+    !name.contains(&b'\\') && known.iter().all(|known| known.as_bytes() != name)
 }

@@ -30,7 +30,8 @@ impl Translator {
     ///
     /// The tool call in the request counts as an update of that call. While the run is interrupted, the question waits
     /// for the next one. Without a turn the user cannot answer, and the answer is that of
-    /// [`Policy::reject_all`](crate::Policy::reject_all).
+    /// [`Policy::reject_all`](crate::Policy::reject_all). The same applies to an interrupt before the session of the run
+    /// is open, since the agent has no prompt to continue with.
     pub fn handle_permission_request(
         &mut self,
         request_id: RequestId,
@@ -207,6 +208,11 @@ impl Translator {
     /// Returns the next response for the agent, if any.
     pub fn poll_response(&mut self) -> Option<Response> {
         self.questions.poll_response()
+    }
+
+    /// Records whether the session of the open run is being opened. Questions do not interrupt the run then.
+    pub(crate) fn set_opening(&mut self, is_opening: bool) {
+        self.runs.set_opening(is_opening);
     }
 
     fn ask(&mut self, request_id: RequestId, about: About, decision: Option<PermissionDecision>) {

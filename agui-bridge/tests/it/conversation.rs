@@ -4,11 +4,11 @@ use crate::thread::{
 };
 use acp_types::client::{CallError, RequestKey, SessionEvent, TurnError};
 use agui_bridge::conversation::{
-    Accepted, AgentFeatures, AgentReply, Command, Conversation, ConversationDiagnostic, Notice,
-    RunRefused, RunRequest, SessionOrigin, UserAnswer, WhenBusy,
+    Accepted, AgentFeatures, AgentReply, Command, Conversation, ConversationDiagnostic,
+    ConversationOptions, Notice, RunRefused, RunRequest, SessionOrigin, UserAnswer, WhenBusy,
 };
 use agui_bridge::input::SessionScope;
-use agui_bridge::{AnswerError, PermissionAnswer, Unanswered};
+use agui_bridge::{AnswerError, PermissionAnswer, PermissionMode, Unanswered};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -495,6 +495,58 @@ fn file_requests_are_returned_to_the_program() {
     assert!(rig.session(SessionEvent::Withdrawn(RequestKey::new(4))).is_none());
     rig.end();
     assert_eq!(replies(&rig), [], "the connection has answered it");
+}
+
+/// A run that names its session, which the agent is still loading.
+fn loading(mut options: ConversationOptions) -> Rig {
+    options.rules.forwarded.session_id = true;
+    let mut rig = Rig::new(options);
+    let mut features = AgentFeatures::default();
+    features.load = true;
+    rig.connect(features);
+    let named = json!({"forwardedProps": {"acp": {"sessionId": "s"}}});
+    assert_eq!(rig.run(input("1", &[user("u-1", "Hi")], &named)), Ok(Accepted::Begun));
+    assert_eq!(rig.opening().origin, SessionOrigin::Load("s".into()));
+    rig
+}
+
+#[test]
+fn questions_before_the_session_is_open_do_not_cost_the_prompt() {
+    let elicitation = json!({"sessionId": "s", "mode": "form", "message": "Name?",
+        "requestedSchema": {"type": "object", "properties": {}}});
+    let mut rig = loading(options());
+    assert!(rig.session(permission(7)).is_none());
+    assert!(rig.session(request(8, "elicitation/create", &elicitation)).is_none());
+    rig.wait(Duration::from_secs(1));
+    assert_eq!(
+        replies(&rig),
+        [
+            (7, json!({"outcome": {"outcome": "selected", "optionId": "no"}})),
+            (8, json!({"action": "cancel"}))
+        ]
+    );
+    rig.open("s");
+    assert_eq!(rig.prompt(), ["Hi"]);
+    assert!(rig.session(permission(9)).is_none());
+    rig.wait(Duration::from_secs(1));
+    assert_eq!(rig.interrupts("1").len(), 1, "the turn has begun");
+
+    let mut rig = loading(options());
+    let params = json!({"sessionId": "s", "path": "/f"});
+    let event = request(3, "fs/read_text_file", &params);
+    assert_eq!(rig.session(event.clone()), Some(event));
+    rig.open("s");
+    assert_eq!(rig.prompt(), ["Hi"]);
+
+    // The stream can show a question without an end of the run.
+    let mut in_stream = options();
+    in_stream.translator.permission = PermissionMode::InStream;
+    let mut rig = loading(in_stream);
+    assert!(rig.session(permission(7)).is_none());
+    assert_eq!(replies(&rig), []);
+    assert!(rig.kinds("1").contains(&"CUSTOM acp.permission.requested".to_owned()));
+    rig.open("s");
+    assert_eq!(rig.prompt(), ["Hi"]);
 }
 
 #[test]

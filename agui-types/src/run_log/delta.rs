@@ -54,7 +54,8 @@ impl DeltaFrame {
     }
 
     pub(super) fn into_bytes(self) -> Bytes {
-        self.bytes.into()
+        // The log holds no spare capacity.
+        self.bytes.into_boxed_slice().into()
     }
 }
 

@@ -54,7 +54,7 @@ impl RunLog {
 }
 
 /// Size of a frame, in bytes, up to which deltas are appended to it. Appending copies the frame.
-const MAX_EXTENDED: usize = 256 << 10;
+const MAX_EXTENDED: usize = 64 << 10;
 
 /// Returns the same conversation and state in fewer frames; `state` is the one before the run.
 fn compacted(frames: &[Bytes], state: Option<&Raw>) -> Option<Vec<Bytes>> {

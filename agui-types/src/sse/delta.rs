@@ -1,10 +1,12 @@
 //! A writer for the deltas of one message or tool call.
 use super::{BEGIN, END};
 use crate::id::{MessageId, ToolCallId};
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{self, DecodeError, Raw};
-use jsonrpc_core::write_str;
+use jsonrpc_core::{JsonStr, write_str};
 use serde_json::value::RawValue;
 
 /// Writes the deltas of one message or tool call. The members common to all of them are encoded once.
@@ -22,7 +24,8 @@ use serde_json::value::RawValue;
 /// assert_eq!(fast, slow);
 ///
 /// // Text of another JSON document need not be decoded first.
-/// let escaped = JsonString::from_text(r#""Say \"hi\".""#)?;
+/// let (escaped, text) = JsonString::parse(r#""Say \"hi\".""#)?;
+/// assert_eq!(text, "Say \"hi\".");
 /// fast.clear();
 /// writer.write_escaped(&mut fast, escaped);
 /// assert_eq!(fast, slow);
@@ -87,51 +90,23 @@ impl DeltaWriter {
 pub struct JsonString<'a>(&'a str);
 
 impl<'a> JsonString<'a> {
-    /// Checks that a text is a JSON string.
+    /// Reads a JSON string, and returns its value as well. Allocates only for escapes.
     ///
     /// # Errors
     /// The text is not JSON, or is another value.
-    pub fn from_text(text: &'a str) -> Result<Self, DecodeError> {
-        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-        if inner.is_some_and(|inner| is_between_quotes(inner.as_bytes())) {
-            return Ok(Self(text));
+    pub fn parse(text: &'a str) -> Result<(Self, Cow<'a, str>), DecodeError> {
+        if let Some((_, value)) = JsonStr::parse(text) {
+            return Ok((Self(text), value));
         }
         // JSON allows white space around the value. The decoder reports why a text is invalid.
-        wire::decode::<alloc::string::String>(text)?;
-        Ok(Self(text.trim_matches([' ', '\t', '\n', '\r'])))
+        let value = wire::decode::<String>(text)?;
+        Ok((Self(text.trim_matches([' ', '\t', '\n', '\r'])), Cow::Owned(value)))
     }
 
     /// Returns the text, with its quotes and escapes.
     pub fn as_str(self) -> &'a str {
         self.0
     }
-}
-
-/// Returns whether a text is the inside of a JSON string.
-fn is_between_quotes(mut rest: &[u8]) -> bool {
-    loop {
-        let plain = rest.iter().position(|byte| *byte < b' ' || matches!(byte, b'"' | b'\\'));
-        let (_, escape) = rest.split_at(plain.unwrap_or(rest.len()));
-        rest = match escape {
-            [] => return true,
-            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', behind @ ..] => behind,
-            _ => match unit(escape) {
-                Some((0xd800..0xdc00, behind)) => match unit(behind) {
-                    Some((0xdc00..0xe000, behind)) => behind,
-                    _ => return false,
-                },
-                Some((0xdc00..0xe000, _)) | None => return false,
-                Some((_, behind)) => behind,
-            },
-        }
-    }
-}
-
-/// Parses a code unit in hexadecimal, and returns the rest of the text.
-fn unit(text: &[u8]) -> Option<(u32, &[u8])> {
-    let (digits, behind) = text.strip_prefix(b"\\u")?.split_first_chunk::<4>()?;
-    let digit = |unit, digit: &u8| Some(unit << 4 | char::from(*digit).to_digit(16)?);
-    Some((digits.iter().try_fold(0, digit)?, behind))
 }
 
 impl<'a> TryFrom<&'a RawValue> for JsonString<'a> {

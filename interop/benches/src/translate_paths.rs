@@ -196,6 +196,9 @@ fn each(path: &'static str, case: &Case, take: fn(&mut Turn, &str)) -> usize {
     case.lines.len()
 }
 
+/// Bytes of text in each chunk of [`turn`].
+pub const TURN_TEXT: usize = " word 0".len();
+
 /// Handles a turn of this number of chunks. Returns the number of written bytes.
 pub fn turn(path: &str, pieces: usize) -> usize {
     let take = if path == "typed" { Turn::typed } else { Turn::hub };

@@ -191,7 +191,7 @@ fn is_plain(byte: u8) -> bool {
 
 /// Reads a string from its first escape, and unescapes it. Returns `None` if it is not UTF-8 or has a lone surrogate.
 #[inline(never)]
-pub(super) fn unescape(
+pub(crate) fn unescape(
     bytes: &[u8],
     start: usize,
     mut at: usize,

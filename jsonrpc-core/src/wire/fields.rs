@@ -4,11 +4,10 @@ use super::diagnostic::DiagnosticCode;
 use super::extra::{Extra, Kept};
 use super::raw::Raw;
 use super::reader::{Fault, Problem, ValueReader, Walk, What};
-use super::table::{Member, Open, Outer, OuterNames, Table};
+use super::table::{Member, Open, Outer, OuterNames, Table, UnreadTag};
 use super::value::{Flat, Wire};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
-use core::cell::Cell;
 
 /// An object with a table while it is read.
 struct Reading<'r, 's> {
@@ -91,17 +90,24 @@ impl<'a> ValueReader<'a> {
                 reading.hint += 1;
                 let is_new = reading.names & 1 << at == 0;
                 let is_null = member.is_optional && self.scanner.byte_ahead(0) == b'n';
-                let is_strict = self.mode == Mode::Strict && open.is_own(member.name);
+                let is_unmarked = self.mode == Mode::Strict || member.marks.is_none();
                 if is_new
-                    && is_strict
+                    && is_unmarked
                     && !is_null
+                    && open.is_own(member.name)
                     && let Some(slot) = reading.slots.get_mut(at)
                 {
                     reading.names |= 1 << at;
-                    slot.read(self)?;
+                    slot.read(self).or_else(|fault| reading.walk.on_fault(self, fault))?;
                 } else {
                     self.named(&mut reading, member.name, at)?;
                 }
+            } else if !table.is_framed
+                && let Some((tag, unread)) = open.outer.and_then(Outer::unread_tag)
+                && reading.walk.pass(self, tag)
+            {
+                // The value was read before.
+                unread.take().into_iter().for_each(|end| self.scanner.go_to(end));
             } else if reading.walk.pass_end(self) || !self.any(&mut reading, rest)? {
                 break;
             }
@@ -226,12 +232,12 @@ impl<'a> ValueReader<'a> {
     #[inline(never)]
     fn of_outer(
         &mut self,
-        owner: Option<(&'static str, &Cell<bool>)>,
+        owner: Option<UnreadTag<'_>>,
         is_read_again: bool,
         open: &Open<'_>,
     ) -> Result<(), Fault> {
         match owner {
-            Some((tag, is_seen)) if !is_read_again && is_seen.replace(true) => {
+            Some((tag, unread)) if !is_read_again && unread.take().is_none() => {
                 Err(self.twice(tag, open))
             }
             _ => self.text().map(drop),

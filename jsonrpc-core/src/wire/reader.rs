@@ -481,7 +481,8 @@ fn unescaped<'a>(
         None => {
             let what = "expected member names of Unicode characters, got a lone surrogate";
             reader.problem = Some(Problem { at: reader.last, what: What::Message(what.into()) });
-            reader.guards = 0;
+            // No annotation permits it.
+            reader.is_broken = true;
             Err(Fault(()))
         }
     }

@@ -205,6 +205,9 @@ impl Open<'_> {
     }
 }
 
+/// The tag of a union, and the end of its value unless the tag was passed.
+pub(super) type UnreadTag<'o> = (&'static str, &'o Cell<Option<usize>>);
+
 #[derive(Debug)]
 pub(super) struct Outer<'o> {
     pub(super) names: OuterNames<'o>,
@@ -215,18 +218,29 @@ pub(super) struct Outer<'o> {
 pub(super) enum OuterNames<'o> {
     /// The members of an object.
     Table(&'static Table),
-    /// The tag of a union, and whether it was read.
-    Tag(&'static str, &'o Cell<bool>),
+    /// The tag of a union, and the end of its value unless the tag was passed.
+    Tag(&'static Tags, &'o Cell<Option<usize>>),
 }
 
 impl<'o> Outer<'o> {
-    /// Returns whether a member belongs to a surrounding type, and the tag if it is one.
+    /// Returns the tag of the union that directly surrounds the object, and the end of its value, unless it was passed.
+    #[inline(always)]
+    pub(super) fn unread_tag(&self) -> Option<UnreadTag<'o>> {
+        match self.names {
+            OuterNames::Tag(tags, unread) if unread.get().is_some() => Some((tags.quoted, unread)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a member belongs to a surrounding type, and its tag with the end of its value if it is one.
     #[inline]
-    pub(super) fn find(&self, name: &str) -> Option<Option<(&'static str, &'o Cell<bool>)>> {
+    pub(super) fn find(&self, name: &str) -> Option<Option<UnreadTag<'o>>> {
         let mut outer = Some(self);
         while let Some(Outer { names, next }) = outer {
             match *names {
-                OuterNames::Tag(tag, is_seen) if tag == name => return Some(Some((tag, is_seen))),
+                OuterNames::Tag(tags, unread) if tags.name == name => {
+                    return Some(Some((tags.name, unread)));
+                }
                 OuterNames::Table(table) if table.find(name, 0).is_some() => return Some(None),
                 _ => outer = *next,
             }

@@ -5,7 +5,6 @@ use super::extra::Kept;
 use super::raw::Raw;
 use super::reader::{Fault, Problem, ValueReader, Walk, What};
 use super::table::{Choice, Open, Outer, OuterNames, Selector, Tags};
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
@@ -35,7 +34,7 @@ impl ValueReader<'_> {
         };
         if is_written {
             // The other members follow the tag.
-            self.variant(tags, union, &Cell::new(true), &Open { is_first: false, ..*open })
+            self.variant(tags, union, &Cell::new(None), &Open { is_first: false, ..*open })
         } else {
             union.payload_mut().read_flat(self, open)
         }
@@ -87,13 +86,19 @@ impl ValueReader<'_> {
         if !is_written {
             return union.payload_mut().read_flat(self, open);
         }
+        let end = self.scanner.at();
         // A leading tag has been read; the other members follow it.
         let is_read = place.is_some_and(|(_, is_first)| is_first) && kept.is_none();
         if !is_read {
             self.scanner.go_to(open.at);
         }
         let is_first = open.is_first && !is_read;
-        self.variant(tags, union, &Cell::new(is_read), &Open { is_first, ..*open })?;
+        self.variant(
+            tags,
+            union,
+            &Cell::new((!is_read).then_some(end)),
+            &Open { is_first, ..*open },
+        )?;
         if let Some(kept) = kept
             && let Some(extra) = union.payload_mut().extra_mut()
         {
@@ -113,16 +118,16 @@ impl ValueReader<'_> {
         Ok(Raw::of_checked(text).filter(|_| self.mode == Mode::Preserve).map(Kept::Value))
     }
 
-    /// Reads the members of the chosen variant, from the current place; `is_seen` is whether the tag was read.
+    /// Reads the members of the chosen variant, from the current place; `unread` is the end of the tag's value unless the tag was passed.
     #[inline]
     fn variant(
         &mut self,
         tags: &'static Tags,
         union: &mut dyn Choice,
-        is_seen: &Cell<bool>,
+        unread: &Cell<Option<usize>>,
         open: &Open<'_>,
     ) -> Result<(), Fault> {
-        let outer = Outer { names: OuterNames::Tag(tags.name, is_seen), next: open.outer };
+        let outer = Outer { names: OuterNames::Tag(tags, unread), next: open.outer };
         let inner = Open { at: self.scanner.at(), outer: Some(&outer), ..*open };
         union.payload_mut().read_flat(self, &inner)
     }
@@ -137,28 +142,20 @@ impl ValueReader<'_> {
     /// Returns the place of the value of `tag`, and whether it is the first member.
     fn find_tag(&mut self, tags: &Tags, open: &Open<'_>) -> Result<Option<(usize, bool)>, Fault> {
         self.scanner.go_to(open.at);
-        let (tag, mut walk) = (tags.name, Walk::at(open.is_first));
-        let Some(first) = walk.next(self)? else { return Ok(None) };
-        let at = self.scanner.at();
-        if first == tag {
-            return Ok(Some((at, true)));
+        let mut scanner = self.scanner.clone();
+        let found = scanner.find_member(tags.quoted, open.is_first);
+        self.scanner.remember(&scanner);
+        if let Some(is_first) = found {
+            return Ok(Some((scanner.at(), is_first)));
         }
-        if matches!(first, Cow::Borrowed(_)) {
-            let mut scanner = self.scanner.clone();
-            let found = scanner.find_member(tag);
-            self.scanner.remember(&scanner);
-            if found.is_some() {
-                return Ok(Some((scanner.at(), false)));
-            }
-        }
-        // A name with escapes is found by reading all names.
-        let mut name = Some(first);
-        while let Some(found) = name {
-            if found == tag {
-                return Ok(Some((self.scanner.at(), false)));
+        // A name with escapes, or before white space, is found by reading all names.
+        let (mut walk, mut is_first) = (Walk::at(open.is_first), true);
+        while let Some(name) = walk.next(self)? {
+            if name == tags.name {
+                return Ok(Some((self.scanner.at(), is_first)));
             }
             self.text()?;
-            name = walk.next(self)?;
+            is_first = false;
         }
         Ok(None)
     }

@@ -457,3 +457,18 @@ fn repeated_member_is_not_replaced() {
         }
     }
 }
+
+/// Such a name has no value that the encoded text could repeat.
+#[test]
+fn name_with_a_lone_surrogate_is_an_error_in_all_modes() {
+    let plan = r#""title":"t","steps":[],"size":1"#;
+    for text in [
+        format!(r#"{{{plan},"inner":{{"\ud800":1,{plan}}}}}"#),
+        r#"{"title":"t","steps":[{"name":"n","\ud800":1}],"size":1}"#.to_owned(),
+    ] {
+        for mode in [Mode::Strict, Mode::SpecLenient, Mode::Preserve] {
+            let error = wire::decode_with::<Plan>(&text, mode).unwrap_err().to_string();
+            assert!(error.contains("lone surrogate"), "{mode:?}: {error}");
+        }
+    }
+}

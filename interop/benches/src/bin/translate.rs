@@ -1,7 +1,9 @@
 //! Prints the cost of translating ACP lines to AG-UI events, for `TRANSLATE.md`.
 use benches::corpus;
 use benches::measure::{Costs, Goal, allocations, callgrind, run, table};
-use benches::translate_paths::{CASES, HUB, OFFICIAL, SDK, TYPED, Turn, paths, said, turn};
+use benches::translate_paths::{
+    CASES, HUB, OFFICIAL, SDK, TURN_TEXT, TYPED, Turn, paths, said, turn,
+};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -89,6 +91,10 @@ fn long_turn(path: &'static str) {
         let [.., peak] = allocations(&["turn", path, &pieces.to_string()]);
         peak as f64 / 1024.0
     };
-    let what = format!("the same: KiB held beyond those of a turn of {PART}");
-    Goal::at_most(what.leak(), (held(LONG) - held(PART)).max(0.0), 256.0, 64.0).print();
+    // The log of the hub stores the text for later readers.
+    let text = if path == "hub" { ((LONG - PART) * TURN_TEXT) as f64 / 1024.0 } else { 0.0 };
+    let what = format!(
+        "the same: KiB held beyond those of a turn of {PART}, and beyond the text in the log"
+    );
+    Goal::at_most(what.leak(), (held(LONG) - held(PART) - text).max(0.0), 256.0, 64.0).print();
 }
