@@ -16,7 +16,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 /// Wait after an error of the system, such as too many open files.
@@ -63,7 +62,8 @@ impl ConnectionLimits {
     }
 }
 
-/// Serves HTTP/1.1 and HTTP/2 until `ending` is cancelled and the requests at work have ended.
+/// Serves HTTP/1.1 and HTTP/2 until `ending` is cancelled and the requests at work have ended. A connection that was upgraded
+/// is at work as long as its handler keeps a [`Connection`](crate::Connection) or an [`AtWork`](crate::AtWork).
 ///
 /// Requests carry a [`Connection`](crate::Connection).
 pub async fn serve(
@@ -73,7 +73,6 @@ pub async fn serve(
     ending: CancellationToken,
 ) {
     let connections = Arc::new(Connections::new(limits.connections, limits.strangers));
-    let tasks = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
             () = ending.cancelled() => break,
@@ -82,7 +81,7 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let Some(open) = connections.enter(peer) else { continue };
-                tasks.spawn(drive(stream, open, router.clone(), limits, ending.clone()));
+                tokio::spawn(drive(stream, open, router.clone(), limits, ending.clone()));
             }
             Err(error) if is_of_client(error.kind()) => {}
             Err(error) => {
@@ -92,8 +91,8 @@ pub async fn serve(
         }
     }
     drop(listener);
-    tasks.close();
-    tasks.wait().await;
+    connections.tracker.close();
+    connections.tracker.wait().await;
 }
 
 /// Whether an error is about the connection that was to be accepted.
