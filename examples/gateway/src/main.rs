@@ -7,11 +7,9 @@
 //! | `agents` | the agents of the settings: ACP agents behind a hub, and models |
 //! | `threads`, `thread`, `run`, `model` | threads and their runs, and the threads of models |
 //! | `replicas` | other gateways that serve the same threads |
-//! | `log` | standard error |
 
 mod agents;
 mod cli;
-mod log;
 mod model;
 mod page;
 mod replicas;
@@ -29,7 +27,7 @@ use agents::Agents;
 use clap::Parser;
 use cli::{Args, Task};
 use http_access::{Access, SiteSettings};
-use log::Log;
+use program_log::{Log, say};
 use settings::SettingsError;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -63,7 +61,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            log::say(format_args!("gateway: {error}"));
+            say(format_args!("gateway: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -139,11 +137,11 @@ async fn serve(args: Args) -> Result<(), Error> {
         tokio::spawn(report_on_signal(asked, threads.clone()))
     };
     if !settings.auth.required {
-        log::say(
+        say(
             "WARNING: --no-auth: all users and programs of this machine can use the agents and approve requests",
         );
     }
-    log::say(match &token {
+    say(match &token {
         Some(token) => {
             format!(
                 "listening on http://{address}\nopen http://{address}/?token={}",
@@ -178,6 +176,6 @@ async fn serve(args: Args) -> Result<(), Error> {
 async fn report_on_signal(mut signals: Signal, threads: Arc<Threads>) {
     while signals.recv().await.is_some() {
         let (open, tasks) = (threads.open(), Handle::current().metrics().num_alive_tasks());
-        log::say(format_args!("open: {open}, {tasks} tasks"));
+        say(format_args!("open: {open}, {tasks} tasks"));
     }
 }

@@ -55,7 +55,12 @@ impl State {
                     self.threads.remove(&thread);
                     let _ending = removed.send(thread);
                 }
-                HubEvent::Diagnostic(diagnostic) => log(&diagnostic),
+                HubEvent::Diagnostic(diagnostic) => {
+                    log(&diagnostic);
+                    if let Some(link) = link.as_deref_mut() {
+                        link.waste.count_lines(useless_lines(&diagnostic));
+                    }
+                }
                 _ => {}
             }
         }
@@ -184,6 +189,15 @@ impl State {
             Notice::Diagnostic(diagnostic) => tracing::warn!("{diagnostic}"),
             _ => {}
         }
+    }
+}
+
+/// Returns the number of lines that had no use.
+fn useless_lines(diagnostic: &Diagnostic) -> u64 {
+    match diagnostic {
+        Diagnostic::Lenient { .. } => 0,
+        Diagnostic::Dropped { count } | Diagnostic::Missed { count } => *count,
+        _ => 1,
     }
 }
 

@@ -16,6 +16,7 @@ mod link;
 mod strays;
 mod task;
 mod thread;
+mod waste;
 
 pub use capabilities::{capabilities, initialize};
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};

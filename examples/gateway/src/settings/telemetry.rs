@@ -1,7 +1,6 @@
 //! Settings of traces and metrics.
 use super::SettingsError;
 use super::environment::group;
-use crate::log;
 use run_telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
 use run_telemetry::{is_disabled, variable};
 use serde::{Deserialize, Serialize};
@@ -41,7 +40,9 @@ impl TelemetrySettings {
         let Self { traces, metrics, endpoint, timeline } = self.clone();
         let options = TelemetryOptions { traces, metrics, endpoint, timeline };
         Telemetry::new(PROGRAM, &options, runtime).or_else(|error| {
-            log::say(format_args!("gateway: telemetry: {error}; no spans and no metrics are sent"));
+            program_log::say(format_args!(
+                "gateway: telemetry: {error}; no spans and no metrics are sent"
+            ));
             let local = TelemetryOptions { traces: false, metrics: false, ..options };
             Telemetry::new(PROGRAM, &local, runtime)
         })

@@ -1,11 +1,27 @@
-//! Standard error of the gateway. A slow or closed reader causes no delay and no error.
+//! Standard error of a program. A slow or closed reader causes no delay and no error, and no peer can flood the log.
+//!
+//! Each place in the source logs at most [`LINES`] lines in [`WINDOW`], and then the number of lines that were left out.
+//! `DEBUG` and `TRACE` are complete.
+//!
+//! ```
+//! let log = program_log::Log::begin();
+//! program_log::say("listening");
+//! drop(log);
+//! ```
+use rate::Rate;
+pub use rate::{LINES, WINDOW};
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Instant;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
+
+mod rate;
 
 /// Maximum number of lines that wait to be written; further lines are dropped.
 const MAX_LINES: usize = 4096;
@@ -17,14 +33,19 @@ const WIRE: [&str; 2] = ["tungstenite", "tokio_tungstenite"];
 static WRITER: OnceLock<NonBlocking> = OnceLock::new();
 
 /// The log. Dropping it writes the waiting lines.
-pub(crate) struct Log {
+#[derive(Debug)]
+pub struct Log {
     lost: ErrorCounter,
+    rate: Arc<Rate>,
+    /// Ends the thread that reports what was left out.
+    _reporting: Option<Sender<()>>,
     _writing: WorkerGuard,
 }
 
 impl Log {
     /// Sets up the log with the filter of `RUST_LOG`; by default warnings are logged.
-    pub(crate) fn begin() -> Self {
+    #[must_use]
+    pub fn begin() -> Self {
         let (writer, writing) =
             NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(io::stderr());
         let lost = writer.error_counter();
@@ -35,14 +56,18 @@ impl Log {
             .with_writer(writer.clone())
             .with_ansi(io::stderr().is_terminal())
             .with_filter(plain);
-        tracing_subscriber::registry().with(filter).with(lines).init();
+        let rate = Arc::new(Rate::default());
+        let limit = rate::Limit(rate.clone());
+        tracing_subscriber::registry().with(filter).with(lines).with(limit).init();
         let _first = WRITER.set(writer);
-        Self { lost, _writing: writing }
+        let reporting = report_regularly(rate.clone());
+        Self { lost, rate, _reporting: reporting, _writing: writing }
     }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
+        self.rate.take_all().iter().for_each(say);
         let lost = self.lost.dropped_lines();
         if lost > 0 {
             tracing::warn!(lost, "lines were not logged: standard error took too long");
@@ -50,8 +75,20 @@ impl Drop for Log {
     }
 }
 
+/// Reports after each window what was left out, until the returned handle is dropped.
+fn report_regularly(rate: Arc<Rate>) -> Option<Sender<()>> {
+    let (stop, stopped) = channel();
+    let report = move || {
+        while stopped.recv_timeout(WINDOW) == Err(RecvTimeoutError::Timeout) {
+            rate.take(Instant::now()).iter().for_each(say);
+        }
+    };
+    // Without the thread, the report follows at the end.
+    thread::Builder::new().name("log".to_owned()).spawn(report).ok().map(|_| stop)
+}
+
 /// Writes a message, independently of `RUST_LOG`.
-pub(crate) fn say(message: impl Display) {
+pub fn say(message: impl Display) {
     let line = format!("{message}\n");
     // A failure cannot be reported anywhere else.
     let _unsaid = match WRITER.get() {
