@@ -30,7 +30,26 @@ impl ErrorOutput {
     }
 }
 
-/// Returns the command that runs `program` in a group of its own.
+/// Processes that end with a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those of its process group.
+    Group,
+    /// All that it has started, where a guard can find them: on Linux.
+    All,
+}
+
+impl Scope {
+    /// Argument of the guard.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Group => "group",
+            Self::All => "all",
+        }
+    }
+}
+
+/// Returns the command that runs `program` in a group of its own, and whether a guard runs it.
 ///
 /// # Errors
 /// The path of this program is unknown.
@@ -38,19 +57,21 @@ pub(crate) fn command(
     program: &OsStr,
     arguments: &[OsString],
     errors: ErrorOutput,
-) -> io::Result<Command> {
+    scope: Scope,
+) -> io::Result<(Command, bool)> {
     let own = own_program()?;
     let is_guarded = cfg!(target_os = "linux") && own.exists();
     let mut command = if is_guarded || errors == ErrorOutput::Merged {
         let mut command = Command::new(own);
-        command.arg(GUARD).arg(std::process::id().to_string()).arg(errors.as_str()).arg(program);
+        command.arg(GUARD).arg(std::process::id().to_string()).arg(errors.as_str());
+        command.arg(scope.as_str()).arg(program);
         command
     } else {
         Command::new(system::find(program))
     };
     command.args(arguments);
     system::lead_group(&mut command);
-    Ok(command)
+    Ok((command, is_guarded))
 }
 
 /// Starts an agent with its input and output piped; its standard error is inherited. `variables` are set for it.
@@ -64,11 +85,8 @@ pub(crate) fn launch(
     arguments: &[OsString],
     variables: &BTreeMap<String, String>,
 ) -> io::Result<Child> {
-    command(program, arguments, ErrorOutput::Inherited)?
-        .envs(variables)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+    let (mut command, _) = command(program, arguments, ErrorOutput::Inherited, Scope::Group)?;
+    command.envs(variables).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
 }
 
 /// Prints why `program` cannot be run, and returns the exit status that shells use for it.
