@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `cli`, `settings` | the command line, the file of settings and the environment |
+//! | `cli`, `settings`, `reload` | the command line, the file of settings and the environment |
 //! | `server`, `page`, `socket`, `session` | routes, the page, the chat over a WebSocket, settings of sessions |
 //! | `agents` | the agents of the settings: ACP agents behind a hub, and models |
 //! | `threads`, `thread`, `run`, `model` | threads and their runs, and the threads of models |
@@ -12,6 +12,8 @@ mod agents;
 mod cli;
 mod model;
 mod page;
+#[cfg(unix)]
+mod reload;
 mod replicas;
 mod run;
 mod server;
@@ -26,16 +28,17 @@ use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
 use clap::Parser;
 use cli::{Args, Task};
-use http_access::{Access, SiteSettings};
+use http_access::{Access, AccessError, Secret, SiteSettings, Tls, serve as serve_http};
 use program_log::{Log, say};
 use settings::SettingsError;
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use threads::Threads;
+use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -90,7 +93,7 @@ fn list_agents(registry: Option<&Path>) -> Result<(), Error> {
 #[tokio::main]
 async fn serve(args: Args) -> Result<(), Error> {
     let print = args.print_config;
-    let mut settings = args.settings()?;
+    let mut settings = args.clone().settings()?;
     if print {
         let settings = toml::to_string_pretty(&settings).map_err(SettingsError::Write)?;
         io::stdout().write_all(settings.as_bytes())?;
@@ -100,6 +103,10 @@ async fn serve(args: Args) -> Result<(), Error> {
     let limits = settings.limits.of_user(&settings.auth);
     let (access, token) = Access::new(&settings.site, &settings.auth, limits, settings.listen)
         .map_err(SettingsError::Access)?;
+    let SiteSettings { tls_cert, tls_key, .. } = settings.site.clone();
+    let tls = Tls::load(tls_cert, tls_key).map_err(AccessError::from);
+    let tls = tls.map_err(SettingsError::Access)?.map(Arc::new);
+    let access = Arc::new(access);
     let terminated = process::termination()?;
     let default_agent = settings.agent_mut()?.0.to_owned();
     let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;
@@ -116,12 +123,17 @@ async fn serve(args: Args) -> Result<(), Error> {
         })
         .collect::<Result<_, SettingsError>>()?;
     let address = settings.listen;
-    let listener = tokio::net::TcpListener::bind(address)
-        .await
-        .map_err(|error| Error::Listen { address, error })?;
+    let listener =
+        TcpListener::bind(address).await.map_err(|error| Error::Listen { address, error })?;
     let address = listener.local_addr()?;
+    // Local agents reach the gateway in clear: the certificate need not be valid for loopback.
+    let local = match &tls {
+        Some(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?),
+        None => None,
+    };
+    let for_agents = local.as_ref().map_or(Ok(address), TcpListener::local_addr)?;
     let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
-    let servers = Arc::new(PageServers::new(agents_url, address, hosts, toolbox.clone()));
+    let servers = Arc::new(PageServers::new(agents_url, for_agents, hosts, toolbox.clone()));
     let replicas = Arc::new(replicas::join(&settings.replicas, settings.times.keep.0).await?);
     let (agent, told) = (default_agent, telemetry.clone());
     let threads = Threads::new(agents, agent, toolbox, servers, replicas, &settings, told);
@@ -136,25 +148,17 @@ async fn serve(args: Args) -> Result<(), Error> {
         let asked = signal(SignalKind::user_defined1())?;
         tokio::spawn(report_on_signal(asked, threads.clone()))
     };
-    if !settings.auth.required {
-        say(
-            "WARNING: --no-auth: all users and programs of this machine can use the agents and approve requests",
-        );
-    }
-    say(match &token {
-        Some(token) => {
-            format!(
-                "listening on http://{address}\nopen http://{address}/?token={}",
-                token.reveal()
-            )
-        }
-        None => format!("listening on http://{address}"),
-    });
-
+    #[cfg(unix)]
+    reload::on_hangup(args, access.clone(), tls.clone())?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    announce(&format!("{scheme}://{address}"), token.as_ref(), settings.auth.required);
     let ending = CancellationToken::new();
-    let router = server::router(threads.clone(), Arc::new(access));
+    let router = server::router(threads.clone(), access);
     let limits = settings.limits.of_connections(&settings.times);
-    let server = tokio::spawn(http_access::serve(listener, router, limits, ending.clone()));
+    if let Some(local) = local {
+        tokio::spawn(serve_http(local, None, router.clone(), limits, ending.clone()));
+    }
+    let server = tokio::spawn(serve_http(listener, tls, router, limits, ending.clone()));
     terminated.await;
     ending.cancel();
     #[cfg(unix)]
@@ -169,6 +173,19 @@ async fn serve(args: Args) -> Result<(), Error> {
     }
     telemetry.shut_down().await;
     Ok(())
+}
+
+/// Prints where the gateway listens. The page opens with a generated token.
+fn announce(url: &str, token: Option<&Secret>, is_authenticated: bool) {
+    if !is_authenticated {
+        say(
+            "WARNING: --no-auth: all users and programs of this machine can use the agents and approve requests",
+        );
+    }
+    say(match token {
+        Some(token) => format!("listening on {url}\nopen {url}/?token={}", token.reveal()),
+        None => format!("listening on {url}"),
+    });
 }
 
 /// Logs the numbers of open objects for each SIGUSR1.

@@ -2,7 +2,7 @@
 use crate::Connection;
 use crate::access::Access;
 use crate::connection::Held;
-use crate::users::{self, Credentials};
+use crate::users::{self, Credentials, Users};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -115,11 +115,13 @@ pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: 
     let Some(token) = token else { return next.run(request).await };
     let token = percent_decode_str(token).collect::<Vec<_>>();
     let address = request.extensions().get::<Connection>().map(|it| it.peer().ip());
-    let check = || access.users.with_token(&token).map_or(Credentials::Invalid, Credentials::Valid);
+    let check =
+        |users: &Users| users.with_token(&token).map_or(Credentials::Invalid, Credentials::Valid);
     let response = match access.attempt(address, check) {
         Ok(Credentials::Valid(_)) => {
             let (name, value) = (users::cookie_name(request.headers()), users::cookie(&token));
-            let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict");
+            let secure = if access.site.is_encrypted { "; Secure" } else { "" };
+            let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}");
             let headers = [(header::LOCATION, request.uri().path()), (header::SET_COOKIE, &cookie)];
             (StatusCode::SEE_OTHER, headers).into_response()
         }

@@ -38,6 +38,7 @@ impl Settings {
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX")?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;
         own(&mut self.auth.trusted_header, "GATEWAY_AUTH_TRUSTED_HEADER")?;
+        own(&mut self.auth.trusted_proxies, "GATEWAY_AUTH_TRUSTED_PROXIES")?;
         self.telemetry.read_environment()?;
         group(&mut self.site, "GATEWAY_SITE_")?;
         group(&mut self.times, "GATEWAY_TIMES_")?;

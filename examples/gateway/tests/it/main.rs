@@ -13,7 +13,7 @@ mod bad_input;
 mod cancelling;
 #[cfg(test)]
 #[path = "../../../acp-traces/tests/it/certificate.rs"]
-#[expect(dead_code, reason = "acp-traces needs more of it")]
+#[cfg_attr(not(unix), expect(dead_code, reason = "acp-traces needs more of it"))]
 mod certificate;
 #[cfg(test)]
 #[cfg(unix)]
@@ -31,6 +31,9 @@ mod demo;
 mod docs;
 #[cfg(test)]
 mod doors;
+#[cfg(test)]
+#[cfg(unix)]
+mod encrypted;
 #[cfg(all(test, unix))]
 mod ending;
 #[cfg(test)]
