@@ -33,7 +33,7 @@ use program_log::{Log, say};
 use settings::SettingsError;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,10 +56,10 @@ fn main() -> ExitCode {
         Some(Task::McpShim) => return agent_tools::shim::run(),
         _ => {}
     }
-    let _log = Log::begin();
+    let mut log = Log::begin();
     let done = match &args.task {
         Some(Task::Agents { agents }) => list_agents(agents.as_deref()),
-        _ => serve(args),
+        _ => serve(args, &mut log),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -78,6 +78,8 @@ const LINGER: Duration = Duration::from_secs(3);
 enum Error {
     #[error("cannot listen on {address}: {error}")]
     Listen { address: SocketAddr, error: io::Error },
+    #[error("audit-log: {path}: {error}")]
+    Audit { path: PathBuf, error: io::Error },
     #[error(transparent)]
     Settings(#[from] SettingsError),
     #[error(transparent)]
@@ -91,15 +93,18 @@ fn list_agents(registry: Option<&Path>) -> Result<(), Error> {
 }
 
 #[tokio::main]
-async fn serve(args: Args) -> Result<(), Error> {
-    let print = args.print_config;
+async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let mut settings = args.clone().settings()?;
-    if print {
+    if args.print_config {
         let settings = toml::to_string_pretty(&settings).map_err(SettingsError::Write)?;
         io::stdout().write_all(settings.as_bytes())?;
         return Ok(());
     }
     process::hide_memory()?;
+    if let Some(path) = &settings.audit_log {
+        let wrong = |error| Error::Audit { path: path.clone(), error };
+        log.audit_to(path, settings.audit_content).map_err(wrong)?;
+    }
     let limits = settings.limits.of_user(&settings.auth);
     let (access, token) = Access::new(&settings.site, &settings.auth, limits, settings.listen)
         .map_err(SettingsError::Access)?;

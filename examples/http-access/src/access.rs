@@ -11,6 +11,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 use tower_http::cors::CorsLayer;
 
+/// Target of records for an audit log.
+pub(crate) const AUDIT: &str = "audit";
+
 /// The users and the site of one server.
 #[derive(Debug)]
 pub struct Access {
@@ -146,6 +149,7 @@ impl Access {
             if self.failures.count(address, now) {
                 let address = address.map(|address| address.to_string()).unwrap_or_default();
                 tracing::warn!(address, "a request with an invalid token was refused");
+                tracing::info!(target: AUDIT, event = "login.refused", address);
             }
             if let Some(wait) = wait {
                 return Err(Refused::later(&"too many invalid tokens", wait));

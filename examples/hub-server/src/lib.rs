@@ -13,6 +13,7 @@ mod connection;
 mod events;
 mod health;
 mod link;
+mod records;
 mod strays;
 mod task;
 mod thread;

@@ -1,26 +1,31 @@
 //! Standard error of a program. A slow or closed reader causes no delay and no error, and no peer can flood the log.
 //!
 //! Each place in the source logs at most [`LINES`] lines in [`WINDOW`], and then the number of lines that were left out.
-//! `DEBUG` and `TRACE` are complete.
+//! `DEBUG` and `TRACE` are complete. Events with the target [`AUDIT`] go to a [file of their own](Log::audit_to).
 //!
 //! ```
 //! let log = program_log::Log::begin();
 //! program_log::say("listening");
 //! drop(log);
 //! ```
+pub use audit::AUDIT;
+use audit::Audit;
 use rate::Rate;
 pub use rate::{LINES, WINDOW};
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 
+mod audit;
+mod file;
 mod rate;
 
 /// Maximum number of lines that wait to be written; further lines are dropped.
@@ -37,6 +42,8 @@ static WRITER: OnceLock<NonBlocking> = OnceLock::new();
 pub struct Log {
     lost: ErrorCounter,
     rate: Arc<Rate>,
+    audit: Audit,
+    auditing: Option<WorkerGuard>,
     /// Ends the thread that reports what was left out.
     _reporting: Option<Sender<()>>,
     _writing: WorkerGuard,
@@ -52,16 +59,31 @@ impl Log {
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
         let plain = WIRE.map(|target| (target, LevelFilter::INFO));
         let plain = Targets::new().with_default(LevelFilter::TRACE).with_targets(plain);
+        let plain = plain.with_target(AUDIT, LevelFilter::OFF);
         let lines = tracing_subscriber::fmt::layer()
             .with_writer(writer.clone())
             .with_ansi(io::stderr().is_terminal())
-            .with_filter(plain);
+            .with_filter(filter.and(plain));
+        let audit = Audit::default();
+        let records = Targets::new().with_target(AUDIT, LevelFilter::INFO);
+        let records = audit.clone().with_filter(records);
         let rate = Arc::new(Rate::default());
         let limit = rate::Limit(rate.clone());
-        tracing_subscriber::registry().with(filter).with(lines).with(limit).init();
+        tracing_subscriber::registry().with(lines).with(records).with(limit).init();
         let _first = WRITER.set(writer);
         let reporting = report_regularly(rate.clone());
-        Self { lost, rate, _reporting: reporting, _writing: writing }
+        Self { lost, rate, audit, auditing: None, _reporting: reporting, _writing: writing }
+    }
+
+    /// Writes events with the target [`AUDIT`] to a file from now on, as JSON lines; those before are dropped. The field
+    /// `content` is written only if `has_content`. On Unix the file has mode 600, and links are refused. At 64 MiB it is renamed to
+    /// `….1`.
+    ///
+    /// # Errors
+    /// The file cannot be opened, or one is open.
+    pub fn audit_to(&mut self, path: &Path, has_content: bool) -> io::Result<()> {
+        self.auditing = Some(self.audit.open(path, has_content)?);
+        Ok(())
     }
 }
 

@@ -1,4 +1,5 @@
 //! The limit of lines of each place in the source.
+use crate::AUDIT;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,7 +94,8 @@ pub(crate) struct Limit(pub(crate) Arc<Rate>);
 impl<S: Subscriber> Layer<S> for Limit {
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
         let metadata = event.metadata();
-        *metadata.level() > Level::INFO || self.0.admit(metadata, Instant::now())
+        let is_limited = *metadata.level() <= Level::INFO && metadata.target() != AUDIT;
+        !is_limited || self.0.admit(metadata, Instant::now())
     }
 }
 

@@ -32,6 +32,8 @@ impl Settings {
         own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT")?;
         own(&mut self.agents_file, "GATEWAY_AGENTS_FILE")?;
         own(&mut self.cwd, "GATEWAY_CWD")?;
+        own(&mut self.audit_log, "GATEWAY_AUDIT_LOG")?;
+        own(&mut self.audit_content, "GATEWAY_AUDIT_CONTENT")?;
         own(&mut self.permission, "GATEWAY_PERMISSION")?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY")?;
         own(&mut self.replicas.store, STORE_VARIABLE)?;

@@ -5,6 +5,9 @@
 #[cfg(test)]
 #[cfg(unix)]
 mod agent_tools;
+#[cfg(test)]
+#[cfg(unix)]
+mod audit;
 #[cfg(all(test, unix))]
 mod bad_agents;
 #[cfg(test)]

@@ -49,7 +49,8 @@ async fn each_source_overrides_the_one_before() {
 }
 
 /// Variables of settings that have no value by default, and so are not printed.
-const WITHOUT_DEFAULT: [(&str, &str, &str); 9] = [
+const WITHOUT_DEFAULT: [(&str, &str, &str); 10] = [
+    ("GATEWAY_AUDIT_LOG", "audit-log", "/audit.jsonl"),
     ("GATEWAY_DEFAULT_AGENT", "default-agent", "agent"),
     ("GATEWAY_AGENTS_FILE", "agents-file", "/registry.json"),
     ("GATEWAY_CWD", "cwd", "/"),
