@@ -1,7 +1,8 @@
 //! Processes that end with this program: agents, and the commands that agents run.
 //!
 //! Each leads a process group of its own, or a job on Windows, so that its children end with it. On Linux it runs
-//! below a [`Guard`], which ends the group when this program is killed.
+//! below a [`Guard`], which ends the group when this program is killed. The guard of a [`transport`](crate::transport) or a
+//! terminal ends all that the command has started, also daemons in sessions of their own.
 pub use crate::system::termination;
 #[cfg(any(feature = "pty", feature = "transport", feature = "workspace"))]
 pub(crate) use child::Process;
@@ -11,6 +12,8 @@ use std::path::PathBuf;
 
 #[cfg(any(feature = "pty", feature = "transport", feature = "workspace"))]
 mod child;
+#[cfg(target_os = "linux")]
+mod descendants;
 mod guard;
 pub(crate) mod launch;
 

@@ -1,6 +1,6 @@
 //! A command in a terminal of its own, for programs that read keys and draw a screen.
 use crate::process::Process;
-use crate::process::launch::{ErrorOutput, guarded};
+use crate::process::launch::{ErrorOutput, Scope, guarded};
 use pty_process::{OwnedReadPty, OwnedWritePty, Size};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -48,17 +48,18 @@ impl Pty {
     ) -> io::Result<Self> {
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         // A terminal shows both outputs, so that nothing is merged.
-        let guarded = guarded(OsStr::new(program), ErrorOutput::Inherited)?;
-        let (program, guard) = guarded.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let (words, is_guarded) =
+            guarded(OsStr::new(program), ErrorOutput::Inherited, Scope::All)?;
+        let (program, guard) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let (pty, pts) = pty_process::open().map_err(io::Error::other)?;
         pty.resize(Size::new(rows, columns)).map_err(io::Error::other)?;
         let command = pty_process::Command::new(program).args(guard).args(arguments);
         let command = secrets.iter().fold(command, pty_process::Command::env_remove);
-        let command = command.env("TERM", TERM).envs(variables).kill_on_drop(true);
+        let command = command.env("TERM", TERM).envs(variables).kill_on_drop(!is_guarded);
         let child = command.spawn(pts).map_err(io::Error::other)?;
         let (output, input) = pty.into_split();
         Ok(Self {
-            process: PtyProcess(Process::of(child, Duration::ZERO)?),
+            process: PtyProcess(Process::of(child, is_guarded, Duration::ZERO)?),
             output: PtyOutput(output),
             input: PtyInput(input),
         })

@@ -3,7 +3,7 @@
 //! | | Linux | other Unix | Windows |
 //! |---|---|---|---|
 //! | the agent and its children | a process group | a process group | a job |
-//! | a child leaves it | by `setsid` | by `setsid` | if started with `CREATE_BREAKAWAY_FROM_JOB` |
+//! | a child leaves it | by `setsid`, but not the guard of a transport or a terminal | by `setsid` | if started with `CREATE_BREAKAWAY_FROM_JOB` |
 //! | a command that is a script | names its interpreter | names its interpreter | is found without its extension, by `PATHEXT` |
 //! | an exit status | 8 bits | 8 bits | 32 bits |
 //! | a signal | goes to the group | goes to the group | Ctrl-C and Ctrl-Break come from the console; only the kill is ours |

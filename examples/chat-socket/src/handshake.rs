@@ -1,4 +1,5 @@
 //! The handshake of a WebSocket.
+use crate::link::{Link, SocketLimits};
 use crate::{Chat, ChatBackend};
 use axum::body::Body;
 use axum::extract::Request;
@@ -6,7 +7,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use std::collections::HashMap;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
@@ -16,8 +16,6 @@ const MAX_MESSAGE: usize = 1024 * 1024;
 
 /// The subprotocol, for clients that ask for one.
 const PROTOCOL: &str = "chat";
-
-pub(crate) type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
 
 /// The request does not open a WebSocket; the text says why. The status is 426.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +28,7 @@ pub struct NoWebSocket(pub &'static str);
 pub fn upgrade(
     mut request: Request<Body>,
     backend: impl ChatBackend,
+    limits: SocketLimits,
 ) -> Result<Response, NoWebSocket> {
     let accept = accept_key(request.headers());
     let accept = accept.ok_or(NoWebSocket("expected a WebSocket, version 13"))?;
@@ -41,14 +40,11 @@ pub fn upgrade(
             Ok(upgraded) => TokioIo::new(upgraded),
             Err(error) => return tracing::debug!(%error, "a WebSocket that did not open"),
         };
-        let limits = WebSocketConfig::default()
+        let config = WebSocketConfig::default()
             .max_message_size(Some(MAX_MESSAGE))
             .max_frame_size(Some(MAX_MESSAGE));
-        let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(limits)).await;
-        let chat = Chat { backend, socket, conversations: HashMap::new() };
-        if let Err(error) = chat.serve().await {
-            tracing::debug!(%error, "a WebSocket has ended");
-        }
+        let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
+        Chat::new(backend, Link::new(socket, limits)).serve().await;
     });
     let mut response = (
         StatusCode::SWITCHING_PROTOCOLS,

@@ -1,7 +1,8 @@
 //! A chat over a WebSocket, for pages that do not speak AG-UI: `message` in; `token`, `tool_start`, `tool_complete`,
 //! `complete` and `error` out.
 //!
-//! [`upgrade`] answers the handshake, and [`ChatBackend`] runs the inputs that the messages become.
+//! [`upgrade`] answers the handshake, and [`ChatBackend`] runs the inputs that the messages become. Each answer ends with
+//! `complete` or `error`. Pings are answered at any time, and a client that answers none has left after some seconds.
 use agui_types::content::Content;
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -9,20 +10,23 @@ use agui_types::message::{Message as ChatMessage, UserMessage};
 use agui_types::reduce::Reducer;
 use agui_types::sse::Decoder;
 use bytes::Bytes;
+use futures::StreamExt;
 use futures::stream::BoxStream;
-use futures::{SinkExt, StreamExt};
-use handshake::Socket;
 pub use handshake::{NoWebSocket, upgrade};
 use jsonrpc_core::wire;
+pub use link::SocketLimits;
+use link::{Ended, Link};
 use mcp_bridge::registry::Registry;
 use mcp_bridge::tool_events::{
     ClientChatMessage, ClientMessage, ServerErrorMessage, ServerMessage,
 };
 use run::Run;
 use std::collections::HashMap;
-use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_tungstenite::tungstenite::Message;
 
 mod handshake;
+mod link;
 mod run;
 
 /// Maximum number of conversations of a socket; one more is refused.
@@ -50,9 +54,9 @@ pub trait ChatBackend: Send + Sync + 'static {
 }
 
 /// One socket.
-struct Chat<B> {
+struct Chat<B, S> {
     backend: B,
-    socket: Socket,
+    link: Link<S>,
     conversations: HashMap<String, Conversation>,
 }
 
@@ -63,28 +67,37 @@ struct Conversation {
     asked: Vec<String>,
 }
 
-impl<B: ChatBackend> Chat<B> {
-    async fn serve(mut self) -> Result<(), Error> {
-        while let Some(message) = self.socket.next().await {
-            match message? {
-                Message::Text(text) => match wire::decode::<ClientMessage>(&text) {
-                    Ok(ClientMessage::Message(said)) => self.answer(said).await?,
-                    Ok(other) => {
-                        let tag = other.tag();
-                        self.error("UNKNOWN_TYPE", format!("expected `message`, got `{tag}`"))
-                            .await?;
-                    }
-                    Err(error) => self.error("INVALID_MESSAGE", error.to_string()).await?,
-                },
-                Message::Close(_) => return Ok(()),
-                Message::Binary(_) => self.error("INVALID_MESSAGE", "expected text").await?,
-                _ => {}
-            }
-        }
-        Ok(())
+impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
+    fn new(backend: B, link: Link<S>) -> Self {
+        Self { backend, link, conversations: HashMap::new() }
     }
 
-    async fn answer(&mut self, said: ClientChatMessage) -> Result<(), Error> {
+    /// Answers messages until the socket ends.
+    async fn serve(mut self) {
+        let ended = loop {
+            if let Err(ended) = self.answer_next().await {
+                break ended;
+            }
+        };
+        tracing::debug!(%ended, "a WebSocket has ended");
+        self.link.close(&ended).await;
+    }
+
+    async fn answer_next(&mut self) -> Result<(), Ended> {
+        let Message::Text(text) = self.link.next().await? else {
+            return self.error("INVALID_MESSAGE", "expected text").await;
+        };
+        match wire::decode::<ClientMessage>(&text) {
+            Ok(ClientMessage::Message(said)) => self.answer(said).await,
+            Ok(other) => {
+                let tag = other.tag();
+                self.error("UNKNOWN_TYPE", format!("expected `message`, got `{tag}`")).await
+            }
+            Err(error) => self.error("INVALID_MESSAGE", error.to_string()).await,
+        }
+    }
+
+    async fn answer(&mut self, said: ClientChatMessage) -> Result<(), Ended> {
         let ClientChatMessage { conversation_id, content, .. } = said;
         if !self.conversations.contains_key(&conversation_id)
             && self.conversations.len() >= MAX_CONVERSATIONS
@@ -119,11 +132,16 @@ impl<B: ChatBackend> Chat<B> {
         conversation_id: &str,
         input: &RunAgentInput,
         mut bytes: BoxStream<'static, Bytes>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Ended> {
         let mut decoder = Decoder::default();
         let mut run = Run::new(conversation_id);
         let mut reducer = Reducer::for_input(input).unwrap_or_default();
-        while let Some(bytes) = bytes.next().await {
+        loop {
+            let bytes = tokio::select! {
+                bytes = bytes.next() => bytes,
+                ended = self.link.closed() => return Err(ended),
+            };
+            let Some(bytes) = bytes else { break };
             decoder.push(&bytes);
             while let Some(frame) = decoder.next_frame() {
                 let event = match frame.map(|frame| frame.decode::<Event>()) {
@@ -145,19 +163,23 @@ impl<B: ChatBackend> Chat<B> {
                 }
             }
         }
+        if !run.has_ended {
+            let lost = "The rest of the answer is lost, because it was not read in time. Send the message again.";
+            self.error("STREAM_LOST", lost).await?;
+        }
         let conversation = self.conversations.entry(conversation_id.to_owned()).or_default();
         conversation.messages = reducer.into_parts().0;
         conversation.asked = run.asked;
         Ok(())
     }
 
-    async fn error(&mut self, code: &str, message: impl Into<String>) -> Result<(), Error> {
+    async fn error(&mut self, code: &str, message: impl Into<String>) -> Result<(), Ended> {
         self.send(&error(code, message)).await
     }
 
-    async fn send(&mut self, message: &ServerMessage) -> Result<(), Error> {
+    async fn send(&mut self, message: &ServerMessage) -> Result<(), Ended> {
         match serde_json::to_string(message) {
-            Ok(text) => self.socket.send(Message::text(text)).await,
+            Ok(text) => self.link.send(text).await,
             Err(error) => {
                 tracing::error!(%error, "a message that cannot be written");
                 Ok(())
@@ -194,3 +216,6 @@ fn input(
     }
     Ok(input)
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,8 @@ pub(crate) struct Run {
     message_id: String,
     /// Questions that the run ended with.
     pub(crate) asked: Vec<String>,
+    /// Whether the last message was sent.
+    pub(crate) has_ended: bool,
 }
 
 impl Run {
@@ -30,11 +32,13 @@ impl Run {
             calls: HashMap::new(),
             message_id: String::new(),
             asked: Vec::new(),
+            has_ended: false,
         }
     }
 
     /// Returns the messages for an event.
     pub(crate) fn handle(&mut self, event: &Event, registry: &Registry) -> Vec<ServerMessage> {
+        self.has_ended |= matches!(event, Event::RunError(_) | Event::RunFinished(_));
         match event {
             Event::TextMessageContent(content) => {
                 self.message_id = content.message_id.to_string();

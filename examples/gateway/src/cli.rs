@@ -8,7 +8,7 @@ use std::path::PathBuf;
 ///
 /// Without an agent it runs the built-in demo agent. Each setting can also be set in a file or an environment
 /// variable; `--print-config` shows all settings.
-#[derive(Debug, Parser)]
+#[derive(Clone, Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     /// A file of settings, as TOML.
@@ -27,6 +27,10 @@ pub(crate) struct Args {
     /// the agents and approve their requests.
     #[arg(long)]
     no_auth: bool,
+
+    /// Accept connections of other machines in clear text, for example behind a TLS proxy on another machine.
+    #[arg(long)]
+    clear_text: bool,
 
     /// An ACP agent: the name of a known agent, see `gateway agents`, or a command, split into words like a shell.
     #[arg(long, value_name = "NAME|COMMAND", conflicts_with = "agent_url")]
@@ -102,6 +106,7 @@ impl Args {
         settings.listen = self.listen.unwrap_or(settings.listen);
         settings.cwd = self.cwd.or(settings.cwd);
         settings.auth.required &= !self.no_auth;
+        settings.site.clear_text |= self.clear_text;
         settings.permission = self.permission.unwrap_or(settings.permission);
         settings.when_busy = self.when_busy.unwrap_or(settings.when_busy);
         settings.name_agent(self.agent, self.agent_url);
@@ -117,7 +122,7 @@ fn seconds(text: &str) -> Result<Seconds, String> {
 }
 
 /// Tasks other than serving.
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Task {
     /// List the known agents: whether each is installed or how it is, and how it is logged in to.
     Agents {

@@ -2,18 +2,18 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `cli`, `settings` | the command line, the file of settings and the environment |
+//! | `cli`, `settings`, `reload` | the command line, the file of settings and the environment |
 //! | `server`, `page`, `socket`, `session` | routes, the page, the chat over a WebSocket, settings of sessions |
 //! | `agents` | the agents of the settings: ACP agents behind a hub, and models |
 //! | `threads`, `thread`, `run`, `model` | threads and their runs, and the threads of models |
 //! | `replicas` | other gateways that serve the same threads |
-//! | `log` | standard error |
 
 mod agents;
 mod cli;
-mod log;
 mod model;
 mod page;
+#[cfg(unix)]
+mod reload;
 mod replicas;
 mod run;
 mod server;
@@ -28,16 +28,17 @@ use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
 use clap::Parser;
 use cli::{Args, Task};
-use http_access::{Access, SiteSettings};
-use log::Log;
+use http_access::{Access, AccessError, Secret, SiteSettings, Tls, serve as serve_http};
+use program_log::{Log, say};
 use settings::SettingsError;
 use std::io::{self, Write};
-use std::net::SocketAddr;
-use std::path::Path;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use threads::Threads;
+use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -55,15 +56,15 @@ fn main() -> ExitCode {
         Some(Task::McpShim) => return agent_tools::shim::run(),
         _ => {}
     }
-    let _log = Log::begin();
+    let mut log = Log::begin();
     let done = match &args.task {
         Some(Task::Agents { agents }) => list_agents(agents.as_deref()),
-        _ => serve(args),
+        _ => serve(args, &mut log),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            log::say(format_args!("gateway: {error}"));
+            say(format_args!("gateway: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -77,6 +78,8 @@ const LINGER: Duration = Duration::from_secs(3);
 enum Error {
     #[error("cannot listen on {address}: {error}")]
     Listen { address: SocketAddr, error: io::Error },
+    #[error("audit-log: {path}: {error}")]
+    Audit { path: PathBuf, error: io::Error },
     #[error(transparent)]
     Settings(#[from] SettingsError),
     #[error(transparent)]
@@ -90,18 +93,25 @@ fn list_agents(registry: Option<&Path>) -> Result<(), Error> {
 }
 
 #[tokio::main]
-async fn serve(args: Args) -> Result<(), Error> {
-    let print = args.print_config;
-    let mut settings = args.settings()?;
-    if print {
+async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
+    let mut settings = args.clone().settings()?;
+    if args.print_config {
         let settings = toml::to_string_pretty(&settings).map_err(SettingsError::Write)?;
         io::stdout().write_all(settings.as_bytes())?;
         return Ok(());
     }
     process::hide_memory()?;
+    if let Some(path) = &settings.audit_log {
+        let wrong = |error| Error::Audit { path: path.clone(), error };
+        log.audit_to(path, settings.audit_content).map_err(wrong)?;
+    }
     let limits = settings.limits.of_user(&settings.auth);
     let (access, token) = Access::new(&settings.site, &settings.auth, limits, settings.listen)
         .map_err(SettingsError::Access)?;
+    let SiteSettings { tls_cert, tls_key, .. } = settings.site.clone();
+    let tls = Tls::load(tls_cert, tls_key).map_err(AccessError::from);
+    let tls = tls.map_err(SettingsError::Access)?.map(Arc::new);
+    let access = Arc::new(access);
     let terminated = process::termination()?;
     let default_agent = settings.agent_mut()?.0.to_owned();
     let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;
@@ -118,12 +128,17 @@ async fn serve(args: Args) -> Result<(), Error> {
         .collect::<Result<_, SettingsError>>()?;
     let logins = Arc::new(agents::logins(&settings, &agents)?);
     let address = settings.listen;
-    let listener = tokio::net::TcpListener::bind(address)
-        .await
-        .map_err(|error| Error::Listen { address, error })?;
+    let listener =
+        TcpListener::bind(address).await.map_err(|error| Error::Listen { address, error })?;
     let address = listener.local_addr()?;
+    // Local agents reach the gateway in clear: the certificate need not be valid for loopback.
+    let local = match &tls {
+        Some(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?),
+        None => None,
+    };
+    let for_agents = local.as_ref().map_or(Ok(address), TcpListener::local_addr)?;
     let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
-    let servers = Arc::new(PageServers::new(agents_url, address, hosts, toolbox.clone()));
+    let servers = Arc::new(PageServers::new(agents_url, for_agents, hosts, toolbox.clone()));
     let replicas = Arc::new(replicas::join(&settings.replicas, settings.times.keep.0).await?);
     let (agent, told) = (default_agent, telemetry.clone());
     let threads = Threads::new(agents, agent, toolbox, servers, replicas, &settings, told);
@@ -138,25 +153,17 @@ async fn serve(args: Args) -> Result<(), Error> {
         let asked = signal(SignalKind::user_defined1())?;
         tokio::spawn(report_on_signal(asked, threads.clone()))
     };
-    if !settings.auth.required {
-        log::say(
-            "WARNING: --no-auth: all users and programs of this machine can use the agents and approve requests",
-        );
-    }
-    log::say(match &token {
-        Some(token) => {
-            format!(
-                "listening on http://{address}\nopen http://{address}/?token={}",
-                token.reveal()
-            )
-        }
-        None => format!("listening on http://{address}"),
-    });
-
+    #[cfg(unix)]
+    reload::on_hangup(args, access.clone(), tls.clone())?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    announce(&format!("{scheme}://{address}"), token.as_ref(), settings.auth.required);
     let ending = CancellationToken::new();
-    let router = server::router(threads.clone(), logins, Arc::new(access));
+    let router = server::router(threads.clone(), logins, access);
     let limits = settings.limits.of_connections(&settings.times);
-    let server = tokio::spawn(http_access::serve(listener, router, limits, ending.clone()));
+    if let Some(local) = local {
+        tokio::spawn(serve_http(local, None, router.clone(), limits, ending.clone()));
+    }
+    let server = tokio::spawn(serve_http(listener, tls, router, limits, ending.clone()));
     terminated.await;
     ending.cancel();
     #[cfg(unix)]
@@ -173,11 +180,24 @@ async fn serve(args: Args) -> Result<(), Error> {
     Ok(())
 }
 
+/// Prints where the gateway listens. The page opens with a generated token.
+fn announce(url: &str, token: Option<&Secret>, is_authenticated: bool) {
+    if !is_authenticated {
+        say(
+            "WARNING: --no-auth: all users and programs of this machine can use the agents and approve requests",
+        );
+    }
+    say(match token {
+        Some(token) => format!("listening on {url}\nopen {url}/?token={}", token.reveal()),
+        None => format!("listening on {url}"),
+    });
+}
+
 /// Logs the numbers of open objects for each SIGUSR1.
 #[cfg(unix)]
 async fn report_on_signal(mut signals: Signal, threads: Arc<Threads>) {
     while signals.recv().await.is_some() {
         let (open, tasks) = (threads.open(), Handle::current().metrics().num_alive_tasks());
-        log::say(format_args!("open: {open}, {tasks} tasks"));
+        say(format_args!("open: {open}, {tasks} tasks"));
     }
 }

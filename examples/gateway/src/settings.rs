@@ -40,6 +40,10 @@ pub(crate) struct Settings {
     pub(crate) agents_file: Option<PathBuf>,
     /// Working directory of sessions, unless the agent sets its own.
     pub(crate) cwd: Option<PathBuf>,
+    /// A file for records of requests and decisions of users.
+    pub(crate) audit_log: Option<PathBuf>,
+    /// Whether the records contain texts of users and agents.
+    pub(crate) audit_content: bool,
     /// How permission requests are answered, unless the agent has a setting.
     pub(crate) permission: Permission,
     /// How a run in a thread with an active run is handled.
@@ -72,6 +76,8 @@ impl Default for Settings {
             default_agent: None,
             agents_file: None,
             cwd: None,
+            audit_log: None,
+            audit_content: false,
             permission: Permission::Ask,
             when_busy: WhenBusy::Reject,
             login: None,

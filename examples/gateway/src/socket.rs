@@ -45,8 +45,9 @@ pub(crate) async fn open(
 ) -> Result<Response, Refusal> {
     let Query(With { agent }) = with?;
     let caller = request.extensions().get::<HttpSpan>().map(|HttpSpan(span)| span.clone());
+    let limits = threads.of_sockets();
     let backend = Backend { threads, principal, agent, caller, _at_work: at_work };
-    chat_socket::upgrade(request, backend)
+    chat_socket::upgrade(request, backend, limits)
         .map_err(|NoWebSocket(why)| Refusal::new(StatusCode::UPGRADE_REQUIRED, why))
 }
 

@@ -7,6 +7,7 @@ use crate::thread::ThreadKey;
 use agent_tools::{PageServers, Toolbox};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
+use chat_socket::SocketLimits;
 use futures::future::join_all;
 use http_access::Principal;
 use hub_server::Unavailable;
@@ -134,6 +135,11 @@ impl Threads {
 
     pub(crate) fn toolbox(&self) -> &Toolbox {
         &self.toolbox
+    }
+
+    /// Returns the limits of chats over a WebSocket.
+    pub(crate) fn of_sockets(&self) -> SocketLimits {
+        SocketLimits { idle: self.times.idle.0, ending: self.shutdown.clone() }
     }
 
     /// Returns a number that is unique in this gateway.

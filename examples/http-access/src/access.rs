@@ -4,17 +4,22 @@ use crate::layers::Refused;
 use crate::quotas::{AtWork, Quotas, UserLimits};
 use crate::site::Site;
 use crate::users::{AuthSettings, Credentials, MIN_TOKEN, Principal, Users};
-use crate::{Connection, Secret, SiteSettings};
+use crate::{Connection, Secret, SiteSettings, TlsError};
 use axum::http::request::Parts;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 use tower_http::cors::CorsLayer;
+
+/// Target of records for an audit log.
+pub(crate) const AUDIT: &str = "audit";
 
 /// The users and the site of one server.
 #[derive(Debug)]
 pub struct Access {
     pub(crate) site: Site,
-    pub(crate) users: Users,
+    listen: SocketAddr,
+    users: RwLock<Arc<Users>>,
     failures: Failures,
     quotas: Quotas,
 }
@@ -26,6 +31,15 @@ pub enum AccessError {
     /// A listener beyond loopback without users.
     #[error("--listen: others can reach {0}: set auth.tokens or auth.trusted-header")]
     Open(SocketAddr),
+    /// A listener beyond loopback in clear.
+    #[error(
+        "--listen: others can reach {0}, and read tokens and chats: set site.tls-cert and site.tls-key; or allow it with \
+         --clear-text, for example behind a TLS proxy"
+    )]
+    ClearText(SocketAddr),
+    /// A certificate that cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// Users, and no authentication.
     #[error(
         "auth.required: expected true with auth.tokens or auth.trusted-header, got false (--no-auth)"
@@ -39,6 +53,11 @@ pub enum AccessError {
         "auth.tokens.{0}: expected at least {MIN_TOKEN} characters, got fewer; `openssl rand -hex 16` prints a token"
     )]
     ShortToken(String),
+    /// A trusted header of any sender.
+    #[error(
+        "auth.trusted-proxies: expected the addresses of the proxies that set auth.trusted-header, such as 127.0.0.1, got none"
+    )]
+    Proxies,
     /// Not a name of a header.
     #[error("auth.trusted-header: `{0}` is no name of a header")]
     Header(String),
@@ -63,8 +82,28 @@ impl Access {
         listen: SocketAddr,
     ) -> Result<(Self, Option<Secret>), AccessError> {
         let (users, token) = Users::new(auth, listen)?;
+        if !listen.ip().is_loopback() && site.tls_cert.is_none() && !site.clear_text {
+            return Err(AccessError::ClearText(listen));
+        }
         let (failures, quotas) = (Failures::default(), Quotas::new(limits));
-        Ok((Self { site: Site::new(site)?, users, failures, quotas }, token))
+        let users = RwLock::new(Arc::new(users));
+        Ok((Self { site: Site::new(site)?, listen, users, failures, quotas }, token))
+    }
+
+    /// Replaces the users. A generated token stays valid if the settings still have no users. Requests at work go on.
+    ///
+    /// # Errors
+    /// The settings cannot be used. The earlier users stay.
+    pub fn reload(&self, auth: &AuthSettings) -> Result<(), AccessError> {
+        let (users, generated) = Users::new(auth, self.listen)?;
+        if generated.is_none() || !self.users().is_generated {
+            *self.users.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(users);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn users(&self) -> Arc<Users> {
+        self.users.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the cross-origin rules.
@@ -79,7 +118,8 @@ impl Access {
         }
         let connection = request.extensions.get::<Connection>();
         let address = connection.map(|connection| connection.peer().ip());
-        let credentials = self.attempt(address, || self.users.credentials(&request.headers))?;
+        let check = |users: &Users| users.credentials(&request.headers, address);
+        let credentials = self.attempt(address, check)?;
         let user = match credentials {
             Credentials::Valid(user) => user,
             Credentials::Missing | Credentials::Invalid => return Err(Refused::unknown()),
@@ -96,18 +136,20 @@ impl Access {
     pub(crate) fn attempt(
         &self,
         address: Option<IpAddr>,
-        check: impl FnOnce() -> Credentials,
+        check: impl FnOnce(&Users) -> Credentials,
     ) -> Result<Credentials, Refused> {
         let now = Instant::now();
         let wait = self.failures.wait(address, now);
+        let users = self.users();
         let credentials = match wait {
-            Some(_) if self.users.is_guessable => Credentials::Invalid,
-            _ => check(),
+            Some(_) if users.is_guessable => Credentials::Invalid,
+            _ => check(&users),
         };
         if credentials == Credentials::Invalid {
             if self.failures.count(address, now) {
                 let address = address.map(|address| address.to_string()).unwrap_or_default();
                 tracing::warn!(address, "a request with an invalid token was refused");
+                tracing::info!(target: AUDIT, event = "login.refused", address);
             }
             if let Some(wait) = wait {
                 return Err(Refused::later(&"too many invalid tokens", wait));

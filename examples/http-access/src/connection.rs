@@ -12,6 +12,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 /// The connection of a request, as an extension of the request. The connection is at work until the last copy is dropped.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub(crate) struct Open {
     changed: Notify,
     /// Closes the connection in favour of another.
     pub(crate) evicted: CancellationToken,
+    /// The server ends after its connections, including those that were upgraded.
+    _tracked: TaskTrackerToken,
 }
 
 /// All open connections, by number: the lowest is the oldest.
@@ -43,6 +47,8 @@ pub(crate) struct Connections {
     strangers: usize,
     open: Mutex<(u64, BTreeMap<u64, Weak<Open>>)>,
     refused: AtomicUsize,
+    /// Connections that are open.
+    pub(crate) tracker: TaskTracker,
 }
 
 impl Connection {
@@ -110,7 +116,8 @@ impl Drop for Open {
 
 impl Connections {
     pub(crate) fn new(limit: usize, strangers: usize) -> Self {
-        Self { limit, strangers, open: Mutex::default(), refused: AtomicUsize::new(0) }
+        let (open, refused) = (Mutex::default(), AtomicUsize::new(0));
+        Self { limit, strangers, open, refused, tracker: TaskTracker::new() }
     }
 
     /// Enters a connection. The oldest one without a user is closed if there are too many of those, and the oldest
@@ -149,6 +156,7 @@ impl Connections {
             is_authenticated: AtomicBool::new(false),
             changed: Notify::new(),
             evicted: CancellationToken::new(),
+            _tracked: self.tracker.token(),
         });
         open.1.insert(number, Arc::downgrade(&entered));
         drop(open);

@@ -1,12 +1,13 @@
 //! The layers of a router.
-use crate::Connection;
-use crate::access::Access;
+use crate::access::{AUDIT, Access};
 use crate::connection::Held;
-use crate::users::{self, Credentials};
+use crate::users::{self, Credentials, Users};
+use crate::{Connection, Principal};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
@@ -89,9 +90,11 @@ pub async fn authenticate(
     let (mut parts, body) = request.into_parts();
     let mut response = match access.admit(&parts) {
         Ok((user, at_work)) => {
+            let record = Record::of(&parts, &user);
             parts.extensions.insert(user);
             parts.extensions.insert(at_work.clone());
             let response = next.run(Request::from_parts(parts, body)).await;
+            record.write(response.status());
             response.map(|body| Body::new(Held::new(body, at_work)))
         }
         Err(refused) => refused.into_response(),
@@ -102,6 +105,33 @@ pub async fn authenticate(
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// A request of a user, for an audit log.
+struct Record {
+    user: Principal,
+    address: String,
+    method: Method,
+    path: String,
+}
+
+impl Record {
+    fn of(request: &Parts, user: &Principal) -> Self {
+        let connection = request.extensions.get::<Connection>();
+        let address = connection.map(|it| it.peer().ip().to_string()).unwrap_or_default();
+        let (method, path) = (request.method.clone(), request.uri.path().to_owned());
+        Self { user: user.clone(), address, method, path }
+    }
+
+    /// Records a request that changes something, or opens a WebSocket.
+    fn write(&self, status: StatusCode) {
+        if self.method.is_safe() && status != StatusCode::SWITCHING_PROTOCOLS {
+            return;
+        }
+        let Self { user, address, method, path } = self;
+        let (user, method, status) = (user.as_str(), method.as_str(), u64::from(status.as_u16()));
+        tracing::info!(target: AUDIT, event = "request", user, address, method, path, status);
+    }
 }
 
 /// Exchanges the token of `?token=…` for a cookie, and redirects to the page without the query. For the route of the page.
@@ -115,11 +145,15 @@ pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: 
     let Some(token) = token else { return next.run(request).await };
     let token = percent_decode_str(token).collect::<Vec<_>>();
     let address = request.extensions().get::<Connection>().map(|it| it.peer().ip());
-    let check = || access.users.with_token(&token).map_or(Credentials::Invalid, Credentials::Valid);
+    let check =
+        |users: &Users| users.with_token(&token).map_or(Credentials::Invalid, Credentials::Valid);
     let response = match access.attempt(address, check) {
-        Ok(Credentials::Valid(_)) => {
+        Ok(Credentials::Valid(user)) => {
+            let address = address.map(|address| address.to_string()).unwrap_or_default();
+            tracing::info!(target: AUDIT, event = "login", user = user.as_str(), address);
             let (name, value) = (users::cookie_name(request.headers()), users::cookie(&token));
-            let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict");
+            let secure = if access.site.is_encrypted { "; Secure" } else { "" };
+            let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}");
             let headers = [(header::LOCATION, request.uri().path()), (header::SET_COOKIE, &cookie)];
             (StatusCode::SEE_OTHER, headers).into_response()
         }

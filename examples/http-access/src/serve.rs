@@ -1,4 +1,5 @@
 //! Accepting connections, with limits of their number and their time.
+use crate::Tls;
 use crate::connection::{Connections, Held, Open, Timed};
 use axum::Router;
 use axum::body::Body;
@@ -12,11 +13,11 @@ use std::io::ErrorKind;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 /// Wait after an error of the system, such as too many open files.
@@ -63,17 +64,18 @@ impl ConnectionLimits {
     }
 }
 
-/// Serves HTTP/1.1 and HTTP/2 until `ending` is cancelled and the requests at work have ended.
+/// Serves HTTP/1.1 and HTTP/2 until `ending` is cancelled and the requests at work have ended. A connection that was upgraded
+/// is at work as long as its handler keeps a [`Connection`](crate::Connection) or an [`AtWork`](crate::AtWork).
 ///
-/// Requests carry a [`Connection`](crate::Connection).
+/// Requests carry a [`Connection`](crate::Connection). With `tls`, connections are encrypted; without, they are in clear.
 pub async fn serve(
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     router: Router,
     limits: ConnectionLimits,
     ending: CancellationToken,
 ) {
     let connections = Arc::new(Connections::new(limits.connections, limits.strangers));
-    let tasks = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
             () = ending.cancelled() => break,
@@ -82,7 +84,11 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let Some(open) = connections.enter(peer) else { continue };
-                tasks.spawn(drive(stream, open, router.clone(), limits, ending.clone()));
+                let serving = (open, router.clone(), limits, ending.clone());
+                match &tls {
+                    Some(tls) => drop(tokio::spawn(secure(stream, tls.clone(), serving))),
+                    None => drop(tokio::spawn(drive(stream, serving))),
+                }
             }
             Err(error) if is_of_client(error.kind()) => {}
             Err(error) => {
@@ -92,8 +98,8 @@ pub async fn serve(
         }
     }
     drop(listener);
-    tasks.close();
-    tasks.wait().await;
+    connections.tracker.close();
+    connections.tracker.wait().await;
 }
 
 /// Whether an error is about the connection that was to be accepted.
@@ -102,13 +108,28 @@ fn is_of_client(error: ErrorKind) -> bool {
     matches!(error, ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
+/// A connection, its router and limits, and the end of the server.
+type Serving = (Arc<Open>, Router, ConnectionLimits, CancellationToken);
+
+/// Serves one connection after its TLS handshake, which has the time of the first headers.
+async fn secure(stream: TcpStream, tls: Arc<Tls>, serving: Serving) {
+    let (open, _, limits, ending) = &serving;
+    let stream = tokio::select! {
+        stream = timeout(limits.header, tls.acceptor().accept(stream)) => stream,
+        () = open.evicted.cancelled() => return,
+        () = ending.cancelled() => return,
+    };
+    match stream {
+        Ok(Ok(stream)) => drive(stream, serving).await,
+        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake has failed"),
+        Err(_) => tracing::debug!("a TLS handshake took too long"),
+    }
+}
+
 /// Serves one connection.
 async fn drive(
-    stream: TcpStream,
-    open: Arc<Open>,
-    router: Router,
-    limits: ConnectionLimits,
-    ending: CancellationToken,
+    stream: impl AsyncRead + AsyncWrite + Send + 'static,
+    (open, router, limits, ending): Serving,
 ) {
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write));

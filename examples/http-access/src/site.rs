@@ -5,6 +5,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
@@ -21,6 +22,12 @@ pub struct SiteSettings {
     pub origins: Vec<String>,
     /// The URL of the server for agents, such as `http://gateway.internal:8787`. The default is its own address.
     pub agents_url: Option<String>,
+    /// The certificate of the listener and those of its issuers, a file in PEM. Without it, connections are in clear.
+    pub tls_cert: Option<PathBuf>,
+    /// The key of the certificate, a file in PEM.
+    pub tls_key: Option<PathBuf>,
+    /// Whether a listener beyond loopback may be in clear, for example behind a TLS proxy.
+    pub clear_text: bool,
 }
 
 /// The rules of the site.
@@ -28,6 +35,8 @@ pub struct SiteSettings {
 pub(crate) struct Site {
     hosts: Vec<String>,
     origins: Vec<HeaderValue>,
+    /// Whether browsers reach the server by `https` only.
+    pub(crate) is_encrypted: bool,
 }
 
 impl Site {
@@ -38,7 +47,8 @@ impl Site {
             value.ok_or_else(|| AccessError::Origin(origin.clone()))
         };
         let origins = settings.origins.iter().map(origin).collect::<Result<_, _>>()?;
-        Ok(Self { hosts: settings.hosts.clone(), origins })
+        let is_encrypted = settings.tls_cert.is_some();
+        Ok(Self { hosts: settings.hosts.clone(), origins, is_encrypted })
     }
 
     /// Returns the cross-origin rules: only pages of the configured sites may read responses.

@@ -1,11 +1,12 @@
 //! Users and their credentials: a bearer token, a cookie in its place, or a header of a proxy.
+use crate::proxies::TrustedProxies;
 use crate::{AccessError, Secret};
 use axum::http::{HeaderMap, HeaderName, header};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
@@ -49,11 +50,14 @@ pub struct AuthSettings {
     pub tokens: BTreeMap<String, Secret>,
     /// A header in which a proxy names the user. The proxy has to remove it from requests of clients.
     pub trusted_header: Option<String>,
+    /// Addresses of the proxies that may set the header. From others it is ignored.
+    pub trusted_proxies: TrustedProxies,
 }
 
 impl Default for AuthSettings {
     fn default() -> Self {
-        Self { required: true, tokens: BTreeMap::new(), trusted_header: None }
+        let trusted_proxies = TrustedProxies::default();
+        Self { required: true, tokens: BTreeMap::new(), trusted_header: None, trusted_proxies }
     }
 }
 
@@ -89,7 +93,10 @@ pub(crate) enum Credentials {
 pub(crate) struct Users {
     tokens: Vec<Token>,
     trusted_header: Option<HeaderName>,
+    trusted_proxies: TrustedProxies,
     required: bool,
+    /// Whether the token was generated at the start.
+    pub(crate) is_generated: bool,
     /// Whether a token can be guessed in reasonable time.
     pub(crate) is_guessable: bool,
 }
@@ -114,13 +121,16 @@ impl Users {
         settings: &AuthSettings,
         listen: SocketAddr,
     ) -> Result<(Self, Option<Secret>), AccessError> {
-        let AuthSettings { required, tokens, trusted_header } = settings;
+        let AuthSettings { required, tokens, trusted_header, trusted_proxies } = settings;
         let is_configured = !tokens.is_empty() || trusted_header.is_some();
         if !required && is_configured {
             return Err(AccessError::Contradiction);
         }
         if !listen.ip().is_loopback() && !is_configured {
             return Err(AccessError::Open(listen));
+        }
+        if trusted_header.is_some() && trusted_proxies.is_empty() {
+            return Err(AccessError::Proxies);
         }
         settings.check_tokens()?;
         let short = tokens.iter().find(|(_, token)| token.reveal().chars().count() < MIN_TOKEN);
@@ -134,7 +144,9 @@ impl Users {
         let mut users = Self {
             tokens: tokens.iter().map(|(user, token)| Token::new(user, token.reveal())).collect(),
             trusted_header,
+            trusted_proxies: trusted_proxies.clone(),
             required: *required,
+            is_generated: false,
             is_guessable: short.is_some(),
         };
         if is_configured || !required {
@@ -144,17 +156,21 @@ impl Users {
         getrandom::fill(&mut bytes).map_err(|error| AccessError::Random(error.to_string()))?;
         let token = hexadecimal(&bytes);
         users.tokens.push(Token::new(GENERATED_USER, &token));
+        users.is_generated = true;
         Ok((users, Some(token.into())))
     }
 
     /// Looks for the credentials of a request.
     ///
     /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
-    pub(crate) fn credentials(&self, headers: &HeaderMap) -> Credentials {
+    pub(crate) fn credentials(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Credentials {
         if !self.required {
             return Credentials::Valid("".into());
         }
-        let named = self.trusted_header.as_ref().and_then(|name| headers.get(name)?.to_str().ok());
+        let header = self.trusted_header.as_ref();
+        let header =
+            header.filter(|_| peer.is_some_and(|peer| self.trusted_proxies.contains(peer)));
+        let named = header.and_then(|name| headers.get(name)?.to_str().ok());
         if let Some(name) = named.filter(|name| !name.is_empty()) {
             return Credentials::Valid(name.into());
         }

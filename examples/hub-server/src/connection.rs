@@ -1,6 +1,7 @@
 //! The hub of an agent behind a lock, and its inputs.
 use crate::health::Health;
 use crate::login::{CallReply, Variables};
+use crate::records;
 use crate::task::{AgentSetup, Task};
 use crate::thread::{OpenRun, ThreadState};
 use acp_host::transport::Address;
@@ -187,10 +188,13 @@ impl AgentConnection {
         interrupt_id: &str,
         answer: UserAnswer,
     ) -> Result<(), AnswerError> {
+        let decision = records::decision(&answer);
         let answered = self.shared.with(|hub, now| {
             hub.with_conversation(thread, now, |it| it.handle_answer(interrupt_id, answer, now))
         });
-        answered.unwrap_or(Err(AnswerError::Unknown))
+        answered.unwrap_or(Err(AnswerError::Unknown))?;
+        records::answered(thread, interrupt_id, &decision);
+        Ok(())
     }
 
     /// Takes the result of a call of the page's tools.
@@ -213,6 +217,7 @@ impl AgentConnection {
     /// Changes a setting of the session of a thread. Returns `None` if it has no session.
     pub async fn set(&self, thread: &str, setting: Setting) -> Option<Result<(), SettingError>> {
         let (reply, ended) = oneshot::channel();
+        records::set(thread, &setting);
         {
             let mut state = self.shared.lock();
             let now = self.shared.now();
@@ -303,9 +308,11 @@ impl State {
         self.connect(now);
         let NewRun { input, log, span } = run;
         let run_id = input.run_id.clone();
+        records::run_started(thread, &input);
         let reply = match self.hub.handle_run(thread, input, now) {
             Ok(Accepted::Queued) => Some(reply),
             Ok(Accepted::Again(run_id)) => {
+                records::run_ended_as(thread, run_id.as_str(), "repeated");
                 let _gone = reply.send(Err(RunRefused::Resumed(run_id).into()));
                 return;
             }
@@ -317,6 +324,7 @@ impl State {
                 None
             }
             Err(refused) => {
+                records::run_ended_as(thread, run_id.as_str(), "refused");
                 let _gone = reply.send(Err(refused));
                 return;
             }

@@ -1,6 +1,7 @@
 //! Events of the hub for the program: requests for this machine, notices of conversations, frames of runs.
 use crate::connection::{Shared, State, Unavailable};
 use crate::link::Link;
+use crate::records;
 use acp_host::host::HostEvent;
 use acp_host::terminals::TerminalEvent;
 use acp_types::client::{AgentRequest, Diagnostic, Received, Reply, RequestKey};
@@ -61,7 +62,12 @@ impl State {
                         let _gone = reply.send(ended);
                     }
                 }
-                HubEvent::Diagnostic(diagnostic) => log(&diagnostic),
+                HubEvent::Diagnostic(diagnostic) => {
+                    log(&diagnostic);
+                    if let Some(link) = link.as_deref_mut() {
+                        link.waste.count_lines(useless_lines(&diagnostic));
+                    }
+                }
                 _ => {}
             }
         }
@@ -90,6 +96,7 @@ impl State {
             } else if let Some(run) = thread.runs.remove(&frame.run_id)
                 && let Some(log) = self.hub.log(&frame.thread, &frame.run_id)
             {
+                records::run_ended(&frame.thread, frame.run_id.as_str(), log.outcome());
                 run.log.settle(log.clone());
             }
         }
@@ -103,6 +110,7 @@ impl State {
         request: &Received<AgentRequest>,
     ) {
         let (method, params) = (request.value.method(), request.raw.as_ref());
+        records::requested(thread.as_deref(), method, params.get());
         let answer = link.and_then(|link| {
             let session = peek_member(params.get(), "sessionId").ok().flatten();
             let session = session.and_then(|id| serde_json::from_str::<String>(id).ok());
@@ -190,6 +198,15 @@ impl State {
             Notice::Diagnostic(diagnostic) => tracing::warn!("{diagnostic}"),
             _ => {}
         }
+    }
+}
+
+/// Returns the number of lines that had no use.
+fn useless_lines(diagnostic: &Diagnostic) -> u64 {
+    match diagnostic {
+        Diagnostic::Lenient { .. } => 0,
+        Diagnostic::Dropped { count } | Diagnostic::Missed { count } => *count,
+        _ => 1,
     }
 }
 

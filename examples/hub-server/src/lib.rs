@@ -14,9 +14,11 @@ mod events;
 mod health;
 mod link;
 mod login;
+mod records;
 mod strays;
 mod task;
 mod thread;
+mod waste;
 
 pub use capabilities::{capabilities, initialize};
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};

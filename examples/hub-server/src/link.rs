@@ -1,5 +1,6 @@
 //! An open transport: lines out and in, what the agent does on this machine, telemetry, and the end.
 use crate::strays::Strays;
+use crate::waste::Waste;
 use acp_host::host::{Host, HostEvent};
 use acp_host::transport::{AgentProcess, Incoming, Outgoing, Transport, Writer};
 use acp_types::client::RequestKey;
@@ -33,6 +34,7 @@ pub(crate) struct Link {
     pub(crate) watch: Option<Watch>,
     pub(crate) rules: Watcher,
     pub(crate) strays: Strays,
+    pub(crate) waste: Waste,
 }
 
 /// An input of the transport.
@@ -54,8 +56,8 @@ impl Link {
     ) -> Self {
         let Transport { incoming, outgoing, writer, process } = transport;
         let (lines, sessions) = (Lines::default(), BTreeMap::new());
-        let strays = Strays::default();
-        Self { incoming, outgoing, writer, process, lines, host, sessions, watch, rules, strays }
+        let (strays, waste) = (Strays::default(), Waste::default());
+        Self { incoming, outgoing, writer, process, lines, host, sessions, watch, rules, strays, waste }
     }
 
     /// Waits for the next input.

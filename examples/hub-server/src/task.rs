@@ -135,6 +135,11 @@ impl Task {
                 failed = state.transmit(link).err();
                 // Answers of the host to requests that were handled just now.
                 state.handle_events(&shared, Some(link), &self.removed);
+                let excess = link.waste.excess();
+                if let Some(why) = &excess {
+                    tracing::warn!("{why}");
+                }
+                failed = failed.or(excess);
             }
         }
         // The hub has closed the connection: an error of the agent, or one of its own login.
@@ -168,6 +173,7 @@ impl Task {
         let Stage::Open(link) = &mut self.stage else { return };
         match input {
             Input::Bytes(bytes) => {
+                link.waste.count_bytes(&bytes);
                 link.lines.push(&bytes);
                 read_lines(&self.shared, link);
             }

@@ -1,5 +1,5 @@
 //! A process and its group, awaited with tokio.
-use super::launch::{ErrorOutput, command};
+use super::launch::{ErrorOutput, Scope, command};
 use crate::system::{ProcessGroup, Signal};
 use std::ffi::OsString;
 use std::io;
@@ -16,6 +16,8 @@ const TERMINATE_GRACE: Duration = Duration::from_secs(2);
 pub(crate) struct Process {
     child: Child,
     group: ProcessGroup,
+    /// Whether a guard ends all that the process has started.
+    is_guarded: bool,
     /// Time to end after the end of its input.
     grace: Duration,
 }
@@ -31,10 +33,10 @@ impl Process {
         set: impl FnOnce(&mut Command),
         grace: Duration,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
-        let mut command = guarded(words, ErrorOutput::Inherited)?;
+        let (mut command, is_guarded) = guarded(words, ErrorOutput::Inherited)?;
         set(&mut command);
         command.stdin(Stdio::piped());
-        let (process, stdin, stdout) = Self::start(command, grace)?;
+        let (process, stdin, stdout) = Self::start(command, is_guarded, grace)?;
         let stdin = stdin.ok_or_else(|| io::Error::other("the process has no stdin"))?;
         Ok((process, stdin, stdout))
     }
@@ -46,29 +48,31 @@ impl Process {
         words: &[String],
         set: impl FnOnce(&mut Command),
     ) -> io::Result<(Self, ChildStdout)> {
-        let mut command = guarded(words, ErrorOutput::Merged)?;
+        let (mut command, is_guarded) = guarded(words, ErrorOutput::Merged)?;
         set(&mut command);
         command.stdin(Stdio::null());
-        let (process, _, stdout) = Self::start(command, Duration::ZERO)?;
+        let (process, _, stdout) = Self::start(command, is_guarded, Duration::ZERO)?;
         Ok((process, stdout))
     }
 
     fn start(
         command: Command,
+        is_guarded: bool,
         grace: Duration,
     ) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
         let mut command = tokio::process::Command::from(command);
-        let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+        // A guard that is killed could not end the rest.
+        let mut child = command.stdout(Stdio::piped()).kill_on_drop(!is_guarded).spawn()?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
         let stdout = stdout.ok_or_else(|| io::Error::other("the process has no stdout"))?;
-        Ok((Self::of(child, grace)?, stdin, stdout))
+        Ok((Self::of(child, is_guarded, grace)?, stdin, stdout))
     }
 
     /// Takes over a child that leads its group.
-    pub(crate) fn of(child: Child, grace: Duration) -> io::Result<Self> {
+    pub(crate) fn of(child: Child, is_guarded: bool, grace: Duration) -> io::Result<Self> {
         let group = ProcessGroup::of(&child)?;
-        Ok(Self { child, group, grace })
+        Ok(Self { child, group, is_guarded, grace })
     }
 
     /// Waits until the process has ended, or cannot be waited for.
@@ -100,12 +104,30 @@ impl Process {
         let ended = match timeout(TERMINATE_GRACE, self.child.wait()).await {
             Ok(ended) => ended,
             Err(_) => {
-                self.signal(Signal::Kill);
-                self.child.wait().await
+                self.end_all();
+                match timeout(TERMINATE_GRACE, self.child.wait()).await {
+                    Ok(ended) => ended,
+                    Err(_) => {
+                        self.signal(Signal::Kill);
+                        self.child.wait().await
+                    }
+                }
             }
         };
         self.signal(Signal::Kill);
         ended
+    }
+
+    /// Ends the process with all that it has started, at once.
+    fn end_all(&self) {
+        // The number of a process that was waited for may be another's.
+        if !self.is_guarded {
+            self.signal(Signal::Kill);
+        } else if self.child.id().is_some()
+            && let Err(error) = self.group.signal_guard()
+        {
+            tracing::warn!(%error, "cannot signal a process");
+        }
     }
 
     fn signal(&self, signal: Signal) {
@@ -117,12 +139,12 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.signal(Signal::Kill);
+        self.end_all();
     }
 }
 
-fn guarded(words: &[String], errors: ErrorOutput) -> io::Result<Command> {
+fn guarded(words: &[String], errors: ErrorOutput) -> io::Result<(Command, bool)> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
-    command(program.as_ref(), &arguments, errors)
+    command(program.as_ref(), &arguments, errors, Scope::All)
 }

@@ -1,12 +1,14 @@
 //! Runs a command so that it cannot outlive this program.
 //!
 //! Only Linux notifies a process of the end of its parent; there the guard stays, and ends the whole group after any end of
-//! the parent. Elsewhere a guard serves only to merge a command's standard error into its output.
-use super::launch::{ErrorOutput, cannot_run};
+//! the parent. With [`Scope::All`] it is the parent of all orphans below it, and ends with the last of them. Elsewhere a guard serves only to merge a command's standard error into its output.
+use super::launch::{ErrorOutput, Scope, cannot_run};
 use std::env::ArgsOs;
 use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitCode};
+#[cfg(target_os = "linux")]
+use tokio::signal::unix::Signal as UnixSignals;
 
 /// First argument of this program when it is started as a guard.
 pub(super) const GUARD: &str = "--guard-for-parent";
@@ -15,11 +17,16 @@ pub(super) const GUARD: &str = "--guard-for-parent";
 #[cfg(target_os = "linux")]
 const SIGNALLED: i32 = 128;
 
+/// Time for what the command has started to end after it.
+#[cfg(target_os = "linux")]
+const LINGER: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// This program, started to guard a command.
 #[derive(Debug)]
 pub struct Guard {
     parent: u32,
     is_merged: bool,
+    scope: Scope,
     program: OsString,
     arguments: ArgsOs,
 }
@@ -32,7 +39,9 @@ impl Guard {
         }
         let parent = arguments.next()?.to_str()?.parse().ok()?;
         let is_merged = arguments.next()? == ErrorOutput::Merged.as_str();
-        Some(Self { parent, is_merged, program: arguments.next()?, arguments })
+        let is_all = arguments.next()? == Scope::All.as_str();
+        let scope = if is_all { Scope::All } else { Scope::Group };
+        Some(Self { parent, is_merged, scope, program: arguments.next()?, arguments })
     }
 
     /// Runs the command to its end; the exit status is the command's, as shells have it. `name` is the program's own, for
@@ -41,7 +50,7 @@ impl Guard {
         let mut command = Command::new(&self.program);
         command.args(self.arguments);
         let merged = if self.is_merged { merge(&mut command) } else { Ok(()) };
-        match merged.and_then(|()| guard(name, self.parent, command)) {
+        match merged.and_then(|()| guard(name, self.parent, self.scope, command)) {
             Ok(status) => ExitCode::from(status),
             Err(error) => cannot_run(name, &self.program, &error),
         }
@@ -64,15 +73,18 @@ fn merge(command: &mut Command) -> io::Result<()> {
 
 #[cfg(target_os = "linux")]
 #[tokio::main(flavor = "current_thread")]
-async fn guard(name: &str, parent: u32, command: Command) -> io::Result<u8> {
-    use nix::sys::signal::{Signal, killpg};
+async fn guard(name: &str, parent: u32, scope: Scope, command: Command) -> io::Result<u8> {
+    use super::descendants::{adopt, kill_each, reap_except};
+    use nix::sys::signal::{Signal, kill, killpg};
     use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
     use std::fs::File;
     use std::os::unix::process::{ExitStatusExt, parent_id};
     use tokio::signal::unix::{SignalKind, signal};
 
-    // SIGUSR1 comes when the parent has ended. The others are for the command, which has them as a member of the group.
-    let mut orphaned = signal(SignalKind::user_defined1())?;
+    // SIGUSR1 comes when the parent has ended, or requests the end of all. The others are for the command, which has them as a
+    // member of the group.
+    let mut ending = signal(SignalKind::user_defined1())?;
+    let mut changed = signal(SignalKind::child())?;
     for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
         // Tokio keeps the handler, and with it the guard alive, when the stream is dropped.
         drop(signal(kind)?);
@@ -83,24 +95,59 @@ async fn guard(name: &str, parent: u32, command: Command) -> io::Result<u8> {
     if parent_id() != parent {
         return Err(io::Error::other("its parent has ended"));
     }
+    let adopts = scope == Scope::All;
+    if adopts && let Err(error) = adopt() {
+        eprintln!("{name}: processes in sessions of their own may outlive {name}: {error}");
+    }
     let mut child = tokio::process::Command::from(command).spawn()?;
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).map_or(Pid::this(), Pid::from_raw);
     // The command's pipes must be held by the command alone.
     let null = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     let own_group = Pid::from_raw(0);
+    let mut is_killed = false;
     let status = loop {
         tokio::select! {
             status = child.wait() => break status?,
-            Some(()) = orphaned.recv() => killpg(own_group, Signal::SIGKILL)?,
+            Some(()) = ending.recv() => {
+                is_killed = true;
+                if adopts { kill_each() } else { killpg(own_group, Signal::SIGKILL)? }
+            }
+            Some(()) = changed.recv(), if adopts => reap_except(id),
         }
     };
+    if adopts {
+        end_rest(is_killed, &mut ending, &mut changed).await;
+    }
+    if is_killed {
+        // The status of the command.
+        kill(Pid::this(), Signal::SIGKILL)?;
+    }
     let code = status.code().or(status.signal().map(|signal| SIGNALLED + signal));
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
+/// Ends what the command has started. Processes that end by themselves may still write; the others are killed.
+#[cfg(target_os = "linux")]
+async fn end_rest(is_killed: bool, ending: &mut UnixSignals, changed: &mut UnixSignals) {
+    use super::descendants::{kill_all, reap};
+    if !is_killed {
+        let alone = async { while reap() && changed.recv().await.is_some() {} };
+        tokio::select! {
+            () = alone => {}
+            () = tokio::time::sleep(LINGER) => {}
+            _ = ending.recv() => {}
+        }
+    }
+    let changed = async || {
+        changed.recv().await;
+    };
+    kill_all(changed).await;
+}
+
 #[cfg(all(unix, not(target_os = "linux")))]
-fn guard(_: &str, parent: u32, mut command: Command) -> io::Result<u8> {
+fn guard(_: &str, parent: u32, _: Scope, mut command: Command) -> io::Result<u8> {
     use std::os::unix::process::{CommandExt, parent_id};
     if parent_id() != parent {
         return Err(io::Error::other("its parent has ended"));
@@ -109,7 +156,7 @@ fn guard(_: &str, parent: u32, mut command: Command) -> io::Result<u8> {
 }
 
 #[cfg(windows)]
-fn guard(_: &str, _: u32, mut command: Command) -> io::Result<u8> {
+fn guard(_: &str, _: u32, _: Scope, mut command: Command) -> io::Result<u8> {
     let status = command.status()?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }

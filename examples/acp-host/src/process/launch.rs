@@ -30,7 +30,26 @@ impl ErrorOutput {
     }
 }
 
-/// Returns the command that runs `program` in a group of its own.
+/// Processes that end with a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those of its process group.
+    Group,
+    /// All that it has started, where a guard can find them: on Linux.
+    All,
+}
+
+impl Scope {
+    /// Argument of the guard.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Group => "group",
+            Self::All => "all",
+        }
+    }
+}
+
+/// Returns the command that runs `program` in a group of its own, and whether a guard runs it.
 ///
 /// # Errors
 /// The path of this program is unknown.
@@ -38,27 +57,33 @@ pub(crate) fn command(
     program: &OsStr,
     arguments: &[OsString],
     errors: ErrorOutput,
-) -> io::Result<Command> {
-    let words = guarded(program, errors)?;
+    scope: Scope,
+) -> io::Result<(Command, bool)> {
+    let (words, is_guarded) = guarded(program, errors, scope)?;
     let (program, guard) = words.split_first().ok_or(ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(guard).args(arguments);
     system::lead_group(&mut command);
-    Ok(command)
+    Ok((command, is_guarded))
 }
 
-/// Returns the words that run `program`, below a guard if one is needed. Its arguments follow.
+/// Returns the words that run `program`, below a guard if one is needed, and whether a guard runs it. Its arguments follow.
 ///
 /// # Errors
 /// The path of this program is unknown.
-pub(crate) fn guarded(program: &OsStr, errors: ErrorOutput) -> io::Result<Vec<OsString>> {
+pub(crate) fn guarded(
+    program: &OsStr,
+    errors: ErrorOutput,
+    scope: Scope,
+) -> io::Result<(Vec<OsString>, bool)> {
     let own = own_program()?;
     let is_guarded = cfg!(target_os = "linux") && own.exists();
     if !is_guarded && errors != ErrorOutput::Merged {
-        return Ok(vec![OsString::from(system::find(program))]);
+        return Ok((vec![OsString::from(system::find(program))], false));
     }
-    let (parent, errors) = (std::process::id().to_string(), errors.as_str());
-    Ok(vec![own.into(), GUARD.into(), parent.into(), errors.into(), program.to_owned()])
+    let (parent, errors, scope) = (std::process::id().to_string(), errors.as_str(), scope.as_str());
+    let guard = [own.into(), GUARD.into(), parent.into(), errors.into(), scope.into()];
+    Ok((guard.into_iter().chain([program.to_owned()]).collect(), is_guarded))
 }
 
 /// Starts an agent with its input and output piped; its standard error is inherited. `variables` are set for it.
@@ -72,11 +97,8 @@ pub(crate) fn launch(
     arguments: &[OsString],
     variables: &BTreeMap<String, String>,
 ) -> io::Result<Child> {
-    command(program, arguments, ErrorOutput::Inherited)?
-        .envs(variables)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+    let (mut command, _) = command(program, arguments, ErrorOutput::Inherited, Scope::Group)?;
+    command.envs(variables).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
 }
 
 /// Prints why `program` cannot be run, and returns the exit status that shells use for it.

@@ -107,6 +107,15 @@ impl ProcessGroup {
         }
     }
 
+    /// Requests of the guard that leads the group that it ends all that it has started.
+    #[cfg(any(feature = "transport", feature = "workspace"))]
+    pub(crate) fn signal_guard(&self) -> io::Result<()> {
+        match signal::kill(self.0, signal::Signal::SIGUSR1) {
+            Ok(()) | Err(Errno::ESRCH) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Waits for the agent's exit; returns its status in the form of shells.
     pub(crate) fn wait(&self, _: &mut Child) -> io::Result<i32> {
         loop {

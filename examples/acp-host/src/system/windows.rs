@@ -88,6 +88,12 @@ impl ProcessGroup {
         Ok(())
     }
 
+    /// No guard leads a job.
+    #[cfg(any(feature = "transport", feature = "workspace"))]
+    pub(crate) fn signal_guard(&self) -> io::Result<()> {
+        self.signal(Signal::Kill)
+    }
+
     /// Waits for the agent's exit; returns its status. A killed process has none of its own.
     pub(crate) fn wait(&self, child: &mut Child) -> io::Result<i32> {
         let status = child.wait()?.code();

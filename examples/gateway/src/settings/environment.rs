@@ -32,6 +32,8 @@ impl Settings {
         own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT")?;
         own(&mut self.agents_file, "GATEWAY_AGENTS_FILE")?;
         own(&mut self.cwd, "GATEWAY_CWD")?;
+        own(&mut self.audit_log, "GATEWAY_AUDIT_LOG")?;
+        own(&mut self.audit_content, "GATEWAY_AUDIT_CONTENT")?;
         own(&mut self.permission, "GATEWAY_PERMISSION")?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY")?;
         own(&mut self.login, "GATEWAY_LOGIN")?;
@@ -39,6 +41,7 @@ impl Settings {
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX")?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;
         own(&mut self.auth.trusted_header, "GATEWAY_AUTH_TRUSTED_HEADER")?;
+        own(&mut self.auth.trusted_proxies, "GATEWAY_AUTH_TRUSTED_PROXIES")?;
         self.telemetry.read_environment()?;
         group(&mut self.site, "GATEWAY_SITE_")?;
         group(&mut self.times, "GATEWAY_TIMES_")?;

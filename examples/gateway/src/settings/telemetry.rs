@@ -1,7 +1,6 @@
 //! Settings of traces, metrics and log records.
 use super::SettingsError;
 use super::environment::group;
-use crate::log;
 use run_telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
 use run_telemetry::{is_disabled, variable};
 use serde::{Deserialize, Serialize};
@@ -43,7 +42,9 @@ impl TelemetrySettings {
         let Self { traces, metrics, logs, endpoint, timeline } = self.clone();
         let options = TelemetryOptions { traces, metrics, logs, endpoint, timeline };
         Telemetry::new(PROGRAM, &options, runtime).or_else(|error| {
-            log::say(format_args!("gateway: telemetry: {error}; no spans and no metrics are sent"));
+            program_log::say(format_args!(
+                "gateway: telemetry: {error}; no spans and no metrics are sent"
+            ));
             let local = TelemetryOptions { traces: false, metrics: false, logs: false, ..options };
             Telemetry::new(PROGRAM, &local, runtime)
         })

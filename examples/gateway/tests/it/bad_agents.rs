@@ -289,6 +289,31 @@ async fn flooding_run_is_ended() {
     }
 }
 
+/// The log has the first lines and the number of the others. An agent that does not stop is ended.
+#[tokio::test]
+async fn flood_of_useless_lines_is_not_logged_and_ends_agent() {
+    let mut gateway = Gateway::script("floods-log", &[]).await;
+    let told = gateway.ask("t", "1", "go").await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "that was much"));
+    let told = gateway.ask("t", "2", "on").await.rest().await;
+    assert_eq!(told.end(), "AGENT_EXITED");
+    let message = &told.error().message;
+    let why =
+        "the agent was ended, because it wrote more than 10000 lines in 10 s that are invalid";
+    assert!(message.starts_with(why), "{message}");
+    gateway.says(why).await;
+    gateway.signal(nix::sys::signal::Signal::SIGTERM);
+    let (mut logged, mut left_out) = (0, 0);
+    while let Some(line) = gateway.line().await {
+        logged += u64::from(line.contains("UnknownSession"));
+        if let Some((count, _)) = line.split_once(" further lines") {
+            left_out += count.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+        }
+    }
+    assert!(logged <= 20, "{logged} lines");
+    assert!(left_out > 10_000, "{left_out} lines");
+}
+
 #[tokio::test]
 async fn failed_command_is_reported_with_status() {
     let gateway = Gateway::demo(&["--agent", "sh -c 'exec /nowhere/agent'"]).await;

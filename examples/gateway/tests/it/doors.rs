@@ -5,6 +5,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
@@ -166,6 +167,49 @@ async fn invalid_socket_messages_are_errors_and_keep_it_open() {
     assert_eq!(chat.say("one more", "help").await[0]["code"], "TOO_MANY_CONVERSATIONS");
     let mut nobody = Chat::open(&gateway, "nobody").await;
     assert_eq!(nobody.say("c", "help").await[0]["code"], "REFUSED");
+}
+
+/// Waits for the close frame, and returns its code.
+async fn closed(chat: &mut Chat) -> CloseCode {
+    loop {
+        if let Message::Close(frame) = soon(chat.0.next()).await.unwrap().unwrap() {
+            return frame.expect("a code").code;
+        }
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn socket_is_read_during_answer() {
+    let mut gateway = Gateway::script("cancellable", &["--disconnect-grace", "0"]).await;
+    let mut chat = Chat::open(&gateway, "agent").await;
+    let message = json!({ "type": "message", "conversation_id": "c", "content": "work" });
+    chat.0.send(Message::text(message.to_string())).await.unwrap();
+    let said = soon(chat.0.next()).await.unwrap().unwrap();
+    assert!(said.to_string().contains("working"), "{said}");
+    chat.0.send(Message::Ping("there?".into())).await.unwrap();
+    while soon(chat.0.next()).await.unwrap().unwrap() != Message::Pong("there?".into()) {}
+    drop(chat);
+    gateway.says("agent: cancelled").await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn sockets_end_with_gateway() {
+    let gateway = Gateway::script("cancellable", &["--cancel-grace", "0"]).await;
+    let (mut idle, mut chat) =
+        (Chat::open(&gateway, "agent").await, Chat::open(&gateway, "agent").await);
+    let message = json!({ "type": "message", "conversation_id": "c", "content": "work" });
+    chat.0.send(Message::text(message.to_string())).await.unwrap();
+    let said = soon(chat.0.next()).await.unwrap().unwrap();
+    assert!(said.to_string().contains("working"), "{said}");
+    gateway.signal(nix::sys::signal::Signal::SIGTERM);
+    let last = soon(chat.0.next()).await.unwrap().unwrap();
+    let last: Value = serde_json::from_str(last.to_text().unwrap()).unwrap();
+    assert_eq!(last["type"], "error", "{last}");
+    assert_eq!(closed(&mut chat).await, CloseCode::Restart);
+    assert_eq!(closed(&mut idle).await, CloseCode::Restart);
+    assert!(gateway.ended().await.success());
 }
 
 #[tokio::test]

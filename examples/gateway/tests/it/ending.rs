@@ -75,3 +75,15 @@ async fn killed_gateway_leaves_no_agent() {
         assert!(!gateway.ended().await.success());
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn daemons_of_agent_end_with_gateway() {
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        let gateway = Gateway::script("starts-daemon", &["--exit-grace", "0"]).await;
+        let mut run = gateway.ask("t", "1", "work").await;
+        run.until("working").await;
+        gateway.signal(signal);
+        assert_eq!(gateway.ended().await.success(), signal == Signal::SIGTERM, "{signal}");
+    }
+}

@@ -121,7 +121,9 @@ impl Gateway {
         });
         let address = loop {
             let line = soon(stderr.recv()).await.expect("the gateway does not start");
-            if let Some(address) = line.strip_prefix("listening on http://") {
+            if let Some((_, address)) =
+                line.split_once("listening on http").and_then(|(_, it)| it.split_once("://"))
+            {
                 break address.to_owned();
             }
         };

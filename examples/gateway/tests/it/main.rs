@@ -5,6 +5,9 @@
 #[cfg(test)]
 #[cfg(unix)]
 mod agent_tools;
+#[cfg(test)]
+#[cfg(unix)]
+mod audit;
 #[cfg(all(test, unix))]
 mod bad_agents;
 #[cfg(test)]
@@ -13,7 +16,7 @@ mod bad_input;
 mod cancelling;
 #[cfg(test)]
 #[path = "../../../acp-traces/tests/it/certificate.rs"]
-#[expect(dead_code, reason = "acp-traces needs more of it")]
+#[cfg_attr(not(unix), expect(dead_code, reason = "acp-traces needs more of it"))]
 mod certificate;
 #[cfg(test)]
 #[cfg(unix)]
@@ -31,6 +34,9 @@ mod demo;
 mod docs;
 #[cfg(test)]
 mod doors;
+#[cfg(test)]
+#[cfg(unix)]
+mod encrypted;
 #[cfg(all(test, unix))]
 mod ending;
 #[cfg(test)]

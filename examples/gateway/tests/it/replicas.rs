@@ -1,6 +1,7 @@
 //! Several gateways on one real Redis server, at `REDIS_URL`.
+use crate::certificate::Certificate;
 use crate::collector::Collector;
-use crate::gateway::{Gateway, input, refusal, script, soon};
+use crate::gateway::{Gateway, command, input, refusal, script, soon};
 use crate::interrupts::Asked;
 use crate::run::{Run, Told};
 use agui_types::event::Event;
@@ -10,7 +11,8 @@ use nix::unistd::Pid;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::process::Stdio;
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, BufReader, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::runtime::Runtime;
 
@@ -89,6 +91,45 @@ async fn run_is_started_read_and_stopped_at_either_gateway() {
     assert!(!is_new_session(&next), "{:?}", next.tags());
     let (status, _) = other.post("runs/2/cancel", &Value::Null).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+/// Puts TLS with this certificate in front of a Redis server. Returns the URL.
+async fn encrypted(url: &str, certificate: &Certificate) -> String {
+    let redis = url.trim_start_matches("redis://").trim_end_matches('/').to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let acceptor = certificate.acceptor(&[]);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (acceptor, redis) = (acceptor.clone(), redis.clone());
+            tokio::spawn(async move {
+                let mut stream = acceptor.accept(stream).await.ok()?;
+                let mut redis = TcpStream::connect(redis).await.unwrap();
+                copy_bidirectional(&mut stream, &mut redis).await.ok()
+            });
+        }
+    });
+    format!("rediss://{address}")
+}
+
+#[tokio::test]
+async fn store_is_reached_over_tls() {
+    let (certificate, other) = (Certificate::new(), Certificate::new());
+    let mut shared = Shared::new();
+    shared.url = encrypted(&shared.url, &certificate).await;
+    let trusted = certificate.file("certificate.pem");
+    let trusted = [("SSL_CERT_FILE", trusted.to_str().unwrap())];
+    let variables = [&shared.variables()[..], &trusted].concat();
+    let one = Gateway::start(&[], &variables).await;
+    let other_gateway = Gateway::start(&[], &variables).await;
+    assert_eq!(one.ask("t", "1", "hello").await.rest().await.end(), "success");
+    let read = read_at(&other_gateway, "t", "1", "hello").await;
+    assert_eq!(read.rest().await.end(), "success");
+    let mut untrusted = command(&["--no-auth", "--listen", "127.0.0.1:0"]);
+    untrusted.envs(shared.variables()).env("SSL_CERT_FILE", other.file("certificate.pem"));
+    let output = soon(untrusted.output()).await.unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("ertificate"), "{said}");
 }
 
 /// A request at one gateway, and the run at the other.

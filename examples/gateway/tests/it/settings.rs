@@ -49,12 +49,15 @@ async fn each_source_overrides_the_one_before() {
 }
 
 /// Variables of settings that have no value by default, and so are not printed.
-const WITHOUT_DEFAULT: [(&str, &str, &str); 8] = [
+const WITHOUT_DEFAULT: [(&str, &str, &str); 11] = [
+    ("GATEWAY_AUDIT_LOG", "audit-log", "/audit.jsonl"),
     ("GATEWAY_DEFAULT_AGENT", "default-agent", "agent"),
     ("GATEWAY_AGENTS_FILE", "agents-file", "/registry.json"),
     ("GATEWAY_CWD", "cwd", "/"),
     ("GATEWAY_LOGIN", "login", "false"),
     ("GATEWAY_AUTH_TRUSTED_HEADER", "auth.trusted-header", "x-user"),
+    ("GATEWAY_SITE_TLS_CERT", "site.tls-cert", "/cert.pem"),
+    ("GATEWAY_SITE_TLS_KEY", "site.tls-key", "/key.pem"),
     ("GATEWAY_SITE_AGENTS_URL", "site.agents-url", "http://gateway.internal:8787"),
     ("GATEWAY_TELEMETRY_ENDPOINT", "telemetry.endpoint", "http://127.0.0.1:1"),
     ("GATEWAY_AGENT", "agents.agent.command", "sh"),
@@ -77,6 +80,7 @@ fn another(path: &str, value: &toml::Value) -> String {
         ("listen", _) => "127.0.0.1:1".to_owned(),
         ("permission", _) => "allow".to_owned(),
         ("when-busy", _) => "queue".to_owned(),
+        ("auth.trusted-proxies", _) => "10.0.0.0/8, fd00::/8".to_owned(),
         (_, toml::Value::Boolean(truth)) => (!truth).to_string(),
         (_, toml::Value::Integer(number)) => (number + 1).to_string(),
         (_, toml::Value::Float(number)) => (number + 1.0).to_string(),

@@ -229,11 +229,49 @@ async fn runs_are_private_to_their_user() {
 
 #[tokio::test]
 async fn trusted_header_names_user() {
-    let gateway = Gateway::configured("[auth]\ntrusted-header = 'X-User'").await;
+    let settings = "[auth]\ntrusted-header = 'X-User'\ntrusted-proxies = ['127.0.0.1', '::1']";
+    let gateway = Gateway::configured(settings).await;
     let agents = || gateway.client.get(gateway.url("/api/ai/agents"));
     assert_eq!(soon(agents().send()).await.unwrap().status(), 401);
     assert_eq!(soon(agents().header("x-user", "").send()).await.unwrap().status(), 401);
     assert_eq!(soon(agents().header("x-user", "carol").send()).await.unwrap().status(), 200);
+}
+
+/// A client that is no proxy cannot choose its name.
+#[tokio::test]
+async fn trusted_header_needs_proxies() {
+    let settings = "[auth]\ntrusted-header = 'X-User'\ntrusted-proxies = ['192.0.2.0/24']";
+    let gateway = Gateway::configured(settings).await;
+    let agents = gateway.client.get(gateway.url("/api/ai/agents"));
+    assert_eq!(soon(agents.header("x-user", "carol").send()).await.unwrap().status(), 401);
+    let mut missing = command(&["--listen", "127.0.0.1:0"]);
+    missing.env("GATEWAY_AUTH_TRUSTED_HEADER", "x-user");
+    let missing = soon(missing.output()).await.unwrap();
+    let said = String::from_utf8(missing.stderr).unwrap();
+    assert!(said.starts_with("gateway: auth.trusted-proxies: expected the addresses"), "{said}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn tokens_are_read_again_on_hangup() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let write = |text: &str| std::fs::write(file.path(), text).unwrap();
+    write("[auth.tokens]\nalice = 'the-first-token'");
+    let mut gateway = Gateway::demo(&["--config", file.path().to_str().unwrap()]).await;
+    let status = async |gateway: &Gateway, token: &str| {
+        let agents = gateway.client.get(gateway.url("/api/ai/agents")).bearer_auth(token);
+        soon(agents.send()).await.unwrap().status().as_u16()
+    };
+    assert_eq!(status(&gateway, "the-first-token").await, 200);
+    write("[auth.tokens]\nalice = 'the-second-token'");
+    gateway.signal(nix::sys::signal::Signal::SIGHUP);
+    gateway.says("were read again").await;
+    assert_eq!(status(&gateway, "the-first-token").await, 401);
+    assert_eq!(status(&gateway, "the-second-token").await, 200);
+    write("[auth.tokens]\nalice = ''");
+    gateway.signal(nix::sys::signal::Signal::SIGHUP);
+    gateway.says("auth.tokens.alice: expected a token, got an empty one; the earlier").await;
+    assert_eq!(status(&gateway, "the-second-token").await, 200);
 }
 
 #[tokio::test]
@@ -284,6 +322,17 @@ async fn public_address_needs_users() {
     let said = String::from_utf8(short.stderr).unwrap();
     let expected = "gateway: auth.tokens.user: expected at least 16 characters, got fewer";
     assert!(said.starts_with(expected), "{said}");
+    let mut clear = command(&["--listen", "0.0.0.0:0"]);
+    let clear = soon(clear.env("GATEWAY_TOKEN", "sixteen-letters.").output()).await.unwrap();
+    let said = String::from_utf8(clear.stderr).unwrap();
+    let expected = "gateway: --listen: others can reach 0.0.0.0:0, and read tokens and chats";
+    assert!(said.starts_with(expected), "{said}");
+    let mut allowed = command(&["--listen", "0.0.0.0:0", "--clear-text"]);
+    allowed.env("GATEWAY_TOKEN", "sixteen-letters.").stderr(Stdio::piped());
+    let mut allowed = allowed.spawn().unwrap();
+    let mut lines = BufReader::new(allowed.stderr.take().unwrap()).lines();
+    let first = soon(lines.next_line()).await.unwrap().unwrap();
+    assert!(first.starts_with("listening on http://0.0.0.0:"), "{first}");
     let mut off = command(&["--listen", "127.0.0.1:0", "--no-auth"]);
     let off = soon(off.env("GATEWAY_TOKEN", "fifteen-letters").output()).await.unwrap();
     let said = String::from_utf8(off.stderr).unwrap();

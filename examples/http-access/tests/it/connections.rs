@@ -70,7 +70,7 @@ impl Server {
             .route("/open", get(async || "ok"))
             .route("/read", post(read));
         let ending = CancellationToken::new();
-        let task = tokio::spawn(serve(listener, router, limits, ending.clone()));
+        let task = tokio::spawn(serve(listener, None, router, limits, ending.clone()));
         Self { address, token: token.unwrap().reveal().to_owned(), ending, task, begun }
     }
 

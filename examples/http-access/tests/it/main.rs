@@ -4,3 +4,5 @@
 
 #[cfg(test)]
 mod connections;
+#[cfg(test)]
+mod tls;
