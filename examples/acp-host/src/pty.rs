@@ -48,8 +48,7 @@ impl Pty {
     ) -> io::Result<Self> {
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         // A terminal shows both outputs, so that nothing is merged.
-        let (words, is_guarded) =
-            guarded(OsStr::new(program), ErrorOutput::Inherited, Scope::All)?;
+        let (words, is_guarded) = guarded(OsStr::new(program), ErrorOutput::Inherited, Scope::All)?;
         let (program, guard) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let (pty, pts) = pty_process::open().map_err(io::Error::other)?;
         pty.resize(Size::new(rows, columns)).map_err(io::Error::other)?;

@@ -57,7 +57,19 @@ impl Link {
         let Transport { incoming, outgoing, writer, process } = transport;
         let (lines, sessions) = (Lines::default(), BTreeMap::new());
         let (strays, waste) = (Strays::default(), Waste::default());
-        Self { incoming, outgoing, writer, process, lines, host, sessions, watch, rules, strays, waste }
+        Self {
+            incoming,
+            outgoing,
+            writer,
+            process,
+            lines,
+            host,
+            sessions,
+            watch,
+            rules,
+            strays,
+            waste,
+        }
     }
 
     /// Waits for the next input.

@@ -63,7 +63,8 @@ impl Log {
         let plain = WIRE.map(|target| (target, LevelFilter::INFO));
         let plain = Targets::new().with_default(LevelFilter::TRACE).with_targets(plain);
         // The parser of HTML warns of tags that are not nested well, which are an agent's.
-        let plain = plain.with_target(AUDIT, LevelFilter::OFF).with_target("html5ever", LevelFilter::ERROR);
+        let plain =
+            plain.with_target(AUDIT, LevelFilter::OFF).with_target("html5ever", LevelFilter::ERROR);
         let lines = tracing_subscriber::fmt::layer()
             .with_writer(writer.clone())
             .with_ansi(io::stderr().is_terminal())

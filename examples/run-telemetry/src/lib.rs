@@ -18,8 +18,8 @@ use acp_otlp::{
     Address, Batches, Collector, Ids, Logs, MetricCollector, Metrics, OwnSpan, Sampling, Signal,
     Traced, Tracing, capture_of_environment, complaint, profile_of_environment,
 };
-use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry::trace::SpanKind;
+use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::attribute::MAX_NAME_BYTES;
 use semconv_map::jsonrpc_core::{Peeked, RequestId};
