@@ -1,4 +1,5 @@
 //! Rendered Markdown: what is shown, what is removed, and the law of streaming.
+#![allow(clippy::expect_used)]
 mod github;
 mod hostile;
 mod streaming;
