@@ -71,7 +71,7 @@ pub(crate) fn run(options: &ViewOptions) -> io::Result<ExitCode> {
         writeln!(stdout, "http://{address}/?token={}", token.reveal())?;
         stdout.flush()?;
         let router = router(Arc::new(Mutex::new(library)), access);
-        http_access::serve(listener, router, CONNECTIONS, CancellationToken::new()).await;
+        http_access::serve(listener, None, router, CONNECTIONS, CancellationToken::new()).await;
         Ok(ExitCode::SUCCESS)
     })
 }

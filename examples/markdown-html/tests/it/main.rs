@@ -1,5 +1,5 @@
 //! Rendered Markdown: what is shown, what is removed, and the law of streaming.
-#![allow(clippy::expect_used)]
+#![expect(clippy::expect_used, reason = "tests")]
 mod github;
 mod hostile;
 mod streaming;
