@@ -3,7 +3,7 @@ use agent_catalog::{CatalogError, LaunchError};
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
 use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
-use hub_server::permission_rules::Rule;
+use hub_server::{McpServerError, McpServerSettings, permission_rules::Rule};
 use run_telemetry::variable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -53,6 +53,8 @@ pub(crate) struct Settings {
     /// Rules that answer permission requests; the first match decides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) permission_rules: Vec<Rule>,
+    /// MCP servers for the sessions of agents, by name.
+    pub(crate) mcp_servers: BTreeMap<String, McpServerSettings>,
     /// The agents, by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
 }
@@ -73,6 +75,7 @@ impl Default for Settings {
             replicas: ReplicaSettings::default(),
             telemetry: TelemetrySettings::default(),
             permission_rules: Vec::new(),
+            mcp_servers: BTreeMap::new(),
             agents: BTreeMap::new(),
         }
     }
@@ -159,6 +162,8 @@ pub(crate) enum SettingsError {
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]
     Cwd(String),
+    #[error(transparent)]
+    McpServer(#[from] McpServerError),
     #[error(transparent)]
     Access(#[from] AccessError),
     #[error("telemetry: {0}")]

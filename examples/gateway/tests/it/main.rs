@@ -49,6 +49,9 @@ mod interrupts;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod log;
+#[cfg(unix)]
+#[cfg(test)]
+mod mcp_servers;
 #[cfg(test)]
 mod page_tools;
 #[cfg(test)]
