@@ -1,5 +1,5 @@
 //! Configuration of a conversation, and features of the agent.
-use super::WhenBusy;
+use super::{RefusedServers, WhenBusy};
 use crate::{Options, SignIn, frontend_tool, input};
 use acp_types::v1::initialization::{Implementation, InitializeResponse, PromptCapabilities};
 use acp_types::v1::session_setup::McpServer;
@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct ConversationOptions {
     /// Absolute path of the working folder of sessions.
     pub cwd: String,
-    /// MCP servers of each session.
+    /// MCP servers of each session. One whose transport the agent does not support is left out, with a
+    /// [diagnostic](super::ConversationDiagnostic::ServerUnreachable).
     pub mcp_servers: Vec<McpServer>,
     /// Translation of the agent's messages into events.
     pub translator: Options,
@@ -112,6 +113,8 @@ pub struct AgentFeatures {
     pub mcp_stdio: bool,
     /// Whether a session accepts a `systemPrompt`.
     pub system_prompt: bool,
+    /// MCP servers that the agent has refused in earlier sessions.
+    pub refused: RefusedServers,
 }
 
 impl From<&InitializeResponse> for AgentFeatures {
@@ -129,6 +132,7 @@ impl From<&InitializeResponse> for AgentFeatures {
             mcp_sse: mcp.sse == Some(true),
             mcp_stdio: true,
             system_prompt: session.system_prompt.is_some(),
+            refused: RefusedServers::default(),
         }
     }
 }
@@ -154,6 +158,7 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
             mcp_sse: false,
             mcp_stdio: mcp.stdio.is_some(),
             system_prompt: session.system_prompt.is_some(),
+            refused: RefusedServers::default(),
         }
     }
 }

@@ -205,6 +205,14 @@ pub enum ConversationDiagnostic {
     /// The agent refused a session with the page's MCP server. The session is opened over another transport, or without it.
     #[error("the agent refused the MCP server of the page's tools: {0}")]
     ServerRefused(String),
+    /// The agent does not support the transport of a configured MCP server, which is left out.
+    #[error(
+        "the agent does not support the transport of the MCP server `{0}`; its tools are missing"
+    )]
+    ServerUnreachable(String),
+    /// The agent refuses sessions with these configured MCP servers, which are left out.
+    #[error("the agent refuses sessions with the MCP servers {0}; their tools are missing")]
+    ServersLeftOut(String),
     /// A contextual tool of the page is not offered to the agent.
     #[error("the agent is not offered a tool of the page: {0}")]
     ToolSkipped(String),

@@ -99,7 +99,7 @@ impl PageToolsPart {
         refused: RefusedServers,
     ) -> Provision {
         let mut features = features.clone();
-        self.refused.and(refused).restrict(&mut features);
+        self.refused.and(features.refused).and(refused).restrict(&mut features);
         match &self.access {
             conversation::PageTools::Contextual => {
                 Provision { servers: Vec::new(), meta: Wire::default().announce(None, &self.tools) }
@@ -117,10 +117,15 @@ impl PageToolsPart {
         }
     }
 
-    /// Handles that the agent accepts a session only without these transports.
+    /// Handles that the agent accepts a session only without these servers.
     pub(super) fn handle_servers_refused(&mut self, refused: RefusedServers) {
         self.refused = self.refused.and(refused);
         self.replies.notices.push_back(Notice::ServersRefused(refused));
+    }
+
+    /// Returns the servers that the agent has refused.
+    pub(super) fn refused(&self) -> RefusedServers {
+        self.refused
     }
 
     /// Sets the tools of an input, for sessions opened from now on.

@@ -98,12 +98,14 @@ impl Conversation {
             members.insert(name, value.clone());
         }
         let server = provision.servers.first().cloned();
-        let mut mcp_servers = self.options.mcp_servers.clone();
-        mcp_servers.extend(provision.servers);
+        let configured = self.configured_servers();
+        let has_configured = !configured.is_empty();
+        let mcp_servers = configured.into_iter().chain(provision.servers).collect();
         let cwd = cwd.unwrap_or_else(|| self.options.cwd.clone());
         let meta = meta_of(&members);
         let open = OpenSession { origin, cwd, mcp_servers, system_prompt, meta };
-        self.attempt = server.map(|server| OpenAttempt::new(open.clone(), server));
+        let has_servers = has_configured || server.is_some();
+        self.attempt = has_servers.then(|| OpenAttempt::new(open.clone(), server, has_configured));
         self.commands.push_back(Command::Open(number, Box::new(open)));
         number
     }

@@ -306,7 +306,7 @@ impl Hub {
         };
         features.load &= self.options.can_load;
         features.mcp_stdio &= self.options.agent_is_local;
-        self.refused_servers.restrict(&mut features);
+        features.refused = self.refused_servers;
         features
     }
 }

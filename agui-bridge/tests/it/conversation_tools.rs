@@ -4,7 +4,7 @@ use crate::thread::{
 };
 use acp_types::client::{self, AuthMethods, SessionEvent};
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
-use acp_types::v1::session_setup::{McpServer, McpServerHttp, McpServerStdio};
+use acp_types::v1::session_setup::{McpServer, McpServerHttp, McpServerSse, McpServerStdio};
 use agui_bridge::conversation::{
     AgentFeatures, AgentReply, Command, ConversationDiagnostic, ConversationOptions, Notice,
     PageTools, QuestionError, Setting, SettingError, ToolQuestion, UserAnswer, config_value,
@@ -120,6 +120,129 @@ fn refused_session_is_opened_without_server_and_with_notice() {
     rig.end();
     assert_eq!(rig.kinds("1"), ["RUN_STARTED", "CUSTOM acp.notice", "RUN_FINISHED success"]);
     assert_eq!(rig.commands.iter().filter(|it| matches!(it, Command::Prompt { .. })).count(), 1);
+}
+
+/// The configured servers of these tests.
+fn configured() -> Vec<McpServer> {
+    vec![
+        McpServer::Http(McpServerHttp::new("docs", "http://127.0.0.1:2/mcp", [])),
+        McpServer::Stdio(McpServerStdio::new("files", "/bin/files", [], [])),
+        McpServer::Sse(McpServerSse::new("old", "http://127.0.0.1:3/sse", [])),
+    ]
+}
+
+#[test]
+fn session_gets_the_configured_servers_that_the_agent_supports() {
+    for (http, sse, stdio, names, missing) in [
+        (true, true, true, &["docs", "files", "old"][..], &[][..]),
+        (false, false, true, &["files"], &["docs", "old"]),
+        (true, false, false, &["docs"], &["files", "old"]),
+        (false, false, false, &[], &["docs", "files", "old"]),
+    ] {
+        let mut options = options();
+        options.mcp_servers = configured();
+        let mut features = AgentFeatures::default();
+        (features.mcp_http, features.mcp_sse, features.mcp_stdio) = (http, sse, stdio);
+        features.resume = true;
+        let mut rig = Rig::new(options);
+        rig.connect(features);
+        rig.run(input("1", &[user("u", "Hi")], &json!({}))).unwrap();
+        assert_eq!(names_of(&rig), names);
+        let left_out = |name: &&str| {
+            format!(
+                "the agent does not support the transport of the MCP server `{name}`; its tools are missing"
+            )
+        };
+        let expected: Vec<_> = missing.iter().map(left_out).collect();
+        assert_eq!(notices_of(&rig), expected);
+    }
+}
+
+/// The names of the servers of the last session, with the transport of the page's server.
+fn names_of(rig: &Rig) -> Vec<String> {
+    let name = |server: &McpServer| match server {
+        McpServer::Http(server) if server.name == "ui" => "ui over http".to_owned(),
+        McpServer::Stdio(server) if server.name == "ui" => "ui over stdio".to_owned(),
+        McpServer::Http(server) => server.name.clone(),
+        McpServer::Sse(server) => server.name.clone(),
+        McpServer::Stdio(server) => server.name.clone(),
+        other => panic!("{other:?}"),
+    };
+    rig.opening().mcp_servers.iter().map(name).collect()
+}
+
+fn refuse(rig: &mut Rig) {
+    let error = json!({"code": -32603, "message": "Internal error", "data": "no such server"});
+    assert!(rig.session(SessionEvent::Refused(refused(&error))).is_none());
+}
+
+/// A thread with tools of the page, if wanted, and configured servers.
+fn with_configured(tools: &Value) -> Rig {
+    let servers = vec![http(), stdio()];
+    let mut options = with(PageTools::Mcp { servers, always: false });
+    options.mcp_servers = configured();
+    options.mcp_servers.truncate(2);
+    let mut features = AgentFeatures::default();
+    (features.mcp_http, features.mcp_stdio) = (true, true);
+    let mut rig = Rig::new(options);
+    rig.connect(features);
+    rig.run(input("1", &[user("u", "Hi")], tools)).unwrap();
+    rig
+}
+
+#[test]
+fn refused_session_is_opened_without_the_pages_server_and_then_without_configured_ones() {
+    let attempts: [&[&str]; 6] = [
+        &["docs", "files", "ui over http"],
+        &["docs", "files", "ui over stdio"],
+        &["docs", "files"],
+        &["ui over http"],
+        &["ui over stdio"],
+        &[],
+    ];
+    let page = "The page's tools are not available: the agent does not accept their MCP server.";
+    let settings = "Tools are missing: the agent does not accept sessions with the MCP servers of the settings: `docs`, `files`.";
+    for (refusals, notices) in
+        [&[][..], &[], &[page], &[settings], &[settings], &[settings, page]].into_iter().enumerate()
+    {
+        let mut rig = with_configured(&tools());
+        for servers in attempts.iter().take(refusals) {
+            assert_eq!(names_of(&rig), *servers);
+            refuse(&mut rig);
+        }
+        assert_eq!(names_of(&rig), attempts[refusals]);
+        rig.open("s");
+        rig.end();
+        assert_eq!(rig.outcome("1"), "RUN_FINISHED success");
+        let titles = |run: &str| -> Vec<String> {
+            let events = rig.events.iter().filter(|(id, _)| id == run);
+            let events = events.map(|(_, event)| serde_json::to_value(event).unwrap());
+            let notices = events.filter(|event| event["name"] == "acp.notice");
+            notices.map(|event| event["value"]["title"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(titles("1"), notices, "{refusals} refusals");
+        // The next session begins with what was accepted, and says again what is missing.
+        rig.run(input("2", &[user("x", "Edited")], &tools())).unwrap();
+        let accepted = attempts[refusals];
+        assert_eq!(names_of(&rig), accepted);
+        let missing = "the agent refuses sessions with the MCP servers `docs`, `files`; their tools are missing";
+        let said = notices_of(&rig).iter().filter(|it| *it == missing).count();
+        assert_eq!(said, if refusals >= 3 { 2 } else { 0 });
+    }
+    let mut rig = with_configured(&tools());
+    attempts.iter().for_each(|_| refuse(&mut rig));
+    assert_eq!(rig.outcome("1"), "RUN_ERROR ACP_INTERNAL_ERROR");
+}
+
+#[test]
+fn refused_configured_servers_alone_are_left_out_with_a_notice() {
+    let mut rig = with_configured(&json!({}));
+    assert_eq!(names_of(&rig), ["docs", "files"]);
+    refuse(&mut rig);
+    assert_eq!(names_of(&rig), [""; 0]);
+    rig.open("s");
+    rig.end();
+    assert_eq!(rig.kinds("1"), ["RUN_STARTED", "CUSTOM acp.notice", "RUN_FINISHED success"]);
 }
 
 #[test]

@@ -119,6 +119,7 @@ impl AcpAgents {
         conversation.translator.times.turn = Some(times.turn.0);
         conversation.translator.times.answer = Some(times.question.0);
         conversation.rules = agent.input_rules();
+        conversation.mcp_servers = hub_server::mcp_servers(&settings.mcp_servers, name)?;
         conversation.when_busy = settings.when_busy.into();
         conversation.cancel_grace = times.cancel_grace.0;
         conversation.queue_wait = Some(times.queue.0);

@@ -3,7 +3,7 @@ use agent_catalog::{Catalog, CatalogError, LaunchError, Programs};
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
 use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
-use hub_server::permission_rules::Rule;
+use hub_server::{McpServerError, McpServerSettings, permission_rules::Rule};
 use run_telemetry::variable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,6 +59,8 @@ pub(crate) struct Settings {
     /// Rules that answer permission requests; the first match decides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) permission_rules: Vec<Rule>,
+    /// MCP servers for the sessions of agents, by name.
+    pub(crate) mcp_servers: BTreeMap<String, McpServerSettings>,
     /// The agents, by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
     /// Whether there are no agents in the settings.
@@ -88,6 +90,7 @@ impl Default for Settings {
             replicas: ReplicaSettings::default(),
             telemetry: TelemetrySettings::default(),
             permission_rules: Vec::new(),
+            mcp_servers: BTreeMap::new(),
             agents: BTreeMap::new(),
             is_demo: false,
             offered: BTreeMap::new(),
@@ -176,6 +179,8 @@ pub(crate) enum SettingsError {
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]
     Cwd(String),
+    #[error(transparent)]
+    McpServer(#[from] McpServerError),
     #[error(transparent)]
     Access(#[from] AccessError),
     #[error("telemetry: {0}")]

@@ -1,5 +1,5 @@
 //! Settings in variables of the environment.
-use super::{Mistake, Settings, SettingsError};
+use super::{McpServerSettings, Mistake, Settings, SettingsError};
 use run_telemetry::variable;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,7 +56,8 @@ impl Settings {
         let models = agents.clone().filter_map(|agent| agent.model.as_ref());
         let keys = models.filter_map(|model| model.key_variable.clone());
         let tokens = agents.filter_map(|agent| agent.token_variable.clone());
-        own.into_iter().chain(keys).chain(tokens).collect()
+        let servers = self.mcp_servers.values().flat_map(McpServerSettings::secret_variables);
+        own.into_iter().chain(keys).chain(tokens).chain(servers).collect()
     }
 }
 

@@ -55,6 +55,9 @@ mod interrupts;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod log;
+#[cfg(unix)]
+#[cfg(test)]
+mod mcp_servers;
 #[cfg(test)]
 #[cfg(unix)]
 mod login;

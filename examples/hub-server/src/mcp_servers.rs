@@ -1,0 +1,166 @@
+//! MCP servers of settings, for the sessions of agents.
+use acp_types::v1::session_setup::{
+    EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
+};
+use http_access::Secret;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::{env, fs};
+
+/// An MCP server, by a command or a URL. Each secret is a value, or in a file or an environment variable.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct McpServerSettings {
+    /// Names of the agents that get it; all without this list.
+    pub agents: Option<Vec<String>>,
+    /// A command with MCP on stdin and stdout; split into words like a shell, but run without a shell, by the agent.
+    pub command: Option<String>,
+    /// Variables of the command.
+    pub env: BTreeMap<String, Secret>,
+    /// Files with values of variables of the command.
+    pub env_file: BTreeMap<String, PathBuf>,
+    /// Variables of this program with values of variables of the command.
+    pub env_variable: BTreeMap<String, String>,
+    /// The address of a server over HTTP.
+    pub url: Option<String>,
+    /// The transport behind the address.
+    pub transport: McpTransport,
+    /// Headers of requests.
+    pub header: BTreeMap<String, Secret>,
+    /// Files with values of headers.
+    pub header_file: BTreeMap<String, PathBuf>,
+    /// Variables of this program with values of headers.
+    pub header_variable: BTreeMap<String, String>,
+}
+
+/// The transport of a server behind a URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum McpTransport {
+    /// Streamable HTTP.
+    #[default]
+    Http,
+    /// HTTP with server-sent events, deprecated by MCP.
+    Sse,
+}
+
+/// The settings of an MCP server are invalid.
+#[derive(Debug, thiserror::Error)]
+#[error("mcp-servers.{server}.{setting}: {why}")]
+pub struct McpServerError {
+    server: String,
+    setting: String,
+    why: String,
+}
+
+/// Returns the servers for the sessions of an agent.
+///
+/// # Errors
+/// A server has neither or both of a command and a URL, a program is not installed, or a secret cannot be read.
+pub fn mcp_servers(
+    servers: &BTreeMap<String, McpServerSettings>,
+    agent: &str,
+) -> Result<Vec<McpServer>, McpServerError> {
+    let is_for = |server: &McpServerSettings| {
+        server.agents.as_ref().is_none_or(|agents| agents.iter().any(|name| name == agent))
+    };
+    let chosen = servers.iter().filter(|(_, server)| is_for(server));
+    chosen.map(|(name, server)| server.describe(name)).collect()
+}
+
+impl McpServerSettings {
+    /// Returns the names of the environment variables with secrets.
+    pub fn secret_variables(&self) -> impl Iterator<Item = String> {
+        self.env_variable.values().chain(self.header_variable.values()).cloned()
+    }
+
+    fn describe(&self, name: &str) -> Result<McpServer, McpServerError> {
+        let wrong = |setting: &str, why: String| McpServerError {
+            server: name.to_owned(),
+            setting: setting.to_owned(),
+            why,
+        };
+        let has_env =
+            !(self.env.is_empty() && self.env_file.is_empty() && self.env_variable.is_empty());
+        let has_headers = !(self.header.is_empty()
+            && self.header_file.is_empty()
+            && self.header_variable.is_empty());
+        match (&self.command, &self.url) {
+            (Some(_), None) if has_headers || self.transport != McpTransport::Http => {
+                Err(wrong("url", "missing, expected with a header or a transport".to_owned()))
+            }
+            (None, Some(_)) if has_env => {
+                Err(wrong("command", "missing, expected with variables".to_owned()))
+            }
+            (Some(command), None) => {
+                let (program, arguments) = program(command).map_err(|why| wrong("command", why))?;
+                let env = values("env", &self.env, &self.env_file, &self.env_variable);
+                let env = env.map_err(|(setting, why)| wrong(&setting, why))?;
+                let env = env.into_iter().map(|(name, value)| EnvVariable::new(name, value));
+                let env: Vec<_> = env.collect();
+                Ok(McpServer::Stdio(McpServerStdio::new(name, program, arguments, env)))
+            }
+            (None, Some(url)) => {
+                if !(url.starts_with("http://") || url.starts_with("https://")) {
+                    return Err(wrong("url", "expected http://… or https://…".to_owned()));
+                }
+                let headers =
+                    values("header", &self.header, &self.header_file, &self.header_variable);
+                let headers = headers.map_err(|(setting, why)| wrong(&setting, why))?;
+                let headers = headers.into_iter().map(|(name, value)| HttpHeader::new(name, value));
+                let headers: Vec<_> = headers.collect();
+                Ok(match self.transport {
+                    McpTransport::Http => McpServer::Http(McpServerHttp::new(name, url, headers)),
+                    McpTransport::Sse => McpServer::Sse(McpServerSse::new(name, url, headers)),
+                })
+            }
+            (got, _) => {
+                let got = if got.is_some() { "both" } else { "none" };
+                Err(wrong("command", format!("expected one of `command` and `url`, got {got}")))
+            }
+        }
+    }
+}
+
+/// Returns the absolute path of a program, which ACP requires, and its arguments.
+fn program(command: &str) -> Result<(String, Vec<String>), String> {
+    let mut words = shlex::split(command).unwrap_or_default().into_iter();
+    let program = words.next().ok_or("expected words, got none, or an open quote")?;
+    let found = which::which(&program).map_err(|_| format!("`{program}` is not on the path"))?;
+    let path = found.to_str().ok_or_else(|| format!("the path of `{program}` is not UTF-8"))?;
+    Ok((path.to_owned(), words.collect()))
+}
+
+/// Returns values by name, from settings, files and variables of this program. An error has the setting and the reason, without a
+/// value.
+fn values(
+    setting: &str,
+    own: &BTreeMap<String, Secret>,
+    files: &BTreeMap<String, PathBuf>,
+    variables: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, (String, String)> {
+    let own = own.iter().map(|(name, value)| (name, String::new(), Ok(value.reveal().to_owned())));
+    let files = files.iter().map(|(name, path)| {
+        let read = fs::read_to_string(path).map(|text| text.trim().to_owned());
+        (name, "-file".to_owned(), read.map_err(|error| format!("{}: {error}", path.display())))
+    });
+    let variables = variables.iter().map(|(name, variable)| {
+        let value = env::var(variable).ok().filter(|value| !value.is_empty());
+        (name, "-variable".to_owned(), value.ok_or_else(|| format!("{variable} has no value")))
+    });
+    let mut values = BTreeMap::new();
+    for (name, kind, value) in own.chain(files).chain(variables) {
+        let at = format!("{setting}{kind}.{name}");
+        let value = value.map_err(|why| (at.clone(), why))?;
+        if name.is_empty() || value.chars().any(char::is_control) {
+            return Err((at, "expected a name, and a value in one line".to_owned()));
+        }
+        if values.insert(name.clone(), value).is_some() {
+            return Err((at, "expected one value, got two".to_owned()));
+        }
+    }
+    Ok(values)
+}
