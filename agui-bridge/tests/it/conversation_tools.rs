@@ -107,7 +107,8 @@ fn refused_session_is_opened_over_stdio() {
         "the agent refused the MCP server of the page's tools: Internal error: 404 of the server";
     assert_eq!(notices_of(&rig), [refused, "remembered"]);
     // The next session does not use the transport again.
-    let messages = [user("x", "Edited")];
+    rig.take_commands();
+    let messages = [user("u", "Edited"), user("v", "Go on")];
     rig.run(input("2", &messages, &tools())).unwrap();
     assert_eq!(rig.opening().mcp_servers, [stdio()]);
 }
@@ -222,7 +223,9 @@ fn refused_session_is_opened_without_the_pages_server_and_then_without_configure
         };
         assert_eq!(titles("1"), notices, "{refusals} refusals");
         // The next session begins with what was accepted, and says again what is missing.
-        rig.run(input("2", &[user("x", "Edited")], &tools())).unwrap();
+        rig.take_commands();
+        let edited = [user("u", "Edited"), user("v", "Go on")];
+        rig.run(input("2", &edited, &tools())).unwrap();
         let accepted = attempts[refusals];
         assert_eq!(names_of(&rig), accepted);
         let missing = "the agent refuses sessions with the MCP servers `docs`, `files`; their tools are missing";

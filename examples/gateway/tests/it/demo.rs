@@ -11,6 +11,7 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
     ("help", "success", "I know these words", 0),
     ("hello", "success", "there is no model behind me", 0),
     ("think", "success", "I have thought about it", 0),
+    ("format", "success", "Two ways to keep a counter", 0),
     ("plan", "success", "All tasks of my plan are done", 0),
     ("read", "success", "I have read greeting.txt", 1),
     ("edit", "success", "I have edited greeting.txt", 1),

@@ -27,11 +27,16 @@ async fn tools_are_listed_with_their_source() {
 #[tokio::test]
 async fn markdown_is_rendered_block_by_block() {
     let gateway = Gateway::demo(&[]).await;
+    let post = async |texts: Value| {
+        let request = gateway.client.post(gateway.url("/api/ai/markdown")).json(&texts);
+        let response = soon(request.send()).await.unwrap();
+        (response.status(), soon(response.text()).await.unwrap())
+    };
     let texts = json!([
         { "text": "# a\n\nb <script>c</script>", "isComplete": false },
         { "text": "[d](javascript:e)", "isComplete": true },
     ]);
-    let (status, body) = gateway.post("/api/ai/markdown", &texts).await;
+    let (status, body) = post(texts).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     let rendered: Value = serde_json::from_str(&body).unwrap();
     let blocks =
@@ -40,9 +45,9 @@ async fn markdown_is_rendered_block_by_block() {
     assert!(!body.contains("javascript"), "{body}");
 
     let long = json!([{ "text": "a".repeat(1024 * 1024 + 1), "isComplete": true }]);
-    let (status, body) = gateway.post("/api/ai/markdown", &long).await;
+    let (status, body) = post(long).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{body}");
-    let (status, body) = gateway.post("/api/ai/markdown", &json!([{ "text": 1 }])).await;
+    let (status, body) = post(json!([{ "text": 1 }])).await;
     assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
 }
 

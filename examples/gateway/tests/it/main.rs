@@ -55,12 +55,12 @@ mod interrupts;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod log;
-#[cfg(unix)]
-#[cfg(test)]
-mod mcp_servers;
 #[cfg(test)]
 #[cfg(unix)]
 mod login;
+#[cfg(unix)]
+#[cfg(test)]
+mod mcp_servers;
 #[cfg(test)]
 mod page_tools;
 #[cfg(test)]

@@ -9,8 +9,14 @@ use tempfile::TempDir;
 fn settings(folder: &TempDir) -> String {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("token"), "canary-file\n").unwrap();
-    let heard = path("heard");
-    let agent = format!("sh -c 'tee {heard} | {} demo-agent'", env!("CARGO_BIN_EXE_gateway"));
+    // The demo agent, with a capability that it lacks.
+    let script = format!(
+        "tee {} | {} demo-agent | sed -u 's/\"agentCapabilities\":{{/&\"mcpCapabilities\":{{\"http\":true}},/'",
+        path("heard"),
+        env!("CARGO_BIN_EXE_gateway"),
+    );
+    fs::write(path("agent.sh"), script).unwrap();
+    let agent = format!("sh {}", path("agent.sh"));
     format!(
         "default-agent = 'demo'\n[agents.demo]\ncommand = {agent:?}\n[agents.other]\n\
          [mcp-servers.files]\ncommand = \"sh -c 'sleep 1'\"\nenv.LEVEL = 'canary-own'\n\
