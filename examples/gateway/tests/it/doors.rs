@@ -40,7 +40,7 @@ async fn markdown_is_rendered_block_by_block() {
     assert_eq!(status, StatusCode::OK, "{body}");
     let rendered: Value = serde_json::from_str(&body).unwrap();
     let blocks =
-        json!([{ "end": 4, "html": "<h3>a</h3>\n" }, { "end": 26, "html": "<p>b </p>\n" }]);
+        json!([{ "end": 4, "html": "<h3>a</h3>\n" }, { "end": 25, "html": "<p>b </p>\n" }]);
     assert_eq!(rendered[0], json!({ "blocks": blocks, "finished": 0, "hasReferences": false }));
     assert!(!body.contains("javascript"), "{body}");
 
