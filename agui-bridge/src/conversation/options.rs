@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub struct ConversationOptions {
     /// Absolute path of the working folder of sessions.
     pub cwd: String,
-    /// MCP servers of each session. One whose transport the agent does not support is left out, with a
+    /// MCP servers of each session. A server over a transport that the agent does not support is left out, with a
     /// [diagnostic](super::ConversationDiagnostic::ServerUnreachable).
     pub mcp_servers: Vec<McpServer>,
     /// Translation of the agent's messages into events.

@@ -27,7 +27,7 @@ pub struct RefusedServers {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenAttempt {
     open: OpenSession,
-    /// The page's server in the request; `None` if there is none, and in the last attempt.
+    /// The page's server in the request, if it has one; the last attempt does not.
     server: Option<McpServer>,
     /// Whether the request has the configured servers.
     has_configured: bool,
