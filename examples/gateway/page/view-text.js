@@ -12,6 +12,9 @@ const MAX_TEXT_NODE = 4096;
 /** Length of a part of plain text; it ends at the next line break. A part is laid out again when it grows. */
 const MAX_PART = 4 * MAX_TEXT_NODE;
 
+/** Maximum number of spaces and line breaks that are kept between rendered and plain text. */
+const MAX_SPACE = 8;
+
 /** Minimum time between two requests for a text. */
 const PAUSE_MS = 150;
 
@@ -137,9 +140,16 @@ export class TextView {
 
   /** @param {number} from The start of text that is not rendered yet. */
   #showPlain(from) {
+    if (from === this.#text.length) return;
     let text = this.#text.slice(from);
-    if (text === "") return;
-    this.#tail ??= this.#addTail(this.#text.slice(Math.max(from - 2, 0), from + 2).includes("\n\n"));
+    if (this.#tail === null) {
+      const before = this.#text.slice(Math.max(from - MAX_SPACE, 0), from);
+      const space = before.slice(before.trimEnd().length);
+      this.#tail = this.#addTail((space + text.slice(0, 2)).includes("\n\n"));
+      // Rendered text ends without the spaces of its source, except code.
+      if (this.#tail.localName === "p") text = text.trimStart();
+      else if (this.#tail.closest("pre") === null) text = space + text;
+    }
     while (text !== "") {
       const part = this.#tail.lastElementChild ?? this.#tail.appendChild(el("span"));
       const room = Math.max(MAX_PART - (part.textContent ?? "").length, 0);
