@@ -67,6 +67,11 @@ pub(crate) fn clean(html: &str) -> String {
     CLEANER.get_or_init(cleaner).clean(html).to_string()
 }
 
+/// Returns whether an image with this address is shown.
+pub(crate) fn is_shown_image(address: &str) -> bool {
+    IMAGES.iter().any(|start| address.starts_with(start))
+}
+
 fn cleaner() -> Builder<'static> {
     let attributes: HashMap<_, HashSet<_>> =
         ATTRIBUTES.iter().map(|(tag, names)| (*tag, names.iter().copied().collect())).collect();
@@ -86,7 +91,7 @@ fn cleaner() -> Builder<'static> {
 /// Decides about the value of a listed attribute.
 fn filter<'v>(element: &str, attribute: &str, value: &'v str) -> Option<Cow<'v, str>> {
     let is_allowed = match (element, attribute) {
-        ("img", "src") => IMAGES.iter().any(|start| value.starts_with(start)),
+        ("img", "src") => is_shown_image(value),
         // Compared as a browser reads it: without regard to case, blanks and control characters.
         ("a", "href") => !scheme(value).eq_ignore_ascii_case("data"),
         (_, "class") => value.split_ascii_whitespace().all(is_class),

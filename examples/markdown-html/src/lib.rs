@@ -3,9 +3,9 @@
 //! ```
 //! use markdown_html::{Source, render};
 //!
-//! let rendered = render(&Source::streamed("# Plan\n\nRead *all* of"))?;
+//! let rendered = render(&Source::streamed("# Plan\n\nRead *all* of\nthe"))?;
 //! assert_eq!(rendered.blocks[0].html, "<h3>Plan</h3>\n");
-//! assert_eq!(rendered.blocks[1].html, "<p>Read <em>all</em> of</p>\n");
+//! assert_eq!(rendered.blocks[1].html, "<p>Read <em>all</em> of<br>\nthe</p>\n");
 //! // The paragraph may still grow.
 //! assert_eq!(rendered.finished, 1);
 //! # Ok::<(), markdown_html::TooLong>(())

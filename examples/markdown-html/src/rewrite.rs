@@ -1,4 +1,5 @@
 //! Changes the events of a parser into what a page shows.
+use crate::clean::is_shown_image;
 use crate::code::{Highlighter, language};
 use linkify::{LinkFinder, LinkKind};
 use pulldown_cmark::{
@@ -123,7 +124,7 @@ impl<'a> Rewriter<'a> {
             }
             Tag::Image { link_type, dest_url, title, id } => {
                 self.links += 1;
-                let is_image = dest_url.starts_with("data:image/");
+                let is_image = is_shown_image(&dest_url);
                 self.images.push(is_image);
                 self.out.push(Event::Start(match is_image {
                     true => Tag::Image { link_type, dest_url, title, id },
@@ -182,7 +183,9 @@ impl<'a> Rewriter<'a> {
 
     fn raw(&mut self, raw: CowStr<'a>, event: fn(CowStr<'a>) -> Event<'a>) {
         self.tags += raw.matches('<').count();
-        self.out.push(if self.tags > MAX_TAGS { Event::Text(raw) } else { event(raw) });
+        // Images are those of Markdown, whose addresses are known.
+        let is_text = self.tags > MAX_TAGS || raw.to_ascii_lowercase().contains("<img");
+        self.out.push(if is_text { Event::Text(raw) } else { event(raw) });
     }
 
     /// Returns the number of a footnote.

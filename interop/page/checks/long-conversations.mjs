@@ -119,6 +119,7 @@ export const checks = [
       assert.deepEqual(await shown(), upTo(5_001, 101));
       assert.ok(Math.abs((await top()) - at) < 60, `the view stays in place: ${at}, ${await top()}`);
       assert.ok(await turn(page, 4_950).evaluate((element) => element === document.activeElement), "the reader continues backwards");
+      await turn(page, 4_950).getByText("Answer 4950, with a list:").waitFor({ state: "attached" });
       assert.match(await turn(page, 4_950).innerText(), /Question 4950[\s\S]*Answer 4950/);
       await noViolations(page, "earlier turns");
       await box.evaluate((element) => (element.scrollTop = 0));
@@ -130,6 +131,7 @@ export const checks = [
       assert.ok((await elements()) < MOST_ELEMENTS);
       await page.getByRole("button", { name: "Show earlier turns (4952)" }).click();
       assert.deepEqual(await shown(), upTo(5_002, 100));
+      await turn(page, 4_952).getByText("Answer 4952, with a list:").waitFor({ state: "attached" });
       assert.match(await turn(page, 4_952).innerText(), /Question 4952[\s\S]*Answer 4952/, "the content of the turn is unchanged");
     },
   })),

@@ -51,7 +51,8 @@ export const checks = [
           const response = await send(path, init);
           if (path !== "/api/ai/chat") return response;
           globalThis.fetch = async (...again) => {
-            if (String(again[0]).endsWith("/events")) await new Promise((resolve) => (globalThis.mend = resolve));
+            if (!String(again[0]).endsWith("/events")) return send(...again);
+            await new Promise((resolve) => (globalThis.mend = resolve));
             globalThis.fetch = send;
             return send(...again);
           };
