@@ -183,7 +183,7 @@ impl<'a> Rewriter<'a> {
 
     fn raw(&mut self, raw: CowStr<'a>, event: fn(CowStr<'a>) -> Event<'a>) {
         self.tags += raw.matches('<').count();
-        // Images are those of Markdown, whose addresses are known.
+        // Only images of Markdown have addresses that are checked.
         let is_text = self.tags > MAX_TAGS || raw.to_ascii_lowercase().contains("<img");
         self.out.push(if is_text { Event::Text(raw) } else { event(raw) });
     }
