@@ -95,13 +95,18 @@ try {
     if (running) await within(EXIT_SECONDS, "the end of the gateway", running.exited);
     running = undefined;
   };
-  /** Runs a block that sends a request; returns the events. */
-  const ask = async (name) => {
+  /** Runs a block that sends a request; returns the response. */
+  const request = async (name) => {
     const child = spawn("bash", bash(block(name)), { cwd: clone, env: environment, stdio: ["ignore", "pipe", "ignore"] });
     let told = "";
     child.stdout.setEncoding("utf8").on("data", (text) => (told += text));
     const [status] = await within(TURN_SECONDS, name, once(child, "close"));
     assert.equal(status, 0, told);
+    return told;
+  };
+  /** The same for a response of events. */
+  const ask = async (name) => {
+    const told = await request(name);
     const events = [...told.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data));
     assert.ok(events.length > 0, told);
     return events;
@@ -118,6 +123,11 @@ try {
     assert.equal(outcome(events), "success");
     assert.ok(text(events).length > 0);
     assert.match(await (await fetch(`http://${address}/`)).text(), /^<!doctype html>/);
+  });
+
+  await check("new user: Markdown for a page", async () => {
+    const [{ blocks: rendered }] = JSON.parse(await request("markdown"));
+    assert.equal(rendered.map(({ html }) => html).join(""), "<h3>Plan</h3>\n<p>Read <em>all</em> of</p>\n");
   });
 
   await check("new user: a tool of the page", async () => {
@@ -153,7 +163,7 @@ try {
   });
 
   await check("new user: each block was executed", async () => {
-    const known = "start chat agent trace page-tool page-tool-result plugin plugin-ask plugin-answer".split(" ");
+    const known = "start chat agent trace markdown page-tool page-tool-result plugin plugin-ask plugin-answer".split(" ");
     const files = [...blocks.keys()].filter((name) => existsSync(join(clone, name)));
     assert.deepEqual([...blocks.keys()].sort(), [...known, ...files].sort());
     await stop();
