@@ -40,6 +40,9 @@ export class TextView {
   #tail = null;
   #isComplete = false;
   #isAsking = false;
+  #isTooLong = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
   #askedAt = -Infinity;
   #hasReferences = false;
 
@@ -67,25 +70,29 @@ export class TextView {
 
   /** Asks for the open text, unless it was asked for a moment ago. */
   #ask() {
-    const length = this.#text.length - this.#start;
-    if (this.#isAsking || length === 0) return;
-    this.#isAsking = true;
+    const length = Math.min(this.#text.length - this.#start, MAX_TEXT);
+    if (this.#isAsking || this.#isTooLong || length === 0) return;
+    clearTimeout(this.#timer);
     const pause = PAUSE_MS + (length / 1024) * PAUSE_PER_KIB_MS;
     const wait = this.#isComplete ? 0 : this.#askedAt + pause - performance.now();
     if (wait <= 0) this.#askNow();
-    else setTimeout(() => this.#askNow(), wait);
+    else this.#timer = setTimeout(() => this.#askNow(), wait);
   }
 
   #askNow() {
-    const [start, end, isComplete] = [this.#start, this.#text.length, this.#isComplete];
-    // The text of a longer block stays plain.
-    if (end - start > MAX_TEXT) return;
-    void this.#markdown.render({ text: this.#text.slice(start), isComplete }, (rendered) => {
+    this.#isAsking = true;
+    const [start, length, isLast] = [this.#start, this.#text.length, this.#isComplete];
+    const end = start + wholeCharacters(this.#text.slice(start, start + MAX_TEXT)).length;
+    const isCut = end < length;
+    void this.#markdown.render({ text: this.#text.slice(start, end), isComplete: isLast && !isCut }, (rendered) => {
       this.#isAsking = false;
       this.#askedAt = performance.now();
       if (rendered !== null) this.#show(rendered, start, end);
-      if (end < this.#text.length || isComplete !== this.#isComplete) this.#ask();
-      else if (rendered !== null && isComplete && this.#hasReferences && start > 0) this.#renderAgain();
+      const isPart = rendered !== null && isCut;
+      // The text of a longer block stays plain.
+      this.#isTooLong = isPart && this.#start === start;
+      if (isPart || length < this.#text.length || isLast !== this.#isComplete) this.#ask();
+      else if (rendered !== null && isLast && this.#hasReferences && start > 0) this.#renderAgain();
     });
   }
 
@@ -128,8 +135,8 @@ export class TextView {
 
   /** Renders the whole text, of which finished blocks refer to later ones. */
   #renderAgain() {
-    this.#start = 0;
     if (this.#text.length > MAX_TEXT) return;
+    this.#start = 0;
     void this.#markdown.render({ text: this.#text, isComplete: true }, (rendered) => {
       if (rendered === null) return;
       this.element.replaceChildren();
@@ -172,6 +179,15 @@ export class TextView {
     while (parent.lastElementChild?.matches(CONTINUED)) parent = parent.lastElementChild;
     return parent.appendChild(el("span", { class: "plain" }));
   }
+}
+
+/**
+ * Returns a text without the first half of a character at its end.
+ *
+ * @param {string} text
+ */
+function wholeCharacters(text) {
+  return text.replace(/[\ud800-\udbff]$/, "");
 }
 
 /**

@@ -149,6 +149,16 @@ export const checks = [
     },
   },
   {
+    name: "a long answer is rendered in parts",
+    async run({ page }) {
+      const paragraph = `**🎵** ${"word ".repeat(200)}\n\n`;
+      await restore(page, answered(paragraph.repeat(600)));
+      await text(page).locator("p > strong").nth(599).waitFor({ state: "attached" });
+      await rendered(page);
+      assert.equal(await text(page).locator("p").count(), 600);
+    },
+  },
+  {
     name: "without rendering, text stays readable",
     expectNetworkErrors: true,
     async run({ page }) {
