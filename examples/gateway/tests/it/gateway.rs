@@ -198,6 +198,18 @@ impl Gateway {
         }
     }
 
+    /// Waits for one line of standard error for each text, in any order: the lines of the agent
+    /// and those of the gateway come from two pipes.
+    pub(crate) async fn says_all(&mut self, texts: impl IntoIterator<Item = &str>) {
+        let mut awaited: Vec<&str> = texts.into_iter().collect();
+        while !awaited.is_empty() {
+            let line = self.line().await.unwrap_or_else(|| panic!("not said: {awaited:?}"));
+            if let Some(found) = awaited.iter().position(|text| line.contains(text)) {
+                awaited.remove(found);
+            }
+        }
+    }
+
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: nix::sys::signal::Signal) {
         let pid = i32::try_from(self.child.id().unwrap()).unwrap();
