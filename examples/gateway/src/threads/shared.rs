@@ -10,7 +10,6 @@ use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError};
 use run_telemetry::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// Maximum number of changes of the owner during the start of a run.
 const MAX_MOVES: usize = 4;
@@ -211,14 +210,9 @@ impl Threads {
     }
 
     /// Copies the events of a run to the store for readers elsewhere. Stops a run that another gateway has ended.
-    pub(super) async fn share(
-        &self,
-        run: &RunKey,
-        record: &RunRecord,
-        log: &RunLog,
-        cancel: &CancellationToken,
-    ) {
-        if !self.replicas.share(&run_name(run), record, log, &self.shutdown).await {
+    pub(super) async fn share(&self, run: &RunKey, record: &RunRecord, kept: &Kept) {
+        let Kept { log, forgotten, cancel, .. } = kept;
+        if !self.replicas.share(&run_name(run), record, log, forgotten, &self.shutdown).await {
             tracing::warn!(run = run.1, "another gateway has ended the run");
             cancel.cancel();
         }

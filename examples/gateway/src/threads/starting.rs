@@ -58,7 +58,7 @@ impl Threads {
             let before = runs.insert(run.clone(), kept.clone());
             (kept, reader, record, before, forgotten, resumed)
         };
-        let Kept { log, cancel, forgotten: crowded_out, shared, .. } = kept;
+        let Kept { log, cancel, forgotten: crowded_out, shared, .. } = kept.clone();
         self.forget_everywhere(&forgotten).await;
         let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
         if let (Some(span), Some(resumed)) = (&mut span, &resumed) {
@@ -109,7 +109,7 @@ impl Threads {
                     before.forgotten.cancel();
                 }
                 let share = async {
-                    threads.share(&run, &record, &log, &cancel).await;
+                    threads.share(&run, &record, &kept).await;
                     shared.cancel();
                 };
                 let steer = threads.steer(&key, &run, &log, &cancel);

@@ -57,12 +57,14 @@ impl Replica {
         RunRecord { thread, owner: self.options.id.clone(), fingerprint, input }
     }
 
-    /// Copies the events of a run to the store until its end. Returns `false` if another owner has ended it.
+    /// Copies the events of a run to the store until its end, or until the run is removed from the store after `forgotten` was
+    /// cancelled. Returns `false` if another owner has ended it.
     pub async fn share(
         &self,
         run: &str,
         record: &RunRecord,
         log: &RunLog,
+        forgotten: &CancellationToken,
         ending: &CancellationToken,
     ) -> bool {
         let (mut changed, mut after) = (log.changed(), 0);
@@ -81,6 +83,7 @@ impl Replica {
                     log.lose(&self.options.lost);
                     return false;
                 }
+                Ok(Appended::Unknown) if forgotten.is_cancelled() => return true,
                 Ok(Appended::Unknown) => {
                     // The store has lost its data.
                     if self.store.begin_run(run, record).await.is_ok() {
@@ -153,5 +156,48 @@ impl Replica {
         }
         log.apply(part);
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LogLimits, MemoryStore, ReplicaOptions};
+    use agui_types::event::{Event, RunErrorEvent, RunFinishedEvent, RunStartedEvent};
+    use jsonrpc_core::wire;
+    use std::sync::Arc;
+
+    /// Removes a run from the store while its end is not copied yet. Returns whether the run is in the store afterwards.
+    async fn is_restored(was_forgotten: bool) -> bool {
+        let replica = Replica::new(
+            Arc::new(MemoryStore::default()),
+            ReplicaOptions {
+                id: String::new(),
+                lifetime: Duration::from_secs(1),
+                keep: Duration::from_secs(1),
+                lost: Event::from(RunErrorEvent::new("lost")),
+            },
+        );
+        let input: RunAgentInput =
+            wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#).unwrap();
+        let log = RunLog::new(&input, LogLimits { events: 64, bytes: 16 * 1024, readers: 2 });
+        let record = replica.record("t".to_owned(), 0, input);
+        let [forgotten, ending] = [CancellationToken::new(), CancellationToken::new()];
+        assert!(replica.begin_run("r", &record).await.unwrap());
+        log.push(&RunStartedEvent::new("t", "r").into());
+        if was_forgotten {
+            forgotten.cancel();
+        }
+        replica.forget_run("r").await;
+        log.push(&RunFinishedEvent::new("t", "r").into());
+        log.end();
+        assert!(replica.share("r", &record, &log, &forgotten, &ending).await);
+        replica.run("r").await.unwrap().is_some()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn run_that_was_removed_here_is_not_restored() {
+        assert!(!is_restored(true).await);
+        assert!(is_restored(false).await, "the store has lost it");
     }
 }
