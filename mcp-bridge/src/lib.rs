@@ -57,6 +57,7 @@
 //! |---|---|
 //! | serve tools over stdin and stdout | `stdio` (feature `tokio`) |
 //! | write tools that ask the user or the model while they run | `plugin` (feature `plugin`) |
+//! | serve tools over HTTP | crate [`mcp-bridge-http`](https://docs.rs/mcp-bridge-http) |
 //! | serve tools over another transport | [`server`] |
 //! | call the tools of a server | [`client`] |
 //! | relay the tools of a server to clients of any generation | [`relay`] |

@@ -40,7 +40,7 @@ struct KeyFile(PathBuf);
 
 impl KeyFile {
     fn new(text: &str) -> Self {
-        let name = format!("mcp-http-{}", mcp_http::random_id().expect("randomness"));
+        let name = format!("mcp-http-{}", mcp_bridge_http::random_id().expect("randomness"));
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, text).expect("a file");
         Self(path)

@@ -6,9 +6,10 @@ use mcp_bridge::plugin::{
     MemoryStore, NewCall, PluginHost, Resumption, SessionError, SessionRecord, SessionStatus,
     SessionStore, StoreError, StoreLimits, SuspendPolicy, Turn,
 };
-use mcp_http::{
-    EndpointOptions, PluginService, RedisOwner, RedisStore, book_flight, random_id, since_1970,
+use mcp_bridge_http::{
+    EndpointOptions, PluginService, RedisOwner, RedisStore, random_id, since_1970,
 };
+use mcp_http::book_flight;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -316,7 +317,7 @@ async fn parked_calls_of_an_ended_program_are_lost() {
     let resumption = Resumption { state: &state, tool, arguments, principal, answers };
     let elsewhere = third.resume(resumption.clone(), None).await;
     let Err(SessionError::Elsewhere { owner }) = elsewhere else { panic!("{elsewhere:?}") };
-    let lost = mcp_http::Forwarder::forward(&third_owner, &owner, resumption, None).await;
+    let lost = mcp_bridge_http::Forwarder::forward(&third_owner, &owner, resumption, None).await;
     assert!(matches!(lost, Err(SessionError::NotFound)), "{lost:?}");
     let record = store.load(&state).await.expect("a server").expect("a record");
     assert_eq!(record.status, SessionStatus::Lost);

@@ -1,5 +1,5 @@
 //! The key of tokens: from an option, from a file, or random.
-use mcp_http::random_bytes;
+use mcp_bridge_http::random_bytes;
 use std::io;
 use std::path::{Path, PathBuf};
 

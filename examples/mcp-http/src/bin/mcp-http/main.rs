@@ -13,10 +13,10 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{DefinitionError, MemoryStore, PluginHost, SessionStore, SuspendPolicy};
 use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{SealedStates, StateKey};
-use mcp_http::book_flight::{self, FixedTip};
-use mcp_http::{
+use mcp_bridge_http::{
     Endpoint, EndpointOptions, PluginService, random_bytes, random_id, router, since_1970,
 };
+use mcp_http::book_flight::{self, FixedTip};
 use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
@@ -128,11 +128,16 @@ async fn plugins(args: &Args, policy: SuspendPolicy) -> Result<PluginService, Bo
     let owner = random_id()?;
     #[cfg(feature = "redis")]
     if let Some(url) = &args.redis {
-        let store = mcp_http::RedisStore::connect(url, REDIS_PREFIX).await?;
+        let store = mcp_bridge_http::RedisStore::connect(url, REDIS_PREFIX).await?;
         let host = host(policy, Arc::new(store), &owner)?;
-        let lifetime = mcp_http::RedisOwner::DEFAULT_LIFETIME;
-        let forwarder =
-            mcp_http::RedisOwner::start(url, REDIS_PREFIX, owner, Arc::clone(&host), lifetime);
+        let lifetime = mcp_bridge_http::RedisOwner::DEFAULT_LIFETIME;
+        let forwarder = mcp_bridge_http::RedisOwner::start(
+            url,
+            REDIS_PREFIX,
+            owner,
+            Arc::clone(&host),
+            lifetime,
+        );
         let service = PluginService::new(host, me).with_forwarder(Arc::new(forwarder.await?));
         return Ok(service.with_sampler(Arc::new(FixedTip)));
     }

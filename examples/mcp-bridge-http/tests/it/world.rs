@@ -1,6 +1,7 @@
 //! A local server and a client for it.
+#![allow(dead_code, reason = "the tests of two packages use parts of it")]
 use futures::StreamExt;
-use mcp_http::{Endpoint, EndpointOptions, Service, router};
+use mcp_bridge_http::{Endpoint, EndpointOptions, Service, router};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
 use rustls::crypto::ring::default_provider;
