@@ -50,7 +50,7 @@ struct Args {
     /// resume the calls. The default is a random key. Other users of the machine may see options: prefer --key-file.
     #[arg(long, value_name = "HEX", conflicts_with = "key_file")]
     key: Option<Key>,
-    /// File with the key of tokens: 64 hexadecimal digits.
+    /// File with the key of tokens: 64 hexadecimal digits. Other users must not have access to it.
     #[arg(long, value_name = "PATH")]
     key_file: Option<PathBuf>,
     /// Keeps sessions in Redis at redis://HOST:PORT, shared by several programs. Answers to parked calls are forwarded.
