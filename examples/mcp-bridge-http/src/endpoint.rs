@@ -49,6 +49,9 @@ pub struct EndpointOptions {
     pub patience: Duration,
     /// Interval of keep-alive comments on idle streams.
     pub keep_alive: Duration,
+    /// Other programs behind the same address, which have sessions of their own. Up to 2025-11-25.
+    #[cfg(feature = "client")]
+    pub replicas: Option<crate::replicas::Replicas>,
 }
 
 impl Default for EndpointOptions {
@@ -63,6 +66,8 @@ impl Default for EndpointOptions {
             question_time: Some(Duration::from_secs(3600)),
             patience: Duration::from_secs(5),
             keep_alive: Duration::from_secs(15),
+            #[cfg(feature = "client")]
+            replicas: None,
         }
     }
 }
@@ -148,6 +153,10 @@ impl Endpoint {
             return response;
         };
         let sender = Sender { headers, principal };
+        #[cfg(feature = "client")]
+        if let Some((replicas, program)) = self.other_program(&sender) {
+            return self.forward(replicas, &program, parts, body).await;
+        }
         match parts.method {
             Method::POST => self.post(&sender, body).await,
             Method::GET => self.get(&sender),

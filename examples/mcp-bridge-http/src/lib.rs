@@ -52,7 +52,8 @@
 //! | serve tools that may ask while they run | [`PluginService`], with sessions in memory or in a store |
 //! | implement tools, prompts or resources directly | [`Service`] |
 //! | add a service to an axum application | [`Endpoint`], [`router`] |
-//! | share sessions between several programs | `RedisStore`, `RedisOwner` (feature `redis`) |
+//! | share waiting calls between several programs | `RedisStore`, `RedisOwner` (feature `redis`) |
+//! | forward the sessions of older clients between programs | `Replicas`, `Directory` (feature `client`) |
 //! | call the tools of a server | `HttpClient`, `Handler` (feature `client`) |
 //! | sign in at a server that requires authorization | `SignIn`, `Browser`, `Loopback` (feature `client`) |
 //!
@@ -74,8 +75,8 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `client` | the client, with sign-in by OAuth 2.1 |
-//! | `redis` | sessions in Redis |
+//! | `client` | the client, with sign-in by OAuth 2.1, and requests between programs |
+//! | `redis` | waiting calls and addresses of programs in Redis; includes `client` |
 //!
 //! Spec: [Streamable HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
 //! (2026-07-28), [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http)
@@ -99,6 +100,8 @@ mod random;
 mod redis_owner;
 #[cfg(feature = "redis")]
 mod redis_store;
+#[cfg(feature = "client")]
+mod replicas;
 mod service;
 #[cfg(feature = "client")]
 mod sign_in;
@@ -121,6 +124,8 @@ pub use random::{random_bytes, random_id, since_1970};
 pub use redis_owner::RedisOwner;
 #[cfg(feature = "redis")]
 pub use redis_store::RedisStore;
+#[cfg(feature = "client")]
+pub use replicas::{Directory, Replicas};
 #[cfg(feature = "client")]
 pub use reqwest;
 pub use service::{CallContext, RequestContext, Service};

@@ -4,14 +4,21 @@ use super::{Endpoint, Sender};
 use crate::connection::Connection;
 use crate::guard::accepts;
 use crate::random::random_id;
+#[cfg(feature = "client")]
+use crate::replicas::{Forwarded, Replicas};
 use crate::sse::Sse;
 use crate::stream::MessageStream;
+#[cfg(feature = "client")]
+use axum::body::Body;
+#[cfg(feature = "client")]
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jsonrpc_core::{ErrorCode, ErrorObject, Message, peek};
 use mcp_bridge::http::SESSION_ID;
 use mcp_bridge::mcp::base::{Era, ProtocolVersion};
 use mcp_bridge::server::Received;
+use std::io;
 use std::sync::{Arc, PoisonError};
 use tokio::time::timeout;
 
@@ -45,7 +52,7 @@ impl Endpoint {
                 None => return session_not_found(id.as_ref()),
             },
             None if is_initialize => {
-                let Ok(session) = random_id() else {
+                let Ok(session) = self.new_session() else {
                     return refuse(StatusCode::INTERNAL_SERVER_ERROR, "no randomness");
                 };
                 (self.connection(sender.principal.clone(), Era::Legacy), Some(session))
@@ -151,6 +158,48 @@ impl Endpoint {
     fn session(&self, name: &str, principal: &str) -> Option<Arc<Connection>> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.get(name).filter(|connection| connection.principal == principal).cloned()
+    }
+
+    /// Returns the id of a new session.
+    fn new_session(&self) -> io::Result<String> {
+        #[cfg(feature = "client")]
+        if let Some(replicas) = &self.options.replicas {
+            return replicas.new_session();
+        }
+        random_id()
+    }
+
+    /// Returns the other program that has the session of a request, if any.
+    #[cfg(feature = "client")]
+    pub(super) fn other_program(&self, sender: &Sender<'_>) -> Option<(&Replicas, String)> {
+        let replicas = self.options.replicas.as_ref()?;
+        if sender.version().is_some_and(|version| version.era() != Some(Era::Legacy)) {
+            return None;
+        }
+        let program = replicas.owner(sender.header(SESSION_ID)?, sender.headers)?;
+        Some((replicas, program.to_owned()))
+    }
+
+    /// Forwards a request to the program that has its session.
+    #[cfg(feature = "client")]
+    pub(super) async fn forward(
+        &self,
+        replicas: &Replicas,
+        program: &str,
+        parts: Parts,
+        body: Body,
+    ) -> Response {
+        let Ok(body) = axum::body::to_bytes(body, self.options.max_body).await else {
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+        };
+        match replicas.forward(program, parts, body).await {
+            Forwarded::Response(response) => response,
+            Forwarded::Ended => session_not_found(None),
+            Forwarded::Failed => {
+                let text = "the program that has the session does not respond; try again";
+                refuse(StatusCode::BAD_GATEWAY, text)
+            }
+        }
     }
 
     /// Starts a session, unless its first request was rejected or there are too many.

@@ -9,6 +9,9 @@ mod dropped;
 mod endpoint;
 #[cfg(test)]
 #[cfg(feature = "client")]
+mod replicas;
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod sign_in;
 #[cfg(test)]
 mod world;

@@ -96,7 +96,12 @@ pub(crate) struct Session<'a> {
     pub(crate) id: String,
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    /// A session that was started elsewhere.
+    pub(crate) fn at(world: &'a World, id: &str) -> Self {
+        Self { world, id: id.to_owned() }
+    }
+
     pub(crate) async fn post(&self, message: &Value) -> Response {
         let request = self.with_session(self.world.post(message));
         request.send().await.expect("an answer")
