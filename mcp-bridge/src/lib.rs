@@ -48,8 +48,8 @@
 //! }
 //! ```
 //!
-//! The folder `examples` contains a server that asks the user (`stdio`), a client (`call_tool`), and a call that is resumed
-//! in another program (`resume`).
+//! The folder `examples` contains this server (`stdio`), one that asks the user (`ask`), a client (`call_tool`), and a call
+//! that is resumed in another program (`resume`).
 //!
 //! # Overview
 //!
@@ -57,6 +57,8 @@
 //! |---|---|
 //! | serve tools over stdin and stdout | `stdio` (feature `tokio`) |
 //! | write tools that ask the user or the model while they run | `plugin` (feature `plugin`) |
+//! | serve tools over HTTP | crate [`mcp-bridge-http`](https://docs.rs/mcp-bridge-http) |
+//! | serve tools with a server of `rmcp` | an adapter to copy, in the folder `interop/oracles/examples/rmcp_server` of the repository |
 //! | serve tools over another transport | [`server`] |
 //! | call the tools of a server | [`client`] |
 //! | relay the tools of a server to clients of any generation | [`relay`] |

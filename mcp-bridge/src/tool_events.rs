@@ -299,6 +299,11 @@ impl ToolEvents {
         sent
     }
 
+    /// Returns whether a call has started and not ended, in this turn or in an earlier one.
+    pub fn is_open(&self, call_id: &str) -> bool {
+        self.calls.get(call_id).is_some_and(|call| call.started.is_some() && !call.is_ended)
+    }
+
     /// Ends a turn. Ended calls are forgotten, so that their ids may be reused; open calls may end in a later turn.
     pub fn end_turn(&mut self) {
         self.calls.retain(|_, call| call.started.is_some() && !call.is_ended);

@@ -5,7 +5,7 @@
 //!                                                         └─ Toolbox ─ Questions ─ FromServer::Ask ─ the user
 //! model without ACP ───────────────────────── Toolbox ────── Questions ─ interrupts of the run
 //! ```
-pub use {mcp_bridge, mcp_http};
+pub use {mcp_bridge, mcp_bridge_http};
 
 pub mod page_server;
 pub mod questions;

@@ -19,7 +19,7 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall};
-use mcp_http::{CallContext, Endpoint, EndpointOptions, Service, random_id};
+use mcp_bridge_http::{CallContext, Endpoint, EndpointOptions, Service, random_id};
 use std::collections::HashMap;
 use std::fmt;
 use std::io;

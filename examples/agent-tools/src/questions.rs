@@ -19,7 +19,7 @@ use mcp_bridge::plugin::{
     SessionStore, SuspendPolicy, Turn,
 };
 use mcp_bridge::tool_events::result_text;
-use mcp_http::random_id;
+use mcp_bridge_http::random_id;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

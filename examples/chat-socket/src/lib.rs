@@ -2,29 +2,30 @@
 //! `complete` and `error` out.
 //!
 //! [`upgrade`] answers the handshake, and [`ChatBackend`] runs the inputs that the messages become. Each answer ends with
-//! `complete` or `error`. Pings are answered at any time, and a client that answers none has left after some seconds.
+//! `complete` or `error`. The chat cannot answer questions of an agent: the next message cancels them, also on another
+//! socket. Pings are answered at any time, and a client that answers none has left after some seconds.
 use agui_types::content::Content;
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::message::{Message as ChatMessage, UserMessage};
 use agui_types::reduce::Reducer;
-use agui_types::sse::Decoder;
 use bytes::Bytes;
-use futures::StreamExt;
+use events::Events;
 use futures::stream::BoxStream;
 pub use handshake::{NoWebSocket, upgrade};
 use jsonrpc_core::wire;
 pub use link::SocketLimits;
 use link::{Ended, Link};
-use mcp_bridge::registry::Registry;
+use mcp_bridge::registry::{Registry, SourceNames};
 use mcp_bridge::tool_events::{
-    ClientChatMessage, ClientMessage, ServerErrorMessage, ServerMessage,
+    ClientChatMessage, ClientMessage, ServerErrorMessage, ServerMessage, ToolEvents,
 };
 use run::Run;
 use std::collections::HashMap;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::Message;
 
+mod events;
 mod handshake;
 mod link;
 mod run;
@@ -60,11 +61,20 @@ struct Chat<B, S> {
     conversations: HashMap<String, Conversation>,
 }
 
-/// The messages, and the questions of the last run, which have no answer here.
-#[derive(Default)]
+/// A conversation of a socket.
 struct Conversation {
     messages: Vec<ChatMessage>,
+    /// Questions of the last run, which have no answer here.
     asked: Vec<String>,
+    /// Calls of tools, which may end in a later run.
+    tools: ToolEvents,
+}
+
+impl Default for Conversation {
+    fn default() -> Self {
+        let tools = ToolEvents::new(SourceNames::LocalOrMcp);
+        Self { messages: Vec::new(), asked: Vec::new(), tools }
+    }
 }
 
 impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
@@ -111,66 +121,95 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
         conversation.messages.push(ChatMessage::User(message));
         let over = conversation.messages.len().saturating_sub(MAX_HISTORY);
         conversation.messages.drain(..over);
-        let input = match input(&conversation_id, &name, conversation) {
+        if self.run(&conversation_id, true).await? {
+            return Ok(());
+        }
+        let asked = self.open_questions(&conversation_id).await?;
+        self.conversations.entry(conversation_id.clone()).or_default().asked = asked;
+        self.run(&conversation_id, false).await.map(drop)
+    }
+
+    /// Runs the messages of a conversation. Returns `false` if the first run was refused because of questions that another
+    /// socket has left open.
+    async fn run(&mut self, conversation_id: &str, is_first: bool) -> Result<bool, Ended> {
+        let conversation = self.conversations.entry(conversation_id.to_owned()).or_default();
+        let name = self.backend.name();
+        let input = input(conversation_id, &name, &conversation.messages, &conversation.asked);
+        let input = match input {
             Ok(input) => input,
-            Err(error) => return self.error("INVALID_MESSAGE", error.to_string()).await,
+            Err(error) => {
+                return self.error("INVALID_MESSAGE", error.to_string()).await.map(|()| true);
+            }
         };
         match self.backend.start(input.clone()).await {
-            Ok(events) => self.forward(&conversation_id, &input, events).await,
+            Ok(bytes) => self.forward(conversation_id, &input, bytes, is_first).await,
             Err(error) => {
-                if let Some(conversation) = self.conversations.get_mut(&conversation_id) {
+                if let Some(conversation) = self.conversations.get_mut(conversation_id) {
                     conversation.messages.pop();
                 }
-                self.error("REFUSED", error).await
+                self.error("REFUSED", error).await.map(|()| true)
             }
         }
     }
 
-    /// Forwards the events of a run.
+    /// Returns the open questions of a conversation, with which a run without messages ends.
+    async fn open_questions(&mut self, conversation_id: &str) -> Result<Vec<String>, Ended> {
+        let Ok(input) = input(conversation_id, &self.backend.name(), &[], &[]) else {
+            return Ok(Vec::new());
+        };
+        let Ok(bytes) = self.backend.start(input).await else { return Ok(Vec::new()) };
+        let mut events = Events::new(bytes);
+        while let Some(event) = self.next_event(&mut events).await? {
+            if let Some(asked) = run::asked(&event) {
+                return Ok(asked.iter().map(|it| it.id.to_string()).collect());
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Returns the next event of a run; `None` at its end.
+    async fn next_event(&mut self, events: &mut Events) -> Result<Option<Event>, Ended> {
+        tokio::select! {
+            event = events.next() => Ok(event),
+            ended = self.link.closed() => Err(ended),
+        }
+    }
+
+    /// Forwards the events of a run. Returns as [`run`](Self::run).
     async fn forward(
         &mut self,
         conversation_id: &str,
         input: &RunAgentInput,
-        mut bytes: BoxStream<'static, Bytes>,
-    ) -> Result<(), Ended> {
-        let mut decoder = Decoder::default();
-        let mut run = Run::new(conversation_id);
+        bytes: BoxStream<'static, Bytes>,
+        is_first: bool,
+    ) -> Result<bool, Ended> {
+        let conversation = self.conversations.entry(conversation_id.to_owned()).or_default();
+        let mut tools = std::mem::take(&mut conversation.tools);
+        let mut events = Events::new(bytes);
+        let mut run = Run::new(conversation_id, &mut tools);
         let mut reducer = Reducer::for_input(input).unwrap_or_default();
-        loop {
-            let bytes = tokio::select! {
-                bytes = bytes.next() => bytes,
-                ended = self.link.closed() => return Err(ended),
-            };
-            let Some(bytes) = bytes else { break };
-            decoder.push(&bytes);
-            while let Some(frame) = decoder.next_frame() {
-                let event = match frame.map(|frame| frame.decode::<Event>()) {
-                    Ok(Ok(event)) => event,
-                    Ok(Err(error)) => {
-                        tracing::error!(%error, "an own event cannot be read");
-                        continue;
-                    }
-                    Err(error) => {
-                        tracing::error!(%error, "an own event cannot be read");
-                        continue;
-                    }
-                };
-                if let Some(warning) = reducer.handle(&event) {
-                    tracing::debug!(%warning, "an event that changes nothing");
-                }
-                for message in run.handle(&event, self.backend.registry()) {
-                    self.send(&message).await?;
-                }
+        while let Some(event) = self.next_event(&mut events).await? {
+            if is_first && run::is_refused_for_questions(&event) {
+                self.conversations.entry(conversation_id.to_owned()).or_default().tools = tools;
+                return Ok(false);
+            }
+            if let Some(warning) = reducer.handle(&event) {
+                tracing::debug!(%warning, "an event that changes nothing");
+            }
+            for message in run.handle(&event, self.backend.registry()) {
+                self.send(&message).await?;
             }
         }
         if !run.has_ended {
             let lost = "The rest of the answer is lost, because it was not read in time. Send the message again.";
             self.error("STREAM_LOST", lost).await?;
         }
-        let conversation = self.conversations.entry(conversation_id.to_owned()).or_default();
-        conversation.messages = reducer.into_parts().0;
-        conversation.asked = run.asked;
-        Ok(())
+        let asked = run.asked;
+        tools.end_turn();
+        let messages = reducer.into_parts().0;
+        self.conversations
+            .insert(conversation_id.to_owned(), Conversation { messages, asked, tools });
+        Ok(true)
     }
 
     async fn error(&mut self, code: &str, message: impl Into<String>) -> Result<(), Ended> {
@@ -194,14 +233,14 @@ fn error(code: &str, message: impl Into<String>) -> ServerMessage {
     ServerMessage::Error(error)
 }
 
-/// Returns the input of a run: all messages, and cancelled answers to the questions of the last run.
+/// Returns the input of a run: all messages, and cancelled answers to the open questions.
 fn input(
     conversation_id: &str,
     name: &str,
-    conversation: &Conversation,
+    messages: &[ChatMessage],
+    asked: &[String],
 ) -> Result<RunAgentInput, wire::DecodeError> {
-    let resume: Vec<_> = conversation
-        .asked
+    let resume: Vec<_> = asked
         .iter()
         .map(|id| serde_json::json!({ "interruptId": id, "status": "cancelled" }))
         .collect();
@@ -210,7 +249,7 @@ fn input(
         "messages": [], "resume": resume,
     });
     let mut input: RunAgentInput = wire::decode(&base.to_string())?;
-    input.messages.clone_from(&conversation.messages);
+    input.messages = messages.to_vec();
     if resume.is_empty() {
         input.resume = None;
     }

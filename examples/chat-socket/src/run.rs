@@ -2,8 +2,9 @@
 use crate::error;
 use agui_types::content::Content;
 use agui_types::event::{Event, RunFinishedOutcome};
+use agui_types::interrupt::Interrupt;
 use jsonrpc_core::wire::Raw;
-use mcp_bridge::registry::{Registry, SourceNames};
+use mcp_bridge::registry::Registry;
 use mcp_bridge::tool_events::{
     CallStatus, CallUpdate, ServerCompleteMessage, ServerCompleteMessageMembers, ServerMessage,
     ServerTokenMessage, ToolEvents,
@@ -11,10 +12,28 @@ use mcp_bridge::tool_events::{
 use std::collections::HashMap;
 use std::time::SystemTime;
 
+/// The code of a run that has a message while questions of the agent are open.
+const INTERRUPTS_OPEN: &str = "INTERRUPTS_OPEN";
+
+/// Returns whether a run was refused because of questions that it does not answer.
+pub(crate) fn is_refused_for_questions(event: &Event) -> bool {
+    matches!(event, Event::RunError(failed) if failed.code.as_deref() == Some(INTERRUPTS_OPEN))
+}
+
+/// Returns the questions that a run ended with.
+pub(crate) fn asked(event: &Event) -> Option<&[Interrupt]> {
+    let Event::RunFinished(finished) = event else { return None };
+    match &finished.outcome {
+        Some(RunFinishedOutcome::Interrupt(outcome)) => Some(&outcome.interrupts),
+        _ => None,
+    }
+}
+
 /// The state of a run.
-pub(crate) struct Run {
+pub(crate) struct Run<'a> {
     conversation_id: String,
-    tools: ToolEvents,
+    /// The calls of the conversation.
+    tools: &'a mut ToolEvents,
     /// The calls' names and arguments, as far as they came.
     calls: HashMap<String, (String, String)>,
     message_id: String,
@@ -24,11 +43,11 @@ pub(crate) struct Run {
     pub(crate) has_ended: bool,
 }
 
-impl Run {
-    pub(crate) fn new(conversation_id: &str) -> Self {
+impl<'a> Run<'a> {
+    pub(crate) fn new(conversation_id: &str, tools: &'a mut ToolEvents) -> Self {
         Self {
             conversation_id: conversation_id.to_owned(),
-            tools: ToolEvents::new(SourceNames::LocalOrMcp),
+            tools,
             calls: HashMap::new(),
             message_id: String::new(),
             asked: Vec::new(),
@@ -63,6 +82,10 @@ impl Run {
                 (update.name, update.input) = (Some(&*name), input.as_ref());
                 update.status = CallStatus::InProgress;
                 self.tools.handle(&update, registry, &now())
+            }
+            // Another socket has shown the start of the call.
+            Event::ToolCallResult(result) if !self.tools.is_open(result.tool_call_id.as_str()) => {
+                Vec::new()
             }
             Event::ToolCallResult(result) => {
                 let mut update = CallUpdate::new(result.tool_call_id.as_str());

@@ -1,10 +1,12 @@
 //! Sockets over a pipe, with virtual time.
 use super::*;
 use crate::link::{MAX_WAITING, PING_TIME, SILENCE};
-use futures::{SinkExt, stream};
+use futures::{SinkExt, StreamExt, stream};
 use serde_json::{Value, json};
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tokio::io::{DuplexStream, duplex};
 use tokio::sync::Notify;
@@ -23,28 +25,65 @@ const ENDLESS: &str = "endless";
 /// The word that is answered by a stream that breaks off.
 const BROKEN: &str = "broken";
 
+/// The word that is answered by a tool that asks.
+const ASKING: &str = "asking";
+
 struct Script {
     registry: Registry,
     begun: Arc<Notify>,
+    /// Whether a question is open, on any socket.
+    is_open: Arc<AtomicBool>,
+}
+
+/// Returns the events of a run.
+fn run(events: &[Value]) -> BoxStream<'static, Bytes> {
+    let events = [&[json!({ "type": "RUN_STARTED" })], events].concat();
+    let events = events.into_iter().map(|mut event| {
+        (event["threadId"], event["runId"]) = ("t".into(), "r".into());
+        Bytes::from(format!("data: {event}\n\n"))
+    });
+    stream::iter(events.collect::<Vec<_>>()).boxed()
+}
+
+/// Returns the answer to an input while a question is open, as the conversation of an agent answers.
+fn answer_while_open(input: &RunAgentInput, is_open: &AtomicBool) -> BoxStream<'static, Bytes> {
+    let resume = serde_json::to_value(&input.resume).unwrap();
+    let cancelled = json!([{ "interruptId": "int-1", "status": "cancelled" }]);
+    if resume == cancelled {
+        is_open.store(false, Relaxed);
+        let result = json!({ "type": "TOOL_CALL_RESULT", "messageId": "m-2", "toolCallId": "call-1", "content": "declined" });
+        return run(&[result, json!({ "type": "RUN_FINISHED" })]);
+    }
+    assert!(resume.is_null(), "{resume}");
+    run(&[match input.messages.is_empty() {
+        true => asks(),
+        false => json!({ "type": "RUN_ERROR", "code": "INTERRUPTS_OPEN", "message": "int-1" }),
+    }])
+}
+
+fn asks() -> Value {
+    let question = json!({ "id": "int-1", "reason": "input_required", "message": "Which?" });
+    json!({ "type": "RUN_FINISHED", "outcome": { "type": "interrupt", "interrupts": [question] } })
 }
 
 impl ChatBackend for Script {
     async fn start(&self, input: RunAgentInput) -> Result<BoxStream<'static, Bytes>, String> {
         self.begun.notify_one();
         let said = serde_json::to_string(&input.messages.last()).unwrap();
-        let ids = json!({ "threadId": "t", "runId": "r" });
-        let event = |kind: &str| {
-            let mut event = ids.clone();
-            event["type"] = kind.into();
-            Bytes::from(format!("data: {event}\n\n"))
-        };
-        let begins = stream::iter([event("RUN_STARTED")]);
-        Ok(if said.contains(ENDLESS) {
-            begins.chain(stream::once(pending())).boxed()
+        Ok(if self.is_open.load(Relaxed) {
+            answer_while_open(&input, &self.is_open)
+        } else if said.contains(ASKING) {
+            self.is_open.store(true, Relaxed);
+            let call = json!({ "type": "TOOL_CALL_START", "toolCallId": "call-1", "toolCallName": "book" });
+            let arguments = json!({ "type": "TOOL_CALL_ARGS", "toolCallId": "call-1", "delta": "{\"to\":\"Oslo\"}" });
+            let end = json!({ "type": "TOOL_CALL_END", "toolCallId": "call-1" });
+            run(&[call, arguments, end, asks()])
+        } else if said.contains(ENDLESS) {
+            run(&[]).chain(stream::once(pending())).boxed()
         } else if said.contains(BROKEN) {
-            begins.boxed()
+            run(&[])
         } else {
-            begins.chain(stream::iter([event("RUN_FINISHED")])).boxed()
+            run(&[json!({ "type": "RUN_FINISHED" })])
         })
     }
 
@@ -66,11 +105,16 @@ struct Client {
 
 impl Client {
     async fn connect() -> Self {
+        Self::connect_to(Arc::default()).await
+    }
+
+    /// Opens another socket of a user.
+    async fn connect_to(is_open: Arc<AtomicBool>) -> Self {
         let (client, server) = duplex(64 * 1024);
         let (begun, ending) = (Arc::new(Notify::new()), CancellationToken::new());
         let server = WebSocketStream::from_raw_socket(server, Role::Server, None).await;
         let limits = SocketLimits { idle: IDLE, ending: ending.clone() };
-        let backend = Script { registry: Registry::default(), begun: begun.clone() };
+        let backend = Script { registry: Registry::default(), begun: begun.clone(), is_open };
         let serving = tokio::spawn(Chat::new(backend, Link::new(server, limits)).serve());
         let socket = WebSocketStream::from_raw_socket(client, Role::Client, None).await;
         Self { socket, begun, ending, serving }
@@ -86,6 +130,21 @@ impl Client {
         loop {
             if let Message::Text(text) = self.socket.next().await.unwrap().unwrap() {
                 return serde_json::from_str(&text).unwrap();
+            }
+        }
+    }
+
+    /// Sends a message and returns the types of the answer, with the names of tools.
+    async fn talk(&mut self, text: &str) -> Vec<String> {
+        self.say(text).await;
+        let mut types = Vec::new();
+        loop {
+            let message = self.hear().await;
+            let kind = message["type"].as_str().unwrap();
+            let detail = message["tool_name"].as_str().or(message["code"].as_str());
+            types.push(detail.map_or(kind.to_owned(), |detail| format!("{kind} {detail}")));
+            if matches!(kind, "complete" | "error") {
+                return types;
             }
         }
     }
@@ -194,4 +253,25 @@ async fn end_of_server_closes_idle_socket() {
     client.ending.cancel();
     assert_eq!(client.closed().await.code, CloseCode::Restart);
     client.serving.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn next_message_cancels_question_and_ends_its_call() {
+    let mut client = Client::connect().await;
+    assert_eq!(client.talk(ASKING).await, ["tool_start book", "error ASKED"]);
+    assert_eq!(client.talk("short").await, ["tool_complete book", "complete"]);
+    assert_eq!(client.talk("short").await, ["complete"]);
+    assert_eq!(client.talk(ASKING).await, ["tool_start book", "error ASKED"], "the id is free");
+}
+
+#[tokio::test(start_paused = true)]
+async fn new_socket_cancels_question_of_another() {
+    let is_open = Arc::<AtomicBool>::default();
+    let mut first = Client::connect_to(is_open.clone()).await;
+    assert_eq!(first.talk(ASKING).await, ["tool_start book", "error ASKED"]);
+    drop(first);
+    let mut second = Client::connect_to(is_open.clone()).await;
+    assert_eq!(second.talk("short").await, ["complete"]);
+    assert!(!is_open.load(Relaxed));
+    assert_eq!(second.talk("short").await, ["complete"]);
 }

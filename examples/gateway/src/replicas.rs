@@ -1,7 +1,7 @@
 //! This gateway among those that share a store.
 use crate::settings::{ReplicaSettings, SettingsError};
 use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
-use agent_tools::mcp_http::{random_id, since_1970};
+use agent_tools::mcp_bridge_http::{random_id, since_1970};
 use agui_types::event::RunErrorEvent;
 use run_store::{MemoryStore, Replica, ReplicaOptions, RunStore};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ async fn shared(
 
 #[cfg(feature = "redis")]
 async fn shared_sessions(url: &str, prefix: &str) -> Result<Arc<dyn SessionStore>, SettingsError> {
-    let store = agent_tools::mcp_http::RedisStore::connect(url, prefix).await;
+    let store = agent_tools::mcp_bridge_http::RedisStore::connect(url, prefix).await;
     Ok(Arc::new(store.map_err(|error| SettingsError::Store(error.to_string()))?))
 }
 

@@ -6,7 +6,7 @@ use agent_tools::page_server::TextResult;
 use agui_bridge::conversation::{QuestionKey, Remembered, SettingError, SettingKey};
 use agui_bridge::frontend_tool::Outcome;
 use agui_types::id::{RunId, ToolCallId};
-use mcp_http::CallContext;
+use mcp_bridge_http::CallContext;
 use run_store::RunLog;
 use semconv_map::trace_context::TraceContext;
 use std::collections::{BTreeMap, HashMap};

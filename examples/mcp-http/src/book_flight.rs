@@ -16,8 +16,7 @@ use mcp_bridge::plugin::{Elicited, PluginContext, PluginError, PluginTool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plugins::Sampler;
-use crate::random::random_bytes;
+use mcp_bridge_http::{Sampler, random_bytes};
 
 /// Name of the tool.
 pub const NAME: &str = "book_flight";

@@ -74,8 +74,10 @@ fn open_call_completes_in_a_later_turn() {
     let input = Raw::from_text(r#"{"a":1}"#).expect("JSON");
     let mut start = CallUpdate::new("call-1");
     (start.name, start.input, start.status) = (Some("add"), Some(&input), CallStatus::InProgress);
+    assert!(!events.is_open("call-1"));
     assert_eq!(events.handle(&start, &registry, "t").len(), 1);
     events.end_turn();
+    assert!(events.is_open("call-1"));
     // The tool asks again.
     assert_eq!(events.handle(&start, &registry, "t"), []);
     events.end_turn();
@@ -84,6 +86,7 @@ fn open_call_completes_in_a_later_turn() {
     let sent = serde_json::to_value(events.handle(&end, &registry, "t")).expect("JSON");
     let expected = json!([{ "type": "tool_complete", "tool_name": "add", "tool_result": "2", "timestamp": "t", "source": "mcp" }]);
     assert_eq!(sent, expected);
+    assert!(!events.is_open("call-1"));
     events.end_turn();
     assert_eq!(events.handle(&start, &registry, "t").len(), 1, "the id is free again");
 }

@@ -5,7 +5,7 @@ use crate::agents::{AcpAgents, Agents};
 use crate::model::{ModelRunStart, ModelThread};
 use crate::run::StartError;
 use crate::thread::ThreadKey;
-use agent_tools::mcp_http::random_id;
+use agent_tools::mcp_bridge_http::random_id;
 use agui_bridge::conversation::RunQueue;
 use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;

@@ -150,9 +150,24 @@ async fn websocket_chat_reports_tools_with_source() {
     assert!(tokens(&told).contains("there is no model behind me"));
     let told = chat.say("c", "permission").await;
     assert_eq!(told.last().unwrap()["code"], "ASKED");
+    assert!(types(&told).contains(&"tool_start"));
     let told = chat.say("c", "hello").await;
-    let left = ["tool_start", "tool_complete", "token", "complete"];
+    let left = ["tool_complete", "token", "complete"];
     assert_eq!(types(&told), left, "the tool that asked ends without an answer");
+}
+
+#[tokio::test]
+async fn new_socket_continues_after_question_of_another() {
+    let gateway = Gateway::demo(&["--permission", "ask"]).await;
+    let mut chat = Chat::open(&gateway, "demo").await;
+    assert_eq!(chat.say("c", "permission").await.last().unwrap()["code"], "ASKED");
+    drop(chat);
+    let mut chat = Chat::open(&gateway, "demo").await;
+    for _ in 0..2 {
+        let told = chat.say("c", "hello").await;
+        assert_eq!(types(&told), ["token", "complete"]);
+        assert!(tokens(&told).contains("there is no model behind me"), "{}", tokens(&told));
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::gateway::{Gateway, command, input, refusal, script, soon};
 use crate::interrupts::Asked;
 use crate::run::{Run, Told};
 use agui_types::event::Event;
-use mcp_http::random_id;
+use mcp_bridge_http::random_id;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use reqwest::StatusCode;

@@ -1,24 +1,17 @@
-//! The client with this server, and with faulty servers.
+//! Bookings by the client, which answers the questions.
 use crate::book_flight::{program, result};
-use crate::endpoint::world;
 use crate::world::http;
 use async_trait::async_trait;
-use axum::Router;
-use axum::extract::State;
-use axum::http::header::AUTHORIZATION;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::any;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{self, Raw};
-use mcp_bridge::client::{CallError, CallParams, ClientOptions, ConnectError};
+use mcp_bridge::client::{CallParams, ClientOptions, ConnectError};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::plugin::SuspendPolicy;
-use mcp_http::{EndpointOptions, Handler, HttpClient, SignIn};
+use mcp_bridge_http::{Handler, HttpClient};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Answers the questions of `book_flight`.
 struct Traveller;
@@ -33,33 +26,12 @@ impl Handler for Traveller {
     }
 }
 
-async fn connect(url: &str, era: Option<Era>) -> Result<HttpClient, ConnectError> {
-    connect_with(http().build().expect("a client"), url, era, r#"{"elicitation":{},"sampling":{}}"#)
-        .await
-}
-
-async fn connect_with(
-    http: reqwest::Client,
-    url: &str,
-    era: Option<Era>,
-    can: &str,
-) -> Result<HttpClient, ConnectError> {
+async fn connect(url: &str, era: Era, can: &str) -> Result<HttpClient, ConnectError> {
     let can: ClientCapabilities = wire::decode(can).expect("JSON");
     let mut options = ClientOptions::new(Implementation::new("c", "1"), can);
-    options.era = era;
-    HttpClient::connect(http, url, options, Arc::new(Traveller), None).await
-}
-
-/// Connects to a server of a known generation that requires a sign-in.
-pub(crate) async fn connect_with_sign_in(
-    url: &str,
-    era: Era,
-    sign_in: &Arc<SignIn>,
-) -> Result<HttpClient, ConnectError> {
-    let mut options = ClientOptions::new(Implementation::new("c", "1"), ClientCapabilities::new());
     options.era = Some(era);
-    let (http, sign_in) = (http().build().expect("a client"), Some(Arc::clone(sign_in)));
-    HttpClient::connect(http, url, options, Arc::new(Traveller), sign_in).await
+    let http = http().build().expect("a client");
+    HttpClient::connect(http, url, options, Arc::new(Traveller), None).await
 }
 
 fn params(tool: &str, arguments: &Value) -> CallParams {
@@ -70,7 +42,8 @@ fn params(tool: &str, arguments: &Value) -> CallParams {
 async fn flight_is_booked_in_both_generations() {
     for era in [Era::Modern, Era::Legacy] {
         let program = program(SuspendPolicy::Replay, &Arc::default(), "a", false).await;
-        let client = connect(&program.url, Some(era)).await.expect("a server");
+        let can = r#"{"elicitation":{},"sampling":{}}"#;
+        let client = connect(&program.url, era, can).await.expect("a server");
         assert_eq!(client.server().version.era(), Some(era));
         let tools = client.tools().await.expect("a list");
         assert_eq!(tools.tools[0].name, "book_flight");
@@ -90,9 +63,7 @@ async fn flight_is_booked_as_a_task() {
         r#"{"elicitation":{},"sampling":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         let program = program(policy, &Arc::default(), "a", false).await;
-        let client =
-            connect_with(http().build().expect("a client"), &program.url, Some(Era::Modern), can)
-                .await;
+        let client = connect(&program.url, Era::Modern, can).await;
         let arguments = json!({ "from": "Paris", "destination": "Oslo" });
         let booked = client.expect("a server").call(params("book_flight", &arguments)).await;
         let booked = booked.expect("a result").structured_content;
@@ -102,122 +73,4 @@ async fn flight_is_booked_as_a_task() {
             (&json!("booked"), &json!("Bring a coat."))
         );
     }
-}
-
-#[tokio::test]
-async fn bearer_token_identifies_the_caller() {
-    let mut options = EndpointOptions::default();
-    options.authenticate = Some(Arc::new(|headers| {
-        let is_ada = headers.get(AUTHORIZATION).is_some_and(|token| token == "Bearer 7f3a");
-        is_ada.then(|| "ada".to_owned())
-    }));
-    let (server, _tools, _told) = world(options).await;
-    for era in [Era::Modern, Era::Legacy] {
-        let refused = connect(&server.url, Some(era)).await;
-        assert!(matches!(refused, Err(ConnectError::Refused(_))), "{refused:?}");
-        let token = HeaderValue::from_static("Bearer 7f3a");
-        let headers = HeaderMap::from_iter([(AUTHORIZATION, token)]);
-        let http = http().default_headers(headers).build().expect("a client");
-        let client = connect_with(http, &server.url, Some(era), "{}").await.expect("a server");
-        client.tools().await.expect("a list");
-    }
-}
-
-#[tokio::test]
-async fn dropped_caller_cancels_the_call() {
-    for era in [Era::Modern, Era::Legacy] {
-        let (server, _tools, mut told) = world(EndpointOptions::default()).await;
-        let client = connect(&server.url, Some(era)).await.expect("a server");
-        let call = client.call(params("wait", &json!({})));
-        tokio::select! {
-            outcome = call => panic!("unexpected outcome: {outcome:?}"),
-            begun = told.recv() => assert_eq!(begun, Some("begun")),
-        }
-        assert_eq!(told.recv().await, Some("ended"), "{era:?}");
-    }
-}
-
-#[tokio::test]
-async fn dropped_client_ends_its_session() {
-    let (server, ..) = world(EndpointOptions::default()).await;
-    let client = connect(&server.url, Some(Era::Legacy)).await.expect("a server");
-    client.tools().await.expect("a list");
-    assert_eq!(server.endpoint().session_count(), 1);
-    drop(client);
-    while server.endpoint().session_count() > 0 {
-        tokio::task::yield_now().await;
-    }
-}
-
-/// A server that answers the first requests with these responses, and further ones with nothing.
-async fn scripted(answers: Vec<Response>) -> (String, Arc<Mutex<Vec<HeaderMap>>>) {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let answers = Arc::new(Mutex::new(answers.into_iter()));
-    type Script = (Arc<Mutex<std::vec::IntoIter<Response>>>, Arc<Mutex<Vec<HeaderMap>>>);
-    let handle = |State((answers, seen)): State<Script>, headers: HeaderMap| async move {
-        seen.lock().expect("alive").push(headers);
-        let next = answers.lock().expect("alive").next();
-        next.unwrap_or_else(|| StatusCode::INTERNAL_SERVER_ERROR.into_response())
-    };
-    let app = Router::new().route("/", any(handle)).with_state((answers, Arc::clone(&seen)));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}/", listener.local_addr().expect("an address"));
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    (url, seen)
-}
-
-fn discovered() -> Response {
-    let result = json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} } });
-    axum::Json(json!({ "jsonrpc": "2.0", "id": 1, "result": result })).into_response()
-}
-
-fn stream(text: &'static str) -> Response {
-    ([("content-type", "text/event-stream")], text).into_response()
-}
-
-#[tokio::test]
-async fn faulty_server_fails_the_call() {
-    for broken in [
-        StatusCode::BAD_GATEWAY.into_response(),
-        "<html>".into_response(),
-        stream(
-            "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n",
-        ),
-        axum::Json(json!({ "jsonrpc": "2.0", "id": 9, "result": {} })).into_response(),
-    ] {
-        let (url, _) = scripted(vec![discovered(), broken]).await;
-        let client = connect(&url, None).await.expect("a server");
-        let outcome = client.call(params("t", &json!({}))).await;
-        assert!(matches!(outcome, Err(CallError::Refused(_))), "{outcome:?}");
-    }
-    let (url, _) = scripted(Vec::new()).await;
-    assert!(connect(&url, None).await.is_err());
-    assert!(connect("http://127.0.0.1:9/", None).await.is_err());
-}
-
-#[tokio::test]
-async fn stream_of_a_legacy_server_is_resumed() {
-    let begun = json!({ "jsonrpc": "2.0", "id": 1, "result": { "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } } });
-    let begun = ([("mcp-session-id", "s-1")], axum::Json(begun)).into_response();
-    let (url, seen) = scripted(vec![
-        begun,
-        StatusCode::ACCEPTED.into_response(),
-        StatusCode::METHOD_NOT_ALLOWED.into_response(),
-        stream("id: a\nretry: 1\ndata: \n\n"),
-        stream("id: b\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n"),
-        StatusCode::BAD_GATEWAY.into_response(),
-        stream("id: c\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[]}}\n\n"),
-    ])
-    .await;
-    let client = connect(&url, Some(Era::Legacy)).await.expect("a server");
-    client.call(params("t", &json!({}))).await.expect("a result");
-    let seen = seen.lock().expect("alive");
-    let last = |headers: &HeaderMap| {
-        headers.get("last-event-id").map(|id| id.to_str().expect("text").to_owned())
-    };
-    let last: Vec<_> = seen.iter().map(last).collect();
-    let id = |id: &str| Some(id.to_owned());
-    assert_eq!(last, [None, None, None, None, id("a"), id("b"), id("b")]);
-    assert!(seen.iter().skip(1).all(|headers| headers["mcp-session-id"] == "s-1"));
-    assert!(seen.iter().skip(1).all(|headers| headers["mcp-protocol-version"] == "2025-11-25"));
 }

@@ -3,7 +3,8 @@ use crate::book_flight::{book, go_on, next_but_progress, program, result, token,
 use crate::world::{Events, Session, World};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{MemoryStore, PluginHost, SuspendPolicy};
-use mcp_http::{EndpointOptions, PluginService, book_flight};
+use mcp_bridge_http::{EndpointOptions, PluginService};
+use mcp_http::book_flight;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

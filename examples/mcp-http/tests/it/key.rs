@@ -3,6 +3,7 @@ use crate::book_flight::{check, go_on, result, trip};
 use crate::world::World;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -40,10 +41,16 @@ struct KeyFile(PathBuf);
 
 impl KeyFile {
     fn new(text: &str) -> Self {
-        let name = format!("mcp-http-{}", mcp_http::random_id().expect("randomness"));
+        let name = format!("mcp-http-{}", mcp_bridge_http::random_id().expect("randomness"));
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, text).expect("a file");
-        Self(path)
+        let file = Self(path);
+        file.set_mode(0o600);
+        file
+    }
+
+    fn set_mode(&self, mode: u32) {
+        std::fs::set_permissions(&self.0, PermissionsExt::from_mode(mode)).expect("our file");
     }
 
     fn path(&self) -> &str {
@@ -72,13 +79,15 @@ async fn token_outlives_its_program_with_its_key() {
     }
 }
 
+/// Returns the error of a program that does not start.
+fn output(options: &[&str]) -> String {
+    let output = program(options).output().expect("the program");
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).expect("UTF-8")
+}
+
 #[test]
 fn invalid_key_is_rejected_with_its_length() {
-    let output = |options: &[&str]| {
-        let output = program(options).output().expect("the program");
-        assert!(!output.status.success());
-        String::from_utf8(output.stderr).expect("UTF-8")
-    };
     let text = output(&["--key", "abcd"]);
     assert!(
         text.contains("64 hexadecimal digits (32 bytes)") && text.contains("got 4 characters"),
@@ -91,4 +100,31 @@ fn invalid_key_is_rejected_with_its_length() {
     assert!(text.contains("got the character 'g'"), "{text}");
     assert!(output(&["--key-file", "/nowhere"]).contains("key file /nowhere: "));
     assert!(output(&["--key", KEY, "--key-file", file.path()]).contains("cannot be used with"));
+}
+
+#[test]
+fn key_that_is_not_random_is_rejected() {
+    for (key, different) in [("00".repeat(32), 1), ("0123456789abcdef".repeat(4), 8)] {
+        let expected = format!(
+            "expected a random key, for example from `openssl rand -hex 32`, got one with {different} different bytes"
+        );
+        assert!(output(&["--key", &key]).contains(&expected), "{key}");
+        let file = KeyFile::new(&key);
+        let text = output(&["--key-file", file.path()]);
+        assert!(text.contains(file.path()) && text.contains(&expected), "{text}");
+    }
+}
+
+#[test]
+fn key_file_that_other_users_can_access_is_rejected() {
+    let file = KeyFile::new(KEY);
+    for mode in [0o644, 0o604, 0o620, 0o602] {
+        file.set_mode(mode);
+        let expected = format!(
+            "key file {0}: other users have access (mode {mode:04o}). Run `chmod 600 {0}`.",
+            file.path()
+        );
+        let text = output(&["--key-file", file.path()]);
+        assert!(text.contains(&expected), "{text}");
+    }
 }

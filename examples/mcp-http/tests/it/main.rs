@@ -5,10 +5,6 @@ mod book_flight;
 #[cfg(test)]
 mod client;
 #[cfg(test)]
-mod dropped;
-#[cfg(test)]
-mod endpoint;
-#[cfg(test)]
 mod ends;
 #[cfg(test)]
 mod key;
@@ -16,8 +12,7 @@ mod key;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(test)]
-mod sign_in;
-#[cfg(test)]
 mod tasks;
 #[cfg(test)]
+#[path = "../../../mcp-bridge-http/tests/it/world.rs"]
 mod world;

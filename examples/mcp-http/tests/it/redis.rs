@@ -1,14 +1,15 @@
 //! Sessions in a real Redis server, shared by several programs. `REDIS_URL` contains its address.
 use crate::book_flight::{book, check, result, trip};
-use crate::world::{Events, World};
+use crate::world::{Events, Session, World};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{
     MemoryStore, NewCall, PluginHost, Resumption, SessionError, SessionRecord, SessionStatus,
     SessionStore, StoreError, StoreLimits, SuspendPolicy, Turn,
 };
-use mcp_http::{
-    EndpointOptions, PluginService, RedisOwner, RedisStore, book_flight, random_id, since_1970,
+use mcp_bridge_http::{
+    EndpointOptions, PluginService, RedisOwner, RedisStore, random_id, since_1970,
 };
+use mcp_http::book_flight;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -194,6 +195,37 @@ async fn killed_program_loses_no_journaled_state() {
     }
 }
 
+#[tokio::test]
+async fn older_client_books_through_a_round_robin() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    let (first, second) = (Program::start("park"), Program::start("park"));
+    let worlds = [second.world(), first.world()];
+    let first_world = first.world();
+    let begun = first_world.session(&can).await;
+    let mut turns = worlds.iter().cycle().map(|world| Session::at(world, &begun.id));
+    let mut next = || turns.next().expect("endless");
+    let params = json!({ "name": "book_flight", "arguments": trip() });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let mut events = Events::of(next().post(&call).await);
+    let booked = loop {
+        let message = events.message().await;
+        match message["method"].as_str() {
+            None => break message,
+            Some("notifications/progress") => {}
+            Some(_) => {
+                let (id, result) = (&message["id"], result(&message));
+                let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+                assert_eq!(next().post(&answer).await.status(), 202);
+            }
+        }
+    };
+    check(&booked["result"], "Bring a coat.");
+    drop(first);
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let lost = Session::at(&worlds[0], &begun.id).post(&list).await;
+    assert_eq!(lost.status(), 404, "the client starts a new session");
+}
+
 /// Returns the `tools/call` that contains the answers.
 fn resumed(begun: &Value, progress: &str) -> Value {
     let asked = begun["result"]["inputRequests"].as_object().expect("requests");
@@ -281,7 +313,8 @@ async fn parking(prefix: &str, owner: &str, lifetime: Duration) -> (Arc<PluginHo
     let host = PluginHost::new([tool], SuspendPolicy::Park, Arc::new(store), owner, clock);
     let host = Arc::new(host);
     let shared = Arc::clone(&host);
-    let owner = RedisOwner::start(&url(), prefix, owner, shared, lifetime).await;
+    let owner =
+        RedisOwner::start(&url(), prefix, owner, "http://127.0.0.1:9/mcp", shared, lifetime).await;
     (host, owner.expect("a server"))
 }
 
@@ -316,7 +349,7 @@ async fn parked_calls_of_an_ended_program_are_lost() {
     let resumption = Resumption { state: &state, tool, arguments, principal, answers };
     let elsewhere = third.resume(resumption.clone(), None).await;
     let Err(SessionError::Elsewhere { owner }) = elsewhere else { panic!("{elsewhere:?}") };
-    let lost = mcp_http::Forwarder::forward(&third_owner, &owner, resumption, None).await;
+    let lost = mcp_bridge_http::Forwarder::forward(&third_owner, &owner, resumption, None).await;
     assert!(matches!(lost, Err(SessionError::NotFound)), "{lost:?}");
     let record = store.load(&state).await.expect("a server").expect("a record");
     assert_eq!(record.status, SessionStatus::Lost);

@@ -4,7 +4,8 @@ use crate::world::{Events, World};
 use axum::http::header::AUTHORIZATION;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{MemoryStore, PluginHost, SuspendPolicy};
-use mcp_http::{EndpointOptions, PluginService, book_flight, since_1970};
+use mcp_bridge_http::{EndpointOptions, PluginService, since_1970};
+use mcp_http::book_flight;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

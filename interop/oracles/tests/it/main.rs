@@ -7,4 +7,5 @@ mod json_rpc;
 mod mcp;
 mod mutation;
 mod official;
+mod rmcp_adapter;
 mod transcript;

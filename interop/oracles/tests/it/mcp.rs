@@ -72,7 +72,14 @@ async fn serve(io: DuplexStream, carriers: Carriers) {
 
 /// A client that chooses a seat, and records the questions.
 #[derive(Clone, Default)]
-struct Chooser(Arc<Mutex<Vec<Value>>>);
+pub(crate) struct Chooser(Arc<Mutex<Vec<Value>>>);
+
+impl Chooser {
+    /// Returns the recorded questions.
+    pub(crate) fn asked(&self) -> Vec<Value> {
+        self.0.lock().expect("a list").clone()
+    }
+}
 
 impl ClientHandler for Chooser {
     fn get_info(&self) -> official::ClientConfig {
@@ -110,8 +117,7 @@ async fn talk(
     let result = client.call_tool(official::CallToolRequestParams::new("seats")).await?;
     client.cancel().await?;
     server.await?;
-    let asked = chooser.0.lock().expect("a list").clone();
-    Ok((names, serde_json::to_value(result)?, asked))
+    Ok((names, serde_json::to_value(result)?, chooser.asked()))
 }
 
 /// The official client calls a tool with two questions, in both generations, with a context in each carrier. The

@@ -1,7 +1,7 @@
 //! A browser for the pages of the suite, which redirect at once, as if the user had approved.
 use async_trait::async_trait;
 use mcp_bridge::client::auth::{AuthError, AuthOptions, ClientRegistration};
-use mcp_http::{Browser, SignIn};
+use mcp_bridge_http::{Browser, SignIn};
 use reqwest::header::LOCATION;
 use reqwest::redirect::Policy;
 use serde_json::Value;

@@ -12,7 +12,7 @@ use mcp_bridge::mcp::capabilities::{
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::mcp::tools::Tool;
-use mcp_http::{Handler, HttpClient};
+use mcp_bridge_http::{Handler, HttpClient};
 use rustls::crypto::ring::default_provider;
 use serde_json::{Map, Value, json};
 use std::env;

@@ -17,7 +17,7 @@ use mcp_bridge::relay::StateCodec;
 use mcp_bridge::server::{
     CallOutcome, DEFAULT_TTL_MS, Needs, ServerOptions, ToolCall, missing_capability, tasks_required,
 };
-use mcp_http::{CallContext, Endpoint, PluginService, RequestContext, Service};
+use mcp_bridge_http::{CallContext, Endpoint, PluginService, RequestContext, Service};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};

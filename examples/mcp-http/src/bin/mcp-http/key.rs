@@ -1,10 +1,25 @@
 //! The key of tokens: from an option, from a file, or random.
-use mcp_http::random_bytes;
-use std::io;
+use mcp_bridge_http::random_bytes;
+use std::collections::BTreeSet;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Length of a key in bytes.
 const LENGTH: usize = 32;
+
+/// Minimum number of different bytes. Fewer than one in 10^15 random keys has less.
+const MIN_DIFFERENT: usize = 16;
+
+/// Maximum size of a key file in bytes.
+const MAX_FILE: u64 = 4096;
+
+/// Permissions that a key file must not grant: all for other users, and for the group.
+const FORBIDDEN: u32 = 0o077;
+
+/// The same for a file of root, such as a mounted secret, which the group may read.
+const FORBIDDEN_OF_ROOT: u32 = 0o037;
 
 /// An error parsing a key.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -17,6 +32,11 @@ pub(crate) enum KeyError {
     /// The text contains another character.
     #[error("expected a key of 64 hexadecimal digits (32 bytes), got the character {0:?}")]
     Digit(char),
+    /// The key is not random.
+    #[error(
+        "expected a random key, for example from `openssl rand -hex 32`, got one with {0} different bytes"
+    )]
+    NotRandom(usize),
 }
 
 /// An error reading a key file.
@@ -29,6 +49,9 @@ pub(crate) enum KeyFileError {
         #[source]
         source: io::Error,
     },
+    /// Other users have access to the file.
+    #[error("key file {0}: other users have access (mode {mode:04o}). Run `chmod 600 {0}`.", path.display())]
+    Exposed { path: PathBuf, mode: u32 },
     /// The file does not contain a key.
     #[error("key file {}: {source}", path.display())]
     Key {
@@ -63,15 +86,23 @@ impl std::str::FromStr for Key {
                 .iter()
                 .fold(0, |byte, digit| byte << 4 | u8::try_from(*digit).unwrap_or_default());
         }
-        Ok(Self(key))
+        match key.iter().collect::<BTreeSet<_>>().len() {
+            different if different < MIN_DIFFERENT => Err(KeyError::NotRandom(different)),
+            _ => Ok(Self(key)),
+        }
     }
 }
 
 impl Key {
-    /// Reads a key from a file.
+    /// Reads a key from a file that other users cannot access.
     pub(crate) fn read(path: &Path) -> Result<Self, KeyFileError> {
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|source| KeyFileError::Read { path: path.into(), source })?;
+        let unreadable = |source| KeyFileError::Read { path: path.into(), source };
+        let file = File::open(path).map_err(unreadable)?;
+        if let Some(mode) = exposed(&file.metadata().map_err(unreadable)?) {
+            return Err(KeyFileError::Exposed { path: path.into(), mode });
+        }
+        let mut text = String::new();
+        file.take(MAX_FILE).read_to_string(&mut text).map_err(unreadable)?;
         let key = text.trim().parse();
         key.map_err(|source| KeyFileError::Key { path: path.into(), source })
     }
@@ -80,4 +111,10 @@ impl Key {
     pub(crate) fn random() -> io::Result<Self> {
         Ok(Self(random_bytes()?))
     }
+}
+
+/// Returns the mode of a file that other users can access.
+fn exposed(file: &Metadata) -> Option<u32> {
+    let forbidden = if file.uid() == 0 { FORBIDDEN_OF_ROOT } else { FORBIDDEN };
+    (file.mode() & forbidden != 0).then(|| file.mode() & 0o7777)
 }

@@ -13,10 +13,10 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{DefinitionError, MemoryStore, PluginHost, SessionStore, SuspendPolicy};
 use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{SealedStates, StateKey};
-use mcp_http::book_flight::{self, FixedTip};
-use mcp_http::{
+use mcp_bridge_http::{
     Endpoint, EndpointOptions, PluginService, random_bytes, random_id, router, since_1970,
 };
+use mcp_http::book_flight::{self, FixedTip};
 use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
@@ -25,6 +25,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing_subscriber::EnvFilter;
+
+/// Path of the endpoint.
+const PATH: &str = "/mcp";
 
 /// Lifetime of a state that a client carries.
 const STATE_LIFETIME: Duration = Duration::from_secs(3600);
@@ -50,13 +53,17 @@ struct Args {
     /// resume the calls. The default is a random key. Other users of the machine may see options: prefer --key-file.
     #[arg(long, value_name = "HEX", conflicts_with = "key_file")]
     key: Option<Key>,
-    /// File with the key of tokens: 64 hexadecimal digits.
+    /// File with the key of tokens: 64 hexadecimal digits. Other users must not have access to it.
     #[arg(long, value_name = "PATH")]
     key_file: Option<PathBuf>,
     /// Keeps sessions in Redis at redis://HOST:PORT, shared by several programs. Answers to parked calls are forwarded.
     #[cfg(feature = "redis")]
     #[arg(long, value_name = "URL")]
     redis: Option<String>,
+    /// URL by which the other programs at the same Redis reach this one. The default is the listening address.
+    #[cfg(feature = "redis")]
+    #[arg(long, value_name = "URL", requires = "redis")]
+    own_url: Option<String>,
     /// Puts questions into results, for clients that show no forms: the model asks, and calls `answer_question`.
     #[arg(long)]
     ask_in_results: bool,
@@ -122,22 +129,48 @@ fn host(
     Ok(Arc::new(PluginHost::new(tools, policy, store, owner, clock)))
 }
 
-/// Creates the tools that ask, with sessions in memory or in Redis.
-async fn plugins(args: &Args, policy: SuspendPolicy) -> Result<PluginService, Box<dyn Error>> {
+/// Creates the programs that share sessions.
+#[cfg(feature = "redis")]
+fn replicas(
+    program: String,
+    directory: Arc<dyn mcp_bridge_http::Directory>,
+) -> reqwest::Result<mcp_bridge_http::Replicas> {
+    // The client panics without a default provider if another package of the build enables TLS.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
+    Ok(mcp_bridge_http::Replicas::new(program, directory, http))
+}
+
+/// Creates the tools that ask, with sessions in memory or in Redis. With Redis, sessions of the endpoint are forwarded.
+async fn plugins(
+    args: &Args,
+    policy: SuspendPolicy,
+    address: SocketAddr,
+    options: &mut EndpointOptions,
+) -> Result<PluginService, Box<dyn Error>> {
     let me = Implementation::new("mcp-http", env!("CARGO_PKG_VERSION"));
     let owner = random_id()?;
     #[cfg(feature = "redis")]
     if let Some(url) = &args.redis {
-        let store = mcp_http::RedisStore::connect(url, REDIS_PREFIX).await?;
+        let store = mcp_bridge_http::RedisStore::connect(url, REDIS_PREFIX).await?;
         let host = host(policy, Arc::new(store), &owner)?;
-        let lifetime = mcp_http::RedisOwner::DEFAULT_LIFETIME;
-        let forwarder =
-            mcp_http::RedisOwner::start(url, REDIS_PREFIX, owner, Arc::clone(&host), lifetime);
-        let service = PluginService::new(host, me).with_forwarder(Arc::new(forwarder.await?));
+        let lifetime = mcp_bridge_http::RedisOwner::DEFAULT_LIFETIME;
+        let own_url = args.own_url.clone().unwrap_or_else(|| format!("http://{address}{PATH}"));
+        let program = mcp_bridge_http::RedisOwner::start(
+            url,
+            REDIS_PREFIX,
+            &*owner,
+            own_url,
+            Arc::clone(&host),
+            lifetime,
+        );
+        let program = Arc::new(program.await?);
+        options.replicas = Some(replicas(owner, Arc::clone(&program) as Arc<_>)?);
+        let service = PluginService::new(host, me).with_forwarder(program);
         return Ok(service.with_sampler(Arc::new(FixedTip)));
     }
     #[cfg(not(feature = "redis"))]
-    let _ = args;
+    let _ = (args, address, options);
     let host = host(policy, Arc::new(MemoryStore::default()), &owner)?;
     Ok(PluginService::new(host, me).with_sampler(Arc::new(FixedTip)))
 }
@@ -157,22 +190,23 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
             SuspendPolicy::Token { codec: Arc::new(states(&key)), is_single_use: true }
         }
     };
-    let mut plugins = plugins(&args, policy).await?;
+    let listener = tokio::net::TcpListener::bind(args.listen).await?;
+    let address = listener.local_addr()?;
+    let mut options = EndpointOptions::default();
+    let mut plugins = plugins(&args, policy, address, &mut options).await?;
     if args.ask_in_results {
         plugins = plugins.with_questions_in_results();
     }
     let service = Arc::new(Conformance::new(plugins, Box::new(states(&key)))?);
 
-    let mut options = EndpointOptions::default();
     (options.hosts, options.origins) = (args.host, args.origin);
     let endpoint = Endpoint::new(Arc::clone(&service) as Arc<_>, options);
     service.serve_at(&endpoint);
     let swept = Arc::clone(&service);
     tokio::spawn(async move { swept.plugins().sweep(SWEEP).await });
-    let listener = tokio::net::TcpListener::bind(args.listen).await?;
-    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    eprintln!("listening on http://{address}{PATH}");
     let ending = Arc::clone(&endpoint);
-    axum::serve(listener, router("/mcp", endpoint))
+    axum::serve(listener, router(PATH, endpoint))
         .with_graceful_shutdown(async move {
             shutdown_signal().await;
             ending.close();

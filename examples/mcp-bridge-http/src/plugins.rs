@@ -1,4 +1,5 @@
 //! A service for tools that ask while they run.
+use crate::random::{random_id, since_1970};
 use crate::service::{CallContext, RequestContext, Service};
 use crate::tasks::Tasks;
 use async_trait::async_trait;
@@ -9,13 +10,14 @@ use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
 use mcp_bridge::mcp::tools::{CallToolResult, TaskSupport, Tool};
 use mcp_bridge::plugin::{
-    ANSWER_TOOL, AnswerArguments, Ask, NoticeSink, Outcome, PluginHost, Resumption, SessionError,
-    Turn, answer_tool, ask_in_result, outcome, resumption,
+    ANSWER_TOOL, AnswerArguments, Ask, MemoryStore, NoticeSink, Outcome, PluginHost, PluginTool,
+    Resumption, SessionError, SuspendPolicy, Turn, answer_tool, ask_in_result, outcome, resumption,
 };
 use mcp_bridge::server::{
     CallOutcome, ServerOptions, ToolCall, missing_capability, tasks_required,
 };
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -67,7 +69,20 @@ impl fmt::Debug for PluginService {
 }
 
 impl PluginService {
-    /// Creates a service with the tools of `host`.
+    /// Creates a service with these tools. Calls that wait for an answer are kept in memory.
+    ///
+    /// # Errors
+    /// Returns an error if the operating system provides no random bytes.
+    pub fn in_memory(
+        tools: impl IntoIterator<Item = PluginTool>,
+        server_info: Implementation,
+    ) -> io::Result<Self> {
+        let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(since_1970));
+        let host = PluginHost::new(tools, SuspendPolicy::Park, store, random_id()?, clock);
+        Ok(Self::new(host, server_info))
+    }
+
+    /// Creates a service with the tools of `host`, which determines where waiting calls are kept.
     pub fn new(host: impl Into<Arc<PluginHost>>, server_info: Implementation) -> Self {
         let host = host.into();
         let tools = host.tools().cloned().collect();

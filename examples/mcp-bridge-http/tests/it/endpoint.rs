@@ -7,7 +7,7 @@ use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::logging::LoggingLevel;
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall};
-use mcp_http::{CallContext, EndpointOptions, Service};
+use mcp_bridge_http::{CallContext, EndpointOptions, Service};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -12,7 +12,7 @@ use jsonrpc_core::wire::Raw;
 use mcp_bridge::client::auth::{AuthOptions, Credentials};
 use mcp_bridge::client::{CallParams, ConnectError};
 use mcp_bridge::mcp::base::Era;
-use mcp_http::{Endpoint, EndpointOptions, Loopback, SignIn, router};
+use mcp_bridge_http::{Endpoint, EndpointOptions, Loopback, SignIn, router};
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -184,7 +184,7 @@ async fn failed_sign_in_names_its_reason() {
 struct Refuses;
 
 #[async_trait::async_trait]
-impl mcp_http::Browser for Refuses {
+impl mcp_bridge_http::Browser for Refuses {
     async fn open(&self, _url: &str) -> std::io::Result<()> {
         Err(std::io::Error::other("no browser"))
     }

@@ -1,6 +1,7 @@
 //! Forwards answers to calls in the memory of other programs, through Redis streams.
 use crate::plugins::Forwarder;
 use crate::random::random_id;
+use crate::replicas::Directory;
 use async_trait::async_trait;
 use mcp_bridge::plugin::{
     ForwardedResumption, ForwardedTurn, Notice, NoticeSink, PluginHost, Resumption, SessionError,
@@ -11,6 +12,7 @@ use redis::streams::{StreamId, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, Client, RedisError};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -44,6 +46,8 @@ struct Shared {
     connection: ConnectionManager,
     prefix: String,
     owner: String,
+    /// URL of the endpoint of this program.
+    endpoint: String,
     /// Expiry of the key that shows that the program is alive.
     lifetime: Duration,
     waiting: Mutex<BTreeMap<String, Waiting>>,
@@ -71,7 +75,8 @@ impl RedisOwner {
     /// Default lifetime.
     pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(10);
 
-    /// Registers this program as `owner` of `host` until the value is dropped.
+    /// Registers this program as `owner` of `host` until the value is dropped. `endpoint` is the URL by which the other
+    /// programs reach its endpoint.
     ///
     /// # Errors
     /// Returns an error if the server is unreachable.
@@ -79,13 +84,15 @@ impl RedisOwner {
         url: &str,
         prefix: impl Into<String>,
         owner: impl Into<String>,
+        endpoint: impl Into<String>,
         host: Arc<PluginHost>,
         lifetime: Duration,
     ) -> Result<Self, RedisError> {
         let client = Client::open(url)?;
         let connection = ConnectionManager::new(client.clone()).await?;
-        let (prefix, owner, waiting) = (prefix.into(), owner.into(), Mutex::default());
-        let shared = Shared { host, connection, prefix, owner, lifetime, waiting };
+        let (prefix, owner, endpoint) = (prefix.into(), owner.into(), endpoint.into());
+        let waiting = Mutex::default();
+        let shared = Shared { host, connection, prefix, owner, endpoint, lifetime, waiting };
         let shared = Arc::new(shared);
         shared.live().await?;
         let living = Arc::clone(&shared);
@@ -115,6 +122,14 @@ impl Forwarder for RedisOwner {
     }
 }
 
+#[async_trait]
+impl Directory for RedisOwner {
+    async fn endpoint_of(&self, program: &str) -> io::Result<Option<String>> {
+        let key = self.shared.alive(program);
+        self.shared.connection.clone().get(key).await.map_err(io::Error::other)
+    }
+}
+
 fn failed(error: impl fmt::Display) -> SessionError {
     SessionError::Store(StoreError::Failed(error.to_string()))
 }
@@ -135,7 +150,7 @@ impl Shared {
 
     async fn live(&self) -> Result<(), RedisError> {
         let millis = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX).max(1);
-        self.connection.clone().pset_ex(self.alive(&self.owner), 1, millis).await
+        self.connection.clone().pset_ex(self.alive(&self.owner), &self.endpoint, millis).await
     }
 
     async fn send(&self, to: &str, fields: &[(&str, &str)]) -> Result<(), RedisError> {

@@ -5,7 +5,7 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{
     Elicited, MemoryStore, PluginContext, PluginHost, PluginTool, SuspendPolicy,
 };
-use mcp_http::{EndpointOptions, PluginService, since_1970};
+use mcp_bridge_http::{EndpointOptions, PluginService, since_1970};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

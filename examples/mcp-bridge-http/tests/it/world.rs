@@ -1,6 +1,7 @@
 //! A local server and a client for it.
+#![allow(dead_code, reason = "the tests of two packages use parts of it")]
 use futures::StreamExt;
-use mcp_http::{Endpoint, EndpointOptions, Service, router};
+use mcp_bridge_http::{Endpoint, EndpointOptions, Service, router};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
 use rustls::crypto::ring::default_provider;
@@ -95,7 +96,12 @@ pub(crate) struct Session<'a> {
     pub(crate) id: String,
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    /// A session that was started elsewhere.
+    pub(crate) fn at(world: &'a World, id: &str) -> Self {
+        Self { world, id: id.to_owned() }
+    }
+
     pub(crate) async fn post(&self, message: &Value) -> Response {
         let request = self.with_session(self.world.post(message));
         request.send().await.expect("an answer")

@@ -1,0 +1,17 @@
+//! Integration tests. `cfg(test)` makes Clippy treat helpers as tests.
+
+#[cfg(test)]
+#[cfg(feature = "client")]
+mod client;
+#[cfg(test)]
+mod dropped;
+#[cfg(test)]
+mod endpoint;
+#[cfg(test)]
+#[cfg(feature = "client")]
+mod replicas;
+#[cfg(test)]
+#[cfg(feature = "client")]
+mod sign_in;
+#[cfg(test)]
+mod world;
