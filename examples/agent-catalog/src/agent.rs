@@ -1,4 +1,5 @@
 //! An agent of the catalogue.
+use crate::Binary;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -25,6 +26,9 @@ pub struct Agent {
     pub with: Vec<String>,
     /// How the agent is installed, if neither npm nor uv has it.
     pub install: Option<String>,
+    /// The program that a registry has for this system.
+    #[serde(skip)]
+    pub binary: Option<Binary>,
     /// Variables of which one has the key of a model.
     pub keys: Vec<String>,
     /// Other variables that the agent reads.
@@ -70,6 +74,13 @@ impl Agent {
         let with = |first: &str, rest: &[String], option: &str| {
             rest.iter().fold(first.to_owned(), |words, with| words + option + with)
         };
+        if let Some(binary) = &self.binary {
+            let document = binary.document.as_ref().map(|path| path.to_string_lossy());
+            let document =
+                document.and_then(|path| Some(shlex::try_quote(&path).ok()?.into_owned()));
+            let document = document.map_or_else(String::new, |path| format!(" --agents {path}"));
+            return format!("gateway agents install {}{document}", self.id);
+        }
         match (&self.npx, &self.uvx, &self.install) {
             (_, _, Some(install)) => install.clone(),
             (Some(npx), ..) => format!("npm install --global {}", with(npx, &self.with, " ")),
