@@ -43,6 +43,23 @@ pub(super) struct OpenAttempt {
 }
 
 impl RefusedServers {
+    /// Adds a transport of the page's server: `http`, `sse` or `stdio`. Other names have no effect.
+    ///
+    /// ```
+    /// use agui_bridge::conversation::RefusedServers;
+    ///
+    /// let mut refused = RefusedServers::default();
+    /// refused.add_transport("pigeon");
+    /// assert_eq!(refused, RefusedServers::default());
+    /// refused.add_transport("http");
+    /// assert_ne!(refused, RefusedServers::default());
+    /// ```
+    pub fn add_transport(&mut self, name: &str) {
+        self.http |= name == "http";
+        self.sse |= name == "sse";
+        self.stdio |= name == "stdio";
+    }
+
     /// Returns the servers of both.
     pub(crate) fn and(self, other: Self) -> Self {
         let Self { http, sse, stdio, configured } = other;

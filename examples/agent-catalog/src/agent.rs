@@ -39,6 +39,41 @@ pub struct Agent {
     pub versions: Vec<u16>,
     /// Authentication methods.
     pub login: Vec<LoginMethod>,
+    /// Peculiarities that a program takes into account before it has seen them.
+    pub quirks: Quirks,
+}
+
+/// Peculiarities of an agent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct Quirks {
+    /// Transports of MCP servers that the agent announces, but with which it refuses sessions.
+    pub refused_transports: Vec<Transport>,
+}
+
+/// A transport of MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Transport {
+    /// Streamable HTTP.
+    Http,
+    /// HTTP with server-sent events.
+    Sse,
+    /// Standard input and output of a command.
+    Stdio,
+}
+
+impl Transport {
+    /// Returns the name of the transport.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Sse => "sse",
+            Self::Stdio => "stdio",
+        }
+    }
 }
 
 /// An authentication method of an agent.

@@ -24,7 +24,7 @@ mod registry;
 mod table;
 mod task;
 
-pub use agent::{Agent, LoginMethod};
+pub use agent::{Agent, LoginMethod, Quirks, Transport};
 pub use archive::{ArchiveError, Limits};
 pub use catalog::{Catalog, CatalogError, MAX_DOCUMENT_BYTES};
 pub use download::DownloadError;

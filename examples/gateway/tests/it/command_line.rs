@@ -92,9 +92,14 @@ async fn port_in_use_is_named() {
 /// Writes a program into `folder` that runs an agent of `tests/agents` if it gets the arguments.
 #[cfg(unix)]
 fn install(folder: &Path, program: &str, arguments: &str) {
+    install_agent(folder, program, arguments, "tells-environment");
+}
+
+#[cfg(unix)]
+fn install_agent(folder: &Path, program: &str, arguments: &str, script: &str) {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join(program);
-    let agent = crate::gateway::script("tells-environment");
+    let agent = crate::gateway::script(script);
     let text = format!("#!/bin/sh\n[ \"$*\" = '{arguments}' ] && exec {agent}\n");
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -131,6 +136,31 @@ async fn agent_of_registry_is_run_by_npx_with_its_variables() {
     let run = gateway.ask("t", "r", "hello").await.rest().await;
     assert_eq!(run.end(), "success");
     gateway.says("TEST_NEW_ONE=yes").await;
+}
+
+/// OpenHands announces MCP over HTTP, and refuses sessions with it.
+#[cfg(unix)]
+#[tokio::test]
+async fn transport_that_agent_is_known_to_refuse_is_not_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    for (program, arguments, refused) in [
+        ("openhands", "acp --override-with-envs", &["command"][..]),
+        ("opencode", "acp", &["type", "command"]),
+    ] {
+        install_agent(folder.path(), program, arguments, "refuses-servers");
+        let path = search_path(folder.path());
+        let mut gateway = Gateway::start(&["--agent", program], &[("PATH", &path)]).await;
+        let told = gateway.run(&crate::page_tools::asking("t", "1", "Hi")).await.rest().await;
+        assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+        for member in refused {
+            let line = gateway.says("refused: ").await;
+            assert!(
+                line.contains(&format!(r#""mcpServers":[{{"{member}""#))
+                    || line.contains(&format!(r#""name":"ui","{member}""#)),
+                "{line}"
+            );
+        }
+    }
 }
 
 #[cfg(unix)]
