@@ -134,7 +134,7 @@ pub struct Conversation {
     attached: Option<SessionNumber>,
     /// The session that is open.
     session: Option<OpenedSession>,
-    /// The last request for a session, if it has the page's MCP server.
+    /// The last request for a session, if it has MCP servers, until the agent works on a prompt.
     attempt: Option<OpenAttempt>,
     remembered: Option<Remembered>,
     /// Open changes of settings, by key.

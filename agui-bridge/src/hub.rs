@@ -131,7 +131,7 @@ impl Hub {
             connection: None,
             login: Login::Done,
             needs_login: false,
-            refused_servers: RefusedServers::default(),
+            refused_servers: options.refused_servers,
             threads: Threads::default(),
             runs: Runs::default(),
             texts: FastTexts::default(),

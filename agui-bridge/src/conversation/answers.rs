@@ -120,6 +120,7 @@ impl Conversation {
         if self.active.as_ref().is_some_and(is_opening) {
             return Err(CallError::NoActiveRun);
         }
+        self.handle_attempt_succeeded();
         let taken = self.page.machine.handle_call(call, self.now);
         self.advance();
         taken
@@ -165,6 +166,7 @@ impl Conversation {
         let mode = ElicitationMode::Form(form.into());
         let mut request = CreateElicitationRequest::new(question.message, mode);
         request.meta = question.meta;
+        self.handle_attempt_succeeded();
         let key = QuestionKey(self.next_key());
         let id = self.requests.insert(Requester::Tool(key));
         self.translator.handle_elicitation_request(id, request);

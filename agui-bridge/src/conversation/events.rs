@@ -2,6 +2,7 @@
 use super::Conversation;
 use super::output::{AgentReply, Command, SessionNumber};
 use super::requests::Requester;
+use super::servers::is_work;
 use crate::frontend_tool::CallOwner;
 use crate::{Answer, PermissionDecision};
 use acp_types::client::{AgentRequest, Received, RequestKey, SessionEvent, Update};
@@ -35,7 +36,12 @@ impl Conversation {
         match event {
             SessionEvent::Opened(opened) => self.handle_opened(session, *opened),
             SessionEvent::Refused(error) => self.handle_refused(&error),
-            SessionEvent::Update(update) => self.handle_update(update.value),
+            SessionEvent::Update(update) => {
+                if is_work(&update.value) {
+                    self.handle_attempt_succeeded();
+                }
+                self.handle_update(update.value);
+            }
             SessionEvent::Request(key, request) => {
                 left = self.handle_request(key, *request, None);
             }
@@ -112,6 +118,7 @@ impl Conversation {
         decision: Option<PermissionDecision>,
     ) -> Option<SessionEvent> {
         let Received { value, raw, .. } = request;
+        self.handle_attempt_succeeded();
         match value {
             AgentRequest::V1(AgentRequestV1::RequestPermissionRequest(request)) => {
                 self.handle_permission(key, *request, decision);

@@ -147,11 +147,17 @@ impl Conversation {
     }
 
     /// Sends a prompt in the open session.
-    fn prompt(&mut self, turn: PlannedTurn) {
-        let PlannedTurn { mut prompt, forwarded, .. } = turn;
+    fn prompt(&mut self, mut turn: PlannedTurn) {
         let Some(session) = &mut self.session else { return };
         session.has_turn = true;
         let (number, id) = (session.number, session.id.clone());
+        self.page.offer_contextual(&id);
+        let late = self.page.take_late().into_iter().map(ContentBlock::from);
+        turn.prompt.blocks.splice(..0, late);
+        if let Some(attempt) = &mut self.attempt {
+            attempt.set_turn(&turn);
+        }
+        let PlannedTurn { prompt, forwarded, .. } = turn;
         let mut settings = Vec::new();
         settings.extend(forwarded.mode.as_deref().map(|mode| Setting::Mode(mode.into())));
         for (config, value) in &forwarded.config {
@@ -162,9 +168,6 @@ impl Conversation {
         }
         let set = |setting| Command::Set { session: number, key: None, setting };
         self.commands.extend(settings.into_iter().map(set));
-        self.page.offer_contextual(&id);
-        let late = self.page.take_late().into_iter().map(ContentBlock::from);
-        prompt.blocks.splice(..0, late);
         let run = self.active.as_ref().map(|active| active.meta.clone());
         let mut members = run.unwrap_or_default();
         for (name, value) in forwarded.meta.iter() {
@@ -181,6 +184,11 @@ impl Conversation {
             return;
         };
         session.has_turn = false;
+        match &ended {
+            Ok(_) => self.handle_attempt_succeeded(),
+            Err(TurnError::Call(error)) if self.prompt_again(error) => return,
+            Err(_) => self.attempt = None,
+        }
         self.page.machine.handle_turn_end();
         self.page.drive(&mut self.translator);
         let error = match ended {

@@ -7,7 +7,7 @@ use crate::conversation::{
 use acp_types::client::{
     AgentNotification, AgentResponse, Call, CallError, CallKey, Connection, Event,
     InitializeResponse, Initialized, Open, Prompt, PromptContent, Received, SessionEvent,
-    SessionKey, Update,
+    SessionKey, TurnError, Update,
 };
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::dispatch::{
@@ -67,7 +67,10 @@ impl Hub {
                 thread.session = None;
                 self.needs_login |= matches!(error, CallError::AuthRequired { .. });
             }
-            SessionEvent::Opened(_) => self.needs_login = false,
+            SessionEvent::Opened(_) | SessionEvent::TurnEnded(_, Ok(_)) => self.needs_login = false,
+            SessionEvent::TurnEnded(_, Err(TurnError::Call(CallError::AuthRequired { .. }))) => {
+                self.needs_login = true;
+            }
             SessionEvent::Update(update) if is_text(&update.value) => {
                 self.text_thread = Some(number);
             }

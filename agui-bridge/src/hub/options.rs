@@ -1,5 +1,5 @@
 //! Configuration of a hub.
-use crate::conversation::ConversationOptions;
+use crate::conversation::{ConversationOptions, RefusedServers};
 use agui_types::run_log::RunLogLimits;
 use core::time::Duration;
 
@@ -35,6 +35,8 @@ pub struct HubOptions {
     /// Whether sessions are loaded; `true`. Clear it for a transport in which the response to `session/load` can
     /// overtake earlier updates.
     pub can_load: bool,
+    /// Transports of the page's server that the agent is known to refuse; none.
+    pub refused_servers: RefusedServers,
 }
 
 impl HubOptions {
@@ -49,6 +51,7 @@ impl HubOptions {
             idle: Duration::from_secs(30 * 60),
             agent_is_local: true,
             can_load: true,
+            refused_servers: RefusedServers::default(),
         }
     }
 }

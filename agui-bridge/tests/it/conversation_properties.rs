@@ -5,6 +5,7 @@ use acp_types::client::{
     CallError, Received, RequestKey, SessionEvent, TurnEnd, TurnError, TurnKey, Update,
 };
 use acp_types::v1::elicitation::ElicitationSchema;
+use acp_types::v1::session_setup::{McpServer, McpServerHttp, McpServerStdio};
 use agui_bridge::conversation::{
     Accepted, AgentFeatures, AgentReply, Command, Conversation, ConversationOptions, Notice,
     PageTools, QuestionKey, RunOutput, RunRefused, SessionNumber, Setting, SettingKey,
@@ -72,7 +73,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => Just(Happening::Contextual),
         1 => Just(Happening::Files),
         1 => any::<u8>().prop_map(Happening::Withdrawn),
-        4 => (0..8u8).prop_map(Happening::Ended),
+        4 => (0..9u8).prop_map(Happening::Ended),
         1 => Just(Happening::Lagged),
     ]
 }
@@ -111,6 +112,13 @@ fn options() -> impl Strategy<Value = ConversationOptions> {
         PageTools::Off,
         PageTools::Contextual,
         PageTools::Mcp { servers: vec![], always: false },
+        PageTools::Mcp {
+            servers: vec![
+                McpServer::Http(McpServerHttp::new("ui", "http://127.0.0.1:1/mcp", [])),
+                McpServer::Stdio(McpServerStdio::new("ui", "ui-server", [], [])),
+            ],
+            always: true,
+        },
     ]);
     (translator_options(), busy, divergence, tools, any::<bool>(), any::<bool>()).prop_map(
         |(translator, busy, divergence, tools, of_turn, new_alone)| {
@@ -204,6 +212,7 @@ impl World {
                 let mut features = AgentFeatures::default();
                 (features.resume, features.load) = (flags & 1 > 0, flags & 2 > 0);
                 features.fork = flags & 4 > 0;
+                (features.mcp_http, features.mcp_stdio) = (flags & 8 > 0, flags & 8 > 0);
                 self.thread.handle_connected(features, now);
             }
             Op::Connecting => self.thread.handle_connecting(now),
@@ -403,6 +412,10 @@ impl World {
                 }
                 5 => ended("cancelled"),
                 6 => ended("refusal"),
+                7 => {
+                    let error = json!({"code": -32603, "message": "MCP server is unreachable"});
+                    failed(TurnError::Call(refused(&error)))
+                }
                 _ => ended("end_turn"),
             },
             Happening::Lagged => SessionEvent::Lagged { dropped: 2 },
@@ -575,7 +588,7 @@ proptest! {
     ) {
         let mut world = World::new(options, false);
         // Most runs have an agent.
-        world.play(&Op::Connect(3))?;
+        world.play(&Op::Connect(11))?;
         for op in &steps {
             world.play(op)?;
         }

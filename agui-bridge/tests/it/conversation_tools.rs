@@ -1,6 +1,6 @@
 //! Tools and settings of a conversation: page tools, program tools, and settings of the user.
 use crate::thread::{
-    Rig, input, opened, options, permission, raw, refused, request, said, update, user,
+    Rig, failed, input, opened, options, permission, raw, refused, request, said, update, user,
 };
 use acp_types::client::{self, AuthMethods, SessionEvent};
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
@@ -256,6 +256,93 @@ fn session_that_is_refused_without_server_ends_its_run() {
     // The next run begins with the first transport again.
     rig.run(input("2", &[user("u", "Hi"), user("v", "Ho")], &tools())).unwrap();
     assert_eq!(rig.opening().mcp_servers, [http()]);
+}
+
+/// The first prompt of a thread fails with this error, as often as a session is opened for it.
+fn failing_prompts(error: &Value) -> Rig {
+    let mut rig = with_configured(&tools());
+    while rig.outcome("1").is_empty() || rig.outcome("1") == "RUN_STARTED" {
+        assert!(rig.commands.len() < 40, "no end");
+        rig.open("s");
+        let call = client::TurnError::Call(refused(error));
+        assert!(rig.session(failed(call)).is_none());
+    }
+    rig
+}
+
+fn count(rig: &Rig, is: impl Fn(&Command) -> bool) -> usize {
+    rig.commands.iter().filter(|command| is(command)).count()
+}
+
+#[test]
+fn prompt_is_sent_again_if_its_error_names_a_server() {
+    for (message, data, attempts) in [
+        ("Internal error", json!("MCP error -32000: Connection closed"), 6),
+        ("Internal error", json!({"details": "fetch of http://127.0.0.1:1/mcp failed"}), 6),
+        ("cannot start /bin/files", json!(null), 4),
+        ("no answer of server docs", json!(null), 4),
+        ("Server 'docs' is unreachable", json!(null), 4),
+        ("Internal error", json!("429 from https://models.example/v1"), 1),
+        ("the required fields of the UI", json!(null), 1),
+    ] {
+        let error = json!({"code": -32603, "message": message, "data": data});
+        let rig = failing_prompts(&error);
+        assert_eq!(rig.outcome("1"), "RUN_ERROR ACP_INTERNAL_ERROR", "{error}");
+        let opened = count(&rig, |it| matches!(it, Command::Open(..)));
+        let prompts = count(&rig, |it| matches!(it, Command::Prompt { .. }));
+        let released = count(&rig, |it| matches!(it, Command::Release(_)));
+        assert_eq!((opened, prompts, released), (attempts, attempts, attempts - 1), "{error}");
+        assert!(!notices_of(&rig).contains(&"remembered".to_owned()), "{error}");
+    }
+}
+
+#[test]
+fn prompt_succeeds_over_the_next_transport_which_is_remembered() {
+    let error = json!({"code": -32603, "message": "MCP server is unreachable"});
+    let error = || failed(client::TurnError::Call(refused(&error)));
+    let mut rig = with_configured(&tools());
+    rig.open("s");
+    let commands = json!({"sessionUpdate": "available_commands_update", "availableCommands": []});
+    rig.session(SessionEvent::Update(update(&commands)));
+    rig.session(error());
+    assert_eq!(names_of(&rig), ["docs", "files", "ui over stdio"]);
+    rig.open("s");
+    assert_eq!(rig.prompt(), ["Hi"]);
+    assert!(!notices_of(&rig).contains(&"remembered".to_owned()), "the prompt may fail again");
+    rig.session(said("Hello"));
+    assert!(notices_of(&rig).contains(&"remembered".to_owned()));
+    // Once the agent has shown something, an error ends the run.
+    rig.session(error());
+    assert_eq!(rig.outcome("1"), "RUN_ERROR ACP_INTERNAL_ERROR");
+    rig.take_commands();
+    rig.run(input("2", &[user("u", "Edited"), user("v", "Go on")], &tools())).unwrap();
+    assert_eq!(names_of(&rig), ["docs", "files", "ui over stdio"]);
+}
+
+#[test]
+fn only_the_first_prompt_of_a_session_is_sent_again() {
+    let error = json!({"code": -32603, "message": "MCP server is unreachable"});
+    let error = || failed(client::TurnError::Call(refused(&error)));
+    let mut rig = with_configured(&tools());
+    rig.open("s");
+    rig.end();
+    rig.take_commands();
+    rig.run(input("2", &[user("u", "Hi"), user("v", "Ho")], &tools())).unwrap();
+    rig.session(error());
+    assert_eq!(rig.outcome("2"), "RUN_ERROR ACP_INTERNAL_ERROR");
+    // A cancelled prompt is not sent again.
+    let mut rig = with_configured(&tools());
+    rig.open("s");
+    assert!(rig.cancel("1"));
+    rig.session(error());
+    assert_eq!(count(&rig, |it| matches!(it, Command::Open(..))), 1);
+    assert_eq!(rig.outcome("1"), "RUN_ERROR ACP_INTERNAL_ERROR");
+    // A request of the agent, or a call of a tool, is work as well.
+    let mut rig = with_configured(&tools());
+    rig.open("s");
+    rig.session(permission(1));
+    rig.session(error());
+    assert_eq!(count(&rig, |it| matches!(it, Command::Open(..))), 1);
 }
 
 #[test]

@@ -21,23 +21,55 @@ fn handle(hub: &mut Hub, message: &Value) {
     hub.handle_line(Ok(&message.to_string()), NOW);
 }
 
-/// Returns a hub after its agent has refused a session.
-fn refused() -> Hub {
+/// Begins a run with one message.
+fn say(hub: &mut Hub, run: &str) {
+    let message = json!({ "id": "u", "role": "user", "content": "Hi" });
+    let input = json!({ "threadId": "t", "runId": run, "messages": [message] }).to_string();
+    hub.handle_run("t", wire::decode::<RunAgentInput>(&input).unwrap(), NOW).unwrap();
+}
+
+/// Returns a hub, and its request for a session.
+fn opening() -> (Hub, Value) {
     let mut hub = Hub::new(HubOptions::new(options()));
     hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), NOW);
-    let run =
-        r#"{"threadId":"t","runId":"1","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
-    hub.handle_run("t", wire::decode::<RunAgentInput>(run).unwrap(), NOW).unwrap();
+    say(&mut hub, "1");
     sent(&mut hub);
     handle(&mut hub, &json!({ "jsonrpc": "2.0", "id": 1, "result": { "protocolVersion": 1 } }));
-    let opened = sent(&mut hub);
-    assert_eq!(opened[0]["method"], "session/new");
+    let opened = sent(&mut hub).remove(0);
+    assert_eq!(opened["method"], "session/new");
     assert!(!hub.needs_login());
+    (hub, opened["id"].clone())
+}
+
+fn refuse(hub: &mut Hub, id: &Value) {
     let error = json!({ "code": -32000, "message": "Authentication required" });
-    handle(&mut hub, &json!({ "jsonrpc": "2.0", "id": opened[0]["id"], "error": error }));
+    handle(hub, &json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     assert!(hub.needs_login());
+}
+
+/// Returns a hub after its agent has refused a session.
+fn refused() -> Hub {
+    let (mut hub, id) = opening();
+    refuse(&mut hub, &id);
     while hub.poll_event().is_some() {}
     hub
+}
+
+/// Some agents open sessions without a login, and refuse prompts.
+#[test]
+fn refused_prompt_needs_login_until_one_is_answered() {
+    let (mut hub, id) = opening();
+    handle(&mut hub, &json!({ "jsonrpc": "2.0", "id": id, "result": { "sessionId": "s" } }));
+    let prompt = sent(&mut hub).remove(0);
+    assert_eq!(prompt["method"], "session/prompt");
+    refuse(&mut hub, &prompt["id"]);
+    say(&mut hub, "2");
+    let again = sent(&mut hub).remove(0);
+    assert_eq!(again["method"], "session/prompt", "the message is sent again");
+    assert_eq!(again["params"]["prompt"], prompt["params"]["prompt"]);
+    let ended = json!({ "stopReason": "end_turn" });
+    handle(&mut hub, &json!({ "jsonrpc": "2.0", "id": again["id"], "result": ended }));
+    assert!(!hub.needs_login());
 }
 
 #[test]

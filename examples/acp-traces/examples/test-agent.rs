@@ -11,6 +11,7 @@ fn main() -> ExitCode {
     match agent.as_deref() {
         Some("demo") => return demo_agent::run_stdio(),
         Some("echo") => echo(),
+        Some("ask-terminal") => ask_terminal(),
         Some("exit") => std::process::exit(number().unwrap_or(1)),
         Some("arguments") => {
             say(&format!("{:?}\n", argument.into_iter().chain(arguments).collect::<Vec<_>>()))
@@ -52,6 +53,19 @@ fn echo() -> io::Result<()> {
 }
 
 /// Continues after the end of the input.
+/// Requests a terminal, and writes the response to standard error.
+fn ask_terminal() -> io::Result<()> {
+    say(concat!(
+        r#"{"jsonrpc":"2.0","id":7,"method":"terminal/create","params":"#,
+        r#"{"sessionId":"s","command":"rm","args":["-r","x"]}}"#,
+        "\n"
+    ))?;
+    let mut response = String::new();
+    io::stdin().read_line(&mut response)?;
+    eprint!("response: {response}");
+    Ok(())
+}
+
 fn stay() -> io::Result<()> {
     say("ready\n")?;
     io::stdin().read_to_end(&mut Vec::new())?;

@@ -1,4 +1,5 @@
 //! An agent of the catalogue.
+use crate::Binary;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -25,6 +26,9 @@ pub struct Agent {
     pub with: Vec<String>,
     /// How the agent is installed, if neither npm nor uv has it.
     pub install: Option<String>,
+    /// The program that a registry has for this system.
+    #[serde(skip)]
+    pub binary: Option<Binary>,
     /// Variables of which one has the key of a model.
     pub keys: Vec<String>,
     /// Other variables that the agent reads.
@@ -35,6 +39,41 @@ pub struct Agent {
     pub versions: Vec<u16>,
     /// Authentication methods.
     pub login: Vec<LoginMethod>,
+    /// Peculiarities that a program takes into account before it has seen them.
+    pub quirks: Quirks,
+}
+
+/// Peculiarities of an agent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct Quirks {
+    /// Transports of MCP servers that the agent announces, but with which it refuses sessions.
+    pub refused_transports: Vec<Transport>,
+}
+
+/// A transport of MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Transport {
+    /// Streamable HTTP.
+    Http,
+    /// HTTP with server-sent events.
+    Sse,
+    /// Standard input and output of a command.
+    Stdio,
+}
+
+impl Transport {
+    /// Returns the name of the transport.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Sse => "sse",
+            Self::Stdio => "stdio",
+        }
+    }
 }
 
 /// An authentication method of an agent.
@@ -70,6 +109,13 @@ impl Agent {
         let with = |first: &str, rest: &[String], option: &str| {
             rest.iter().fold(first.to_owned(), |words, with| words + option + with)
         };
+        if let Some(binary) = &self.binary {
+            let document = binary.document.as_ref().map(|path| path.to_string_lossy());
+            let document =
+                document.and_then(|path| Some(shlex::try_quote(&path).ok()?.into_owned()));
+            let document = document.map_or_else(String::new, |path| format!(" --agents {path}"));
+            return format!("gateway agents install {}{document}", self.id);
+        }
         match (&self.npx, &self.uvx, &self.install) {
             (_, _, Some(install)) => install.clone(),
             (Some(npx), ..) => format!("npm install --global {}", with(npx, &self.with, " ")),

@@ -110,7 +110,11 @@ impl Catalog {
             error @ (CatalogError::Read { .. } | CatalogError::Size(_)) => error,
             error => CatalogError::Document { path: path.to_owned(), error: Box::new(error) },
         })?;
-        Ok(Self { warning, ..catalog })
+        let mut catalog = Self { warning, ..catalog };
+        for binary in catalog.agents.iter_mut().filter_map(|agent| agent.binary.as_mut()) {
+            binary.document = Some(path.to_owned());
+        }
+        Ok(catalog)
     }
 
     /// Returns why the document is older than the one at its address, if it is.

@@ -1,15 +1,16 @@
-//! Documents of a registry at an address, with a copy in the cache folder of the user.
+//! Downloads: documents of a registry, with a copy in the cache folder of the user, and files of agents.
 use crate::CatalogError;
 use crate::catalog::MAX_DOCUMENT_BYTES;
-use core::fmt::Write;
+use core::fmt::Write as _;
+use core::future::Future;
 use core::time::Duration;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Url};
+use reqwest::{Client, ClientBuilder, Url};
 use rustls::crypto::ring::default_provider;
 use sha2::{Digest, Sha256};
 use std::env;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -17,8 +18,11 @@ use std::thread;
 /// Age of a copy up to which the document is not requested again.
 const MAX_AGE: Duration = Duration::from_secs(6 * 60 * 60);
 
-/// Time limit of a request.
+/// Time limit of a request for a document, and for the beginning of another one.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
+
+/// Time in which a part of a file has to arrive.
+const STALL_TIME: Duration = Duration::from_secs(60);
 
 /// Maximum number of redirections.
 const MAX_REDIRECTS: usize = 5;
@@ -34,14 +38,17 @@ pub enum DownloadError {
     #[error("{}", with_causes(.0))]
     Request(#[from] reqwest::Error),
     /// The document is too large.
-    #[error("expected at most {MAX_DOCUMENT_BYTES} bytes")]
-    Size,
+    #[error("expected at most {0} bytes")]
+    Size(u64),
     /// The document is not UTF-8.
     #[error("expected text in UTF-8")]
     Text,
     /// The request cannot be made.
     #[error("cannot start the request: {0}")]
     Start(io::Error),
+    /// A file cannot be written.
+    #[error("cannot write the download: {0}")]
+    Write(io::Error),
 }
 
 /// Returns the address if `document` is one instead of a file.
@@ -95,7 +102,8 @@ pub(crate) fn read<T>(
     }
 }
 
-fn permitted(address: &str) -> Result<Url, DownloadError> {
+/// Returns the URL of an address with HTTPS, or on this machine.
+pub(crate) fn permitted(address: &str) -> Result<Url, DownloadError> {
     let url: Url = address.parse().map_err(|_| DownloadError::Address)?;
     is_permitted(&url).then_some(url).ok_or(DownloadError::Address)
 }
@@ -108,12 +116,17 @@ fn is_permitted(url: &Url) -> bool {
 
 /// The name of the copy, which is different for each address.
 fn copy_name(address: &str) -> String {
-    let mut name = String::from("agents-");
-    for byte in Sha256::digest(address).iter().take(16) {
+    let digest = Sha256::digest(address);
+    format!("agents-{}.json", digits(digest.get(..16).unwrap_or_default()))
+}
+
+fn digits(bytes: &[u8]) -> String {
+    let mut digits = String::new();
+    for byte in bytes {
         // Writing to a string does not fail.
-        let _ = write!(name, "{byte:02x}");
+        let _ = write!(digits, "{byte:02x}");
     }
-    name + ".json"
+    digits
 }
 
 fn is_fresh(copy: &Path) -> bool {
@@ -135,23 +148,63 @@ fn store(copy: &Path, text: &str) -> io::Result<()> {
     fs::rename(&partial, copy)
 }
 
-/// Downloads a document. The request runs on a thread of its own, because the caller may be inside of a runtime.
+/// Downloads a document.
 fn download(url: Url) -> Result<String, DownloadError> {
+    let bytes = on_thread(async {
+        let client = client(Client::builder().timeout(REQUEST_TIME))?;
+        let mut bytes = Vec::new();
+        read_body(&client, url, MAX_DOCUMENT_BYTES, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })
+        .await?;
+        Ok(bytes)
+    })?;
+    String::from_utf8(bytes).map_err(|_| DownloadError::Text)
+}
+
+/// Returns the size of a file, if the server announces it.
+pub(crate) fn size(url: Url) -> Result<Option<u64>, DownloadError> {
+    on_thread(async {
+        let client = client(Client::builder().timeout(REQUEST_TIME))?;
+        // Some servers sign addresses for GET only. The body is not read.
+        Ok(client.get(url).send().await?.error_for_status()?.content_length())
+    })
+}
+
+/// Downloads a file, and returns its SHA-256 in hexadecimal digits.
+pub(crate) fn fetch(url: Url, file: &mut File, limit: u64) -> Result<String, DownloadError> {
+    on_thread(async {
+        let builder = Client::builder().connect_timeout(REQUEST_TIME).read_timeout(STALL_TIME);
+        let mut digest = Sha256::new();
+        read_body(&client(builder)?, url, limit, |piece| {
+            digest.update(piece);
+            file.write_all(piece).map_err(DownloadError::Write)
+        })
+        .await?;
+        Ok(digits(&digest.finalize()))
+    })
+}
+
+/// Runs a request on a thread of its own, because the caller may be inside of a runtime.
+fn on_thread<T: Send>(
+    request: impl Future<Output = Result<T, DownloadError>> + Send,
+) -> Result<T, DownloadError> {
     // The client panics without a default provider. A default of the program stays in place.
     let _ = default_provider().install_default();
-    let request = || {
+    let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(DownloadError::Start)?.block_on(body(url))
+        runtime.map_err(DownloadError::Start)?.block_on(request)
     };
     thread::scope(|scope| {
-        let worker = thread::Builder::new().spawn_scoped(scope, request);
+        let worker = thread::Builder::new().spawn_scoped(scope, run);
         let worker = worker.map_err(DownloadError::Start)?;
         let stopped = || DownloadError::Start(io::Error::other("the request stopped"));
         worker.join().unwrap_or_else(|_| Err(stopped()))
     })
 }
 
-async fn body(url: Url) -> Result<String, DownloadError> {
+fn client(builder: ClientBuilder) -> Result<Client, DownloadError> {
     let policy = Policy::custom(|attempt| {
         if attempt.previous().len() > MAX_REDIRECTS || !is_permitted(attempt.url()) {
             attempt.stop()
@@ -159,20 +212,27 @@ async fn body(url: Url) -> Result<String, DownloadError> {
             attempt.follow()
         }
     });
-    let client = Client::builder()
-        .timeout(REQUEST_TIME)
-        .redirect(policy)
-        .user_agent(concat!("spanwire-agent-catalog/", env!("CARGO_PKG_VERSION")))
-        .build()?;
+    let agent = concat!("spanwire-agent-catalog/", env!("CARGO_PKG_VERSION"));
+    Ok(builder.redirect(policy).user_agent(agent).build()?)
+}
+
+/// Gives the pieces of a response of limited size to `take`.
+async fn read_body(
+    client: &Client,
+    url: Url,
+    limit: u64,
+    mut take: impl FnMut(&[u8]) -> Result<(), DownloadError>,
+) -> Result<(), DownloadError> {
     let mut response = client.get(url).send().await?.error_for_status()?;
-    let mut bytes = Vec::new();
+    let mut count = 0;
     while let Some(piece) = response.chunk().await? {
-        if (bytes.len() + piece.len()) as u64 > MAX_DOCUMENT_BYTES {
-            return Err(DownloadError::Size);
+        count += piece.len() as u64;
+        if count > limit {
+            return Err(DownloadError::Size(limit));
         }
-        bytes.extend_from_slice(&piece);
+        take(&piece)?;
     }
-    String::from_utf8(bytes).map_err(|_| DownloadError::Text)
+    Ok(())
 }
 
 /// Returns an error with its causes, which name the failing part of the connection.

@@ -1,24 +1,33 @@
 //! The command of an agent, from its name or as a command line.
+use crate::install::agents_folder;
 use crate::{Agent, Catalog};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::MAIN_SEPARATOR;
+use std::path::{MAIN_SEPARATOR, PathBuf};
 
-/// The programs of a search path.
+/// The programs of a search path, and the installed ones of registries.
 #[derive(Clone, Debug)]
 pub struct Programs {
     path: Option<OsString>,
+    agents: Option<PathBuf>,
 }
 
 impl Programs {
-    /// Returns the programs on the search path of this process.
+    /// Returns the programs on the search path of this process, and those in the data folder of the user.
     pub fn of_environment() -> Self {
-        Self { path: std::env::var_os("PATH") }
+        Self { path: std::env::var_os("PATH"), agents: agents_folder() }
     }
 
     /// Returns the programs on `path`, which has the form of the variable `PATH`.
     pub fn in_path(path: impl Into<OsString>) -> Self {
-        Self { path: Some(path.into()) }
+        Self { path: Some(path.into()), agents: None }
+    }
+
+    /// Adds the agents that are installed below a folder.
+    #[must_use]
+    pub fn with_agents(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.agents = Some(folder.into());
+        self
     }
 
     /// Returns whether the system finds a program.
@@ -63,6 +72,14 @@ pub enum LaunchError {
     /// The word is neither an agent nor a command, but similar to names of agents.
     #[error("`{name}` is neither an agent nor a command; similar agents: {}", .nearest.join(", "))]
     Unknown {
+        /// The word.
+        name: String,
+        /// Ids of agents with similar names.
+        nearest: Vec<String>,
+    },
+    /// The word is not the name of an agent.
+    #[error("expected the name of an agent, got `{name}`{}", .nearest.first().map_or_else(String::new, |_| format!("; similar agents: {}", .nearest.join(", "))))]
+    NoAgent {
         /// The word.
         name: String,
         /// Ids of agents with similar names.
@@ -124,18 +141,32 @@ impl Catalog {
 }
 
 impl Agent {
-    /// Returns whether the program of the agent is on the path.
+    /// Returns whether the program of the agent is on the path, or installed from its registry.
     pub fn is_installed(&self, programs: &Programs) -> bool {
+        self.is_on_path(programs) || self.installed(programs).is_some()
+    }
+
+    fn is_on_path(&self, programs: &Programs) -> bool {
         self.command.first().is_some_and(|program| programs.has(program))
     }
 
-    /// Returns the command: of the installed program, else of `npx` or `uvx` with the package.
+    /// Returns the program that was installed from the registry.
+    fn installed(&self, programs: &Programs) -> Option<String> {
+        let program = programs.agents.as_ref()?.join(&self.id).join(&self.binary.as_ref()?.program);
+        program.is_file().then(|| program.to_str().map(str::to_owned)).flatten()
+    }
+
+    /// Returns the command: of the program on the path, else of the one installed from a registry, else of `npx` or `uvx` with
+    /// the package.
     ///
     /// # Errors
     /// The agent is not installed, and neither `npx` nor `uvx` can run it.
     pub fn launch(&self, programs: &Programs) -> Result<Launch, LaunchError> {
-        let (words, is_downloaded) = if self.is_installed(programs) {
+        let (words, is_downloaded) = if self.is_on_path(programs) {
             (self.command.clone(), false)
+        } else if let Some(program) = self.installed(programs) {
+            let arguments = self.command.iter().skip(1).cloned();
+            ([program].into_iter().chain(arguments).collect(), false)
         } else {
             (self.runner(programs)?, true)
         };
@@ -170,7 +201,9 @@ impl Agent {
                 self.with.iter().for_each(|with| add(&["--with", with]));
             }
             (None, None) => {
-                let (title, hint) = (self.title.clone(), self.install_hint());
+                let is_known = self.install.is_some() || self.binary.is_some();
+                let run = |hint: String| if is_known { format!("run `{hint}`") } else { hint };
+                let (title, hint) = (self.title.clone(), run(self.install_hint()));
                 return Err(LaunchError::NotInstalled { title, hint });
             }
         }

@@ -15,14 +15,20 @@
 //! The agents are data: `catalog.toml` of this package, and documents of the official registry
 //! ([`Catalog::load`]).
 mod agent;
+mod archive;
 mod catalog;
 mod download;
+mod install;
 mod launch;
 mod registry;
 mod table;
+mod task;
 
-pub use agent::{Agent, LoginMethod};
+pub use agent::{Agent, LoginMethod, Quirks, Transport};
+pub use archive::{ArchiveError, Limits};
 pub use catalog::{Catalog, CatalogError, MAX_DOCUMENT_BYTES};
 pub use download::DownloadError;
+pub use install::{Binary, InstallError, Installation};
 pub use launch::{Launch, LaunchError, Programs};
-pub use table::{table, table_of_environment};
+pub use table::table;
+pub use task::{AgentsCommand, TaskError};

@@ -1,10 +1,12 @@
 //! The document of the official agent registry.
 //!
 //! Spec: [ACP registry](https://agentclientprotocol.com/registry)
-use crate::{Agent, CatalogError};
+use crate::archive::inner_path;
+use crate::{Agent, Binary, CatalogError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::env::consts::{ARCH, OS};
+use std::path::Path;
 
 /// Maximum number of agents of a document.
 const MAX_AGENTS: usize = 10_000;
@@ -20,6 +22,8 @@ struct Entry {
     id: String,
     name: String,
     #[serde(default)]
+    version: String,
+    #[serde(default)]
     distribution: Distribution,
 }
 
@@ -28,7 +32,7 @@ struct Entry {
 struct Distribution {
     npx: Option<Package>,
     uvx: Option<Package>,
-    binary: BTreeMap<String, Binary>,
+    binary: BTreeMap<String, Archive>,
 }
 
 #[derive(Deserialize)]
@@ -42,9 +46,10 @@ struct Package {
 }
 
 #[derive(Deserialize)]
-struct Binary {
+struct Archive {
     archive: String,
     cmd: String,
+    sha256: Option<String>,
     #[serde(default)]
     args: Vec<String>,
     #[serde(default)]
@@ -66,7 +71,7 @@ pub(crate) fn agents(text: &str) -> Result<Vec<Agent>, CatalogError> {
 
 /// Replaces how a known agent is started; its other names, keys and authentication methods stay.
 pub(crate) fn merge(known: &mut Agent, newer: Agent) {
-    let Agent { id, title, command, npx, uvx, install, variables, .. } = newer;
+    let Agent { id, title, command, npx, uvx, install, binary, variables, .. } = newer;
     if !known.has_name(&id) {
         known.aliases.push(id);
     }
@@ -81,7 +86,7 @@ pub(crate) fn merge(known: &mut Agent, newer: Agent) {
     }
     known.with.retain(|_| has_same_package);
     (known.title, known.npx, known.uvx) = (title, npx, uvx);
-    (known.install, known.variables) = (install, variables);
+    (known.install, known.binary, known.variables) = (install, binary, variables);
 }
 
 /// Returns the name of a package without its version and its extras.
@@ -95,7 +100,7 @@ pub(crate) fn package_name(package: &str) -> &str {
 }
 
 fn agent(entry: Entry) -> Result<Agent, String> {
-    let Entry { id, name, distribution } = entry;
+    let Entry { id, name, version, distribution } = entry;
     let mut letters = id.chars();
     let is_id = letters.next().is_some_and(|first| first.is_ascii_lowercase())
         && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
@@ -109,15 +114,32 @@ fn agent(entry: Entry) -> Result<Agent, String> {
     } else if let Some(uvx) = uvx {
         agent.uvx = Some(take_package(&mut agent, uvx)?);
     } else if let Some(binary) = binary.remove(&platform()) {
-        let mut words = shlex::split(&binary.cmd).unwrap_or_default();
-        let program = words.first_mut().ok_or("cmd: expected a command, got an empty one")?;
-        // The archive is not fetched: the user puts its program on the path.
-        *program = program.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-        agent.install = Some(format!("put `{program}` of {} on the path", binary.archive));
-        agent.command = words.into_iter().chain(binary.args).collect();
-        agent.variables = binary.env;
+        take_archive(&mut agent, binary, version)?;
     }
     Ok(agent)
+}
+
+/// Sets the program for this system: one of the same name on the path, or an installed one.
+fn take_archive(agent: &mut Agent, binary: Archive, version: String) -> Result<(), String> {
+    let Archive { archive, cmd, sha256, args, env } = binary;
+    let mut words = shlex::split(&cmd.replace('\\', "/")).unwrap_or_default();
+    let program = words.first_mut().ok_or("cmd: expected a command, got an empty one")?;
+    let path = inner_path(Path::new(program)).filter(|path| path.file_name().is_some());
+    let path = path.ok_or_else(|| format!("cmd: expected a path in the archive, got {cmd:?}"))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    *program = name.unwrap_or_default();
+    let sha256 = sha256.map(|sum| checksum(&sum)).transpose()?;
+    agent.binary = Some(Binary { archive, program: path, sha256, version, document: None });
+    agent.command = words.into_iter().chain(args).collect();
+    agent.variables = env;
+    Ok(())
+}
+
+/// Returns the digits of a SHA-256, which may have its name before it.
+fn checksum(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix("sha256:").unwrap_or(text).to_ascii_lowercase();
+    let is_sum = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_sum.then_some(digits).ok_or_else(|| format!("sha256: expected 64 digits, got {text:?}"))
 }
 
 /// Sets command and variables; returns the package, which is an argument of `npx` or `uvx` and must be no option.

@@ -3,8 +3,8 @@ use crate::{Agent, Catalog, CatalogError, Programs};
 use core::fmt::Write;
 use std::path::Path;
 
-/// Returns a table of the agents: the name, whether it is installed or how it is, and how it is logged in to. `is_set`
-/// returns whether a variable of the environment is set.
+/// Returns a table of the agents: the name, whether it is installed, and how it is logged in to; then how the others are
+/// installed. `is_set` returns whether a variable of the environment is set.
 pub fn table(catalog: &Catalog, programs: &Programs, is_set: impl Fn(&str) -> bool) -> String {
     let rows: Vec<_> = catalog
         .agents()
@@ -22,6 +22,11 @@ pub fn table(catalog: &Catalog, programs: &Programs, is_set: impl Fn(&str) -> bo
         // Writing to a string does not fail.
         let _ = writeln!(table, "{}", line.trim_end());
     }
+    let missing = catalog.agents().iter().filter(|agent| agent.launch(programs).is_err());
+    for (index, agent) in missing.enumerate() {
+        let head = if index == 0 { "\nINSTALL\n" } else { "" };
+        let _ = writeln!(table, "{head}{:name_width$}  {}", agent.id, agent.install_hint());
+    }
     table
 }
 
@@ -29,7 +34,7 @@ pub fn table(catalog: &Catalog, programs: &Programs, is_set: impl Fn(&str) -> bo
 ///
 /// # Errors
 /// The document cannot be read.
-pub fn table_of_environment(document: Option<&Path>) -> Result<String, CatalogError> {
+pub(crate) fn table_of_environment(document: Option<&Path>) -> Result<String, CatalogError> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let catalog = Catalog::load(document)?;
     let warning = catalog.warning().map(|warning| format!("warning: {warning}\n"));
@@ -43,7 +48,7 @@ fn status(agent: &Agent, programs: &Programs) -> String {
             let runner = launch.words.first().map_or("", String::as_str);
             format!("runs with {runner}")
         }
-        Err(_) => format!("install: {}", agent.install_hint()),
+        Err(_) => "not installed".to_owned(),
     }
 }
 

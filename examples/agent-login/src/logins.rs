@@ -49,6 +49,9 @@ pub(crate) struct Listed {
     /// How the agent is installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     install: Option<String>,
+    /// Whether the agent runs, and supports `logout`.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    logout: bool,
 }
 
 /// The agents for the list of a page.
@@ -95,7 +98,9 @@ impl LoginAgent {
 
     fn listed(&self) -> Listed {
         let title = self.known.as_ref().map(|agent| agent.title.clone());
-        Listed { name: self.name.clone(), title, state: self.state(), install: None }
+        let running = self.connection.as_ref().and_then(|connection| connection.known());
+        let logout = running.is_some_and(|it| abilities(&it).0);
+        Listed { name: self.name.clone(), title, state: self.state(), install: None, logout }
     }
 
     fn connection(&self) -> Result<&Arc<AgentConnection>, LoginError> {
@@ -139,6 +144,7 @@ impl Logins {
             title: Some(agent.title.clone()),
             state: "not-installed",
             install: Some(agent.install_hint()),
+            logout: false,
         });
         let agents = self.agents.iter().map(LoginAgent::listed).collect();
         List { agents, missing: missing.collect() }

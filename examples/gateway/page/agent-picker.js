@@ -27,6 +27,11 @@ export class AgentPicker {
     return this.#select.hidden ? null : this.#select.value;
   }
 
+  /** The name of an agent for people. @param {string} name */
+  title(name) {
+    return this.#agents.find((agent) => agent.name === name)?.title ?? name;
+  }
+
   /** @param {string} name */
   needsLogin(name) {
     return this.#agents.some((agent) => agent.name === name && agent.state === "needs-login");

@@ -69,6 +69,8 @@ export class Chat {
   #transcript;
   /** @type {ActiveRun | null} */
   #run = null;
+  /** The text of the last turn, if it waits for a login. @type {string | null} */
+  #waiting = null;
   /** Interrupts for the next run to answer. @type {any[]} */
   #interrupts = [];
   /** The answers so far. @type {Map<string, Answer>} */
@@ -151,16 +153,22 @@ export class Chat {
     this.#rounds = 0;
     this.#parts.timeline.clear();
     const message = { id: newId("user"), role: "user", content: text };
+    const isAgain = this.#waiting === text;
     this.#thread.add(message);
-    this.#start(message);
+    this.#start(message, isAgain);
     return true;
   }
 
-  /** @param {import("./thread.js").Message | null} message The user's message, if any. */
-  #start(message) {
+  /**
+   * @param {import("./thread.js").Message | null} message The user's message, if any.
+   * @param {boolean} [isAgain] Whether the last turn has the message.
+   */
+  #start(message, isAgain = false) {
     const asked = this.#interrupts;
     const resume = this.#takeAnswers();
-    if (message !== null) this.#transcript.startTurn(message);
+    this.#waiting = null;
+    if (isAgain) this.#transcript.continueTurn();
+    else if (message !== null) this.#transcript.startTurn(message);
     const active = this.#begin(newId("run"), asked);
     const input = runInput(this.#thread, active.id, resume, pageTools());
     this.#keep();
@@ -333,6 +341,7 @@ export class Chat {
       const [why = ""] = end.message.split(" Sign in: ");
       const login = this.#parts.login(why, () => (typeof text === "string" ? retry() : this.composer?.focus()));
       this.#transcript.endTurn(end, null, login);
+      this.#waiting = typeof text === "string" ? text : null;
     } else if (end.kind !== "interrupted") this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
     if (this.#interrupts.length > 0) this.#transcript.suspendTurn(this.#interrupts.map(fromInterrupt));
     this.#keep();

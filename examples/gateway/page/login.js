@@ -22,7 +22,7 @@
 
 /** @typedef {{enabled: boolean, state: string, methods: Method[], logout: boolean, accounts: string[], attempt?: Progress}} Login */
 
-/** @typedef {{name: string, title?: string, state: "ready" | "needs-login" | "not-installed", install?: string}} Agent */
+/** @typedef {{name: string, title?: string, state: "ready" | "needs-login" | "not-installed", install?: string, logout?: boolean}} Agent */
 
 /** A request that the gateway refused, with its reason. */
 export class LoginError extends Error {}
@@ -83,6 +83,11 @@ export class AgentLogin {
 
   cancel() {
     return this.#request("DELETE", "/login");
+  }
+
+  /** Ends the login. */
+  leave() {
+    return this.#request("POST", "/logout", {});
   }
 
   /**

@@ -10,6 +10,7 @@ import { Markdown } from "./markdown.js";
 import { Scroller } from "./scroller.js";
 import { forget, held } from "./store.js";
 import { sessionSettings } from "./run.js";
+import { AccountView } from "./view-account.js";
 import { LoginView } from "./view-login.js";
 import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
@@ -80,8 +81,9 @@ function openChat(before) {
     ended: () => {
       void sessions.refresh();
       // The user may have entered a token since.
-      if (agentName === "") void offerAgents(pickedAgent(), access.sendQuietly);
-      else void showSettings();
+      if (agentName === "") return void offerAgents(pickedAgent(), access.sendQuietly);
+      void showSettings();
+      void showAccount();
     },
     login: (/** @type {string} */ why, /** @type {() => void} */ done) => loginView(why, done).element,
     setDebugLine: (/** @type {string} */ line) => (byId("debug").textContent = line),
@@ -100,6 +102,7 @@ let agentName = "";
 function loginView(why, done) {
   return new LoginView(agentName, why, {
     send: access.send,
+    title: picker.title(agentName),
     say: (sentence) => announcer.say(sentence),
     mayTakeFocus: () => composer.isIdle(),
     done: () => {
@@ -124,6 +127,25 @@ async function showSettings() {
   const asked = chat;
   const shown = agentName !== "" && asked.hasBegun ? await sessionSettings(agentName, asked.threadId, undefined, access.sendQuietly) : null;
   if (chat === asked) settings.show(shown);
+}
+
+const account = new AccountView(byId("account"), {
+  send: access.send,
+  say: (sentence) => announcer.say(sentence),
+  signedOut: () => {
+    composer.focus();
+    void offerAgents(agentName, access.sendQuietly).then(offerLogin);
+  },
+});
+
+/** Shows the account of the agent, if it runs and has a logout. */
+async function showAccount() {
+  const shown = agentName;
+  const list = await listAgents(access.sendQuietly);
+  if (agentName !== shown) return;
+  const hasLogout = list?.agents.some(({ name, logout }) => name === shown && logout === true);
+  if (hasLogout) await account.show(shown, picker.title(shown));
+  else account.clear();
 }
 
 /**
@@ -165,6 +187,7 @@ composer.setState(chat.restingState);
 function newChat() {
   chat.close();
   settings.clear();
+  account.clear();
   forget();
   composer.setState("idle");
   byId("transcript").replaceChildren();

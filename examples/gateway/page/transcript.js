@@ -67,6 +67,13 @@ export class Transcript {
     this.#parts.scroller.toEnd();
   }
 
+  /** Continues the last turn: its message is sent again. */
+  continueTurn() {
+    this.flush();
+    this.#turn?.reopen();
+    this.#parts.scroller.toEnd();
+  }
+
   /**
    * Shows the whole thread.
    *

@@ -9,6 +9,7 @@ import { LoginTerminalView } from "./view-login-terminal.js";
 /**
  * @typedef {object} LoginParts
  * @property {import("./access.js").Send} send
+ * @property {string} title The name of the agent for people.
  * @property {(sentence: string) => void} say Tells a screen reader.
  * @property {() => boolean} mayTakeFocus Whether the card may take the keyboard's focus.
  * @property {() => void} done Called after a login.
@@ -18,7 +19,6 @@ import { LoginTerminalView } from "./view-login-terminal.js";
 export class LoginView {
   element;
   #login;
-  #agent;
   #parts;
   #body = el("div", { class: "login-body" });
   #status = el("p", { class: "login-status", role: "status" });
@@ -34,10 +34,9 @@ export class LoginView {
    * @param {LoginParts} parts
    */
   constructor(agent, why, parts) {
-    this.#agent = agent;
     this.#parts = parts;
     this.#login = new AgentLogin(agent, parts.send);
-    const title = `Sign in to ${visible(agent)}`;
+    const title = `Sign in to ${visible(parts.title)}`;
     this.element = el(
       "section",
       { class: "login", tabindex: -1, "aria-label": title },
@@ -173,7 +172,7 @@ export class LoginView {
     if (progress.state === "done") {
       const mark = el("span", { class: "permission-mark", "aria-hidden": "true" }, "✓");
       this.element.classList.add("is-allowed");
-      this.element.replaceChildren(el("p", { class: "permission-answer" }, mark, `Signed in to ${visible(this.#agent)} · ${visible(method.name)}`));
+      this.element.replaceChildren(el("p", { class: "permission-answer" }, mark, `Signed in to ${visible(this.#parts.title)} · ${visible(method.name)}`));
       this.#parts.say("Signed in.");
       return this.#parts.done();
     }

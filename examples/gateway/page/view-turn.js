@@ -78,6 +78,14 @@ export class TurnView {
     this.element.classList.add("is-over");
   }
 
+  /** Continues the ended turn. */
+  reopen() {
+    this.#since = performance.now();
+    this.setAsking(false);
+    this.element.append(this.#working);
+    this.element.classList.remove("is-over");
+  }
+
   /** Removes the button to retry, because another turn follows. */
   settle() {
     this.#retry?.remove();

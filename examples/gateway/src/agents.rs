@@ -134,6 +134,11 @@ impl AcpAgents {
         options.max_threads = limits.threads;
         // A question expires before its thread.
         options.idle = times.idle.0.max(times.question.0 + times.cancel_grace.0);
+        let catalog = Catalog::load(settings.agents_file.as_deref())?;
+        let known = agent.command.iter().find_map(|command| catalog.of_command(command));
+        for transport in known.iter().flat_map(|known| &known.quirks.refused_transports) {
+            options.refused_servers.add_transport(transport.as_str());
+        }
         let address = agent.address(name, settings)?;
         let is_local = address.is_local();
         options.agent_is_local = is_local;

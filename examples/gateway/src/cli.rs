@@ -1,5 +1,6 @@
 //! The command line.
 use crate::settings::{Permission, Seconds, Settings, SettingsError, WhenBusy};
+use agent_catalog::AgentsCommand;
 use clap::{Parser, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -124,12 +125,8 @@ fn seconds(text: &str) -> Result<Seconds, String> {
 /// Tasks other than serving.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Task {
-    /// List the known agents: whether each is installed or how it is, and how it is logged in to.
-    Agents {
-        /// A document of the official agent registry, with agents beside the known ones.
-        #[arg(long, value_name = "FILE", env = "GATEWAY_AGENTS_FILE")]
-        agents: Option<PathBuf>,
-    },
+    /// List the known agents: whether each is installed or how it is, and how it is logged in to; or install one.
+    Agents(AgentsCommand),
     /// The demo agent, on stdio.
     #[command(hide = true)]
     DemoAgent,

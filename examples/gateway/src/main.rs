@@ -33,7 +33,7 @@ use program_log::{Log, say};
 use settings::SettingsError;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     }
     let mut log = Log::begin();
     let done = match &args.task {
-        Some(Task::Agents { agents }) => list_agents(agents.as_deref()),
+        Some(Task::Agents(agents)) => agents.run().map_err(Error::from),
         _ => serve(args, &mut log),
     };
     match done {
@@ -83,13 +83,9 @@ enum Error {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     #[error(transparent)]
+    Agents(#[from] agent_catalog::TaskError),
+    #[error(transparent)]
     Io(#[from] io::Error),
-}
-
-/// Prints the known agents.
-fn list_agents(registry: Option<&Path>) -> Result<(), Error> {
-    let table = agent_catalog::table_of_environment(registry).map_err(SettingsError::Catalog)?;
-    Ok(io::stdout().write_all(table.as_bytes())?)
 }
 
 #[tokio::main]

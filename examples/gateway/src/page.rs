@@ -53,6 +53,7 @@ files![
     "tools.js",
     "transcript.js",
     "turn-list.js",
+    "view-account.js",
     "view-diff.js",
     "view-form.js",
     "view-login-terminal.js",

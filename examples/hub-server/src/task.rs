@@ -296,10 +296,12 @@ impl State {
     }
 }
 
-/// Gives the hub the lines that were read. Telemetry, rules and the hub share one peek at a line.
+/// Gives the hub the lines that were read. Telemetry, rules and the hub share one peek at a line. A command that a rule rejects
+/// is answered here.
 fn read_lines(shared: &Shared, link: &mut Link) {
     let mut state = shared.lock();
     let now = shared.now();
+    let mut refusals = Vec::new();
     let Link { lines, strays, watch, rules, .. } = link;
     while let Some(line) = lines.next() {
         let Ok(text) = line else {
@@ -320,12 +322,22 @@ fn read_lines(shared: &Shared, link: &mut Link) {
         if let Some(watch) = &mut watch {
             watch.receive(&peeked);
         }
-        match rules.handle_line(Direction::Received, &peeked) {
-            Some(decision) => {
-                record(&decision, &peeked, watch);
-                state.hub.handle_decided(&peeked, hub_decision(&decision), now);
-            }
-            None => state.hub.handle_peeked(&peeked, now),
+        let Some(decision) = rules.handle_line(Direction::Received, &peeked) else {
+            state.hub.handle_peeked(&peeked, now);
+            continue;
+        };
+        record(&decision, &peeked, watch);
+        let response = || peeked.id().and_then(|id| decision.response(id));
+        match decision.is_of_terminal().then(response) {
+            None => state.hub.handle_decided(&peeked, hub_decision(&decision), now),
+            Some(None) => state.hub.handle_peeked(&peeked, now),
+            Some(Some(line)) => refusals.push(line + "\n"),
+        }
+    }
+    drop(state);
+    for line in refusals {
+        if let Err(why) = link.send(line.into_bytes(), None) {
+            tracing::debug!(why, "the refusal of a command is not sent");
         }
     }
 }

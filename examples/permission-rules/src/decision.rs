@@ -7,6 +7,7 @@ use acp_types::v1::tool_calls::{
     SelectedPermissionOutcome,
 };
 use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject};
 use std::fmt;
 
 /// Attribute of the request's span: the number of the rule in its file, from 1.
@@ -18,7 +19,10 @@ pub const RULE_ACTION: &str = "acp.permission.rule.action";
 /// Longest name of a tool in a decision, in characters.
 const MAX_TOOL: usize = 64;
 
-/// The decision of a rule on a permission request.
+/// Reason for a question, if a match could only not be excluded.
+const UNCLEAR: &str = ": its values cannot be compared";
+
+/// The decision of a rule on a permission request, or on a command for a terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     rule: usize,
@@ -26,13 +30,14 @@ pub struct Decision {
     why: &'static str,
     tool: String,
     outcome: Option<RequestPermissionOutcome>,
+    is_of_terminal: bool,
 }
 
 impl Decision {
     /// Creates the decision on a request with these options. `tool` is shown.
     pub(crate) fn new(found: Found, tool: &str, options: Fact<&Json>) -> Self {
         let Found { rule, mut action, is_unclear } = found;
-        let mut why = if is_unclear { ": its values cannot be compared" } else { "" };
+        let mut why = if is_unclear { UNCLEAR } else { "" };
         let outcome = match action {
             Action::Ask => None,
             Action::Allow => {
@@ -49,7 +54,15 @@ impl Decision {
             (action, why) = (Action::Ask, ": the agent offers no option to allow");
         }
         let shown = tool.chars().map(|c| if c.is_control() { '?' } else { c });
-        Self { rule, action, why, tool: shown.take(MAX_TOOL).collect(), outcome }
+        let tool = shown.take(MAX_TOOL).collect();
+        Self { rule, action, why, tool, outcome, is_of_terminal: false }
+    }
+
+    /// Creates the decision on a command for a terminal, which runs without a question unless it is rejected.
+    pub(crate) fn of_terminal(found: Found, method: &str) -> Self {
+        let Found { rule, action, is_unclear } = found;
+        let why = if is_unclear { UNCLEAR } else { "" };
+        Self { rule, action, why, tool: method.to_owned(), outcome: None, is_of_terminal: true }
     }
 
     /// Returns the number of the rule in its file, from 1.
@@ -67,13 +80,25 @@ impl Decision {
         &self.tool
     }
 
-    /// Returns the answer. `None` if the user decides.
+    /// Returns whether the request is `terminal/create` instead of a permission request.
+    pub fn is_of_terminal(&self) -> bool {
+        self.is_of_terminal
+    }
+
+    /// Returns the answer to a permission request. `None` if the user decides.
     pub fn outcome(&self) -> Option<&RequestPermissionOutcome> {
         self.outcome.as_ref()
     }
 
-    /// Returns the response to the request with this id, as a line without a line break. `None` if the user decides.
+    /// Returns the response to the request with this id, as a line without a line break. `None` if the user decides, or if a
+    /// command runs.
     pub fn response(&self, id: &str) -> Option<String> {
+        if self.is_of_terminal {
+            let message = format!("permission rule {} rejects this command", self.rule);
+            let error = ErrorObject::new(ErrorCode::INVALID_PARAMS, message);
+            let error = (self.action == Action::Reject).then(|| Raw::of(&error))?;
+            return Some(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, error.as_str()));
+        }
         let result = Raw::of(&RequestPermissionResponse::new(self.outcome.clone()?));
         Some(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, result.as_str()))
     }

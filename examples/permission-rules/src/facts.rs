@@ -66,6 +66,18 @@ impl Facts {
         }
     }
 
+    /// Returns the facts of a request for a terminal.
+    pub(crate) fn of_terminal(params: &Json) -> Self {
+        let cwd = params.get("cwd").and_then(Json::text);
+        Self {
+            kind: Fact::Known("execute".to_owned()),
+            command: bounded(command_of(params)),
+            has_input: true,
+            input_paths: bounded(cwd.and_then(|cwd| Fact::Known(vec![cwd]))),
+            ..Self::default()
+        }
+    }
+
     /// Returns the facts of a request that cannot be read, or names no call.
     pub(crate) fn unclear() -> Self {
         let (name, title, kind) = (Fact::Unclear, Fact::Unclear, Fact::Unclear);

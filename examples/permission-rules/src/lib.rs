@@ -1,4 +1,4 @@
-//! Rules that answer the permission requests of ACP agents, as data of a file of settings.
+//! Rules that answer the permission requests of ACP agents, and refuse commands for terminals, as data of a file of settings.
 //!
 //! ```toml
 //! [[permission-rules]]
@@ -18,7 +18,7 @@
 //! ```
 //!
 //! The first rule that matches decides. A request that no rule matches is left to the program. A [`Watcher`] takes the
-//! lines of one connection, and returns the [`Decision`] on a permission request.
+//! lines of one connection, and returns the [`Decision`] on a permission request or a command for a terminal.
 //!
 //! # Conditions
 //!
@@ -76,6 +76,14 @@
 //! | `allow` | `allow_once` | `allow_always` | the user is asked |
 //! | `reject` | `reject_once` | `reject_always` | `cancelled` |
 //! | `ask` | the user is asked | | |
+//!
+//! # Commands for terminals
+//!
+//! A command that an agent gives to the client by `terminal/create` is compared like a tool call of kind `execute`, with
+//! `command` and `args` as its command and `cwd` as its path; it has no name and no title. `reject` answers the request with an
+//! error that has the number of the rule. With `allow` and `ask`, and without a rule, the command runs as without rules: the
+//! protocol has no question here, and an agent that asks does so by a permission request before. A command that cannot be
+//! compared runs as well.
 mod calls;
 mod command;
 mod decision;

@@ -1,4 +1,4 @@
-//! The permission requests of one connection.
+//! The permission requests of one connection, and its commands for terminals.
 use crate::calls::Recent;
 use crate::decision::Decision;
 use crate::facts::Facts;
@@ -14,7 +14,7 @@ pub const MAX_CALLS: usize = 256;
 /// Largest number of sessions with a remembered working directory, and of requests for one.
 pub const MAX_SESSIONS: usize = 1024;
 
-/// Takes the lines of one connection, and decides on its permission requests.
+/// Takes the lines of one connection, and decides on its permission requests and its commands for terminals.
 ///
 /// It performs no input or output, except that it looks up links below the working directories of sessions.
 ///
@@ -59,8 +59,8 @@ impl Watcher {
         self.rules.is_empty()
     }
 
-    /// Handles a line. `Sent` is from the client to the agent. Returns the decision if the line is a permission request that
-    /// a rule matches.
+    /// Handles a line. `Sent` is from the client to the agent. Returns the decision if the line is a permission request, or
+    /// `terminal/create`, that a rule matches.
     pub fn handle_line(&mut self, direction: Direction, line: &Peeked<'_>) -> Option<Decision> {
         if self.is_idle() {
             return None;
@@ -78,6 +78,12 @@ impl Watcher {
             (Direction::Received, Kind::Notification, "session/update") => self.handle_update(line),
             (Direction::Received, Kind::Request, "session/request_permission") => {
                 return self.decide(&line.params().and_then(Json::parse).unwrap_or(Json::Null));
+            }
+            (Direction::Received, Kind::Request, method @ "terminal/create") => {
+                let params = line.params().and_then(Json::parse).unwrap_or(Json::Null);
+                let facts = Facts::of_terminal(&params);
+                let found = self.rules.find(&facts, self.directory(&params))?;
+                return Some(Decision::of_terminal(found, method));
             }
             _ => {}
         }
@@ -141,11 +147,16 @@ impl Watcher {
     fn decide(&mut self, params: &Json) -> Option<Decision> {
         let session = text(params, "sessionId").unwrap_or_default();
         let facts = self.facts(&session, params);
-        let directory = self.directories.get(&of_session(&session)).map(PathBuf::as_path);
-        let directory = directory.filter(|directory: &&Path| directory.is_absolute());
-        let found = self.rules.find(&facts, directory)?;
+        let found = self.rules.find(&facts, self.directory(params))?;
         let tool = facts.name.known().or(facts.kind.known());
         Some(Decision::new(found, tool.as_deref().unwrap_or("tool"), params.get("options")))
+    }
+
+    /// Returns the working directory of the session of a request.
+    fn directory(&self, params: &Json) -> Option<&Path> {
+        let session = text(params, "sessionId").unwrap_or_default();
+        let directory = self.directories.get(&of_session(&session)).map(PathBuf::as_path);
+        directory.filter(|directory| directory.is_absolute())
     }
 
     /// Returns the facts of the call that a request is about, and remembers them.

@@ -29,9 +29,11 @@ async function refused(page) {
 
 /** Waits for the answer to the message, which the page has sent again. */
 async function answered(page, text) {
-  await turnEnd(page, 2).waitFor();
-  assert.match(await turn(page, 2).innerText(), text);
-  assert.match(await turn(page, 1).innerText(), /✓\s*Signed in to vault/);
+  await turnEnd(page, 1).waitFor();
+  const shown = await turn(page, 1).innerText();
+  assert.match(shown, text);
+  assert.match(shown, /✓\s*Signed in to vault/);
+  assert.equal(await page.getByRole("article", { name: "You" }).count(), 1, "the message is shown once");
 }
 
 const SIZES = [
@@ -149,4 +151,30 @@ export const checks = [
       assert.match(await turn(page, 1).innerText(), /hello with no name/);
     },
   },
+  ...SIZES.filter(({ scheme, width }) => (scheme === "dark") === (width === 390)).map(({ scheme, width }) => ({
+    name: `sign out, ${scheme}, ${width} pixels`,
+    variables: variables(`sign-out-${scheme}-${width}`),
+    context: { colorScheme: scheme, viewport: { width, height: 844 } },
+    async run({ page, shot }) {
+      await refused(page);
+      assert.equal(await page.getByRole("button", { name: "Sign out of vault" }).count(), 0, "nothing to sign out of");
+      await card(page).getByRole("button", { name: "Log in" }).click();
+      await answered(page, /hello with no name/);
+      const account = page.getByRole("group", { name: "Account" });
+      await account.getByText("Signed in to vault as Ada").waitFor();
+      await shot("signed-in");
+      await noViolations(page, "the account");
+      await prompt(page).focus();
+      for (let steps = 0; steps < 5 && !(await isFocused(account.getByRole("button"))); steps++) await page.keyboard.press("Shift+Tab");
+      assert.ok(await isFocused(account.getByRole("button", { name: "Sign out of vault" })), "the keyboard reaches the button");
+      await page.keyboard.press("Enter");
+      await account.waitFor({ state: "hidden" });
+      assert.ok(await isFocused(prompt(page)), "the focus is in the message box");
+      const heard = await page.locator("[aria-live=polite] p").allInnerTexts();
+      assert.ok(heard.includes("Signed out of vault."), heard.join("\n"));
+      await send(page, "again");
+      await card(page).getByRole("button", { name: "Log in" }).waitFor();
+      await shot("signed-out");
+    },
+  })),
 ];

@@ -131,6 +131,33 @@ fn span_and_transcript_have_the_decision() {
 }
 
 #[test]
+fn rejected_command_does_not_reach_the_editor() {
+    let (folder, path) =
+        rules(&(rule("kind = 'read'", "ask") + &rule("command = 'rm *'", "reject")));
+    let spans = folder.path().join("spans.jsonl");
+    let [path, file] = [&path, &spans].map(|path| path.to_str().unwrap());
+    let options = ["--otlp-endpoint", NO_COLLECTOR, "--file", file, "--permissions", path];
+    let end = Proxy::with_options(&options, &["ask-terminal"]).wait();
+    assert_eq!(String::from_utf8(end.stdout).unwrap(), "");
+    assert!(end.stderr.contains("acp-traces: permission rule 2: reject terminal/create"));
+    assert!(end.stderr.contains("permission rule 2 rejects this command"), "{}", end.stderr);
+    let lines = lines(&spans);
+    let asked = lines.iter().map(span).find(|span| span["name"] == "terminal/create").unwrap();
+    let attributes = asked["attributes"].as_array().unwrap();
+    let rule = attributes.iter().find(|it| it["key"] == "acp.permission.rule.action").unwrap();
+    assert_eq!(rule["value"]["stringValue"], "reject");
+
+    // A command that no rule rejects is one for the editor.
+    let (_folder, path) = rules(&rule("command = 'rm *'", "ask"));
+    let options = ["--otlp-endpoint", NO_COLLECTOR, "--permissions", path.to_str().unwrap()];
+    let mut proxy = Proxy::with_options(&options, &["ask-terminal"]);
+    assert!(proxy.read_line().contains("terminal/create"));
+    proxy.write(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"terminalId\":\"t\"}}\n");
+    let (end, _) = proxy.finish();
+    assert!(end.stderr.contains("terminalId"), "{}", end.stderr);
+}
+
+#[test]
 fn mistake_in_the_file_ends_the_program() {
     let (_folder, path) = rules("[[permission-rules]]\nkind = 'reed'\naction = 'allow'\n");
     let mut command = acp_traces(&["--permissions", path.to_str().unwrap()]);

@@ -14,12 +14,12 @@ const AGENT: &str = r#"{"version":"1.0.0","agents":[{"id":"new-one","name":"New 
     "distribution":{"npx":{"package":"@new/one@1.0.0"}}}]}"#;
 
 /// A server that answers each request with one response, and counts them.
-struct Server {
-    address: String,
+pub(crate) struct Server {
+    pub(crate) address: String,
     requests: Arc<AtomicUsize>,
 }
 
-fn server(status: &'static str, header: &'static str, body: Vec<u8>) -> Server {
+pub(crate) fn server(status: &'static str, header: &'static str, body: Vec<u8>) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/registry.json", listener.local_addr().unwrap());
     let requests = Arc::new(AtomicUsize::new(0));

@@ -65,7 +65,7 @@ fn agent_that_cannot_be_run_has_install_hint() {
         ),
         (
             "elizacp",
-            "ELIZA, a scripted agent without a model is not installed: cargo install elizacp",
+            "ELIZA, a scripted agent without a model is not installed: run `cargo install elizacp`",
         ),
     ] {
         assert_eq!(launch(name, &[]).unwrap_err().to_string(), message);

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod download;
+mod installing;
 mod launching;
 mod registry;
 mod table;

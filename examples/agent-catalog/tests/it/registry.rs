@@ -62,7 +62,7 @@ fn entry_adds_unknown_agent() {
 }
 
 #[test]
-fn binary_is_not_downloaded() {
+fn binary_is_not_downloaded_without_consent() {
     let os = if OS == "macos" { "darwin" } else { OS };
     let text = document(&format!(
         r#"{{"id":"kiro","name":"Kiro","version":"2.2.0","description":"An agent","distribution":{{"binary":{{
@@ -73,8 +73,13 @@ fn binary_is_not_downloaded() {
     let (_folder, programs) = with_programs(&["npx", "uvx"]);
     assert_eq!(
         catalog.launch("kiro", &programs).unwrap_err().to_string(),
-        "Kiro is not installed: put `kiro-cli` of https://x.example/kiro.tar.gz on the path"
+        "Kiro is not installed: run `gateway agents install kiro`"
     );
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let catalog = Catalog::load(Some(file.path())).unwrap();
+    let expected = format!("gateway agents install kiro --agents {}", file.path().display());
+    assert_eq!(catalog.agent("kiro").unwrap().install_hint(), expected);
 }
 
 #[test]
@@ -84,7 +89,17 @@ fn invalid_documents_are_explained() {
             r#"{{"id":"{id}","name":"N","version":"1.0.0","description":"D","distribution":{{"npx":{{"package":"{package}"}}}}}}"#
         ))
     };
+    let os = if OS == "macos" { "darwin" } else { OS };
+    let binary = |cmd: &str, sum: &str| {
+        document(&format!(
+            r#"{{"id":"a","name":"N","distribution":{{"binary":{{"{os}-{ARCH}":{{"archive":"https://x.example/a","cmd":"{cmd}"{sum}}}}}}}}}"#
+        ))
+    };
     for (text, message) in [
+        (binary("../a", ""), "cmd: expected a path in the archive"),
+        (binary("/bin/sh", ""), "cmd: expected a path in the archive"),
+        (binary("", ""), "cmd: expected a command"),
+        (binary("./a", r#","sha256":"12""#), "sha256: expected 64 digits"),
         ("[]".to_owned(), "expected a document of the agent registry"),
         (document(r#"{"id":"a"}"#), "missing field `name`"),
         (

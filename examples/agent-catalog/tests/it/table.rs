@@ -22,7 +22,22 @@ fn each_agent_has_status_and_login() {
     );
     assert_eq!(
         row(&["npx"], "", "vibe"),
-        "vibe install: uv tool install mistral-vibe==3.0.3 set MISTRAL_API_KEY; log in: vibe-setup"
+        "vibe not installed set MISTRAL_API_KEY; log in: vibe-setup"
     );
     assert_eq!(row(&["elizacp"], "", "elizacp"), "elizacp installed none");
+}
+
+#[test]
+fn ways_to_install_follow_the_table() {
+    let (_folder, programs) = with_programs(&["npx", "kiro-cli"]);
+    let table = table(&Catalog::known().unwrap(), &programs, |_| false);
+    let (rows, install) = table.split_once("\n\nINSTALL\n").unwrap();
+    assert_eq!(rows.lines().count(), Catalog::known().unwrap().agents().len() + 1);
+    let install: Vec<_> = install.lines().map(|line| line.split_once(' ').unwrap()).collect();
+    assert!(install.contains(&("vibe", "            uv tool install mistral-vibe==3.0.3")));
+    assert!(install.iter().all(|(name, _)| !["gemini", "kiro"].contains(name)), "{table}");
+    let (_folder, all) =
+        with_programs(&["npx", "uvx", "elizacp", "goose", "kiro-cli", "cursor-agent"]);
+    let table = agent_catalog::table(&Catalog::known().unwrap(), &all, |_| false);
+    assert!(!table.contains("INSTALL"), "{table}");
 }

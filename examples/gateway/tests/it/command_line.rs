@@ -1,5 +1,9 @@
 //! Command lines that do not start a gateway: their messages and exit statuses.
 use crate::gateway::{Gateway, command};
+#[cfg(unix)]
+use serde_json::json;
+#[cfg(unix)]
+use std::io::{Read, Write};
 use std::net::TcpListener;
 #[cfg(unix)]
 use std::path::Path;
@@ -88,9 +92,14 @@ async fn port_in_use_is_named() {
 /// Writes a program into `folder` that runs an agent of `tests/agents` if it gets the arguments.
 #[cfg(unix)]
 fn install(folder: &Path, program: &str, arguments: &str) {
+    install_agent(folder, program, arguments, "tells-environment");
+}
+
+#[cfg(unix)]
+fn install_agent(folder: &Path, program: &str, arguments: &str, script: &str) {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join(program);
-    let agent = crate::gateway::script("tells-environment");
+    let agent = crate::gateway::script(script);
     let text = format!("#!/bin/sh\n[ \"$*\" = '{arguments}' ] && exec {agent}\n");
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -129,6 +138,90 @@ async fn agent_of_registry_is_run_by_npx_with_its_variables() {
     gateway.says("TEST_NEW_ONE=yes").await;
 }
 
+/// OpenHands announces MCP over HTTP, and refuses sessions with it.
+#[cfg(unix)]
+#[tokio::test]
+async fn transport_that_agent_is_known_to_refuse_is_not_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    for (program, arguments, refused) in [
+        ("openhands", "acp --override-with-envs", &["command"][..]),
+        ("opencode", "acp", &["type", "command"]),
+    ] {
+        install_agent(folder.path(), program, arguments, "refuses-servers");
+        let path = search_path(folder.path());
+        let mut gateway = Gateway::start(&["--agent", program], &[("PATH", &path)]).await;
+        let told = gateway.run(&crate::page_tools::asking("t", "1", "Hi")).await.rest().await;
+        assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+        for member in refused {
+            let line = gateway.says("refused: ").await;
+            assert!(
+                line.contains(&format!(r#""mcpServers":[{{"{member}""#))
+                    || line.contains(&format!(r#""name":"ui","{member}""#)),
+                "{line}"
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn agent_of_registry_is_installed_with_consent() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = format!("#!/bin/sh\nexec {}\n", crate::gateway::script("tells-environment"));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let archive = format!("http://{}/agent", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let _ = connection.read(&mut [0; 4096]);
+            let length = program.len();
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+            let _ = connection.write_all(format!("{head}{program}").as_bytes());
+        }
+    });
+    let os = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
+    let system = format!("{os}-{}", std::env::consts::ARCH);
+    let registry = folder.path().join("registry.json");
+    let entry = json!({
+        "id": "new-one", "name": "New one", "version": "1.2.3", "description": "x",
+        "distribution": { "binary": { system: { "archive": archive, "cmd": "./bin/new-one" } } },
+    });
+    std::fs::write(&registry, json!({ "version": "1", "agents": [entry] }).to_string()).unwrap();
+    let registry = registry.to_str().unwrap();
+    let data = folder.path().join("data");
+    let home =
+        [("XDG_DATA_HOME", data.to_str().unwrap()), ("HOME", folder.path().to_str().unwrap())];
+    let run = async |arguments: &[&str]| {
+        let mut command = command(arguments);
+        let output = crate::gateway::soon(command.envs(home).output()).await.unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let next = format!("gateway agents install new-one --agents {registry}");
+    let (status, _, said) = run(&["--agent", "new-one", "--agents", registry]).await;
+    let expected = format!("gateway: --agent: New one is not installed: run `{next}`\n");
+    assert_eq!((status, said), (Some(1), expected));
+    let words: Vec<_> = next.split(' ').skip(1).collect();
+    let (status, shown, said) = run(&words).await;
+    assert_eq!(status, Some(1));
+    assert!(shown.contains(&archive), "{shown}");
+    assert!(said.contains("expected `--yes`") && said.contains("nothing was installed"), "{said}");
+    let (status, shown, said) = run(&[&words[..], &["--yes"]].concat()).await;
+    assert_eq!((status, &*said), (Some(0), ""), "{shown}");
+    assert!(shown.lines().last().unwrap().starts_with("installed "), "{shown}");
+    let (_, table, _) = run(&["agents", "--agents", registry]).await;
+    let row = table.lines().find(|line| line.starts_with("new-one ")).unwrap();
+    assert!(row.contains(" installed "), "{row}");
+    let arguments = ["--agent", "new-one", "--agents", registry];
+    let gateway = Gateway::start(&arguments, &home).await;
+    let run = gateway.ask("t", "r", "hello").await.rest().await;
+    assert_eq!(run.end(), "success");
+    let (status, said) = refused(&["agents", "install", "gemnii"]).await;
+    assert_eq!(status, Some(1));
+    assert!(said.contains("got `gemnii`; similar agents: gemini"), "{said}");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn agents_are_listed() {
@@ -147,7 +240,9 @@ async fn agents_are_listed() {
         row.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(row("gemini"), "gemini installed GEMINI_API_KEY is set");
-    assert!(row("grok").starts_with("grok install: npm install"), "{table}");
-    assert!(row("grok").ends_with("set XAI_API_KEY; log in: grok.com"), "{table}");
+    assert_eq!(row("grok"), "grok not installed set XAI_API_KEY; log in: grok.com");
+    let (_, install) = table.split_once("\nINSTALL\n").unwrap();
+    let of_grok = install.lines().find(|line| line.starts_with("grok ")).unwrap();
+    assert!(of_grok.contains(" npm install --global @xai-official/grok"), "{table}");
     assert!(!table.contains("secret-key"));
 }

@@ -91,9 +91,9 @@ impl SignsIn {
 #[tokio::test]
 async fn agents_are_listed_with_state_and_methods() {
     let login = SignsIn::start(&[], &[]).await;
-    let listed =
-        |state: &str| json!({ "agents": [{ "name": "agent", "state": state }], "missing": [] });
-    assert_eq!(login.get("/api/ai/agents").await, listed("ready"), "the agent was not asked yet");
+    let listed = |agent: Value| json!({ "agents": [agent], "missing": [] });
+    let unknown = listed(json!({ "name": "agent", "state": "ready" }));
+    assert_eq!(login.get("/api/ai/agents").await, unknown, "the agent was not asked yet");
     let described = login.get(LOGIN).await;
     assert_eq!(described["enabled"], true);
     assert_eq!(described["state"], "needs-login", "by `auth/status`");
@@ -109,7 +109,8 @@ async fn agents_are_listed_with_state_and_methods() {
     ]);
     assert_eq!(described["methods"], methods);
     assert_eq!(login.ask("1").await.end(), "ACP_AUTH_REQUIRED");
-    assert_eq!(login.get("/api/ai/agents").await, listed("needs-login"));
+    let refusing = json!({ "name": "agent", "state": "needs-login", "logout": true });
+    assert_eq!(login.get("/api/ai/agents").await, listed(refusing));
     assert!(login.log().await.contains("offered a terminal"));
 }
 

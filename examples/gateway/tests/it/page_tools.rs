@@ -81,6 +81,32 @@ async fn agent_that_refuses_servers_works_without_tools() {
 }
 
 #[tokio::test]
+async fn first_prompt_that_fails_because_of_servers_is_sent_again_without_them() {
+    let mut gateway = Gateway::script("connects-late", &[]).await;
+    // Another error of the prompt is not due to the servers.
+    let told = gateway.run(&asking("t", "1", "fail")).await.rest().await;
+    assert_eq!(told.end(), "ACP_INTERNAL_ERROR");
+    assert_eq!(told.error().message, "Internal error: no model");
+    let told = gateway.run(&asking("u", "2", "Hi")).await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+    let notices = told.customs("acp.notice");
+    assert_eq!(notices.len(), 1);
+    assert_eq!(
+        notices[0]["title"],
+        "The page's tools are not available: the agent does not accept their MCP server."
+    );
+    let reasons = ["the agent refused the MCP server of the page's tools: Internal error: MCP"; 2];
+    gateway.says_all(["failed: s2", "failed: s3"].into_iter().chain(reasons)).await;
+    // Another thread begins without the servers.
+    let told = gateway.run(&asking("v", "3", "Hi")).await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+    gateway.child.start_kill().unwrap();
+    while let Some(line) = gateway.line().await {
+        assert!(!line.contains("failed: "), "{line}");
+    }
+}
+
+#[tokio::test]
 async fn parked_call_ends_run_and_result_continues_turn() {
     let gateway = Gateway::demo(&[]).await;
     let asked = asking("t", "1", "ask");

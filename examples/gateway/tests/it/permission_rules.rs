@@ -3,6 +3,7 @@ use crate::collector::{Collector, attributes};
 use crate::gateway::{Gateway, command};
 use nix::sys::signal::Signal::SIGTERM;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Attribute;
+use serde_json::json;
 use tokio::runtime::Runtime;
 
 fn rule(conditions: &str, action: &str) -> String {
@@ -65,6 +66,55 @@ fn decision_is_on_the_span_of_the_request() {
     assert_eq!(attributes["acp.permission.rule.index"], Attribute::IntValue(2));
     let allow = Attribute::StringValue("allow".to_owned());
     assert_eq!(attributes["acp.permission.rule.action"], allow);
+}
+
+#[test]
+fn command_for_a_terminal_is_rejected() {
+    let (collector, folder) = (Collector::start(), tempfile::tempdir().unwrap());
+    let (endpoint, root) = (collector.url(), folder.path().to_str().unwrap());
+    let [settings, requests] = ["settings", "requests"].map(|name| folder.path().join(name));
+    let lines = [("rm", "victim"), ("true", "")].map(|(program, argument)| {
+        let params = json!({ "sessionId": "s", "command": program, "args": [argument] });
+        format!("terminal/create {params}\n")
+    });
+    std::fs::write(&requests, lines.concat()).unwrap();
+    std::fs::write(folder.path().join("victim"), "").unwrap();
+    let agent = format!(
+        "[agents.own]\ncommand = {:?}\nroot = {root:?}\nterminal = true\n",
+        crate::gateway::script("asks-host")
+    );
+    let rules = rule("kind = 'read'", "ask")
+        + &rule("command = 'rm *'", "reject")
+        + &rule("command = 'true *'", "ask");
+    std::fs::write(&settings, rules + &agent).unwrap();
+    Runtime::new().unwrap().block_on(async {
+        let variables = [
+            ("OTEL_TRACES_EXPORTER", "otlp"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint),
+            ("REQUESTS", requests.to_str().unwrap()),
+        ];
+        let arguments = ["--config", settings.to_str().unwrap()];
+        let mut gateway = Gateway::start(&arguments, &variables).await;
+        assert_eq!(gateway.ask("t", "r", "go").await.rest().await.end(), "success");
+        let expected = [
+            "permission rule 2: reject terminal/create",
+            "permission rule 3: ask terminal/create",
+            "permission rule 2 rejects this command",
+            r#""result":{"terminalId""#,
+        ];
+        gateway.says_all(expected).await;
+        gateway.signal(SIGTERM);
+        assert!(gateway.ended().await.success());
+    });
+    assert!(folder.path().join("victim").exists());
+    let trace = collector.received();
+    let rules: Vec<_> = trace
+        .spans
+        .iter()
+        .filter(|span| span.name.contains("terminal/create"))
+        .map(|span| attributes(&span.attributes)["acp.permission.rule.index"].clone())
+        .collect();
+    assert_eq!(rules, [Attribute::IntValue(2), Attribute::IntValue(3)]);
 }
 
 #[tokio::test]

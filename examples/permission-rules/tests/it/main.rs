@@ -6,6 +6,7 @@ mod commands;
 mod files;
 mod order;
 mod paths;
+mod terminals;
 
 use jsonrpc_core::peek;
 use jsonrpc_core::transcript::Direction;
