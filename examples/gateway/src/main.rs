@@ -112,6 +112,7 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let tls = Tls::load(tls_cert, tls_key).map_err(AccessError::from);
     let tls = tls.map_err(SettingsError::Access)?.map(Arc::new);
     let access = Arc::new(access);
+    tokio::spawn(access.clone().load_keys());
     let terminated = process::termination()?;
     let default_agent = settings.agent_mut()?.0.to_owned();
     let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;

@@ -1,9 +1,10 @@
 //! The users and the site of one server.
 use crate::failures::Failures;
 use crate::layers::Refused;
+use crate::oidc::{SourceError, TokenError};
 use crate::quotas::{AtWork, Quotas, UserLimits};
 use crate::site::Site;
-use crate::users::{AuthSettings, Credentials, MIN_TOKEN, Principal, Users};
+use crate::users::{AuthSettings, Credentials, MIN_TOKEN, Principal, Users, signed_token};
 use crate::{Connection, Secret, SiteSettings, TlsError};
 use axum::http::request::Parts;
 use std::net::{IpAddr, SocketAddr};
@@ -29,7 +30,9 @@ pub struct Access {
 #[non_exhaustive]
 pub enum AccessError {
     /// A listener beyond loopback without users.
-    #[error("--listen: others can reach {0}: set auth.tokens or auth.trusted-header")]
+    #[error(
+        "--listen: others can reach {0}: set auth.tokens, auth.oidc.issuer or auth.trusted-header"
+    )]
     Open(SocketAddr),
     /// A listener beyond loopback in clear.
     #[error(
@@ -42,7 +45,7 @@ pub enum AccessError {
     Tls(#[from] TlsError),
     /// Users, and no authentication.
     #[error(
-        "auth.required: expected true with auth.tokens or auth.trusted-header, got false (--no-auth)"
+        "auth.required: expected true with auth.tokens, auth.oidc or auth.trusted-header, got false (--no-auth)"
     )]
     Contradiction,
     /// An empty token.
@@ -61,6 +64,29 @@ pub enum AccessError {
     /// Not a name of a header.
     #[error("auth.trusted-header: `{0}` is no name of a header")]
     Header(String),
+    /// Settings of an OpenID provider without the provider.
+    #[error("auth.oidc: expected auth.oidc.issuer beside the other settings, got none")]
+    OidcIssuer,
+    /// An OpenID provider without an audience: its tokens for other servers would be accepted.
+    #[error("auth.oidc.audience: expected the `aud` of tokens for this server, got none")]
+    OidcAudience,
+    /// No permitted algorithm.
+    #[error(
+        "auth.oidc.algorithms: expected at least one of RS256, PS256, ES256 and EdDSA, got none"
+    )]
+    OidcAlgorithms,
+    /// No claim for the name of a user.
+    #[error("auth.oidc.user-claim: expected the name of a claim, such as sub, got an empty one")]
+    OidcUserClaim,
+    /// Two sources of keys.
+    #[error("auth.oidc: expected one of jwks-file and jwks-url, got both")]
+    OidcTwoSources,
+    /// The keys of an OpenID provider cannot be read: the setting, and the reason.
+    #[error("{0}: {1}")]
+    OidcSource(&'static str, SourceError),
+    /// The HTTP client cannot be created.
+    #[error("auth.oidc: no HTTP client: {0}")]
+    OidcClient(String),
     /// Not an origin.
     #[error("site.origins: expected scheme://host, got `{0}`")]
     Origin(String),
@@ -96,10 +122,20 @@ impl Access {
     /// The settings cannot be used. The earlier users stay.
     pub fn reload(&self, auth: &AuthSettings) -> Result<(), AccessError> {
         let (users, generated) = Users::new(auth, self.listen)?;
+        if let (Some(new), Some(earlier)) = (&users.oidc, &self.users().oidc) {
+            new.inherit(earlier);
+        }
         if generated.is_none() || !self.users().is_generated {
             *self.users.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(users);
         }
         Ok(())
+    }
+
+    /// Reads the keys of the OpenID provider, if there is one. Without this, the first request with a token does so.
+    pub async fn load_keys(self: Arc<Self>) {
+        if let Some(oidc) = &self.users().oidc {
+            oidc.load().await;
+        }
     }
 
     pub(crate) fn users(&self) -> Arc<Users> {
@@ -112,17 +148,24 @@ impl Access {
     }
 
     /// Returns the user of a request, and counts the request.
-    pub(crate) fn admit(&self, request: &Parts) -> Result<(Principal, AtWork), Refused> {
+    pub(crate) async fn admit(&self, request: &Parts) -> Result<(Principal, AtWork), Refused> {
         if Site::is_embedded(request) {
             return Err(Refused::foreign("pages of other sites may not use this gateway"));
         }
         let connection = request.extensions.get::<Connection>();
         let address = connection.map(|connection| connection.peer().ip());
         let check = |users: &Users| users.credentials(&request.headers, address);
-        let credentials = self.attempt(address, check)?;
-        let user = match credentials {
+        let signed = signed_token(&request.headers);
+        let user = match self.attempt(address, signed, check).await? {
             Credentials::Valid(user) => user,
-            Credentials::Missing | Credentials::Invalid => return Err(Refused::unknown()),
+            Credentials::Missing | Credentials::Invalid => return Err(Refused::unknown(None)),
+            Credentials::Rejected(TokenError::NoKeys(wait)) => {
+                return Err(Refused::without_keys(&TokenError::NoKeys(wait), wait));
+            }
+            Credentials::Rejected(error) if error.is_about_token() => {
+                return Err(Refused::unknown(Some(&error)));
+            }
+            Credentials::Rejected(error) => return Err(Refused::forbidden(&error)),
         };
         if let Some(connection) = connection {
             connection.authenticated();
@@ -132,24 +175,35 @@ impl Access {
     }
 
     /// Checks credentials, unless their sender has to wait. A valid token that cannot be guessed is always accepted, so that
-    /// other processes of the same address cannot lock its user out.
-    pub(crate) fn attempt(
+    /// other processes of the same address cannot lock its user out. `signed` may be a token of the OpenID provider.
+    pub(crate) async fn attempt(
         &self,
         address: Option<IpAddr>,
+        signed: Option<&[u8]>,
         check: impl FnOnce(&Users) -> Credentials,
     ) -> Result<Credentials, Refused> {
+        let users = self.users();
+        // Also for an address that has to wait: others behind the same proxy may have tokens with a new key.
+        if let (Some(oidc), Some(token)) = (&users.oidc, signed) {
+            oidc.prepare(token).await;
+        }
         let now = Instant::now();
         let wait = self.failures.wait(address, now);
-        let users = self.users();
         let credentials = match wait {
             Some(_) if users.is_guessable => Credentials::Invalid,
             _ => check(&users),
         };
-        if credentials == Credentials::Invalid {
+        let reason = match &credentials {
+            Credentials::Invalid => Some("the token is unknown".to_owned()),
+            Credentials::Rejected(TokenError::NoKeys(_)) => None,
+            Credentials::Rejected(error) => Some(error.to_string()),
+            Credentials::Valid(_) | Credentials::Missing => None,
+        };
+        if let Some(reason) = reason {
             if self.failures.count(address, now) {
                 let address = address.map(|address| address.to_string()).unwrap_or_default();
-                tracing::warn!(address, "a request with an invalid token was refused");
-                tracing::info!(target: AUDIT, event = "login.refused", address);
+                tracing::warn!(address, reason, "a request with an invalid token was refused");
+                tracing::info!(target: AUDIT, event = "login.refused", address, reason);
             }
             if let Some(wait) = wait {
                 return Err(Refused::later(&"too many invalid tokens", wait));

@@ -1,6 +1,7 @@
 //! The layers of a router.
 use crate::access::{AUDIT, Access};
 use crate::connection::Held;
+use crate::oidc::TokenError;
 use crate::users::{self, Credentials, Users};
 use crate::{Connection, Principal};
 use axum::Json;
@@ -40,13 +41,26 @@ impl Refused {
         Self { status: StatusCode::FORBIDDEN, message: message.to_owned(), header: None }
     }
 
-    /// There are no valid credentials.
+    /// There are no valid credentials, or a token of the OpenID provider is invalid for a reason.
     ///
     /// Spec: [RFC 6750, section 3](https://www.rfc-editor.org/rfc/rfc6750#section-3)
-    pub(crate) fn unknown() -> Self {
-        let scheme = (header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        let message = "a bearer token is needed".to_owned();
-        Self { status: StatusCode::UNAUTHORIZED, message, header: Some(scheme) }
+    pub(crate) fn unknown(invalid: Option<&TokenError>) -> Self {
+        let scheme = if invalid.is_some() { r#"Bearer error="invalid_token""# } else { "Bearer" };
+        let scheme = Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(scheme)));
+        let message = invalid.map_or("a bearer token is needed".to_owned(), ToString::to_string);
+        Self { status: StatusCode::UNAUTHORIZED, message, header: scheme }
+    }
+
+    /// The user of a valid token has no access.
+    pub(crate) fn forbidden(why: &TokenError) -> Self {
+        let scheme = HeaderValue::from_static(r#"Bearer error="insufficient_scope""#);
+        let header = Some((header::WWW_AUTHENTICATE, scheme));
+        Self { status: StatusCode::FORBIDDEN, message: why.to_string(), header }
+    }
+
+    /// Tokens cannot be verified. The caller may repeat the request after `wait`.
+    pub(crate) fn without_keys(why: &TokenError, wait: Duration) -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, ..Self::later(why, wait) }
     }
 
     /// A limit is reached. The caller may repeat the request after `wait`.
@@ -88,7 +102,7 @@ pub async fn authenticate(
     next: Next,
 ) -> Response {
     let (mut parts, body) = request.into_parts();
-    let mut response = match access.admit(&parts) {
+    let mut response = match access.admit(&parts).await {
         Ok((user, at_work)) => {
             let record = Record::of(&parts, &user);
             parts.extensions.insert(user);
@@ -145,13 +159,17 @@ pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: 
     let Some(token) = token else { return next.run(request).await };
     let token = percent_decode_str(token).collect::<Vec<_>>();
     let address = request.extensions().get::<Connection>().map(|it| it.peer().ip());
-    let check =
-        |users: &Users| users.with_token(&token).map_or(Credentials::Invalid, Credentials::Valid);
-    let response = match access.attempt(address, check) {
-        Ok(Credentials::Valid(user)) => {
+    let mut cookie = None;
+    let check = |users: &Users| {
+        cookie = users.cookie(&token);
+        users.with_token(&token)
+    };
+    let credentials = access.attempt(address, Some(&token), check).await;
+    let response = match credentials.map(|it| (it, cookie)) {
+        Ok((Credentials::Valid(user), Some(value))) => {
             let address = address.map(|address| address.to_string()).unwrap_or_default();
             tracing::info!(target: AUDIT, event = "login", user = user.as_str(), address);
-            let (name, value) = (users::cookie_name(request.headers()), users::cookie(&token));
+            let name = users::cookie_name(request.headers());
             let secure = if access.site.is_encrypted { "; Secure" } else { "" };
             let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}");
             let headers = [(header::LOCATION, request.uri().path()), (header::SET_COOKIE, &cookie)];

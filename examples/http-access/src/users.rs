@@ -1,4 +1,5 @@
-//! Users and their credentials: a bearer token, a cookie in its place, or a header of a proxy.
+//! Users and their credentials: a bearer token, a cookie in its place, a token of an OpenID provider, or a header of a proxy.
+use crate::oidc::{Oidc, OidcSettings, TokenError};
 use crate::proxies::TrustedProxies;
 use crate::{AccessError, Secret};
 use axum::http::{HeaderMap, HeaderName, header};
@@ -18,6 +19,9 @@ const GENERATED: usize = 16;
 
 /// User of a generated token.
 const GENERATED_USER: &str = "user";
+
+/// Maximum size of a token of an OpenID provider in a cookie, in bytes. Browsers ignore a cookie of more than 4096 bytes.
+const MAX_COOKIE: usize = 3800;
 
 /// Separates the digest of a cookie from that of its token.
 const COOKIE_DOMAIN: &[u8] = b"http-access cookie\0";
@@ -44,7 +48,7 @@ impl Principal {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AuthSettings {
-    /// Whether callers need credentials. Without `tokens` and `trusted_header`, a token is generated at each start.
+    /// Whether callers need credentials. Without `tokens`, `trusted_header` and `oidc`, a token is generated at each start.
     pub required: bool,
     /// A bearer token for each name.
     pub tokens: BTreeMap<String, Secret>,
@@ -52,12 +56,15 @@ pub struct AuthSettings {
     pub trusted_header: Option<String>,
     /// Addresses of the proxies that may set the header. From others it is ignored.
     pub trusted_proxies: TrustedProxies,
+    /// A provider of users with signed tokens.
+    pub oidc: OidcSettings,
 }
 
 impl Default for AuthSettings {
     fn default() -> Self {
-        let trusted_proxies = TrustedProxies::default();
-        Self { required: true, tokens: BTreeMap::new(), trusted_header: None, trusted_proxies }
+        let (trusted_proxies, oidc) = (TrustedProxies::default(), OidcSettings::default());
+        let (tokens, trusted_header) = (BTreeMap::new(), None);
+        Self { required: true, tokens, trusted_header, trusted_proxies, oidc }
     }
 }
 
@@ -76,7 +83,8 @@ impl AuthSettings {
     /// Returns whether callers can have different names.
     #[must_use]
     pub fn has_several_users(&self) -> bool {
-        self.tokens.len() > 1 || self.trusted_header.is_some()
+        let are_named = self.trusted_header.is_some() || self.oidc.issuer.is_some();
+        self.tokens.len() > 1 || are_named
     }
 }
 
@@ -86,6 +94,8 @@ pub(crate) enum Credentials {
     Valid(Principal),
     Missing,
     Invalid,
+    /// A token of the OpenID provider is not accepted.
+    Rejected(TokenError),
 }
 
 /// The users of a server.
@@ -94,6 +104,7 @@ pub(crate) struct Users {
     tokens: Vec<Token>,
     trusted_header: Option<HeaderName>,
     trusted_proxies: TrustedProxies,
+    pub(crate) oidc: Option<Arc<Oidc>>,
     required: bool,
     /// Whether the token was generated at the start.
     pub(crate) is_generated: bool,
@@ -121,8 +132,9 @@ impl Users {
         settings: &AuthSettings,
         listen: SocketAddr,
     ) -> Result<(Self, Option<Secret>), AccessError> {
-        let AuthSettings { required, tokens, trusted_header, trusted_proxies } = settings;
-        let is_configured = !tokens.is_empty() || trusted_header.is_some();
+        let AuthSettings { required, tokens, trusted_header, trusted_proxies, oidc } = settings;
+        let oidc = Oidc::new(oidc)?;
+        let is_configured = !tokens.is_empty() || trusted_header.is_some() || oidc.is_some();
         if !required && is_configured {
             return Err(AccessError::Contradiction);
         }
@@ -145,6 +157,7 @@ impl Users {
             tokens: tokens.iter().map(|(user, token)| Token::new(user, token.reveal())).collect(),
             trusted_header,
             trusted_proxies: trusted_proxies.clone(),
+            oidc,
             required: *required,
             is_generated: false,
             is_guessable: short.is_some(),
@@ -178,28 +191,47 @@ impl Users {
             let given = authorization.as_bytes().split_at_checked("Bearer ".len());
             return match given {
                 Some((scheme, given)) if scheme.eq_ignore_ascii_case(b"Bearer ") => {
-                    self.with_token(given).map_or(Credentials::Invalid, Credentials::Valid)
+                    self.with_token(given)
                 }
                 _ => Credentials::Missing,
             };
         }
         let Some(cookie) = cookie_of(headers) else { return Credentials::Missing };
         match self.with_cookie(cookie) {
-            Some(user) => Credentials::Valid(user),
-            // A cookie of an earlier start is no attempt to guess.
-            None if !self.is_guessable => Credentials::Missing,
-            None => Credentials::Invalid,
+            Credentials::Invalid if self.is_guessable => Credentials::Invalid,
+            // A cookie of an earlier start, or with an expired token, is no attempt to guess.
+            Credentials::Invalid => Credentials::Missing,
+            Credentials::Rejected(error) if error.is_about_token() => Credentials::Missing,
+            credentials => credentials,
         }
     }
 
-    /// Returns the user of a token.
-    pub(crate) fn with_token(&self, token: &[u8]) -> Option<Principal> {
+    /// Returns the user of a token: of the settings, or of the OpenID provider.
+    pub(crate) fn with_token(&self, token: &[u8]) -> Credentials {
         let digest: [u8; 32] = Sha256::digest(token).into();
-        self.matching(|known| known.digest.ct_eq(&digest).into())
+        let known = self.matching(|known| known.digest.ct_eq(&digest).into());
+        known.map_or_else(|| self.with_signed(token), Credentials::Valid)
     }
 
-    fn with_cookie(&self, cookie: &str) -> Option<Principal> {
-        self.matching(|known| known.cookie.as_bytes().ct_eq(cookie.as_bytes()).into())
+    fn with_cookie(&self, cookie: &str) -> Credentials {
+        let known = self.matching(|known| known.cookie.as_bytes().ct_eq(cookie.as_bytes()).into());
+        known.map_or_else(|| self.with_signed(cookie.as_bytes()), Credentials::Valid)
+    }
+
+    /// Returns the user of a token of the OpenID provider.
+    fn with_signed(&self, token: &[u8]) -> Credentials {
+        let Some(oidc) = &self.oidc else { return Credentials::Invalid };
+        oidc.user(token).map_or_else(Credentials::Rejected, Credentials::Valid)
+    }
+
+    /// Returns the value of the cookie for a valid token; `None` if the token does not fit into one. It stands for a token of
+    /// the settings. A token of the OpenID provider is its own value: it expires, and all replicas can verify it.
+    pub(crate) fn cookie(&self, token: &[u8]) -> Option<String> {
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        if self.matching(|known| known.digest.ct_eq(&digest).into()).is_some() {
+            return Some(cookie(token));
+        }
+        String::from_utf8(token.to_vec()).ok().filter(|token| token.len() <= MAX_COOKIE)
     }
 
     /// Compares all tokens, so that the time does not depend on which one matches.
@@ -210,7 +242,7 @@ impl Users {
 }
 
 /// Returns the value of the cookie that stands for a token.
-pub(crate) fn cookie(token: impl AsRef<[u8]>) -> String {
+fn cookie(token: impl AsRef<[u8]>) -> String {
     let digest = Sha256::new().chain_update(COOKIE_DOMAIN).chain_update(token).finalize();
     hexadecimal(&digest)
 }
@@ -222,6 +254,14 @@ pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     let port =
         host.rsplit_once(':').map(|(_, port)| port).filter(|port| port.parse::<u16>().is_ok());
     format!("gateway-{}", port.unwrap_or("web"))
+}
+
+/// Returns the token or cookie of a request, of which the OpenID provider may have signed one.
+pub(crate) fn signed_token(headers: &HeaderMap) -> Option<&[u8]> {
+    match headers.get(header::AUTHORIZATION) {
+        Some(given) => given.as_bytes().split_at_checked("Bearer ".len()).map(|(_, token)| token),
+        None => cookie_of(headers).map(str::as_bytes),
+    }
 }
 
 /// Finds the cookie among those of a request.

@@ -42,6 +42,7 @@ impl Settings {
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;
         own(&mut self.auth.trusted_header, "GATEWAY_AUTH_TRUSTED_HEADER")?;
         own(&mut self.auth.trusted_proxies, "GATEWAY_AUTH_TRUSTED_PROXIES")?;
+        group(&mut self.auth.oidc, "GATEWAY_AUTH_OIDC_")?;
         self.telemetry.read_environment()?;
         group(&mut self.site, "GATEWAY_SITE_")?;
         group(&mut self.times, "GATEWAY_TIMES_")?;
@@ -83,7 +84,11 @@ pub(super) fn group<T: Serialize + DeserializeOwned>(
         let list = || text.split(',').map(|entry| entry.trim().into()).collect();
         let new = if value.is_array() { Value::Array(list()) } else { scalar(text.clone()) };
         table.insert(setting.clone(), new);
-        *settings = table.try_into().map_err(|error| wrong_variable(&name, &error))?;
+        *settings = table.clone().try_into().or_else(|error| {
+            // A text may consist of digits.
+            table.insert(setting.clone(), Value::String(text));
+            table.try_into().map_err(|_| wrong_variable(&name, &error))
+        })?;
     }
     Ok(())
 }

@@ -49,13 +49,19 @@ async fn each_source_overrides_the_one_before() {
 }
 
 /// Variables of settings that have no value by default, and so are not printed.
-const WITHOUT_DEFAULT: [(&str, &str, &str); 11] = [
+const WITHOUT_DEFAULT: [(&str, &str, &str); 16] = [
     ("GATEWAY_AUDIT_LOG", "audit-log", "/audit.jsonl"),
     ("GATEWAY_DEFAULT_AGENT", "default-agent", "agent"),
     ("GATEWAY_AGENTS_FILE", "agents-file", "/registry.json"),
     ("GATEWAY_CWD", "cwd", "/"),
     ("GATEWAY_LOGIN", "login", "false"),
     ("GATEWAY_AUTH_TRUSTED_HEADER", "auth.trusted-header", "x-user"),
+    ("GATEWAY_AUTH_OIDC_ISSUER", "auth.oidc.issuer", "https://login.example"),
+    // A text that consists of digits.
+    ("GATEWAY_AUTH_OIDC_AUDIENCE", "auth.oidc.audience", "1234567890"),
+    ("GATEWAY_AUTH_OIDC_JWKS_FILE", "auth.oidc.jwks-file", "/keys.json"),
+    ("GATEWAY_AUTH_OIDC_JWKS_URL", "auth.oidc.jwks-url", "https://login.example/keys"),
+    ("GATEWAY_AUTH_OIDC_SCOPE", "auth.oidc.scope", "chat"),
     ("GATEWAY_SITE_TLS_CERT", "site.tls-cert", "/cert.pem"),
     ("GATEWAY_SITE_TLS_KEY", "site.tls-key", "/key.pem"),
     ("GATEWAY_SITE_AGENTS_URL", "site.agents-url", "http://gateway.internal:8787"),
@@ -81,6 +87,7 @@ fn another(path: &str, value: &toml::Value) -> String {
         ("permission", _) => "allow".to_owned(),
         ("when-busy", _) => "queue".to_owned(),
         ("auth.trusted-proxies", _) => "10.0.0.0/8, fd00::/8".to_owned(),
+        ("auth.oidc.algorithms", _) => "ES256, EdDSA".to_owned(),
         (_, toml::Value::Boolean(truth)) => (!truth).to_string(),
         (_, toml::Value::Integer(number)) => (number + 1).to_string(),
         (_, toml::Value::Float(number)) => (number + 1.0).to_string(),

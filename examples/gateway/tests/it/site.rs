@@ -314,8 +314,7 @@ async fn public_address_needs_users() {
     let open = soon(command(&["--listen", "0.0.0.0:0"]).output()).await.unwrap();
     assert_eq!(open.status.code(), Some(1));
     let said = String::from_utf8(open.stderr).unwrap();
-    let expected =
-        "gateway: --listen: others can reach 0.0.0.0:0: set auth.tokens or auth.trusted-header\n";
+    let expected = "gateway: --listen: others can reach 0.0.0.0:0: set auth.tokens, auth.oidc.issuer or auth.trusted-header\n";
     assert_eq!(said, expected);
     let mut short = command(&["--listen", "0.0.0.0:0"]);
     let short = soon(short.env("GATEWAY_TOKEN", "fifteen-letters").output()).await.unwrap();

@@ -5,4 +5,8 @@
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
+mod oidc;
+#[cfg(test)]
+mod oidc_provider;
+#[cfg(test)]
 mod tls;
