@@ -8,7 +8,7 @@ use acp_types::v1::dispatch::AgentResponse as AgentResponseV1;
 use agent_catalog::{Agent, Catalog, Programs};
 use agui_bridge::excerpt;
 use core::time::Duration;
-use hub_server::{AgentConnection, LoginState};
+use hub_server::{AgentConnection, LoginState, UserAgents};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ const MAX_NAME: usize = 200;
 pub struct LoginAgent {
     name: String,
     /// `None` for a model without ACP.
-    connection: Option<Arc<AgentConnection>>,
+    users: Option<Arc<UserAgents>>,
     known: Option<Agent>,
 }
 
@@ -36,7 +36,8 @@ pub struct Logins {
     /// Known agents that could be installed.
     missing: Vec<Agent>,
     is_enabled: bool,
-    attempts: Mutex<BTreeMap<String, Arc<Attempt>>>,
+    /// By agent, and by user unless users share the agent.
+    attempts: Mutex<BTreeMap<(String, String), Arc<Attempt>>>,
 }
 
 /// An agent for the list of a page.
@@ -80,36 +81,50 @@ pub(crate) struct Described {
 }
 
 impl LoginAgent {
-    /// Creates an agent with the command line of its settings, if it has one. `connection` is `None` for a model.
+    /// Creates an agent with the command line of its settings, if it has one. `users` is `None` for a model.
     pub fn new(
         name: &str,
         command: Option<&str>,
-        connection: Option<Arc<AgentConnection>>,
+        users: Option<Arc<UserAgents>>,
         catalog: &Catalog,
     ) -> Self {
         let known = command.and_then(|command| catalog.of_command(command)).cloned();
-        Self { name: name.to_owned(), connection, known }
+        Self { name: name.to_owned(), users, known }
     }
 
-    fn state(&self) -> &'static str {
-        let needs_login = self.connection.as_ref().is_some_and(|it| it.needs_login());
+    /// Returns the state of the user's agent.
+    fn state(&self, user: &str) -> &'static str {
+        let agent = self.users.as_ref().and_then(|users| users.find(user));
+        let needs_login = agent.is_some_and(|agent| agent.connection.needs_login());
         if needs_login { "needs-login" } else { "ready" }
     }
 
-    fn listed(&self) -> Listed {
+    fn listed(&self, user: &str) -> Listed {
         let title = self.known.as_ref().map(|agent| agent.title.clone());
-        let running = self.connection.as_ref().and_then(|connection| connection.known());
-        let logout = running.is_some_and(|it| abilities(&it).0);
-        Listed { name: self.name.clone(), title, state: self.state(), install: None, logout }
+        let running = self.users.as_ref().and_then(|users| users.find(user));
+        let initialized = running.and_then(|agent| agent.connection.known());
+        let logout = initialized.is_some_and(|it| abilities(&it).0);
+        let state = self.state(user);
+        Listed { name: self.name.clone(), title, state, install: None, logout }
     }
 
-    fn connection(&self) -> Result<&Arc<AgentConnection>, LoginError> {
-        self.connection.as_ref().ok_or_else(|| LoginError::Model(self.name.clone()))
+    /// Returns the user's connection, and opens it if it is not open.
+    async fn connection(&self, user: &str) -> Result<Arc<AgentConnection>, LoginError> {
+        let users = self.users.as_ref().ok_or_else(|| LoginError::Model(self.name.clone()))?;
+        let agent = users.open(user).await;
+        let agent = agent.map_err(|why| LoginError::Unavailable(why.to_string()))?;
+        Ok(agent.connection.clone())
     }
 
-    /// Connects to the agent, and returns its methods.
-    async fn methods(&self) -> Result<(Box<Initialized>, Vec<Method>), LoginError> {
-        let connection = self.connection()?;
+    /// Returns the name of the login of a user.
+    fn login(&self, user: &str) -> (String, String) {
+        let is_shared = self.users.as_ref().is_none_or(|users| users.shared().is_some());
+        (self.name.clone(), if is_shared { String::new() } else { user.to_owned() })
+    }
+
+    /// Connects to the agent of a user, and returns its methods.
+    async fn methods(&self, user: &str) -> Result<(Box<Initialized>, Vec<Method>), LoginError> {
+        let connection = self.connection(user).await?;
         let initialized = connection.initialized().await;
         let initialized = initialized.map_err(|why| LoginError::Unavailable(why.to_string()))?;
         let methods = methods(&initialized, connection.command().as_ref(), self.known.as_ref());
@@ -132,13 +147,15 @@ impl Logins {
         self
     }
 
-    /// Returns the names of the agents that have refused a session because of a missing login.
+    /// Returns the names of the agents that have refused a session because of a missing login, of those that users share.
     pub fn needing_login(&self) -> Vec<&str> {
-        let needing = self.agents.iter().filter(|agent| agent.state() == "needs-login");
+        let is_shared = |agent: &&LoginAgent| agent.login("other").1.is_empty();
+        let needing = self.agents.iter().filter(is_shared);
+        let needing = needing.filter(|agent| agent.state("") == "needs-login");
         needing.map(|agent| agent.name.as_str()).collect()
     }
 
-    pub(crate) fn list(&self) -> List {
+    pub(crate) fn list(&self, user: &str) -> List {
         let missing = self.missing.iter().map(|agent| Listed {
             name: agent.id.clone(),
             title: Some(agent.title.clone()),
@@ -146,16 +163,16 @@ impl Logins {
             install: Some(agent.install_hint()),
             logout: false,
         });
-        let agents = self.agents.iter().map(LoginAgent::listed).collect();
+        let agents = self.agents.iter().map(|agent| agent.listed(user)).collect();
         List { agents, missing: missing.collect() }
     }
 
     pub(crate) async fn describe(&self, agent: &str, user: &str) -> Result<Described, LoginError> {
         let agent = self.agent(agent)?;
-        let (initialized, methods) = agent.methods().await?;
+        let (initialized, methods) = agent.methods(user).await?;
         let (logout, has_status) = abilities(&initialized);
-        let (mut state, mut accounts) = (agent.state(), Vec::new());
-        if has_status && let Ok(connection) = agent.connection() {
+        let (mut state, mut accounts) = (agent.state(user), Vec::new());
+        if has_status && let Ok(connection) = agent.connection(user).await {
             let call = Call::new(&AuthStatusRequest::new()).with_timeout(STATUS_TIME);
             if let Ok(answer) = connection.call(call).await
                 && let AgentResponse::V1(AgentResponseV1::AuthStatusResponse(status)) = answer.value
@@ -182,7 +199,7 @@ impl Logins {
     ) -> Result<Progress, LoginError> {
         self.check_enabled()?;
         let agent = self.agent(agent)?;
-        let (_, methods) = agent.methods().await?;
+        let (_, methods) = agent.methods(user).await?;
         let ids: Vec<_> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
         let valid = match ids.is_empty() {
             true => "the agent has none".to_owned(),
@@ -195,16 +212,16 @@ impl Logins {
         if let Kind::Manual { step } = method.kind {
             return Err(LoginError::Manual(step));
         }
-        let (values, connection) = (method.values(entered)?, agent.connection()?.clone());
+        let (values, connection) = (method.values(entered)?, agent.connection(user).await?);
         let (attempt, typed) = Attempt::new(user, method);
         let attempt = Arc::new(attempt);
         let progress = attempt.progress().borrow().clone();
         {
             let mut attempts = self.attempts();
-            if attempts.get(&agent.name).is_some_and(|open| open.is_running()) {
+            if attempts.get(&agent.login(user)).is_some_and(|open| open.is_running()) {
                 return Err(LoginError::GoingOn);
             }
-            attempts.insert(agent.name.clone(), attempt.clone());
+            attempts.insert(agent.login(user), attempt.clone());
         }
         let name = agent.name.clone();
         tokio::spawn(async move { attempt.run(&name, &connection, values, typed).await });
@@ -241,11 +258,11 @@ impl Logins {
     pub(crate) async fn log_out(&self, agent: &str, user: &str) -> Result<(), LoginError> {
         self.check_enabled()?;
         let agent = self.agent(agent)?;
-        let (initialized, _) = agent.methods().await?;
+        let (initialized, _) = agent.methods(user).await?;
         if !abilities(&initialized).0 {
             return Err(LoginError::NoLogout);
         }
-        let connection = agent.connection()?;
+        let connection = agent.connection(user).await?;
         let ended = connection.call(Call::new(&LogoutRequest::new())).await;
         ended.map_err(|error| LoginError::Refused(explain(error)))?;
         tracing::info!(agent = agent.name, user, "logged out");
@@ -267,12 +284,12 @@ impl Logins {
 
     /// Returns the user's open or last login to an agent.
     fn attempt(&self, agent: &str, user: &str) -> Result<Arc<Attempt>, LoginError> {
-        self.agent(agent)?;
-        let attempt = self.attempts().get(agent).filter(|attempt| attempt.user == user).cloned();
+        let login = self.agent(agent)?.login(user);
+        let attempt = self.attempts().get(&login).filter(|attempt| attempt.user == user).cloned();
         attempt.ok_or(LoginError::None)
     }
 
-    fn attempts(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Attempt>>> {
+    fn attempts(&self) -> MutexGuard<'_, BTreeMap<(String, String), Arc<Attempt>>> {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -56,8 +56,11 @@ pub fn router<S: Clone + Send + Sync + 'static>(logins: Arc<Logins>) -> Router<S
         .layer(Extension(logins))
 }
 
-async fn list(Extension(logins): Extension<Arc<Logins>>) -> Json<List> {
-    Json(logins.list())
+async fn list(
+    Extension(logins): Extension<Arc<Logins>>,
+    Extension(user): Extension<Principal>,
+) -> Json<List> {
+    Json(logins.list(user.as_str()))
 }
 
 async fn describe(

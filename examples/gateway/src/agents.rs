@@ -15,7 +15,7 @@ use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
 use http_access::Principal;
 use hub_server::permission_rules::{Files, Rules};
-use hub_server::{AgentConnection, AgentSetup, ThreadState, Unavailable};
+use hub_server::{AgentSetup, ThreadState, Unavailable, UserAgent, UserAgents};
 use run_telemetry::Telemetry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,8 +36,7 @@ pub(crate) enum Agents {
 /// An ACP agent, and how its threads are served.
 #[derive(Debug)]
 pub(crate) struct AcpAgents {
-    pub(crate) connection: Arc<AgentConnection>,
-    conversation: ConversationOptions,
+    pub(crate) users: Arc<UserAgents>,
     binding: PageToolsBinding,
     own_tools: Option<bool>,
 }
@@ -70,35 +69,36 @@ impl Agents {
     }
 
     /// Returns the capabilities of the agent. Connects to an ACP agent.
-    pub(crate) async fn capabilities(&self, name: &str) -> Result<AgentCapabilities, Unavailable> {
-        let acp = match self {
-            Self::Model(model) => return Ok(model.capabilities(name)),
-            Self::Acp(acp) => acp,
-        };
-        let (info, asks) =
-            (acp.connection.initialized().await?, &acp.conversation.translator.permission);
-        Ok(hub_server::capabilities(name, &info.response.value, asks))
+    pub(crate) async fn capabilities(
+        &self,
+        name: &str,
+        user: &Principal,
+    ) -> Result<AgentCapabilities, Unavailable> {
+        match self {
+            Self::Model(model) => Ok(model.capabilities(name)),
+            Self::Acp(acp) => acp.users.capabilities(name, user.as_str()).await,
+        }
     }
 
-    /// Returns the connection to an ACP agent.
-    pub(crate) fn connection(&self) -> Option<&Arc<AgentConnection>> {
+    /// Returns the connections to an ACP agent.
+    pub(crate) fn users(&self) -> Option<&Arc<UserAgents>> {
         match self {
             Self::Model(_) => None,
-            Self::Acp(acp) => Some(&acp.connection),
+            Self::Acp(acp) => Some(&acp.users),
         }
     }
 
     /// Returns whether the agent can be reached. Models and agents that are only offered are not probed.
     pub(crate) async fn is_ready(&self) -> Option<bool> {
-        match self.connection() {
+        match self.users() {
             None => Some(true),
-            Some(connection) => connection.is_ready().await,
+            Some(users) => users.is_ready().await,
         }
     }
 
     pub(crate) async fn shut_down(&self) {
-        if let Some(connection) = self.connection() {
-            connection.shut_down().await;
+        if let Some(users) = self.users() {
+            users.shut_down().await;
         }
     }
 }
@@ -111,6 +111,7 @@ impl AcpAgents {
         telemetry: &Telemetry,
         removed: mpsc::UnboundedSender<String>,
     ) -> Result<Self, SettingsError> {
+        let spaces = agent.spaces(name, settings)?;
         let access = agent.access(name)?;
         let cwd = agent.session_directory(name, access.as_ref(), settings.cwd.as_deref())?;
         let (times, limits) = (&settings.times, &settings.limits);
@@ -118,7 +119,7 @@ impl AcpAgents {
         conversation.translator = translator(agent.permission.unwrap_or(settings.permission));
         conversation.translator.times.turn = Some(times.turn.0);
         conversation.translator.times.answer = Some(times.question.0);
-        conversation.rules = agent.input_rules();
+        conversation.rules = hub_server::input_rules(agent.sessions, &agent.forwarded);
         conversation.mcp_servers = hub_server::mcp_servers(&settings.mcp_servers, name)?;
         conversation.when_busy = settings.when_busy.into();
         conversation.cancel_grace = times.cancel_grace.0;
@@ -162,20 +163,21 @@ impl AcpAgents {
             is_optional: settings.offered.contains_key(name),
             telemetry: telemetry.clone(),
         };
-        let connection = Arc::new(AgentConnection::new(setup, options, removed));
+        let users = UserAgents::new(setup, options, spaces, limits.user_agents, removed);
         let (binding, own_tools) = (agent.page_tools, agent.gateway_tools);
-        Ok(Self { connection, conversation, binding, own_tools })
+        Ok(Self { users, binding, own_tools })
     }
 
     /// Opens the conversation of a thread. Returns `false` if it is open.
     pub(crate) fn open_thread(
         &self,
+        user: &UserAgent,
         key: &ThreadKey,
         interrupt_prefix: String,
         servers: &Arc<PageServers>,
         remembered: watch::Sender<Option<Remembered>>,
     ) -> Result<bool, StartError> {
-        let mut options = self.conversation.clone();
+        let mut options = user.conversation.clone();
         options.translator.interrupt_prefix = interrupt_prefix;
         let (page, tools) = self.page_tools(&key.principal, servers, &options);
         options.page_tools = tools;
@@ -189,9 +191,9 @@ impl AcpAgents {
             page.offer(conversation.tools());
         }
         let state = ThreadState::new(page, remembered);
-        let opened = self.connection.open_thread(&name, conversation, state)?;
+        let opened = user.connection.open_thread(&name, conversation, state)?;
         if let (true, Some(mut events)) = (opened, events) {
-            let connection = self.connection.clone();
+            let connection = user.connection.clone();
             tokio::spawn(async move {
                 while let Some(event) = events.recv().await {
                     connection.handle_page(&name, event);
@@ -241,8 +243,8 @@ pub(crate) fn logins(
     let mut all: Vec<_> = settings.all_agents().collect();
     all.sort_by_key(|(name, _)| settings.default_agent.as_ref() != Some(name));
     let all = all.into_iter().map(|(name, agent)| {
-        let connection = agents.get(name).and_then(Agents::connection).cloned();
-        LoginAgent::new(name, agent.command.as_deref(), connection, &catalog)
+        let users = agents.get(name).and_then(Agents::users).cloned();
+        LoginAgent::new(name, agent.command.as_deref(), users, &catalog)
     });
     let logins = Logins::new(all.collect(), settings.has_login());
     let programs = Programs::of_environment();

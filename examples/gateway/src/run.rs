@@ -2,6 +2,7 @@
 use agui_bridge::conversation::RunRefused;
 use agui_bridge::hub::HubRefused;
 use agui_bridge::input::InputError;
+use hub_server::NoAgent;
 use run_store::{StoreError, TooManyReaders};
 
 /// A run does not begin.
@@ -19,6 +20,8 @@ pub(crate) enum StartError {
     UnknownAgent(String),
     #[error(transparent)]
     Readers(#[from] TooManyReaders),
+    #[error(transparent)]
+    NoAgent(#[from] NoAgent),
     /// The input cannot be mapped to a prompt.
     #[error(transparent)]
     Input(#[from] InputError),

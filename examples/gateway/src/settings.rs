@@ -3,7 +3,7 @@ use agent_catalog::{Catalog, CatalogError, LaunchError, Programs};
 use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
 use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
-use hub_server::{McpServerError, McpServerSettings, permission_rules::Rule};
+use hub_server::{McpServerError, McpServerSettings, UserSettings, permission_rules::Rule};
 use run_telemetry::variable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,14 +15,12 @@ use std::{env, fs, io};
 mod access;
 mod address;
 mod agent;
-mod conversation;
 mod environment;
 mod limits;
 mod mistake;
 mod telemetry;
 
 pub(crate) use agent::{AgentSettings, PageToolsBinding};
-pub(crate) use conversation::{ForwardedSettings, Sessions};
 use environment::AGENT_TOKEN_VARIABLE;
 pub(crate) use limits::{Limits, Seconds, Times, shares};
 use mistake::Mistake;
@@ -63,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) mcp_servers: BTreeMap<String, McpServerSettings>,
     /// The agents, by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
+    /// Settings of users, by name.
+    pub(crate) users: BTreeMap<String, UserSettings>,
     /// Whether there are no agents in the settings.
     #[serde(skip)]
     pub(crate) is_demo: bool,
@@ -92,6 +92,7 @@ impl Default for Settings {
             permission_rules: Vec::new(),
             mcp_servers: BTreeMap::new(),
             agents: BTreeMap::new(),
+            users: BTreeMap::new(),
             is_demo: false,
             offered: BTreeMap::new(),
         }

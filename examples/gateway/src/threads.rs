@@ -156,8 +156,9 @@ impl Threads {
     pub(crate) async fn capabilities(
         &self,
         agent: &str,
+        user: &Principal,
     ) -> Option<Result<AgentCapabilities, Unavailable>> {
-        Some(self.agents.get(agent)?.capabilities(agent).await)
+        Some(self.agents.get(agent)?.capabilities(agent, user).await)
     }
 
     /// Returns for each agent whether it can be reached.
@@ -237,7 +238,7 @@ impl Threads {
     pub(crate) async fn release_removed(self: Arc<Self>, mut removed: UnboundedReceiver<String>) {
         while let Some(name) = removed.recv().await {
             let Some(key) = ThreadKey::of_name(&name) else { continue };
-            if self.acp(&key.agent).is_some_and(|acp| acp.connection.has_thread(&name)) {
+            if self.conversation(&key).is_some_and(|(acp, name)| acp.connection.has_thread(&name)) {
                 continue;
             }
             let entry = lock(&self.threads).remove(&key);

@@ -16,9 +16,11 @@ mod link;
 mod login;
 mod mcp_servers;
 mod records;
+mod session_settings;
 mod strays;
 mod task;
 mod thread;
+mod users;
 mod waste;
 
 pub use capabilities::{capabilities, initialize};
@@ -26,5 +28,9 @@ pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use login::{AgentCommand, InUse, LoginState, Variables};
 pub use mcp_servers::{McpServerError, McpServerSettings, McpTransport, mcp_servers};
 pub use permission_rules;
+pub use session_settings::{ForwardedSettings, Sessions, input_rules};
 pub use task::AgentSetup;
 pub use thread::ThreadState;
+pub use users::{
+    Isolation, NoAgent, SpaceError, UserAgent, UserAgents, UserSettings, UserSpaces, base,
+};

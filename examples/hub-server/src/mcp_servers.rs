@@ -136,7 +136,7 @@ fn program(command: &str) -> Result<(String, Vec<String>), String> {
 
 /// Returns values by name, from settings, files and variables of this program. An error has the setting and the reason, without a
 /// value.
-fn values(
+pub(crate) fn values(
     setting: &str,
     own: &BTreeMap<String, Secret>,
     files: &BTreeMap<String, PathBuf>,

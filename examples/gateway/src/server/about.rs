@@ -47,10 +47,11 @@ pub(super) async fn abort_session(
 /// `GET /api/ai/agents/{agent}/capabilities`
 pub(super) async fn capabilities(
     State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
     agent: Part,
 ) -> Result<Json<AgentCapabilities>, Refusal> {
     let Path(agent) = agent?;
-    match threads.capabilities(&agent).await {
+    match threads.capabilities(&agent, &principal).await {
         None => {
             let error = StartError::UnknownAgent(agent);
             Err(Refusal::new(StatusCode::NOT_FOUND, error))

@@ -45,9 +45,10 @@ impl From<StartError> for Refusal {
             StartError::Readers(_) | StartError::UserLimit(..) => StatusCode::TOO_MANY_REQUESTS,
             StartError::LongId { .. } => StatusCode::BAD_REQUEST,
             StartError::Moved => StatusCode::MISDIRECTED_REQUEST,
-            StartError::Overloaded | StartError::Ending | StartError::Store(_) => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            StartError::Overloaded
+            | StartError::Ending
+            | StartError::NoAgent(_)
+            | StartError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             StartError::Input(error) => {
                 StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST)
             }

@@ -1,11 +1,25 @@
 //! Access of an agent to this machine through the gateway: none, unless a root is set.
-use super::{AgentSettings, SettingsError, working_directory};
+use super::{AgentSettings, Settings, SettingsError, working_directory};
 use acp_host::files::Root;
 use acp_host::host::{Access, FsAccess};
+use hub_server::{SpaceError, UserSpaces, base};
 use std::path::Path;
 use std::sync::Arc;
 
 impl AgentSettings {
+    /// Returns the spaces of its users; `None` if they share the agent.
+    pub(crate) fn spaces(
+        &self,
+        name: &str,
+        settings: &Settings,
+    ) -> Result<Option<UserSpaces>, SettingsError> {
+        let (root, cwd, users) = (self.root.clone(), self.cwd.clone(), settings.users.clone());
+        let spaces = UserSpaces { root, cwd, has_home: self.home, users };
+        let wrong =
+            |why: SpaceError| SettingsError::Agent { agent: name.to_owned(), why: why.to_string() };
+        spaces.prepare(self.isolation).map_err(wrong)
+    }
+
     /// Returns the access of the agent with this name; none without a root.
     pub(crate) fn access(&self, name: &str) -> Result<Option<Access>, SettingsError> {
         let wrong = |why: String| SettingsError::Agent { agent: name.to_owned(), why };
@@ -20,7 +34,7 @@ impl AgentSettings {
         if self.model.is_some() {
             return Err(wrong("a model has no use for a `root`".to_owned()));
         }
-        let root = Root::open(root)
+        let root = Root::open(&base(root))
             .map_err(|error| wrong(format!("root: {}: {error}", root.display())))?;
         Ok(Some(Access { root: Arc::new(root), fs: self.fs.unwrap_or_default(), terminal }))
     }
@@ -33,7 +47,8 @@ impl AgentSettings {
         shared: Option<&Path>,
     ) -> Result<String, SettingsError> {
         let own = self.cwd.as_deref().or(self.root.as_deref());
-        let cwd = working_directory(own.or(shared))?;
+        let own = own.map(base);
+        let cwd = working_directory(own.as_deref().or(shared))?;
         if let Some(access) = access {
             access.root.directory(Some(&cwd)).map_err(|error| SettingsError::Agent {
                 agent: name.to_owned(),

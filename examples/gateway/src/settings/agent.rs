@@ -1,8 +1,9 @@
 //! The settings of an agent.
-use super::{ForwardedSettings, Permission, Sessions};
+use super::Permission;
 use acp_host::host::FsAccess;
 use chat_model::ModelSettings;
 use http_access::Secret;
+use hub_server::{ForwardedSettings, Isolation, Sessions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -26,6 +27,10 @@ pub(crate) struct AgentSettings {
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) permission: Option<Permission>,
+    /// Users that share its process.
+    pub(crate) isolation: Isolation,
+    /// Whether the home of its process is the root of its user.
+    pub(crate) home: bool,
     /// Root directory for file and terminal requests, which are refused without it.
     pub(crate) root: Option<PathBuf>,
     /// Access to the files below the root.

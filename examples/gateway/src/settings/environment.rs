@@ -1,5 +1,5 @@
 //! Settings in variables of the environment.
-use super::{McpServerSettings, Mistake, Settings, SettingsError};
+use super::{McpServerSettings, Mistake, Settings, SettingsError, UserSettings};
 use run_telemetry::variable;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,7 +58,8 @@ impl Settings {
         let keys = models.filter_map(|model| model.key_variable.clone());
         let tokens = agents.filter_map(|agent| agent.token_variable.clone());
         let servers = self.mcp_servers.values().flat_map(McpServerSettings::secret_variables);
-        own.into_iter().chain(keys).chain(tokens).chain(servers).collect()
+        let users = self.users.values().flat_map(UserSettings::secret_variables);
+        own.into_iter().chain(keys).chain(tokens).chain(servers).chain(users).collect()
     }
 }
 

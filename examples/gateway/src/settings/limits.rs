@@ -87,6 +87,8 @@ pub(crate) struct Limits {
     pub(crate) connections: usize,
     /// Requests of each of several users per minute.
     pub(crate) requests_a_minute: u32,
+    /// Processes of an agent with one for each user.
+    pub(crate) user_agents: usize,
 }
 
 impl Default for Limits {
@@ -101,6 +103,7 @@ impl Default for Limits {
             kept_bytes: 256 * 1024 * 1024,
             connections: 1024,
             requests_a_minute: 1200,
+            user_agents: 16,
         }
     }
 }

@@ -11,7 +11,7 @@ use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
 use chat_model::ChatModel;
-use hub_server::NewRun;
+use hub_server::{NewRun, UserAgent};
 use run_store::{Lease, Reader, RunLog};
 use run_telemetry::Span;
 use run_telemetry::trace_context::TraceContext;
@@ -150,11 +150,12 @@ impl Threads {
             }
             Agents::Acp(acp) => {
                 let (name, run_id) = (key.name(), input.run_id.clone());
-                self.open_thread(key, lease, acp).await?;
-                acp.connection.start(&name, NewRun { input, log, span }, reply);
+                let user = acp.users.open(key.principal.as_str()).await?;
+                self.open_thread(key, lease, acp, &user).await?;
+                user.connection.start(&name, NewRun { input, log, span }, reply);
                 let cancelled = async {
                     cancel.cancelled().await;
-                    acp.connection.cancel(&name, &run_id);
+                    user.connection.cancel(&name, &run_id);
                     std::future::pending::<()>().await;
                 };
                 tokio::select! {
@@ -207,10 +208,11 @@ impl Threads {
         key: &ThreadKey,
         lease: Lease,
         acp: &AcpAgents,
+        user: &UserAgent,
     ) -> Result<(), StartError> {
         let name = key.name();
         let entered = self.enter(key, &lease, None)?;
-        if entered.is_none() && acp.connection.has_thread(&name) {
+        if entered.is_none() && user.connection.has_thread(&name) {
             return Ok(());
         }
         let entry = lock(&self.threads).get(key).map(|entry| entry.name.clone());
@@ -219,7 +221,7 @@ impl Threads {
         let session = session.and_then(|session| serde_json::from_str(&session).ok());
         let remembered = watch::Sender::new(session);
         let mut remembers = remembered.subscribe();
-        let opened = acp.open_thread(key, prefix, &self.page_servers, remembered)?;
+        let opened = acp.open_thread(user, key, prefix, &self.page_servers, remembered)?;
         if opened {
             let (threads, name) = (self.clone(), name);
             self.tasks.spawn(async move {

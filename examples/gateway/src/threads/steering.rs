@@ -1,13 +1,14 @@
 //! Inputs during runs: answers, results of page tools, cancellation, settings of sessions.
 use super::{INTERRUPT, RunKey, Threads, lock};
-use crate::agents::AcpAgents;
 use crate::thread::ThreadKey;
 use agui_bridge::AnswerError;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::id::ToolCallId;
 use http_access::Principal;
+use hub_server::UserAgent;
 use run_store::RunLog;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 impl Threads {
@@ -93,8 +94,8 @@ impl Threads {
     }
 
     /// Returns the agent of a thread, and the name of the thread in its hub.
-    pub(super) fn conversation(&self, key: &ThreadKey) -> Option<(&AcpAgents, String)> {
-        Some((self.acp(&key.agent)?, key.name()))
+    pub(super) fn conversation(&self, key: &ThreadKey) -> Option<(Arc<UserAgent>, String)> {
+        Some((self.acp(&key.agent)?.users.find(key.principal.as_str())?, key.name()))
     }
 }
 

@@ -56,7 +56,7 @@ async fn requests_and_decisions_are_recorded_without_content() {
     let request = |user: &str, path: &str, status: u16| json!({ "event": "request", "user": user, "address": "127.0.0.1", "method": "POST", "path": path, "status": status });
     let answer = "/api/ai/chat/interrupts/QUESTION";
     let mut expected = vec![
-        json!({ "event": "login.refused", "address": "127.0.0.1" }),
+        json!({ "event": "login.refused", "address": "127.0.0.1", "reason": "the token is unknown" }),
         json!({ "event": "run.start", "thread": thread, "run": "1" }),
         request("alice", "/api/ai/chat", 200),
         request("bob", answer, 404),

@@ -53,6 +53,9 @@ mod hybrid;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+#[cfg(unix)]
+mod isolation;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 mod log;
 #[cfg(test)]

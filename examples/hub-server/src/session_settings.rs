@@ -1,12 +1,12 @@
 //! Lifetime of an agent's sessions, and settings that pages may send.
-use super::AgentSettings;
 use agui_bridge::input::{Allowed, Rules, SessionScope};
 use serde::{Deserialize, Serialize};
 
 /// Lifetime of an agent's session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Sessions {
+#[non_exhaustive]
+pub enum Sessions {
     /// As long as the thread.
     #[default]
     Thread,
@@ -17,28 +17,28 @@ pub(crate) enum Sessions {
 /// Members of `forwardedProps.acp` that are accepted from pages; none by default.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct ForwardedSettings {
+#[non_exhaustive]
+pub struct ForwardedSettings {
     /// The member `mode`: the mode of the session.
-    pub(crate) mode: bool,
+    pub mode: bool,
     /// Permitted members of `config`: options of the session.
-    pub(crate) config: Vec<String>,
+    pub config: Vec<String>,
     /// Permitted members of `meta`, for the `_meta` of the prompt.
-    pub(crate) meta: Vec<String>,
+    pub meta: Vec<String>,
 }
 
-impl AgentSettings {
-    pub(crate) fn input_rules(&self) -> Rules {
-        let mut rules = Rules::new();
-        rules.session = match self.sessions {
-            Sessions::Thread => SessionScope::Thread,
-            Sessions::Turn => SessionScope::Turn,
-        };
-        // Scripts, and pages without history, send only new messages.
-        rules.new_alone = true;
-        let mut allowed = Allowed::default();
-        let ForwardedSettings { mode, config, meta } = self.forwarded.clone();
-        (allowed.mode, allowed.config, allowed.meta) = (mode, config, meta);
-        rules.forwarded = allowed;
-        rules
-    }
+/// Returns the rules for inputs of pages.
+pub fn input_rules(sessions: Sessions, forwarded: &ForwardedSettings) -> Rules {
+    let mut rules = Rules::new();
+    rules.session = match sessions {
+        Sessions::Thread => SessionScope::Thread,
+        Sessions::Turn => SessionScope::Turn,
+    };
+    // Scripts, and pages without history, send only new messages.
+    rules.new_alone = true;
+    let mut allowed = Allowed::default();
+    let ForwardedSettings { mode, config, meta } = forwarded.clone();
+    (allowed.mode, allowed.config, allowed.meta) = (mode, config, meta);
+    rules.forwarded = allowed;
+    rules
 }
