@@ -121,6 +121,11 @@ impl Sender<'_> {
     fn version(&self) -> Option<ProtocolVersion> {
         self.header(PROTOCOL_VERSION).map(ProtocolVersion::from)
     }
+
+    /// Returns whether a header is absent, or present once as text.
+    fn is_readable(&self, name: &str) -> bool {
+        !self.headers.contains_key(name) || self.header(name).is_some()
+    }
 }
 
 impl Endpoint {
@@ -151,6 +156,9 @@ impl Endpoint {
             return response;
         };
         let sender = Sender { headers, principal };
+        if !sender.is_readable(PROTOCOL_VERSION) {
+            return refuse(StatusCode::BAD_REQUEST, "expected one version of the protocol");
+        }
         match parts.method {
             Method::POST => self.post(&sender, body).await,
             Method::GET => self.get(&sender),
