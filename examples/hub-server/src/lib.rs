@@ -15,7 +15,7 @@ mod health;
 mod link;
 mod login;
 mod mcp_servers;
-mod records;
+pub mod records;
 mod strays;
 mod task;
 mod thread;
