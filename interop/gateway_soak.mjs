@@ -1,6 +1,7 @@
-// Concurrent runs through the gateway for a long time. The resources of the gateway are sampled during the runs and afterwards.
+// Concurrent runs through the gateway for a long time, with faults: the agent is killed, stopped and floods its standard error, and
+// clients behave badly. The resources of the gateway are sampled during the runs and afterwards.
 //
-//   SOAK_SECONDS=3600 SOAK_RUNS=50 SOAK_SAMPLE=60 node gateway_soak.mjs     default: 20 s, 50 runs at once, every 2 s
+//   SOAK_SECONDS=3600 SOAK_RUNS=50 SOAK_SAMPLE=60 SOAK_FAULT=10 node gateway_soak.mjs     default: 20 s, 50 runs at once, every 2 s
 //
 // A sample has the resident memory, open files and system threads of the gateway process, and its report on SIGUSR1. With
 // SOAK_OUT=FILE, each sample is appended to the file as a line of JSON.
@@ -9,18 +10,21 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { droppedSockets, manyThreads, oversized, silent, slowReaders } from "./abuse.mjs";
 import { BIN, INTEROP, Place, Program, check, within } from "./harness.mjs";
 
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 20);
 const RUNS = Number(process.env.SOAK_RUNS ?? 50);
 const SAMPLE = Number(process.env.SOAK_SAMPLE ?? Math.max(2, SECONDS / 60));
+/** The pause between two faults, in seconds. */
+const FAULT = Number(process.env.SOAK_FAULT ?? Math.max(1, SECONDS / 360));
 const AGENT = join(INTEROP, "agents/stream-agent.mjs");
 const [PIECES, PAUSE_MS] = [30, 100];
 /** The number of runs of a thread before a new thread replaces it. */
 const RUNS_OF_A_THREAD = 5;
 /** Unused resources are released within seconds, so that leaks show. */
 const IDLE_SECONDS = 5;
-const RUN_SECONDS = 60;
+const RUN_SECONDS = 120;
 /** Memory in megabytes, without the kept runs: the program, active runs, and fragmentation. */
 const [KEPT_MEGABYTES, OTHER_MEGABYTES] = [16, 96];
 /** The allowed growth of memory in the second half, in megabytes. */
@@ -30,12 +34,19 @@ const SETTINGS = {
   GATEWAY_TIMES_IDLE: `${IDLE_SECONDS}`,
   GATEWAY_TIMES_QUESTION: "1",
   GATEWAY_TIMES_CANCEL_GRACE: "3",
-  GATEWAY_TIMES_DISCONNECT_GRACE: "2",
+  GATEWAY_TIMES_DISCONNECT_GRACE: "10",
   GATEWAY_LIMITS_KEPT_BYTES: `${KEPT_MEGABYTES << 20}`,
 };
 
 /** Number of runs by the behaviour of their client. */
-const ENDS = { reads: 0, comesBack: 0, cancels: 0, goesAway: 0 };
+const ENDS = { reads: 0, comesBack: 0, cancels: 0, goesAway: 0, lost: 0 };
+/** Times at which the agent was killed. */
+const KILLS = [];
+/** Whether the check has ended, also before its time. */
+let isOver = false;
+/** A run that the agent had received is lost with it, and the loss is reported shortly after. */
+const LOSS_MS = 5000;
+const LOST = /"type":"RUN_ERROR".*"code":"AGENT_(EXITED|LOST|UNAVAILABLE)"/;
 const wanted = (count) => (count % 20 === 7 ? "cancels" : count % 20 === 13 ? "goesAway" : count % 5 === 3 ? "comesBack" : "reads");
 
 /** Yields the frames of a stream. */
@@ -48,8 +59,9 @@ async function* frames(response) {
   }
 }
 
-/** Runs an input, and checks the received frames. */
+/** Runs an input, checks the received frames, and returns how the run ended. */
 async function run(url, threadId, does) {
+  const began = performance.now();
   const runId = randomUUID();
   const messages = [{ id: randomUUID(), role: "user", content: `${PIECES} every ${PAUSE_MS}` }];
   const signal = AbortSignal.timeout(RUN_SECONDS * 1000);
@@ -68,34 +80,76 @@ async function run(url, threadId, does) {
   }
   assert.equal(response.status, 200);
   const seen = [];
+  let left = false;
   for await (const frame of frames(response)) {
     if (frame.startsWith(":")) continue;
     seen.push(frame);
     if (seen.length !== PIECES / 2 || does === "reads") continue;
     if (does === "cancels") await fetch(`${url}/api/ai/chat/runs/${runId}/cancel`, { method: "POST", signal });
-    if (does === "goesAway") return;
-    if (does === "comesBack") break;
+    if (does === "goesAway") return does;
+    left = does === "comesBack" && !LOST.test(frame);
+    if (left) break;
   }
-  if (does === "comesBack") {
+  if (left) {
     const last = seen.at(-1).match(/^id: (.+)$/m)[1];
     response = await fetch(`${url}/api/ai/chat/runs/${runId}/events`, { headers: { "Last-Event-ID": last }, signal });
     assert.equal(response.status, 200);
     for await (const frame of frames(response)) if (!frame.startsWith(":")) seen.push(frame);
   }
+  if (LOST.test(seen.at(-1)) && KILLS.some((time) => time > began - LOSS_MS)) return "lost";
   const outcome = seen.at(-1).match(/"type":"RUN_FINISHED".*"outcome":\{"type":"(\w+)"/)?.[1];
-  assert.equal(outcome, does === "cancels" ? "cancelled" : "success", seen.at(-1));
-  if (does !== "cancels") assert.equal(seen.filter((frame) => frame.includes('"TEXT_MESSAGE_CONTENT"')).length, PIECES);
+  // A slow client may cancel a run that has ended already.
+  const isLate = does === "cancels" && outcome === "success";
+  assert.equal(outcome, does === "cancels" && !isLate ? "cancelled" : "success", seen.at(-1));
+  if (outcome === "success") assert.equal(seen.filter((frame) => frame.includes('"TEXT_MESSAGE_CONTENT"')).length, PIECES);
+  return isLate ? "reads" : does;
 }
 
 /** Runs a client: consecutive runs, with a new thread after some of them. */
 async function client(url, number, until) {
   let threadId;
-  for (let count = number; performance.now() < until; count++) {
+  for (let count = number; !isOver && performance.now() < until; count++) {
     if ((count - number) % RUNS_OF_A_THREAD === 0) threadId = randomUUID();
-    const does = wanted(count);
-    await run(url, threadId, does);
-    ENDS[does] += 1;
+    ENDS[await run(url, threadId, wanted(count))] += 1;
   }
+}
+
+/** Sends a signal to the agent's process. */
+function signalAgent(place, signal) {
+  const [pid] = [...place.processes()].find(([, command]) => command.includes(AGENT) && command.startsWith(process.execPath)) ?? [];
+  if (pid) process.kill(pid, signal);
+  return pid !== undefined;
+}
+
+/** The faults, in turn. */
+const FAULTS = {
+  agentIsKilled: ({ place }) => {
+    KILLS.push(performance.now());
+    signalAgent(place, "SIGKILL");
+  },
+  silent: ({ target }) => silent(target, 40, 2),
+  oversized: ({ target, signal }) => oversized(target, signal),
+  agentStops: async ({ place }) => {
+    if (!signalAgent(place, "SIGSTOP")) return;
+    await sleep(1000);
+    signalAgent(place, "SIGCONT");
+  },
+  slowReaders: ({ target }) => slowReaders(target, 10, 2, "200 every 5"),
+  flood: ({ place }) => signalAgent(place, "SIGUSR2"),
+  droppedSockets: ({ target }) => droppedSockets(target, 20, 1),
+  manyThreads: ({ target, signal }) => manyThreads(target, 50, signal),
+};
+
+/** Causes one fault after another, and returns the number of each. */
+async function faults(place, url, until) {
+  const caused = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0]));
+  for (let count = 0; !isOver && performance.now() + FAULT * 1000 < until; count++) {
+    await sleep(FAULT * 1000);
+    const [name, fault] = Object.entries(FAULTS)[count % Object.keys(FAULTS).length];
+    await fault({ place, target: { url }, signal: AbortSignal.timeout(RUN_SECONDS * 1000) });
+    caused[name] += 1;
+  }
+  return caused;
 }
 
 /** Returns the current resources of the gateway. */
@@ -128,7 +182,7 @@ const shown = (it) =>
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-await check(`soak: ${RUNS} concurrent runs for ${SECONDS} s`, async () => {
+await check(`soak: ${RUNS} concurrent runs for ${SECONDS} s, a fault every ${FAULT} s`, async () => {
   const place = new Place();
   let left;
   const agent = `'${process.execPath}' '${AGENT}'`;
@@ -146,14 +200,14 @@ await check(`soak: ${RUNS} concurrent runs for ${SECONDS} s`, async () => {
     const idle = await look();
     const until = began + SECONDS * 1000;
     let [clients, samples] = [Array.from({ length: RUNS }, (_, number) => client(url, number, until)), []];
-    const all = Promise.all(clients);
-    let isOver = false;
+    const all = Promise.all([faults(place, url, until), ...clients]);
     all.then(() => (isOver = true), () => (isOver = true));
     while (!isOver && performance.now() < until) {
       await sleep(SAMPLE * 1000);
       samples.push(await look());
     }
-    await all;
+    const [caused] = await all;
+    console.log(`faults: ${JSON.stringify(caused)}`);
     console.log(`${Object.values(ENDS).reduce((a, b) => a + b)} runs: ${JSON.stringify(ENDS)}`);
 
     const most = Math.max(...samples.map(({ megabytes }) => megabytes));

@@ -1,5 +1,6 @@
 // An ACP agent for load tests. It answers a prompt with pieces of text, each of which contains the time when it was sent. The
-// prompt contains the number of pieces and the pause in milliseconds: `100 every 50`.
+// prompt contains the number of pieces and the pause in milliseconds: `100 every 50`. On SIGUSR2 it writes
+// half a megabyte to its standard error.
 import { createInterface } from "node:readline";
 
 let sessions = 0;
@@ -7,9 +8,12 @@ const cancelled = new Set();
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const now = () => performance.timeOrigin + performance.now();
 
+process.on("SIGUSR2", () => process.stderr.write("a line of standard error\n".repeat(20_000)));
+
 function stream(id, { sessionId, prompt }) {
   const [, count, pause] = prompt.map(({ text = "" }) => text).join("").match(/(\d+) every (\d+)/).map(Number);
   cancelled.delete(sessionId);
+  if (count === 0) return send({ id, result: { stopReason: "end_turn" } });
   let said = 0;
   const timer = setInterval(() => {
     if (said === count || cancelled.has(sessionId)) {

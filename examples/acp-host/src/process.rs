@@ -14,6 +14,8 @@ use std::path::PathBuf;
 mod child;
 #[cfg(target_os = "linux")]
 mod descendants;
+#[cfg(target_os = "linux")]
+mod errors;
 mod guard;
 pub(crate) mod launch;
 

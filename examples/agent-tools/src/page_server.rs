@@ -36,6 +36,9 @@ mod asking;
 /// Maximum number of calls that wait for a conversation.
 const MAX_REQUESTS: usize = 64;
 
+/// Target of records for an audit log.
+const AUDIT: &str = "audit";
+
 /// The path prefix of the servers.
 pub const PATH: &str = "/mcp/threads/";
 
@@ -286,6 +289,8 @@ impl Service for PageService {
 
     async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
         let key = self.calls.fetch_add(1, Ordering::Relaxed);
+        let (user, tool, content) = (&*self.user, &*call.name, call.arguments.as_str());
+        tracing::info!(target: AUDIT, event = "tool.call", user, tool, content);
         let mut withdraw = Withdraw { service: self, key, is_over: false };
         match self.own(&call.name) {
             Some(toolbox) => self.call_own(toolbox, call, context, &mut withdraw).await.into(),

@@ -4,7 +4,7 @@ use agui_types::input::RunAgentInput;
 use chat_model::{ChatModel, ModelRun, Traced};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hub_server::Reply;
+use hub_server::{Reply, records};
 use run_store::RunLog;
 use run_telemetry::Telemetry;
 use run_telemetry::trace_context::TraceContext;
@@ -28,6 +28,7 @@ pub(crate) struct ModelRunStart {
 pub(crate) struct ModelThread {
     pub(crate) model: Arc<ChatModel>,
     pub(crate) user: String,
+    pub(crate) name: Arc<str>,
     pub(crate) queue: RunQueue<ModelRunStart>,
     /// Time for which the thread is kept without runs.
     pub(crate) idle: Duration,
@@ -96,12 +97,16 @@ impl ModelThread {
             cancel.cancel();
         }
         let traced = Traced { telemetry: self.telemetry.clone(), run: span };
-        let (user, time) = (self.user.clone(), self.time);
-        let shutdown = self.shutdown.clone();
+        let (user, time, shutdown) = (self.user.clone(), self.time, self.shutdown.clone());
+        let (model, name) = (self.model.clone(), self.name.clone());
+        records::run_started(&name, &input);
         let run = ModelRun { input, user, time, traced, cancel: cancel.clone(), shutdown };
-        let model = self.model.clone();
         let running = async move {
-            chat_model::run(&model, run, |event| log.push(event)).await;
+            let push = |event: &_| {
+                records::run_continued(&name, log.run_id().as_str(), event);
+                log.push(event)
+            };
+            chat_model::run(&model, run, push).await;
             log.end();
         };
         Active { cancel, running: running.boxed() }

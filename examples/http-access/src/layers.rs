@@ -37,6 +37,10 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
+    pub(crate) fn malformed(message: &str) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, message: message.to_owned(), header: None }
+    }
+
     pub(crate) fn foreign(message: &str) -> Self {
         Self { status: StatusCode::FORBIDDEN, message: message.to_owned(), header: None }
     }
@@ -88,7 +92,7 @@ pub async fn check_site(
 ) -> Response {
     let (parts, body) = request.into_parts();
     match access.site.refusal(&parts) {
-        Some(why) => Refused::foreign(why).into_response(),
+        Some(refused) => refused.into_response(),
         None => next.run(Request::from_parts(parts, body)).await,
     }
 }

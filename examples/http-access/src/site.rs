@@ -1,5 +1,6 @@
 //! Hosts and origins: the pages that may use the server.
 use crate::AccessError;
+use crate::layers::Refused;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, header};
@@ -68,20 +69,25 @@ impl Site {
 
     /// Returns why a request is refused, if it is: a page of another site sent it, or a name was rebound to this address.
     ///
-    /// Spec: [RFC 9113, section 8.3.1](https://www.rfc-editor.org/rfc/rfc9113#section-8.3.1), for the authority of HTTP/2.
-    pub(crate) fn refusal(&self, request: &Parts) -> Option<&'static str> {
-        let text = |name| request.headers.get(name).and_then(|value| value.to_str().ok());
-        let authority = request.uri.authority().map(Authority::as_str);
-        let host = text(header::HOST).or(authority).unwrap_or_default();
+    /// Spec: [RFC 9112, section 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2);
+    /// [RFC 9113, section 8.3.1](https://www.rfc-editor.org/rfc/rfc9113#section-8.3.1), for the authority of HTTP/2.
+    pub(crate) fn refusal(&self, request: &Parts) -> Option<Refused> {
+        let mut hosts = request.headers.get_all(header::HOST).iter();
+        let (first, second) = (hosts.next().map(HeaderValue::to_str), hosts.next());
+        let authority = request.uri.authority().map(|authority| Ok(authority.as_str()));
+        // A proxy may have read another one of several.
+        let host = first.or(authority).and_then(Result::ok).filter(|_| second.is_none());
+        let Some(host) = host else { return Some(Refused::malformed("expected one Host header")) };
         if !host.parse().is_ok_and(|host| self.is_own(&host)) {
-            return Some("the Host header must be an address, localhost, or one of site.hosts");
+            let why = "the Host header must be an address, localhost, or one of site.hosts";
+            return Some(Refused::foreign(why));
         }
         let origin = request.headers.get(header::ORIGIN)?;
         let is_own = origin
             .to_str()
             .is_ok_and(|origin| origin.split_once("://").is_some_and(|(_, origin)| origin == host));
         (!is_own && !self.origins.contains(origin))
-            .then_some("pages of other sites may not use this gateway")
+            .then(|| Refused::foreign("pages of other sites may not use this gateway"))
     }
 
     /// Returns whether a browser sent the request for a page of another site that did not name itself, as for an image.
@@ -95,8 +101,11 @@ impl Site {
 
     fn is_own(&self, host: &Authority) -> bool {
         let name = host.host();
-        name == "localhost"
-            || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
-            || self.hosts.iter().any(|own| own.eq_ignore_ascii_case(name))
+        let port = host.as_str().strip_prefix(name);
+        let is_valid = port.is_some_and(|port| port.is_empty() || host.port_u16().is_some());
+        is_valid
+            && (name == "localhost"
+                || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+                || self.hosts.iter().any(|own| own.eq_ignore_ascii_case(name)))
     }
 }

@@ -15,7 +15,7 @@ mod health;
 mod link;
 mod login;
 mod mcp_servers;
-mod records;
+pub mod records;
 mod session_settings;
 mod strays;
 mod task;

@@ -1,8 +1,10 @@
 //! Records for an audit log: events of `tracing` with the target `audit`. The field `content` has texts of users and agents.
+//! Runs of models, which this crate does not serve, are recorded by their owner.
 //!
 //! `thread` is the name of a thread, which contains its user.
 use agui_bridge::PermissionAnswer;
 use agui_bridge::conversation::{Setting, UserAnswer};
+use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::interrupt::ResumeEntry;
 use agui_types::run_log::RunOutcome;
@@ -15,14 +17,25 @@ const AUDIT: &str = "audit";
 /// Members of the answer to an interrupt that state the decision.
 const DECISIONS: [&str; 3] = ["optionId", "approved", "action"];
 
-/// Records a run that the hub is given, and its answers to interrupts.
-pub(crate) fn run_started(thread: &str, input: &RunAgentInput) {
+/// Records the start of a run, and its answers to interrupts.
+pub fn run_started(thread: &str, input: &RunAgentInput) {
     for entry in input.resume.iter().flatten() {
         let (question, decision) = (entry.interrupt_id.as_str(), resumed(entry));
         tracing::info!(target: AUDIT, event = "answer", thread, question, decision);
     }
     let (run, content) = (input.run_id.as_str(), LastMessage(input));
     tracing::info!(target: AUDIT, event = "run.start", thread, run, %content);
+}
+
+/// Records the calls of tools and the end of a run of a model.
+pub fn run_continued(thread: &str, run: &str, event: &Event) {
+    if let Event::ToolCallStart(call) = event {
+        let tool = &*call.tool_call_name;
+        tracing::info!(target: AUDIT, event = "tool.call", thread, run, tool);
+    }
+    if let Some(outcome) = RunOutcome::of(event) {
+        run_ended_as(thread, run, outcome.name());
+    }
 }
 
 /// Records the end of a run.

@@ -123,6 +123,11 @@ impl Sender<'_> {
     fn version(&self) -> Option<ProtocolVersion> {
         self.header(PROTOCOL_VERSION).map(ProtocolVersion::from)
     }
+
+    /// Returns whether a header is absent, or present once as text.
+    fn is_readable(&self, name: &str) -> bool {
+        !self.headers.contains_key(name) || self.header(name).is_some()
+    }
 }
 
 impl Endpoint {
@@ -153,6 +158,9 @@ impl Endpoint {
             return response;
         };
         let sender = Sender { headers, principal };
+        if !sender.is_readable(PROTOCOL_VERSION) {
+            return refuse(StatusCode::BAD_REQUEST, "expected one version of the protocol");
+        }
         #[cfg(feature = "client")]
         if let Some((replicas, program)) = self.other_program(&sender) {
             return self.forward(replicas, &program, parts, body).await;

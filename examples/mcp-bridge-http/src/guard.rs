@@ -7,7 +7,8 @@ use std::net::IpAddr;
 ///
 /// This check prevents DNS rebinding: a page with a domain that resolves to this machine sends its own host name.
 pub(crate) fn is_our_host(headers: &HeaderMap, hosts: &[String]) -> bool {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let mut given = headers.get_all(header::HOST).iter();
+    let host = given.next().and_then(|host| host.to_str().ok()).filter(|_| given.next().is_none());
     host.is_some_and(|host| is_allowed(host, hosts))
 }
 

@@ -341,6 +341,8 @@ mod tests {
         let mut reader = Box::pin(log.follow(0).unwrap().read());
         assert!(reader.next().await.is_some());
         events[1..].iter().for_each(|event| assert!(log.push(event)));
+        let last = String::from_utf8(reader.next().await.unwrap().to_vec()).unwrap();
+        assert!(last.starts_with(": ") && last.contains("Last-Event-ID"), "{last}");
         assert_eq!(reader.next().await, None);
     }
 

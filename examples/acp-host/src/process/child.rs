@@ -23,7 +23,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts an agent. Its standard error is inherited. `set` sets its environment.
+    /// Starts an agent. Its standard error is passed on within a limit. `set` sets its environment.
     ///
     /// The kernel counts the calling thread as the parent: it must live as long as this program, as the runtime's workers
     /// do.
@@ -33,7 +33,7 @@ impl Process {
         set: impl FnOnce(&mut Command),
         grace: Duration,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
-        let (mut command, is_guarded) = guarded(words, ErrorOutput::Inherited)?;
+        let (mut command, is_guarded) = guarded(words, ErrorOutput::Bounded)?;
         set(&mut command);
         command.stdin(Stdio::piped());
         let (process, stdin, stdout) = Self::start(command, is_guarded, grace)?;

@@ -6,7 +6,7 @@ use super::launch::{ErrorOutput, Scope, cannot_run};
 use std::env::ArgsOs;
 use std::ffi::OsString;
 use std::io;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 #[cfg(target_os = "linux")]
 use tokio::signal::unix::Signal as UnixSignals;
 
@@ -25,7 +25,7 @@ const LINGER: std::time::Duration = std::time::Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Guard {
     parent: u32,
-    is_merged: bool,
+    errors: ErrorOutput,
     scope: Scope,
     program: OsString,
     arguments: ArgsOs,
@@ -38,10 +38,10 @@ impl Guard {
             return None;
         }
         let parent = arguments.next()?.to_str()?.parse().ok()?;
-        let is_merged = arguments.next()? == ErrorOutput::Merged.as_str();
+        let errors = ErrorOutput::of(&arguments.next()?);
         let is_all = arguments.next()? == Scope::All.as_str();
         let scope = if is_all { Scope::All } else { Scope::Group };
-        Some(Self { parent, is_merged, scope, program: arguments.next()?, arguments })
+        Some(Self { parent, errors, scope, program: arguments.next()?, arguments })
     }
 
     /// Runs the command to its end; the exit status is the command's, as shells have it. `name` is the program's own, for
@@ -49,7 +49,14 @@ impl Guard {
     pub fn run(self, name: &str) -> ExitCode {
         let mut command = Command::new(&self.program);
         command.args(self.arguments);
-        let merged = if self.is_merged { merge(&mut command) } else { Ok(()) };
+        let merged = match self.errors {
+            ErrorOutput::Merged => merge(&mut command),
+            ErrorOutput::Inherited => Ok(()),
+            ErrorOutput::Bounded => {
+                command.stderr(Stdio::piped());
+                Ok(())
+            }
+        };
         match merged.and_then(|()| guard(name, self.parent, self.scope, command)) {
             Ok(status) => ExitCode::from(status),
             Err(error) => cannot_run(name, &self.program, &error),
@@ -75,6 +82,7 @@ fn merge(command: &mut Command) -> io::Result<()> {
 #[tokio::main(flavor = "current_thread")]
 async fn guard(name: &str, parent: u32, scope: Scope, command: Command) -> io::Result<u8> {
     use super::descendants::{adopt, kill_each, reap_except};
+    use super::errors::Passing;
     use nix::sys::signal::{Signal, kill, killpg};
     use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
     use std::fs::File;
@@ -100,6 +108,7 @@ async fn guard(name: &str, parent: u32, scope: Scope, command: Command) -> io::R
         eprintln!("{name}: processes in sessions of their own may outlive {name}: {error}");
     }
     let mut child = tokio::process::Command::from(command).spawn()?;
+    let errors = child.stderr.take().map(|errors| Passing::begin(errors, name)).transpose()?;
     let id = child.id().and_then(|id| i32::try_from(id).ok()).map_or(Pid::this(), Pid::from_raw);
     // The command's pipes must be held by the command alone.
     let null = File::options().read(true).write(true).open("/dev/null")?;
@@ -119,6 +128,9 @@ async fn guard(name: &str, parent: u32, scope: Scope, command: Command) -> io::R
     };
     if adopts {
         end_rest(is_killed, &mut ending, &mut changed).await;
+    }
+    if let Some(errors) = errors {
+        errors.end(LINGER).await;
     }
     if is_killed {
         // The status of the command.

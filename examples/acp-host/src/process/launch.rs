@@ -16,15 +16,24 @@ use std::process::{Child, Command, ExitCode, Stdio};
 pub(crate) enum ErrorOutput {
     /// To this program's.
     Inherited,
+    /// To this program's, within a limit where a guard can count: on Linux.
+    Bounded,
     /// Into the command's standard output.
     Merged,
 }
 
 impl ErrorOutput {
+    /// Returns the destination with this argument of the guard.
+    pub(super) fn of(argument: &OsStr) -> Self {
+        let all = [Self::Bounded, Self::Merged];
+        all.into_iter().find(|it| argument == it.as_str()).unwrap_or(Self::Inherited)
+    }
+
     /// Argument of the guard.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Inherited => "inherited",
+            Self::Bounded => "bounded",
             Self::Merged => "merged",
         }
     }

@@ -4,15 +4,13 @@ use crate::replicas::Forwarded;
 use crate::threads::Threads;
 use agui_types::input::RunAgentInput;
 use axum::Json;
-use axum::body::Body;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
 use http_access::Principal;
-use run_store::Reader;
 use run_telemetry::{HttpSpan, remote};
 use serde::Deserialize;
 use serde_json::json;
@@ -55,15 +53,11 @@ pub(super) async fn run(
     let input: RunAgentInput = read_json(&parts.headers, body).await?;
     let reader = threads.start(principal.clone(), agent, input, is_forwarded, caller).await?;
     if !is_forwarded {
-        return Ok(stream(reader));
+        return Ok(event_stream(reader.read()));
     }
     // The gateway that forwarded the request reads the run.
     threads.read_elsewhere(&principal, reader.run_id().as_str()).await?;
     Ok(Json(json!({ "runId": reader.run_id() })).into_response())
-}
-
-fn stream(reader: Reader) -> Response {
-    event_stream(reader.read())
 }
 
 fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
@@ -127,5 +121,5 @@ pub(super) async fn follow(
     }
     let reader =
         log.follow(after).map_err(|error| Refusal::new(StatusCode::TOO_MANY_REQUESTS, error))?;
-    Ok(stream(reader))
+    Ok(event_stream(reader.read()))
 }

@@ -250,6 +250,7 @@ impl Threads {
         let thread = ModelThread {
             model: model.clone(),
             user: key.principal.as_str().to_owned(),
+            name: key.name().into(),
             queue: RunQueue::new(self.when_busy.into(), self.limits.queue),
             idle: self.times.idle.0,
             time: self.times.turn.0,

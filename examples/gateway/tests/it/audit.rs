@@ -80,6 +80,33 @@ async fn content_is_recorded_on_request() {
     assert_eq!(message["content"], "edit");
 }
 
+/// Runs of models are recorded too, with the names of their tool calls.
+#[tokio::test]
+async fn runs_of_models_are_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let gateway = Gateway::configured(&format!("audit-log = '{}'", path.display())).await;
+    let input = input("t", "1", "What time is it?");
+    let chat = gateway.client.post(gateway.url("/api/ai/agents/hybrid/chat")).json(&input);
+    let told = Run::new(&input, soon(chat.send()).await.unwrap()).rest().await;
+    assert_eq!((told.end(), told.results().len()), ("success", 1));
+    gateway.signal(Signal::SIGTERM);
+    assert!(gateway.ended().await.success());
+    let text = fs::read_to_string(&path).unwrap();
+    let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut records: Vec<_> = records.filter(|record| record["event"] != "request").collect();
+    for record in &mut records {
+        record.as_object_mut().unwrap().remove("time");
+    }
+    let thread = r#"["","hybrid","t"]"#;
+    let expected = [
+        json!({ "event": "run.start", "thread": thread, "run": "1" }),
+        json!({ "event": "tool.call", "thread": thread, "run": "1", "tool": "clock" }),
+        json!({ "event": "run.end", "thread": thread, "run": "1", "outcome": "success" }),
+    ];
+    assert_eq!(records, expected);
+}
+
 #[tokio::test]
 async fn audit_log_that_cannot_be_written_is_an_error() {
     let folder = tempfile::tempdir().unwrap();

@@ -317,6 +317,31 @@ async fn flood_of_useless_lines_is_not_logged_and_ends_agent() {
     assert!(left_out > 10_000, "{left_out} lines");
 }
 
+/// An agent's standard error is passed on within a limit, and what is beyond it is counted.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn flood_of_standard_error_is_bounded() {
+    let mut gateway = Gateway::script("floods-errors", &["--exit-grace", "0"]).await;
+    for run in ["1", "2"] {
+        let told = gateway.ask("t", run, "go").await.rest().await;
+        assert_eq!((told.end(), &*told.text()), ("success", "that was much"));
+    }
+    gateway.signal(nix::sys::signal::Signal::SIGTERM);
+    let (mut passed, mut left_out) = (0, 0);
+    while let Some(line) = gateway.line().await {
+        passed += if line.starts_with("agent: ") { line.len() + 1 } else { 0 };
+        let report =
+            line.strip_suffix(" further bytes of the agent's standard error were left out");
+        if let Some(count) = report.and_then(|line| line.strip_prefix("gateway: ")) {
+            left_out += count.parse::<usize>().unwrap();
+        }
+    }
+    assert!(passed > 0, "the first lines are there");
+    assert!(left_out > 4_000_000, "{passed} bytes passed on, {left_out} left out");
+    let all = 2 * 4_000_000;
+    assert!(passed + left_out <= all, "{passed} bytes passed on, {left_out} left out");
+}
+
 #[tokio::test]
 async fn failed_command_is_reported_with_status() {
     let gateway = Gateway::demo(&["--agent", "sh -c 'exec /nowhere/agent'"]).await;

@@ -183,6 +183,8 @@ async fn pages_of_other_sites_are_refused() {
         (HOST, "evil.example".to_owned(), Some(host)),
         (HOST, format!("evil.example:{port}"), Some(host)),
         (HOST, format!("127.0.0.1.evil.example:{port}"), Some(host)),
+        (HOST, "localhost:99999".to_owned(), Some(host)),
+        (HOST, "127.0.0.1:x".to_owned(), Some(host)),
         (HOST, format!("localhost:{port}"), None),
         (HOST, format!("[::1]:{port}"), None),
         (HOST, "[::1]".to_owned(), None),
@@ -211,6 +213,20 @@ async fn pages_of_other_sites_are_refused() {
         assert_eq!(response.status(), if said.is_some() { 403 } else { 200 }, "{run}");
         assert!(!response.headers().contains_key("access-control-allow-origin"));
         soon(response.bytes()).await.unwrap();
+    }
+}
+
+/// A proxy may have read the other one.
+///
+/// Spec: [RFC 9112, section 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)
+#[tokio::test]
+async fn second_host_is_refused() {
+    let gateway = Gateway::demo(&[]).await;
+    for second in [gateway.address.clone(), "evil.example".to_owned()] {
+        let own = &gateway.address;
+        let request = format!("GET /readyz HTTP/1.1\r\nHost: {own}\r\nHost: {second}\r\n\r\n");
+        let answer = raw(&gateway, &[request.as_bytes()]).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
     }
 }
 

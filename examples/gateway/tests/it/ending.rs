@@ -1,7 +1,4 @@
-//! The end of the gateway: streams end, and no process is left.
-//!
-//! Standard error shows that no process is left: the agent and its children inherit it from the gateway, so it ends
-//! with the last of them.
+//! The end of the gateway: streams end, and no process is left ([`Gateway::ended`] waits for all).
 use crate::gateway::{Gateway, input, refusal};
 use nix::sys::signal::Signal;
 

@@ -27,8 +27,25 @@ pub(crate) struct Gateway {
     pub(crate) address: String,
     pub(crate) client: Client,
     /// The lines of standard error, which ends when all processes that inherited it have ended: the
-    /// gateway, its agent, and the agent's children.
+    /// gateway and the guards of its agents.
     stderr: mpsc::UnboundedReceiver<String>,
+    /// Value of [`MARK`] in the environment of the gateway and its processes.
+    #[cfg(target_os = "linux")]
+    mark: String,
+}
+
+/// Variable of the environment that identifies the processes of one gateway.
+#[cfg(target_os = "linux")]
+const MARK: &str = "TEST_OF_GATEWAY";
+
+/// Returns whether a process with this mark is left.
+#[cfg(target_os = "linux")]
+fn is_left(mark: &str) -> bool {
+    let mark = format!("{MARK}={mark}").into_bytes();
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    // Files of processes that end meanwhile cannot be read.
+    let environments = processes.filter_map(|it| std::fs::read(it.path().join("environ")).ok());
+    environments.into_iter().any(|it| it.split(|byte| *byte == 0).any(|variable| variable == mark))
 }
 
 /// The gateway under test.
@@ -103,6 +120,10 @@ impl Gateway {
         if !configures_users(&command) {
             command.arg("--no-auth");
         }
+        #[cfg(target_os = "linux")]
+        let mark = tempfile::NamedTempFile::new().unwrap().path().display().to_string();
+        #[cfg(target_os = "linux")]
+        command.env(MARK, &mark);
         let mut child = command
             .args(["--listen", "127.0.0.1:0"])
             .stdin(Stdio::null())
@@ -128,7 +149,14 @@ impl Gateway {
             }
         };
         let client = http().build().unwrap();
-        Self { child, address, client, stderr }
+        Self {
+            child,
+            address,
+            client,
+            stderr,
+            #[cfg(target_os = "linux")]
+            mark,
+        }
     }
 
     /// Starts a gateway with a file of settings.
@@ -220,6 +248,13 @@ impl Gateway {
     pub(crate) async fn ended(mut self) -> ExitStatus {
         let status = soon(self.child.wait()).await.unwrap();
         soon(async { while self.stderr.recv().await.is_some() {} }).await;
+        #[cfg(target_os = "linux")]
+        soon(async {
+            while is_left(&self.mark) {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
         status
     }
 }

@@ -250,7 +250,9 @@ pub(crate) async fn mcp(
 async fn http_mcp_agent_gets_server_of_its_thread() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let agent = format!("ws://{}/acp", listener.local_addr().unwrap());
-    let gateway = Gateway::demo(&["--agent-url", &agent]).await;
+    let records = tempfile::NamedTempFile::new().unwrap();
+    let audit = [("GATEWAY_AUDIT_LOG", records.path().to_str().unwrap())];
+    let gateway = Gateway::start(&["--agent-url", &agent], &audit).await;
     let asked = asking("t", "1", "Hi");
     let (mut run, (mut socket, server, prompt)) = tokio::join!(gateway.run(&asked), async {
         let mut socket = accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap();
@@ -317,4 +319,19 @@ async fn http_mcp_agent_gets_server_of_its_thread() {
     let (_, late, _) = mcp(client, url, &own, "tools/call", call).await;
     assert_eq!(late["result"]["isError"], true);
     assert_eq!(late["result"]["content"][0]["text"], "no active run");
+
+    #[cfg(unix)]
+    {
+        drop(socket);
+        gateway.signal(nix::sys::signal::Signal::SIGTERM);
+        assert!(gateway.ended().await.success());
+        let records = std::fs::read_to_string(records.path()).unwrap();
+        let records = records.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let calls: Vec<_> = records.filter(|record| record["event"] == "tool.call").collect();
+        assert_eq!(calls.len(), 2, "{calls:?}");
+        for call in calls {
+            assert_eq!((&call["tool"], &call["user"]), (&json!("set_theme"), &json!("")));
+            assert!(call.get("content").is_none(), "{call}");
+        }
+    }
 }

@@ -12,6 +12,9 @@ use tokio::time::timeout;
 /// Interval of comments in a silent stream, which keep proxies from closing it.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
+/// Last comment for a reader that fell behind, which clients without support for it ignore.
+const BEHIND: &[u8] = b": the rest is compacted; read on with Last-Event-ID\n\n";
+
 /// A reader of a run. It is counted until dropped.
 #[derive(Debug)]
 pub struct Reader {
@@ -20,6 +23,8 @@ pub struct Reader {
     after: u64,
     /// Whether the stream has begun.
     has_begun: bool,
+    /// Whether the reader fell behind.
+    is_behind: bool,
 }
 
 impl Drop for Reader {
@@ -31,7 +36,7 @@ impl Drop for Reader {
 impl Reader {
     /// Creates a reader that the log already counts.
     pub(super) fn new(log: Arc<RunLog>, after: u64) -> Self {
-        Self { log, after, has_begun: false }
+        Self { log, after, has_begun: false, is_behind: false }
     }
 
     /// Returns the id of the run.
@@ -39,18 +44,22 @@ impl Reader {
         self.log.run_id()
     }
 
-    /// Returns the events so far and all later ones, with comments in between. The stream ends with the run, or when
-    /// the reader falls behind the kept events.
+    /// Returns the events so far and all later ones, with comments in between. The stream ends with the run, or with a
+    /// comment when the reader falls behind the kept events.
     pub fn read(self) -> impl Stream<Item = Bytes> + Send {
         let changed = self.log.changed();
         unfold((self, changed), |(mut reader, mut changed)| async move {
+            if reader.is_behind {
+                return None;
+            }
             loop {
                 changed.mark_unchanged();
                 let read = reader.log.with(|log| log.read(reader.after, MAX_BATCH));
                 match read {
                     Read::Restart(_) if reader.has_begun => {
                         tracing::debug!(run = %reader.run_id(), "a reader fell behind");
-                        return None;
+                        reader.is_behind = true;
+                        return Some((Bytes::from_static(BEHIND), (reader, changed)));
                     }
                     Read::Frames(frames) | Read::Restart(frames) => {
                         (reader.after, reader.has_begun) = (frames.last, true);

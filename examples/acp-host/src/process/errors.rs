@@ -1,0 +1,182 @@
+//! Standard error of a command, passed on within a limit.
+//!
+//! It is read at any time. Neither a flood nor a reader of this program's standard error that stands still stops the command, and
+//! the memory is bounded.
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::process::ChildStderr;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+
+/// Maximum number of bytes in [`WINDOW`].
+const LIMIT: usize = 256 * 1024;
+
+/// Period of [`LIMIT`].
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// Size of a read.
+const READ_SIZE: usize = 4096;
+
+/// Maximum number of reads that wait to be written.
+const MAX_WAITING: usize = 64;
+
+/// A task that reads, and a thread that writes.
+pub(super) struct Passing {
+    reading: JoinHandle<()>,
+    written: oneshot::Receiver<()>,
+}
+
+impl Passing {
+    /// Passes on what is written to `errors`. `name` is the program's own, for its messages.
+    ///
+    /// # Errors
+    /// The system starts no thread.
+    pub(super) fn begin(errors: ChildStderr, name: &str) -> io::Result<Self> {
+        let (sender, receiver) = sync_channel(MAX_WAITING);
+        let (done, written) = oneshot::channel();
+        // A write may block for any time.
+        thread::Builder::new().spawn(move || {
+            write(&receiver);
+            let _gone = done.send(());
+        })?;
+        let output = Bounded::new(sender, name.to_owned());
+        Ok(Self { reading: tokio::spawn(output.read(errors)), written })
+    }
+
+    /// Passes on the rest, as far as `time` allows. Another process may hold the pipe open.
+    pub(super) async fn end(self, time: Duration) {
+        let Self { mut reading, written } = self;
+        let rest = async {
+            if timeout(time / 2, &mut reading).await.is_err() {
+                reading.abort();
+                let _aborted = reading.await;
+            }
+            let _written = written.await;
+        };
+        let _late = timeout(time, rest).await;
+    }
+}
+
+fn write(receiver: &Receiver<Vec<u8>>) {
+    let mut output = io::stderr();
+    for bytes in receiver {
+        if output.write_all(&bytes).is_err() {
+            return;
+        }
+    }
+}
+
+/// The output within its limit.
+struct Bounded {
+    sender: SyncSender<Vec<u8>>,
+    name: String,
+    began: Instant,
+    /// Bytes that were passed on in this window.
+    passed: usize,
+    /// Bytes that were not, and are not reported yet.
+    left_out: usize,
+    /// Whether the last byte ends a line.
+    is_at_start: bool,
+}
+
+impl Bounded {
+    fn new(sender: SyncSender<Vec<u8>>, name: String) -> Self {
+        Self { sender, name, began: Instant::now(), passed: 0, left_out: 0, is_at_start: true }
+    }
+
+    async fn read(mut self, mut errors: ChildStderr) {
+        let mut buffer = [0; READ_SIZE];
+        loop {
+            tokio::select! {
+                read = errors.read(&mut buffer) => match read {
+                    Ok(length @ 1..) => self.pass(buffer.get(..length).unwrap_or_default()),
+                    Ok(0) | Err(_) => break,
+                },
+                () = sleep_until(self.began + WINDOW), if self.left_out > 0 => self.begin_window(),
+            }
+        }
+        self.report();
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        if self.began.elapsed() >= WINDOW {
+            self.begin_window();
+        }
+        let fits = self.passed + bytes.len() <= LIMIT;
+        if fits && self.sender.try_send(bytes.to_vec()).is_ok() {
+            self.passed += bytes.len();
+            self.is_at_start = bytes.ends_with(b"\n");
+        } else {
+            self.left_out = self.left_out.saturating_add(bytes.len());
+        }
+    }
+
+    fn begin_window(&mut self) {
+        self.report();
+        (self.began, self.passed) = (Instant::now(), 0);
+    }
+
+    fn report(&mut self) {
+        if self.left_out == 0 {
+            return;
+        }
+        let (name, count) = (&self.name, self.left_out);
+        let start = if self.is_at_start { "" } else { "\n" };
+        let line = format!(
+            "{start}{name}: {count} further bytes of the agent's standard error were left out\n"
+        );
+        if self.sender.try_send(line.into_bytes()).is_ok() {
+            (self.left_out, self.is_at_start) = (0, true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(receiver: &Receiver<Vec<u8>>) -> String {
+        String::from_utf8(receiver.try_iter().flatten().collect()).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn output_has_a_limit_for_each_window() {
+        let (sender, receiver) = sync_channel(MAX_WAITING * 2);
+        let mut output = Bounded::new(sender, "program".to_owned());
+        for _ in 0..3 {
+            for _ in 0..LIMIT / READ_SIZE + 10 {
+                output.pass(&[b'x'; READ_SIZE]);
+            }
+            assert_eq!(said(&receiver).len(), LIMIT);
+            tokio::time::advance(WINDOW).await;
+            output.pass(b"next\n");
+            let left_out = 10 * READ_SIZE;
+            let report = format!(
+                "\nprogram: {left_out} further bytes of the agent's standard error were left out\nnext\n"
+            );
+            assert_eq!(said(&receiver), report);
+            tokio::time::advance(WINDOW).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn output_that_nothing_reads_is_left_out() {
+        let (sender, receiver) = sync_channel(1);
+        let mut output = Bounded::new(sender, "program".to_owned());
+        for _ in 0..3 {
+            output.pass(b"line\n");
+        }
+        output.report();
+        assert_eq!((output.left_out, said(&receiver)), (10, "line\n".to_owned()));
+        output.report();
+        let report = "program: 10 further bytes of the agent's standard error were left out\n";
+        assert_eq!((output.left_out, &*said(&receiver)), (0, report));
+        drop(receiver);
+        output.pass(b"line\n");
+        assert_eq!(output.left_out, 5);
+    }
+}

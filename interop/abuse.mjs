@@ -1,0 +1,79 @@
+// Clients of the gateway that behave badly, shared by the soak and the load test. Each function takes a target, `{ url, headers }`,
+// and resolves when the client has left.
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const MEGABYTE = 1 << 20;
+
+/** Returns the text of an AG-UI input. */
+export const input = (content, threadId = randomUUID(), runId = randomUUID()) =>
+  JSON.stringify({ protocolVersion: "1.0", threadId, runId, messages: [{ id: randomUUID(), role: "user", content }] });
+
+/** Returns the bytes of a request in HTTP/1.1. */
+export function request({ url, headers = {} }, method, path, more = {}, body = "") {
+  const all = { host: new URL(url).host, ...headers, ...more };
+  if (body) all["content-length"] ??= Buffer.byteLength(body);
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
+}
+
+/** Sends bytes, reads nothing, and leaves after some seconds. */
+async function deaf(target, bytes, seconds) {
+  const { hostname, port } = new URL(target.url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  socket.pause();
+  if (bytes) socket.write(bytes);
+  await sleep(seconds * 1000);
+  socket.resetAndDestroy();
+}
+
+/** Posts a body, reads and drops the response. Returns its status, or 0 for a broken connection. */
+async function post({ url, headers }, path, body, signal) {
+  try {
+    const sent = { method: "POST", headers: { "content-type": "application/json", ...headers }, body, signal };
+    const response = await fetch(url + path, sent);
+    await response.body.pipeTo(new WritableStream());
+    return response.status;
+  } catch {
+    return 0;
+  }
+}
+
+const json = { "content-type": "application/json" };
+
+/** Connections that send nothing, or half of a header. */
+export const silent = (target, count, seconds) =>
+  Promise.all(Array.from({ length: count }, (_, i) => deaf(target, i % 2 ? "GET /healthz HTTP/1.1\r\nHost: " : "", seconds)));
+
+/** Runs of which the client reads nothing. */
+export const slowReaders = (target, count, seconds, content) => {
+  const one = () => deaf(target, request(target, "POST", "/api/ai/chat", json, input(content)), seconds);
+  return Promise.all(Array.from({ length: count }, one));
+};
+
+/** WebSockets of clients that leave without a word. */
+export const droppedSockets = (target, count, seconds) => {
+  const upgrade = {
+    upgrade: "websocket",
+    connection: "Upgrade",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+  };
+  return Promise.all(Array.from({ length: count }, () => deaf(target, request(target, "GET", "/api/ai/ws", upgrade), seconds)));
+};
+
+/** Inputs that are too large, large, and malformed. */
+export const oversized = (target, signal) =>
+  Promise.all([
+    post(target, "/api/ai/chat", "x".repeat(5 * MEGABYTE), signal),
+    post(target, "/api/ai/chat", input(`0 every 1 ${"x".repeat(MEGABYTE)}`), signal),
+    post(target, "/api/ai/chat", input("0 every 1").slice(0, -2), signal),
+    post(target, "/api/ai/chat", input("0 every 1", "t".repeat(4096)), signal),
+    post(target, "/api/ai/chat", "[".repeat(100_000), signal),
+  ]);
+
+/** Runs in threads of their own that end at once. Returns the statuses of the responses. */
+export const manyThreads = (target, count, signal) =>
+  Promise.all(Array.from({ length: count }, () => post(target, "/api/ai/chat", input("0 every 1"), signal)));

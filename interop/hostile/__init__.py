@@ -1,0 +1,1 @@
+"""Hostile inputs for the gateway: one module of rows for each protocol."""
