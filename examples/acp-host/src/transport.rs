@@ -1,6 +1,7 @@
 //! Bytes to and from an agent: a child process on stdio, a WebSocket, or Streamable HTTP.
 use crate::process::Process;
 use bytes::Bytes;
+use errors::Errors;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 pub use outgoing::{Outgoing, Queue, Unread, Writer, queue};
@@ -13,6 +14,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio_util::io::ReaderStream;
 
+mod errors;
 #[cfg(feature = "remote")]
 mod http;
 mod outgoing;
@@ -65,7 +67,7 @@ pub struct Transport {
 
 /// An agent that this program has started. Dropping it kills the agent with all that it started.
 #[derive(Debug)]
-pub struct AgentProcess(Process);
+pub struct AgentProcess(Process, Errors);
 
 impl AgentProcess {
     /// Waits until the agent has exited.
@@ -73,12 +75,11 @@ impl AgentProcess {
         self.0.exited().await;
     }
 
-    /// Waits for the exit of an agent after the end of its input; terminates it after its grace.
-    ///
-    /// # Errors
-    /// The system cannot wait for it.
-    pub async fn end(self) -> io::Result<ExitStatus> {
-        self.0.end().await
+    /// Waits for the exit of an agent after the end of its input; terminates it after its grace. Returns the exit status, or
+    /// why it is unknown, and the last lines of the agent's standard error.
+    pub async fn end(self) -> (io::Result<ExitStatus>, Vec<String>) {
+        let Self(process, errors) = self;
+        (process.end().await, errors.last().await)
     }
 }
 
@@ -183,7 +184,7 @@ fn spawn(
     set: impl FnOnce(&mut Command),
     exit_grace: Duration,
 ) -> io::Result<Transport> {
-    let (process, mut stdin, stdout) = Process::spawn(words, set, exit_grace)?;
+    let (process, mut stdin, stdout, stderr) = Process::spawn(words, set, exit_grace)?;
     let (outgoing, mut queue) = queue();
     let writer = tokio::spawn(async move {
         while let Some(line) = queue.next().await {
@@ -194,6 +195,6 @@ fn spawn(
         }
     });
     let incoming = ReaderStream::with_capacity(stdout, READ_SIZE).boxed();
-    let process = Some(AgentProcess(process));
+    let process = Some(AgentProcess(process, Errors::follow(stderr)));
     Ok(Transport { incoming, outgoing, writer: Writer::new(writer), process })
 }

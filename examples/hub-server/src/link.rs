@@ -1,4 +1,5 @@
 //! An open transport: lines out and in, what the agent does on this machine, telemetry, and the end.
+use crate::login::Variables;
 use crate::strays::Strays;
 use crate::waste::Waste;
 use acp_host::host::{Host, HostEvent};
@@ -113,18 +114,25 @@ impl Link {
     }
 
     /// Ends the connection: sends what is queued, ends files and terminals, then the process. Returns the reason with the
-    /// exit status.
-    pub(crate) async fn end(self, why: String) -> String {
-        let Self { incoming, outgoing, writer, process, host, strays, .. } = self;
+    /// exit status. With the `variables` of an agent that has not started, its standard error is quoted without them; later it
+    /// may have texts of other users.
+    pub(crate) async fn end(self, why: String, variables: Option<Variables>) -> String {
+        let Self { incoming, outgoing, writer, process, host, mut strays, .. } = self;
         drop((incoming, outgoing));
         writer.end().await;
         host.end().await;
         let why = match process {
             None => why,
-            Some(process) => match process.end().await {
-                Ok(status) => format!("{why} ({status})"),
-                Err(error) => format!("{why}; its exit status is unknown: {error}"),
-            },
+            Some(process) => {
+                let (status, errors) = process.end().await;
+                if let Some(variables) = variables {
+                    strays.handle_errors(&errors, &variables);
+                }
+                match status {
+                    Ok(status) => format!("{why} ({status})"),
+                    Err(error) => format!("{why}; its exit status is unknown: {error}"),
+                }
+            }
         };
         let why = strays.explain(why);
         tracing::info!(why, "agent gone");

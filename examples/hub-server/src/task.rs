@@ -203,8 +203,10 @@ impl Task {
             let mut state = self.shared.lock();
             state.is_open = false;
             state.postponed.get_or_insert_default();
+            let is_started = state.hub.initialized().is_some();
+            let variables = (!is_started).then(|| state.variables.clone());
             drop(state);
-            self.stage = Stage::Ending(link.end(why).boxed());
+            self.stage = Stage::Ending(link.end(why, variables).boxed());
         }
     }
 
@@ -267,7 +269,7 @@ impl Task {
                 if let Some(watch) = &mut link.watch {
                     watch.leave();
                 }
-                link.end("the gateway is ending".to_owned()).await;
+                link.end("the gateway is ending".to_owned(), None).await;
             }
             Stage::Ending(ending) => {
                 ending.await;

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
+#[cfg(feature = "transport")]
+use tokio::process::ChildStderr;
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
@@ -32,13 +34,15 @@ impl Process {
         words: &[String],
         set: impl FnOnce(&mut Command),
         grace: Duration,
-    ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
+    ) -> io::Result<(Self, ChildStdin, ChildStdout, ChildStderr)> {
         let (mut command, is_guarded) = guarded(words, ErrorOutput::Bounded)?;
         set(&mut command);
-        command.stdin(Stdio::piped());
-        let (process, stdin, stdout) = Self::start(command, is_guarded, grace)?;
+        command.stdin(Stdio::piped()).stderr(Stdio::piped());
+        let (mut process, stdin, stdout) = Self::start(command, is_guarded, grace)?;
         let stdin = stdin.ok_or_else(|| io::Error::other("the process has no stdin"))?;
-        Ok((process, stdin, stdout))
+        let stderr = process.child.stderr.take();
+        let stderr = stderr.ok_or_else(|| io::Error::other("the process has no stderr"))?;
+        Ok((process, stdin, stdout, stderr))
     }
 
     /// Starts a command without input, with its standard error merged into its output. `set` sets its directory and

@@ -23,6 +23,12 @@ const USELESS: &[(&str, &str, &str)] = &[
          \"This program has reached its end of life. Key: (hidden)\"",
     ),
     (
+        "fails-to-start",
+        "AGENT_UNAVAILABLE",
+        "the agent does not start: the agent closed the connection (exit status: 1); its last output: \
+         \"Error: no model for the key (hidden)\"",
+    ),
+    (
         "version-2",
         "ACP_VERSION",
         "the agent speaks version 2; the client offers 1; install a release of the agent that speaks an offered version",
