@@ -27,6 +27,7 @@
 //! | decide whether a message may be sent after `initialize` | [`capabilities`] |
 //! | list the methods of a version with receivers and types | [`methods`]; as a page, [`guide::methods`] |
 //! | maintain messages, tool calls and plans of a session | [`session_state`] |
+//! | connect an editor and an agent of different versions | [`convert::Bridge`] |
 //! | check a recorded conversation against the specification | `lint`; as a page, [`guide::lint_rules`] |
 //! | produce a JSON Schema | `schema` |
 //! | port a program from `agent-client-protocol-schema` | [`guide::migration`] |
@@ -207,11 +208,14 @@ extern crate alloc;
 extern crate std;
 
 pub mod agent;
+mod alike;
+mod base64;
 pub mod capabilities;
 pub mod client;
 #[cfg(feature = "async")]
 pub mod connection;
 mod conversion;
+pub mod convert;
 mod dispatch;
 #[cfg(any(doc, doctest))]
 pub mod guide;
@@ -225,6 +229,7 @@ pub mod schema;
 pub mod session_state;
 mod shared;
 mod spoken;
+mod texts;
 pub mod v1;
 pub mod v2;
 

@@ -61,8 +61,6 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-mod alike;
-mod base64;
 mod change;
 mod entry;
 mod input_v1;

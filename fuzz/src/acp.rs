@@ -1,6 +1,7 @@
 //! Properties of the ACP machines.
 use acp_types::agent;
 use acp_types::client::{self, Call, CloseReason, Event, Options, Prompt, Reply, SessionEvent};
+use acp_types::convert::{Bridge, BridgeOptions, Output};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::session_list::ListSessionsRequest;
 use acp_types::v1::session_setup::{LoadSessionRequest, NewSessionRequest};
@@ -44,6 +45,33 @@ pub fn client(data: &[u8]) {
     account.poll();
     assert!(account.is_closed);
     assert!(account.open.values().all(|ends| *ends == 1), "{:?}", account.open);
+}
+
+/// The bridge between versions: the output for any lines is lines of JSON, and its size is bounded by that of the input.
+/// Each line begins with a byte that selects its side; the first byte of all selects the versions.
+pub fn convert(data: &[u8]) {
+    let Some((&versions, lines)) = data.split_first() else { return };
+    let version = |bit: u8| ProtocolVersion(if versions & bit == 0 { 1 } else { 2 });
+    let mut bridge =
+        Bridge::new(BridgeOptions::default().with_editor(version(1)).with_agent(version(2)));
+    let (mut taken, mut given) = (0, 0);
+    for line in lines.split(|byte| *byte == b'\n') {
+        let Some((&side, line)) = line.split_first() else { continue };
+        let Ok(line) = core::str::from_utf8(line) else { continue };
+        taken += line.len() + 4096;
+        if side == b'>' { bridge.handle_editor_line(line) } else { bridge.handle_agent_line(line) }
+        let passes = bridge.is_passing();
+        while let Some(output) = bridge.poll_output() {
+            let (Output::ToEditor(out) | Output::ToAgent(out)) = output else { continue };
+            given += out.len();
+            assert!(!out.contains('\n'), "{out}");
+            let is_message = serde_json::from_str::<Value>(&out).is_ok();
+            assert!(passes || out == line || is_message, "{out}");
+        }
+    }
+    // Content of tool calls is repeated, up to its limit, for each line that changes it.
+    let lines = 1 + data.iter().filter(|byte| **byte == b'\n').count();
+    assert!(given <= 8 * taken + lines * 8 * acp_types::convert::MAX_CONTENT_BYTES);
 }
 
 /// A client, and everything begun on it.

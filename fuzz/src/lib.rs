@@ -18,7 +18,7 @@ mod value;
 mod wire;
 mod wire_modes;
 
-pub use acp::{agent, client};
+pub use acp::{agent, client, convert};
 pub use agui::{
     agui_client, agui_event, agui_produce, agui_proto, agui_run_log, agui_sse, agui_stream,
 };
@@ -40,7 +40,7 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 26] = [
+pub const TARGETS: [Target; 27] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
@@ -54,6 +54,7 @@ pub const TARGETS: [Target; 26] = [
     ("peer", peer),
     ("client", client),
     ("agent", agent),
+    ("convert", convert),
     ("agui_event", agui_event),
     ("agui_proto", agui_proto),
     ("agui_sse", agui_sse),

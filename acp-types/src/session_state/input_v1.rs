@@ -1,11 +1,11 @@
 //! Inputs of version 1.
-use super::alike::{
-    alike, all_alike, announced, call_to_v2, command_to_v2, content_to_v2, idle, option_to_v2,
-    reason_to_v2,
-};
 use super::patch::Patch;
 use super::sealed::Input;
 use super::{Change, MessageKind, Produced, SessionState};
+use crate::alike::{
+    alike, all_alike, announced, call_to_v2, command_to_v2, content_to_v2, idle, option_to_v2,
+    reason_to_v2,
+};
 use crate::v1::prompt_turn::{
     CancelNotification, ContentChunk, PromptRequest, PromptResponse, SessionUpdate,
 };

@@ -1,9 +1,9 @@
 //! Changes of the state.
-use super::base64;
 use super::patch::{Patch, patch_meta};
 use super::{
     Change, Entry, Message, MessageKind, Produced, SessionState, TerminalState, ToolCallState,
 };
+use crate::base64;
 use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
 use crate::v2::compaction::{CompactionId, CompactionUpdate};
 use crate::v2::content::{ContentBlock, EmbeddedResourceResource, TextContent};

@@ -1,7 +1,7 @@
 //! The view of version 1.
-use super::alike::{alike, command_to_v1, content_to_v1, option_to_v1};
 use super::view::Losses;
 use super::{Entry, Message, MessageKind, Produced, SessionState, ToolCallState, ViewV1};
+use crate::alike::{alike, command_to_v1, content_to_v1, option_to_v1};
 use crate::v1::agent_plan::{Plan, PlanUpdate};
 use crate::v1::prompt_turn::{ContentChunk, SessionUpdate};
 use crate::v1::session_list::SessionInfoUpdate;

@@ -1,12 +1,9 @@
 //! The view of version 2.
-use super::base64;
 use super::view::Losses;
 use super::{Entry, Message, MessageKind, Produced, SessionState, ToolCallState, ViewV2};
-use crate::v1;
+use crate::base64;
+use crate::texts::diff_of_texts;
 use crate::v2::agent_plan::{PlanUpdate, PlanUpdateContent};
-use crate::v2::diffs::{
-    Diff, DiffChange, DiffOperation, DiffPatch, DiffPatchFormat, DiffPathChange,
-};
 use crate::v2::prompt_lifecycle::{
     AgentMessage, AgentThought, MessageId, SessionUpdate, UserMessage,
 };
@@ -19,9 +16,7 @@ use crate::v2::terminals::TerminalOutput;
 use crate::v2::tool_calls::{ToolCallContent, ToolCallUpdate};
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Write;
 use jsonrpc_core::wire::Presence;
 
 impl SessionState {
@@ -131,50 +126,9 @@ fn called(call: &ToolCallState) -> ToolCallUpdate {
     if !call.content.is_empty() {
         let content = call.content.iter().map(|produced| match produced {
             Produced::Content(content) => content.clone(),
-            Produced::Texts(diff) => ToolCallContent::Diff(Box::new(of_texts(diff))),
+            Produced::Texts(diff) => ToolCallContent::Diff(Box::new(diff_of_texts(diff))),
         });
         update.content = Presence::Value(content.collect());
     }
     update
-}
-
-/// Returns a change to a file with both texts: the old one is removed, the new one added.
-fn of_texts(texts: &v1::tool_calls::Diff) -> Diff {
-    let path = DiffPathChange::new(texts.path.as_str());
-    let operation = match texts.old_text {
-        Some(_) => DiffOperation::Modify(path),
-        None => DiffOperation::Add(path),
-    };
-    let mut diff = Diff::new([DiffChange::new(operation)]);
-    diff.patch = Some(DiffPatch::new(DiffPatchFormat::GitPatch, patch(texts)));
-    diff.meta = texts.meta.clone();
-    diff.extra = texts.extra.clone();
-    diff
-}
-
-/// Returns the patch between both texts in Git's format, with absolute paths as version 2 requires.
-fn patch(texts: &v1::tool_calls::Diff) -> String {
-    let (path, old) = (&texts.path, texts.old_text.as_deref().unwrap_or_default());
-    let mut patch = format!("diff --git {path} {path}\n");
-    let from = if texts.old_text.is_some() {
-        path.as_str()
-    } else {
-        patch.push_str("new file mode 100644\n");
-        "/dev/null"
-    };
-    let count = |text: &str| text.lines().count();
-    let range = |count: usize| if count == 0 { "0,0".into() } else { format!("1,{count}") };
-    let (before, after) = (range(count(old)), range(count(&texts.new_text)));
-    // Writing to a string cannot fail.
-    let _ = writeln!(patch, "--- {from}\n+++ {path}\n@@ -{before} +{after} @@");
-    for (sign, text) in [('-', old), ('+', &*texts.new_text)] {
-        for line in text.split_inclusive('\n') {
-            patch.push(sign);
-            patch.push_str(line);
-        }
-        if !text.is_empty() && !text.ends_with('\n') {
-            patch.push_str("\n\\ No newline at end of file\n");
-        }
-    }
-    patch
 }

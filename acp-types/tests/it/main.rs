@@ -15,6 +15,8 @@ mod connection_v2;
 #[cfg(test)]
 mod conversion;
 #[cfg(test)]
+mod convert;
+#[cfg(test)]
 mod dispatch;
 #[cfg(test)]
 mod docs;

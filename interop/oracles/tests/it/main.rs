@@ -3,6 +3,7 @@
 
 mod acp_schema;
 mod acp_types;
+mod convert;
 mod json_rpc;
 mod mcp;
 mod mutation;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Decodes base64 text; `None` if it is invalid.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').as_bytes();
     if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Encodes bytes.
-pub(super) fn encode(bytes: &[u8]) -> String {
+pub(crate) fn encode(bytes: &[u8]) -> String {
     let digit = |value: u32| {
         let index = usize::try_from(value & 63).unwrap_or_default();
         char::from(DIGITS.get(index).copied().unwrap_or(b'A'))

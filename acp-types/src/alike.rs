@@ -11,12 +11,12 @@ use jsonrpc_core::wire::{self, Presence};
 use serde::Serialize;
 
 /// Returns the value as a type of the other version, or `None` if that has no equivalent.
-pub(super) fn alike<A: Serialize, B: Wire>(value: &A) -> Option<B> {
+pub(crate) fn alike<A: Serialize, B: Wire>(value: &A) -> Option<B> {
     wire::decode(&serde_json::to_string(value).ok()?).ok()
 }
 
 /// Returns the values that the other version supports, and the number of the others.
-pub(super) fn all_alike<A: Serialize, B: Wire>(values: &[A]) -> (Vec<B>, usize) {
+pub(crate) fn all_alike<A: Serialize, B: Wire>(values: &[A]) -> (Vec<B>, usize) {
     let alike: Vec<B> = values.iter().filter_map(alike).collect();
     let lost = values.len() - alike.len();
     (alike, lost)
@@ -25,7 +25,7 @@ pub(super) fn all_alike<A: Serialize, B: Wire>(values: &[A]) -> (Vec<B>, usize) 
 macro_rules! content {
     ($name:ident, $from:ident, $to:ident) => {
         /// Converts content of a message.
-        pub(super) fn $name(
+        pub(crate) fn $name(
             block: &$from::content::ContentBlock,
         ) -> Option<$to::content::ContentBlock> {
             use $from::content::ContentBlock as From;
@@ -46,7 +46,7 @@ content!(content_to_v2, v1, v2);
 content!(content_to_v1, v2, v1);
 
 /// Converts a command of version 1 to version 2.
-pub(super) fn command_to_v2(
+pub(crate) fn command_to_v2(
     command: &v1::slash_commands::AvailableCommand,
 ) -> v2::slash_commands::AvailableCommand {
     use v1::slash_commands::AvailableCommandInput as Input;
@@ -66,7 +66,7 @@ pub(super) fn command_to_v2(
 }
 
 /// Converts a command of version 2 to version 1; `None` for other kinds of commands.
-pub(super) fn command_to_v1(
+pub(crate) fn command_to_v1(
     command: &v2::slash_commands::AvailableCommand,
 ) -> Option<v1::slash_commands::AvailableCommand> {
     let v2::slash_commands::AvailableCommand::Command(command) = command else { return None };
@@ -87,7 +87,7 @@ pub(super) fn command_to_v1(
 macro_rules! config_option {
     ($name:ident, $from:ident { $id:ident, $group:ident }, $to:ident) => {
         /// Converts an option of a session.
-        pub(super) fn $name(
+        pub(crate) fn $name(
             option: &$from::session_config_options::SessionConfigOption,
         ) -> Option<$to::session_config_options::SessionConfigOption> {
             use $from::session_config_options as from;
@@ -132,7 +132,7 @@ config_option!(option_to_v2, v1 { id, group }, v2);
 config_option!(option_to_v1, v2 { config_id, group_id }, v1);
 
 /// Converts a change of a tool call, without its content. `null` of version 1 keeps the value.
-pub(super) fn call_to_v2(
+pub(crate) fn call_to_v2(
     update: &v1::tool_calls::ToolCallUpdate,
 ) -> v2::tool_calls::ToolCallUpdate {
     fn unless_null<A, B>(value: &Presence<A>, same: impl FnOnce(&A) -> Option<B>) -> Presence<B> {
@@ -152,7 +152,7 @@ pub(super) fn call_to_v2(
 }
 
 /// Converts an announcement of a tool call to a change.
-pub(super) fn announced(call: &v1::tool_calls::ToolCall) -> v1::tool_calls::ToolCallUpdate {
+pub(crate) fn announced(call: &v1::tool_calls::ToolCall) -> v1::tool_calls::ToolCallUpdate {
     fn set<T: Clone>(value: &Option<T>) -> Presence<T> {
         value.clone().map_or(Presence::Absent, Presence::Value)
     }
@@ -171,7 +171,7 @@ pub(super) fn announced(call: &v1::tool_calls::ToolCall) -> v1::tool_calls::Tool
 }
 
 /// Returns the state that follows the end of a version 1 turn.
-pub(super) fn idle(
+pub(crate) fn idle(
     reason: v2::session_states::StopReason,
     usage: Option<&v1::prompt_turn::Usage>,
 ) -> v2::session_states::StateUpdate {
@@ -181,7 +181,7 @@ pub(super) fn idle(
 }
 
 /// Converts a stop reason of version 1 to version 2.
-pub(super) fn reason_to_v2(
+pub(crate) fn reason_to_v2(
     reason: &v1::prompt_turn::StopReason,
 ) -> Option<v2::session_states::StopReason> {
     let text = serde_json::to_string(reason.as_str()).ok()?;

@@ -1,0 +1,117 @@
+//! Content blocks, and content of tool calls.
+use super::Loss;
+use super::outbox::Outbox;
+use crate::alike::{alike, content_to_v2};
+use crate::texts::{diff_of_texts, texts_of_diff};
+use crate::{v1, v2};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Converts a block to version 1; `None` if that has no such block.
+pub(super) fn block_to_v1(
+    block: &v2::content::ContentBlock,
+    out: &mut Outbox,
+) -> Option<v1::content::ContentBlock> {
+    if !block.is_known() {
+        out.lose(Loss::Content, block.tag());
+        return None;
+    }
+    let mut block = block.clone();
+    if let v2::content::ContentBlock::ResourceLink(link) = &mut block {
+        if link.icons.take().is_some() {
+            out.lose(Loss::Content, "icons");
+        }
+        if link.size.is_some_and(|size| i64::try_from(size).is_err()) {
+            out.lose(Loss::Content, "size");
+            link.size = None;
+        }
+    }
+    Some(block.into())
+}
+
+pub(super) fn blocks_to_v1(
+    blocks: &[v2::content::ContentBlock],
+    out: &mut Outbox,
+) -> Vec<v1::content::ContentBlock> {
+    blocks.iter().filter_map(|block| block_to_v1(block, out)).collect()
+}
+
+/// Converts a block to version 2. A value that version 2 does not permit is lost.
+pub(super) fn block_to_v2(
+    block: &v1::content::ContentBlock,
+    out: &mut Outbox,
+) -> Option<v2::content::ContentBlock> {
+    let same = content_to_v2(block);
+    if same.is_none() {
+        out.lose(Loss::Content, block.tag());
+    }
+    same
+}
+
+pub(super) fn blocks_to_v2(
+    blocks: &[v1::content::ContentBlock],
+    out: &mut Outbox,
+) -> Vec<v2::content::ContentBlock> {
+    blocks.iter().filter_map(|block| block_to_v2(block, out)).collect()
+}
+
+/// Converts content of a tool call to version 1. Terminals become `text`.
+pub(super) fn produced_to_v1(
+    content: &v2::tool_calls::ToolCallContent,
+    text_of_terminal: impl FnOnce(&str) -> alloc::string::String,
+    out: &mut Outbox,
+) -> Vec<v1::tool_calls::ToolCallContent> {
+    use v1::tool_calls::ToolCallContent as To;
+    use v2::tool_calls::ToolCallContent as From;
+    match content {
+        From::Content(content) => {
+            let block = block_to_v1(&content.content, out);
+            let same = block.map(|block| {
+                let mut same = v1::tool_calls::Content::new(block);
+                same.meta = content.meta.clone();
+                same.extra = content.extra.clone();
+                To::Content(same)
+            });
+            same.into_iter().collect()
+        }
+        From::Diff(diff) => {
+            let (texts, is_same) = texts_of_diff(diff);
+            if !is_same {
+                out.lose(
+                    Loss::Diff,
+                    diff.changes.first().map_or("", |change| change.operation.tag()),
+                );
+            }
+            texts
+        }
+        From::Terminal(terminal) => {
+            out.lose(Loss::Terminal, terminal.terminal_id.as_str());
+            let text = text_of_terminal(terminal.terminal_id.as_str());
+            Vec::from([To::Content(v1::tool_calls::Content::new(text))])
+        }
+        From::Unknown(content) => {
+            out.lose(Loss::Content, content.tag());
+            Vec::new()
+        }
+    }
+}
+
+/// Converts content of a tool call to version 2.
+pub(super) fn produced_to_v2(
+    content: &[v1::tool_calls::ToolCallContent],
+    out: &mut Outbox,
+) -> Vec<v2::tool_calls::ToolCallContent> {
+    use v1::tool_calls::ToolCallContent as From;
+    use v2::tool_calls::ToolCallContent as To;
+    let each = content.iter().filter_map(|content| match content {
+        From::Diff(texts) => Some(To::Diff(Box::new(diff_of_texts(texts)))),
+        From::Content(content) => {
+            let mut same = v2::tool_calls::Content::new(block_to_v2(&content.content, out)?);
+            same.meta = content.meta.clone();
+            same.extra = content.extra.clone();
+            Some(To::Content(Box::new(same)))
+        }
+        other => alike(other),
+    });
+    each.collect()
+}

@@ -1,0 +1,202 @@
+//! Parts of session setup: MCP servers, system prompts, options, modes and commands.
+//!
+//! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup),
+//! [in version 2](https://agentclientprotocol.com/protocol/v2/session-setup)
+use super::Loss;
+use super::content::{blocks_to_v1, blocks_to_v2};
+use super::outbox::Outbox;
+use crate::alike::{command_to_v1, command_to_v2, option_to_v1, option_to_v2};
+use crate::capabilities::v1::Capabilities;
+use crate::v1::session_modes::{SessionMode, SessionModeState};
+use crate::v2::session_config_options::{
+    SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory,
+    SessionConfigSelect, SessionConfigSelectOption, SessionConfigSelectOptions,
+};
+use crate::{v1, v2};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub(super) fn servers_to_v2(
+    servers: &[v1::session_setup::McpServer],
+    out: &mut Outbox,
+) -> Vec<v2::session_setup::McpServer> {
+    use v1::session_setup::McpServer as From;
+    use v2::session_setup::{self as to, McpServer as To};
+    let each = servers.iter().filter_map(|server| match server {
+        From::Stdio(server) => {
+            let mut same = to::McpServerStdio::new(&*server.name, &*server.command);
+            same.args = Some(server.args.clone());
+            same.env = Some(server.env.clone());
+            same.meta = server.meta.clone();
+            Some(To::Stdio(same))
+        }
+        From::Http(server) => {
+            let mut same = to::McpServerHttp::new(&*server.name, &*server.url);
+            same.headers = Some(server.headers.clone());
+            same.meta = server.meta.clone();
+            Some(To::Http(same))
+        }
+        From::Acp(server) => Some(To::Acp(server.clone())),
+        From::Sse(server) => {
+            out.lose(Loss::McpServer, &*server.name);
+            None
+        }
+        From::Unknown(server) => Some(To::Unknown(server.clone())),
+    });
+    each.collect()
+}
+
+pub(super) fn servers_to_v1(
+    servers: &[v2::session_setup::McpServer],
+    out: &mut Outbox,
+) -> Vec<v1::session_setup::McpServer> {
+    use v1::session_setup::{self as to, McpServer as To};
+    use v2::session_setup::McpServer as From;
+    let each = servers.iter().filter_map(|server| match server {
+        From::Stdio(server) => {
+            let (args, env) = (server.args.clone(), server.env.clone());
+            let mut same = to::McpServerStdio::new(
+                &*server.name,
+                server.command.as_str(),
+                args.unwrap_or_default(),
+                env.unwrap_or_default(),
+            );
+            same.meta = server.meta.clone();
+            Some(To::Stdio(same))
+        }
+        From::Http(server) => {
+            let headers = server.headers.clone().unwrap_or_default();
+            let mut same = to::McpServerHttp::new(&*server.name, &*server.url, headers);
+            same.meta = server.meta.clone();
+            Some(To::Http(same))
+        }
+        From::Acp(server) => Some(To::Acp(server.clone())),
+        From::Unknown(server) => {
+            out.lose(Loss::McpServer, server.tag());
+            None
+        }
+    });
+    each.collect()
+}
+
+pub(super) fn system_prompt_to_v2(
+    prompt: Option<&v1::system_prompt::SystemPrompt>,
+    out: &mut Outbox,
+) -> Option<Box<v2::system_prompt::SystemPrompt>> {
+    let prompt = prompt?;
+    let content = blocks_to_v2(&prompt.content, out);
+    let mut same = v2::system_prompt::SystemPrompt::new(prompt.mode.clone(), content);
+    same.meta = prompt.meta.clone();
+    Some(Box::new(same))
+}
+
+pub(super) fn system_prompt_to_v1(
+    prompt: Option<&v2::system_prompt::SystemPrompt>,
+    out: &mut Outbox,
+) -> Option<Box<v1::system_prompt::SystemPrompt>> {
+    let prompt = prompt?;
+    let content = blocks_to_v1(&prompt.content, out);
+    let mut same = v1::system_prompt::SystemPrompt::new(prompt.mode.clone(), content);
+    same.meta = prompt.meta.clone();
+    Some(Box::new(same))
+}
+
+pub(super) fn paths<A: AsRef<str>, B: for<'a> From<&'a str>>(
+    paths: Option<&Vec<A>>,
+) -> Option<Vec<B>> {
+    paths.map(|paths| paths.iter().map(|path| B::from(path.as_ref())).collect())
+}
+
+/// Converts options for an editor of version 1, which may not support all.
+pub(super) fn options_to_v1(
+    options: &[SessionConfigOption],
+    capabilities: &Capabilities,
+    out: &mut Outbox,
+) -> Vec<v1::session_config_options::SessionConfigOption> {
+    let each = options.iter().filter_map(|option| {
+        let same = option_to_v1(option)
+            .filter(|same| same.kind.is_known() && capabilities.allows(same).is_ok());
+        if same.is_none() {
+            out.lose(Loss::ConfigOption, option.config_id.as_str());
+        }
+        same
+    });
+    each.collect()
+}
+
+pub(super) fn options_to_v2(
+    options: &[v1::session_config_options::SessionConfigOption],
+) -> Vec<SessionConfigOption> {
+    options.iter().filter_map(option_to_v2).collect()
+}
+
+/// The option with the modes of a session.
+#[derive(Clone, Debug)]
+pub(super) struct ModeOption {
+    pub(super) config_id: SessionConfigId,
+    pub(super) modes: SessionModeState,
+}
+
+/// Returns the modes that the options describe.
+pub(super) fn modes_of(options: &[SessionConfigOption]) -> Option<ModeOption> {
+    let is_mode =
+        |option: &&SessionConfigOption| option.category == Some(SessionConfigOptionCategory::Mode);
+    let option = options.iter().find(is_mode)?;
+    let SessionConfigKind::Select(select) = &option.kind else { return None };
+    let values: Vec<&SessionConfigSelectOption> = match &select.options {
+        SessionConfigSelectOptions::Ungrouped(values) => values.iter().collect(),
+        SessionConfigSelectOptions::Grouped(groups) => {
+            groups.iter().flat_map(|group| &group.options).collect()
+        }
+    };
+    let modes = values.into_iter().map(|value| {
+        let mut mode = SessionMode::new(value.value.as_str(), &*value.name);
+        mode.description = value.description.clone();
+        mode
+    });
+    let modes = SessionModeState::new(select.current_value.as_str(), modes.collect::<Vec<_>>());
+    Some(ModeOption { config_id: option.config_id.clone(), modes })
+}
+
+/// Identifier of the option that stands for the modes of a version 1 session.
+pub(super) const MODE_OPTION: &str = "mode";
+
+/// Returns the option that stands for modes.
+pub(super) fn option_of(modes: &SessionModeState) -> SessionConfigOption {
+    let options = modes.available_modes.iter().map(|mode| {
+        let mut option = SessionConfigSelectOption::new(mode.id.as_str(), &*mode.name);
+        option.description = mode.description.clone();
+        option
+    });
+    let options = SessionConfigSelectOptions::Ungrouped(options.collect());
+    let select = SessionConfigSelect::new(modes.current_mode_id.as_str(), options);
+    let kind = SessionConfigKind::Select(select);
+    let mut option = SessionConfigOption::new(MODE_OPTION, "Mode", kind);
+    option.category = Some(SessionConfigOptionCategory::Mode);
+    option
+}
+
+pub(super) fn commands_to_v1(
+    commands: &[v2::slash_commands::AvailableCommand],
+    out: &mut Outbox,
+) -> Vec<v1::slash_commands::AvailableCommand> {
+    let each = commands.iter().filter_map(|command| {
+        let same = command_to_v1(command);
+        let has_input = matches!(
+            command,
+            v2::slash_commands::AvailableCommand::Command(command) if command.input.is_some()
+        );
+        if same.as_ref().is_none_or(|same| has_input && same.input.is_none()) {
+            out.lose(Loss::Command, command.name().map_or(String::new(), Into::into));
+        }
+        same
+    });
+    each.collect()
+}
+
+pub(super) fn commands_to_v2(
+    commands: &[v1::slash_commands::AvailableCommand],
+) -> Vec<v2::slash_commands::AvailableCommand> {
+    commands.iter().map(command_to_v2).collect()
+}

@@ -1,0 +1,298 @@
+//! An editor of version 1 with an agent of version 2.
+use super::content::blocks_to_v2;
+use super::outbox::{Outbox, Side};
+use super::recent::Recent;
+use super::setup::{paths, servers_to_v2, system_prompt_to_v2};
+use super::{Diagnostic, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
+use crate::capabilities::v1::Capabilities;
+use crate::v1::dispatch::ClientRequest;
+use crate::v1::prompt_turn::{SessionNotification, SessionUpdate};
+use crate::v1::session_modes::SessionModeId;
+use crate::v1::session_setup::SessionId;
+use crate::v2::dispatch::{AgentNotification, AgentRequest};
+use crate::{v1, v2};
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use jsonrpc_core::wire::{Meta, Mode};
+use jsonrpc_core::{ErrorCode, Notification, Request, RequestId};
+use session::Session;
+
+mod calls;
+mod results;
+mod session;
+mod terminals;
+mod updates;
+
+/// The state between the messages of both sides.
+#[derive(Debug)]
+pub(super) struct V1Editor {
+    capabilities: Capabilities,
+    /// Requests of the editor with responses that are converted.
+    asked: BTreeMap<RequestId, Asked>,
+    sessions: Recent<Session>,
+}
+
+/// A request of the editor.
+#[derive(Clone, Debug)]
+enum Asked {
+    Prompt(SessionId),
+    /// `session/new` and `session/fork`.
+    New,
+    Fork,
+    Load(SessionId),
+    Resume(SessionId),
+    Mode(SessionId, SessionModeId),
+    Option(SessionId),
+    Close(SessionId),
+    Status,
+}
+
+/// Sends an update to the editor.
+fn send(session: &SessionId, update: SessionUpdate, meta: Option<&Meta>, out: &mut Outbox) {
+    let mut notification = SessionNotification::new(session.clone(), update);
+    notification.meta = meta.cloned();
+    out.notify(Side::Editor, "session/update", &notification);
+}
+
+fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Session {
+    sessions.entry(id.as_str(), |session| !session.has_prompts(), Session::default)
+}
+
+impl V1Editor {
+    pub(super) fn new(capabilities: Capabilities) -> Self {
+        Self { capabilities, asked: BTreeMap::new(), sessions: Recent::new(MAX_SESSIONS) }
+    }
+
+    fn session(&mut self, id: &SessionId) -> &mut Session {
+        find(&mut self.sessions, id)
+    }
+
+    /// Sends a converted request to the agent.
+    fn ask(
+        &mut self,
+        id: &RequestId,
+        method: &str,
+        params: &dyn jsonrpc_core::wire::Wire,
+        asked: Asked,
+        out: &mut Outbox,
+    ) {
+        self.asked.insert(id.clone(), asked);
+        out.request(Side::Agent, id, method, params);
+    }
+
+    pub(super) fn editor_request(&mut self, line: &str, request: &Request<'_>, out: &mut Outbox) {
+        let (id, method) = (&request.id, &*request.method);
+        if self.asked.len() >= MAX_REQUESTS {
+            out.diagnose(Diagnostic::Full(Side::Editor, "MAX_REQUESTS"));
+            return refuse(
+                Side::Editor,
+                request,
+                ErrorCode::INTERNAL_ERROR,
+                "too many open requests",
+                out,
+            );
+        }
+        let read = ClientRequest::decode_with(method, request.params, Mode::SpecLenient);
+        let read = match read {
+            Ok(read) => tolerate(Side::Editor, read, out),
+            Err(error) => {
+                let message = error.to_string();
+                return refuse(Side::Editor, request, ErrorCode::INVALID_PARAMS, &message, out);
+            }
+        };
+        match read {
+            ClientRequest::InitializeRequest(_) => {
+                let message = "the connection is initialized";
+                refuse(Side::Editor, request, ErrorCode::INVALID_REQUEST, message, out);
+            }
+            ClientRequest::AuthenticateRequest(it) => {
+                out.request(Side::Agent, id, "auth/login", &*it);
+            }
+            ClientRequest::LogoutRequest(it) => out.request(Side::Agent, id, "auth/logout", &*it),
+            ClientRequest::NewSessionRequest(it) => {
+                let mut same = v2::session_setup::NewSessionRequest::new(it.cwd.as_str());
+                same.mcp_servers = Some(servers_to_v2(&it.mcp_servers, out));
+                same.additional_directories = paths(it.additional_directories.as_ref());
+                same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+                same.meta = it.meta;
+                self.ask(id, method, &same, Asked::New, out);
+            }
+            ClientRequest::ForkSessionRequest(it) => {
+                let mut same =
+                    v2::session_setup::ForkSessionRequest::new(it.session_id, it.cwd.as_str());
+                same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
+                same.additional_directories = paths(it.additional_directories.as_ref());
+                same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+                same.meta = it.meta;
+                self.ask(id, method, &same, Asked::Fork, out);
+            }
+            ClientRequest::LoadSessionRequest(it) => {
+                let start = v2::session_setup::ReplayFromStart::new();
+                let from = v2::session_setup::ReplayFrom::Start(start);
+                let mut resume =
+                    v1::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd);
+                resume.mcp_servers = Some(it.mcp_servers);
+                resume.additional_directories = it.additional_directories;
+                (resume.system_prompt, resume.meta) = (it.system_prompt, it.meta);
+                self.resume(id, resume, Some(from), out);
+            }
+            ClientRequest::ResumeSessionRequest(it) => self.resume(id, *it, None, out),
+            ClientRequest::SetSessionModeRequest(it) => self.set_mode(request, *it, out),
+            ClientRequest::SetSessionConfigOptionRequest(it) => {
+                let session = it.session_id.clone();
+                self.ask(id, method, &option_request(*it), Asked::Option(session), out);
+            }
+            ClientRequest::PromptRequest(it) => {
+                let content = blocks_to_v2(&it.prompt, out);
+                let session = it.session_id.clone();
+                let busy = self.sessions.values().filter(|session| session.has_prompts()).count();
+                if busy >= MAX_SESSIONS || !self.session(&session).prompt(id.clone(), &content) {
+                    out.diagnose(Diagnostic::Full(Side::Editor, "MAX_PROMPTS"));
+                    let message = "too many open prompts";
+                    return refuse(Side::Editor, request, ErrorCode::INTERNAL_ERROR, message, out);
+                }
+                let mut same = v2::prompt_lifecycle::PromptRequest::new(it.session_id, content);
+                same.meta = it.meta;
+                self.ask(id, method, &same, Asked::Prompt(session), out);
+            }
+            ClientRequest::CloseSessionRequest(it) => {
+                self.asked.insert(id.clone(), Asked::Close(it.session_id));
+                out.forward(Side::Agent, line);
+            }
+            ClientRequest::SessionStatusRequest(_) => {
+                self.asked.insert(id.clone(), Asked::Status);
+                out.forward(Side::Agent, line);
+            }
+            ClientRequest::Other { method, .. } if method.starts_with("proxy/") => {
+                let message = "proxies are not converted";
+                refuse(Side::Editor, request, ErrorCode::METHOD_NOT_FOUND, message, out);
+            }
+            // The others are equal in both versions.
+            _ => out.forward(Side::Agent, line),
+        }
+    }
+
+    fn resume(
+        &mut self,
+        id: &RequestId,
+        it: v1::session_setup::ResumeSessionRequest,
+        replay_from: Option<v2::session_setup::ReplayFrom>,
+        out: &mut Outbox,
+    ) {
+        let session = it.session_id.clone();
+        let asked = match replay_from {
+            Some(_) => Asked::Load(session.clone()),
+            None => Asked::Resume(session.clone()),
+        };
+        if !self.session(&session).has_prompts() {
+            self.sessions.remove(session.as_str());
+        }
+        let mut same = v2::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
+        same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
+        same.additional_directories = paths(it.additional_directories.as_ref());
+        same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+        same.replay_from = replay_from;
+        same.meta = it.meta;
+        self.ask(id, "session/resume", &same, asked, out);
+    }
+
+    /// Sets the option with the modes.
+    fn set_mode(
+        &mut self,
+        request: &Request<'_>,
+        it: v1::session_modes::SetSessionModeRequest,
+        out: &mut Outbox,
+    ) {
+        use v2::session_config_options as to;
+        let Some(option) = self.session(&it.session_id).mode.clone() else {
+            let message = "the session has no modes";
+            return refuse(Side::Editor, request, ErrorCode::INVALID_PARAMS, message, out);
+        };
+        let value = to::SessionConfigOptionValueId::new(it.mode_id.as_str());
+        let value = to::SessionConfigOptionValue::Id(value);
+        let mut same =
+            to::SetSessionConfigOptionRequest::new(it.session_id.clone(), option.config_id, value);
+        same.meta = it.meta;
+        let asked = Asked::Mode(it.session_id, it.mode_id);
+        self.ask(&request.id, "session/set_config_option", &same, asked, out);
+    }
+
+    pub(super) fn editor_notification(
+        &mut self,
+        line: &str,
+        notification: &Notification<'_>,
+        out: &mut Outbox,
+    ) {
+        if let Some(id) = super::cancelled(notification)
+            && let Some(session) = self.accepted_prompt(&id)
+        {
+            // The agent has answered the prompt, so that only its turn can be cancelled.
+            let cancel = v2::prompt_lifecycle::CancelSessionNotification::new(session);
+            return out.notify(Side::Agent, "session/cancel", &cancel);
+        }
+        out.forward(Side::Agent, line);
+    }
+
+    /// Returns the session of an open prompt that the agent has accepted.
+    fn accepted_prompt(&self, id: &RequestId) -> Option<SessionId> {
+        let mut sessions = self.sessions.iter();
+        sessions.find(|(_, session)| session.is_accepted(id)).map(|(session, _)| session.into())
+    }
+
+    pub(super) fn agent_request(&mut self, line: &str, request: &Request<'_>, out: &mut Outbox) {
+        let method = &*request.method;
+        match AgentRequest::decode_with(method, request.params, Mode::SpecLenient) {
+            Ok(read) => match tolerate(Side::Agent, read, out) {
+                AgentRequest::RequestPermissionRequest(it) => {
+                    let session = it.session_id.clone();
+                    let same = self.session(&session).permission(&session, &request.id, *it, out);
+                    out.request(Side::Editor, &request.id, method, &same);
+                }
+                AgentRequest::CreateElicitationRequest(it) => {
+                    let same = v1::elicitation::CreateElicitationRequest::from(*it);
+                    out.request(Side::Editor, &request.id, method, &same);
+                }
+                _ => out.forward(Side::Editor, line),
+            },
+            Err(error) => {
+                let message = error.to_string();
+                refuse(Side::Agent, request, ErrorCode::INVALID_PARAMS, &message, out);
+            }
+        }
+    }
+
+    pub(super) fn agent_notification(
+        &mut self,
+        line: &str,
+        notification: &Notification<'_>,
+        out: &mut Outbox,
+    ) {
+        let (method, params) = (&*notification.method, notification.params);
+        match AgentNotification::decode_with(method, params, Mode::SpecLenient) {
+            Ok(read) => match tolerate(Side::Agent, read, out) {
+                AgentNotification::UpdateSessionNotification(it) => {
+                    let session = find(&mut self.sessions, &it.session_id);
+                    session.update(line, it, &self.capabilities, out);
+                }
+                _ => out.forward(Side::Editor, line),
+            },
+            Err(error) => out.diagnose(Diagnostic::Unreadable(Side::Agent, error.to_string())),
+        }
+    }
+}
+
+/// Converts a value of an option, which version 2 tags with its type.
+fn option_request(
+    it: v1::session_config_options::SetSessionConfigOptionRequest,
+) -> v2::session_config_options::SetSessionConfigOptionRequest {
+    use v1::session_config_options::SessionConfigOptionValue as From;
+    use v2::session_config_options::{self as to, SessionConfigOptionValue as To};
+    let value = match it.value {
+        From::ValueId(value) => To::Id(value),
+        From::Boolean(value) => To::Boolean(value),
+        From::Unknown(value) => To::Unknown(value),
+    };
+    let mut same = to::SetSessionConfigOptionRequest::new(it.session_id, it.config_id, value);
+    same.meta = it.meta;
+    same
+}

@@ -1,0 +1,334 @@
+//! Tool calls and requests for permission.
+//!
+//! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls),
+//! [in version 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
+use super::send;
+use super::session::Session;
+use super::terminals::Terminals;
+use crate::convert::content::produced_to_v1;
+use crate::convert::outbox::Outbox;
+use crate::convert::recent::Recent;
+use crate::convert::{Loss, MAX_CONTENT_BYTES, MAX_TOOL_CALLS, members};
+use crate::v1::prompt_turn::SessionUpdate;
+use crate::v1::session_setup::SessionId;
+use crate::v1::tool_calls::{
+    Content, PermissionOption, PermissionOptionKind, RequestPermissionRequest, ToolCall,
+    ToolCallContent as Produced, ToolCallStatus, ToolCallUpdate as Change, ToolKind,
+};
+use crate::v2::permissions::{RequestPermissionRequest as Asking, RequestPermissionSubject};
+use crate::v2::tool_calls::{
+    ToolCallContent, ToolCallContentChunk, ToolCallStatus as Status, ToolCallUpdate,
+};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use jsonrpc_core::RequestId;
+use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
+
+/// The announced tool calls of a session.
+#[derive(Debug)]
+pub(super) struct Calls {
+    calls: Recent<Call>,
+}
+
+/// An announced tool call.
+#[derive(Debug, Default)]
+struct Call {
+    /// The content, which version 1 replaces as a whole.
+    content: Vec<(ToolCallContent, usize)>,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self { calls: Recent::new(MAX_TOOL_CALLS) }
+    }
+}
+
+impl Calls {
+    /// Replaces or extends the content of a call within the limit, and returns whether the call is new.
+    fn change(
+        &mut self,
+        id: &str,
+        replaces: bool,
+        content: impl IntoIterator<Item = ToolCallContent>,
+        out: &mut Outbox,
+    ) -> bool {
+        let is_new = self.calls.get(id).is_none();
+        let call = self.calls.entry(id, |_| true, Call::default);
+        if replaces {
+            call.content.clear();
+        }
+        let sized = content.into_iter().map(|content| {
+            let size = Raw::of(&content).as_str().len();
+            (content, size)
+        });
+        call.content.extend(sized);
+        while call.content.len() > 1 && call.size() > MAX_CONTENT_BYTES {
+            call.content.remove(0);
+            out.lose(Loss::Content, id);
+        }
+        while self.calls.values().map(Call::size).sum::<usize>() > MAX_CONTENT_BYTES
+            && self.calls.forget_oldest(id)
+        {}
+        is_new
+    }
+
+    fn content(&self, id: &str, terminals: &Terminals, out: &mut Outbox) -> Vec<Produced> {
+        let Some(call) = self.calls.get(id) else { return Vec::new() };
+        let each = call.content.iter();
+        each.flat_map(|(content, _)| produced_to_v1(content, |id| terminals.text(id), out))
+            .collect()
+    }
+
+    /// Returns the calls that show a terminal.
+    fn with_terminal(&self, terminal: &str) -> Vec<String> {
+        let shows = |content: &ToolCallContent| matches!(content, ToolCallContent::Terminal(it) if it.terminal_id.as_str() == terminal);
+        let calls = self.calls.iter();
+        let calls = calls.filter(|(_, call)| call.content.iter().any(|(it, _)| shows(it)));
+        calls.map(|(id, _)| id.to_string()).collect()
+    }
+}
+
+impl Call {
+    fn size(&self) -> usize {
+        self.content.iter().map(|(_, size)| size).sum()
+    }
+}
+
+impl Session {
+    pub(super) fn tool_call(
+        &mut self,
+        id: &SessionId,
+        update: &ToolCallUpdate,
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) {
+        let (change, is_new) = self.change_call(update, out);
+        let update = match is_new {
+            true => SessionUpdate::ToolCall(Box::new(announcement(change, out))),
+            false => SessionUpdate::ToolCallUpdate(Box::new(change)),
+        };
+        send(id, update, meta, out);
+    }
+
+    pub(super) fn content_chunk(
+        &mut self,
+        id: &SessionId,
+        chunk: ToolCallContentChunk,
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) {
+        let call = chunk.tool_call_id;
+        let is_new = self.calls.change(call.as_str(), false, [chunk.content], out);
+        let mut change = Change::new(call.clone());
+        change.content = self.calls.content(call.as_str(), &self.terminals, out).into();
+        change.meta = chunk.meta;
+        let update = match is_new {
+            true => SessionUpdate::ToolCall(Box::new(announcement(change, out))),
+            false => SessionUpdate::ToolCallUpdate(Box::new(change)),
+        };
+        send(id, update, meta, out);
+    }
+
+    /// Sends the text of a terminal to the calls that show it.
+    pub(super) fn terminal_changed(&self, id: &SessionId, terminal: &str, out: &mut Outbox) {
+        let calls = self.calls.with_terminal(terminal);
+        if calls.is_empty() {
+            out.lose(Loss::Terminal, terminal);
+        }
+        for call in calls {
+            let content = self.calls.content(&call, &self.terminals, out);
+            let mut change = Change::new(call);
+            change.content = content.into();
+            send(id, SessionUpdate::ToolCallUpdate(Box::new(change)), None, out);
+        }
+    }
+
+    /// Converts a change of a tool call, and returns whether the call is new.
+    fn change_call(&mut self, update: &ToolCallUpdate, out: &mut Outbox) -> (Change, bool) {
+        let id = update.tool_call_id.as_str();
+        let mut change = Change::new(update.tool_call_id.clone());
+        let is_new = match &update.content {
+            Presence::Absent => self.calls.change(id, false, [], out),
+            Presence::Null => {
+                out.lose(Loss::Cleared, "content");
+                self.calls.change(id, true, [], out)
+            }
+            Presence::Value(content) => self.calls.change(id, true, content.iter().cloned(), out),
+        };
+        if !update.content.is_absent() {
+            change.content = self.calls.content(id, &self.terminals, out).into();
+        }
+        change.title = unless_cleared(&update.title, "title", String::new(), out);
+        change.kind = match unless_cleared(&update.kind, "kind", ToolKind::Other, out) {
+            Presence::Value(kind) if !kind.is_known() => {
+                out.lose(Loss::ToolStatus, kind.as_str());
+                ToolKind::Other.into()
+            }
+            kind => kind,
+        };
+        change.status = match unless_cleared(&update.status, "status", Status::Pending, out) {
+            Presence::Value(status) => status_to_v1(&status, out).into(),
+            _ => Presence::Absent,
+        };
+        change.locations = match &update.locations {
+            Presence::Absent => Presence::Absent,
+            Presence::Null => {
+                out.lose(Loss::Cleared, "locations");
+                Presence::Value(Vec::new())
+            }
+            Presence::Value(locations) => {
+                Presence::Value(locations.iter().cloned().map(Into::into).collect())
+            }
+        };
+        change.name = kept(&update.name, "name", out);
+        change.raw_input = kept(&update.raw_input, "rawInput", out);
+        change.raw_output = kept(&update.raw_output, "rawOutput", out);
+        change.meta = kept(&update.meta, "_meta", out).value().cloned();
+        if !update.capabilities.is_absent() {
+            out.lose(Loss::Controls, id);
+        }
+        change.extra = members(&update.extra);
+        (change, is_new)
+    }
+
+    /// Converts a request for permission. A tool call that is new is announced first.
+    pub(super) fn permission(
+        &mut self,
+        id: &SessionId,
+        request: &RequestId,
+        it: Asking,
+        out: &mut Outbox,
+    ) -> RequestPermissionRequest {
+        if it.description.is_some() {
+            out.lose(Loss::Permission, "description");
+        }
+        let invented = || format!("permission-{request}");
+        let call = match it.subject.as_deref() {
+            Some(RequestPermissionSubject::ToolCall(subject)) => {
+                let (mut change, is_new) = self.change_call(&subject.tool_call, out);
+                if is_new && change.title.is_absent() {
+                    out.lose(Loss::ToolTitle, change.tool_call_id.as_str());
+                    change.title = it.title.clone().into();
+                } else {
+                    out.lose(Loss::Permission, "title");
+                }
+                if is_new {
+                    let call = announcement(change.clone(), out);
+                    send(id, SessionUpdate::ToolCall(Box::new(call)), None, out);
+                }
+                change
+            }
+            Some(RequestPermissionSubject::Command(subject)) => {
+                let call = subject.tool_call_id.as_ref().map(|id| id.as_str().to_string());
+                let is_known = call.as_ref().is_some_and(|id| self.calls.calls.get(id).is_some());
+                let mut change = Change::new(call.unwrap_or_else(invented));
+                out.lose(Loss::Permission, change.tool_call_id.as_str());
+                if !is_known {
+                    change.title = it.title.clone().into();
+                    change.kind = ToolKind::Execute.into();
+                }
+                let mut input = Extra::new();
+                input.insert("command", Raw::of(&subject.command));
+                input.insert("cwd", Raw::of(&subject.cwd));
+                change.raw_input = Raw::of(&input).into();
+                change
+            }
+            None | Some(RequestPermissionSubject::Unknown(_)) => {
+                let mut change = Change::new(invented());
+                out.lose(Loss::Permission, change.tool_call_id.as_str());
+                change.title = it.title.clone().into();
+                if let Some(description) = &it.description {
+                    let content = Content::new(description.as_str());
+                    change.content = Vec::from([Produced::Content(content)]).into();
+                }
+                change
+            }
+        };
+        let options = it.options.into_iter().map(|option| known_option(option, out));
+        let options: Vec<_> = options.collect();
+        let mut same = RequestPermissionRequest::new(it.session_id, call, options);
+        same.meta = it.meta;
+        same
+    }
+}
+
+/// An option of an unknown kind is no permission.
+fn known_option(mut option: PermissionOption, out: &mut Outbox) -> PermissionOption {
+    if !option.kind.is_known() {
+        out.lose(Loss::Permission, option.kind.as_str());
+        option.kind = PermissionOptionKind::RejectOnce;
+    }
+    option
+}
+
+fn status_to_v1(status: &Status, out: &mut Outbox) -> ToolCallStatus {
+    match status {
+        Status::Pending => ToolCallStatus::Pending,
+        Status::InProgress => ToolCallStatus::InProgress,
+        Status::Completed => ToolCallStatus::Completed,
+        Status::Failed => ToolCallStatus::Failed,
+        Status::Cancelled => {
+            out.lose(Loss::ToolStatus, status.as_str());
+            ToolCallStatus::Failed
+        }
+        Status::Paused | Status::Unknown(_) => {
+            out.lose(Loss::ToolStatus, status.as_str());
+            ToolCallStatus::InProgress
+        }
+    }
+}
+
+/// Returns a changed value. A cleared one becomes the initial one.
+fn unless_cleared<T: Clone>(
+    change: &Presence<T>,
+    name: &str,
+    initial: T,
+    out: &mut Outbox,
+) -> Presence<T> {
+    match change {
+        Presence::Null => {
+            out.lose(Loss::Cleared, name);
+            Presence::Value(initial)
+        }
+        change => change.clone(),
+    }
+}
+
+/// Returns a changed value. Version 1 cannot clear one.
+fn kept<T: Clone>(change: &Presence<T>, name: &str, out: &mut Outbox) -> Presence<T> {
+    match change {
+        Presence::Null => {
+            out.lose(Loss::Cleared, name);
+            Presence::Absent
+        }
+        change => change.clone(),
+    }
+}
+
+/// Returns the announcement of a tool call.
+fn announcement(change: Change, out: &mut Outbox) -> ToolCall {
+    fn set<T>(value: Presence<T>) -> Option<T> {
+        match value {
+            Presence::Value(value) => Some(value),
+            Presence::Absent | Presence::Null => None,
+        }
+    }
+    let name = set(change.name);
+    let title = set(change.title).unwrap_or_else(|| {
+        out.lose(Loss::ToolTitle, change.tool_call_id.as_str());
+        name.clone().unwrap_or_else(|| change.tool_call_id.as_str().to_string())
+    });
+    let mut call = ToolCall::new(change.tool_call_id, title);
+    call.name = name;
+    call.kind = set(change.kind);
+    call.status = set(change.status);
+    call.content = set(change.content);
+    call.locations = set(change.locations);
+    call.raw_input = set(change.raw_input);
+    call.raw_output = set(change.raw_output);
+    call.meta = change.meta;
+    call.extra = change.extra;
+    call
+}

@@ -1,0 +1,241 @@
+//! A session with its prompts, in version 1 open until the turn ends.
+//!
+//! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn),
+//! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
+use super::calls::Calls;
+use super::send;
+use super::terminals::Terminals;
+use crate::convert::outbox::{Outbox, Side};
+use crate::convert::recent::Recent;
+use crate::convert::sent::Sent;
+use crate::convert::setup::{ModeOption, modes_of};
+use crate::convert::{Loss, MAX_MESSAGES, MAX_PROMPTS, text_of};
+use crate::v1::prompt_turn::{PromptResponse, SessionUpdate, StopReason};
+use crate::v1::session_modes::{CurrentModeUpdate, SessionModeId};
+use crate::v1::session_setup::SessionId;
+use crate::v2::agent_plan::PlanId;
+use crate::v2::content::ContentBlock;
+use crate::v2::prompt_lifecycle::MessageId;
+use crate::v2::session_config_options::SessionConfigOption;
+use crate::v2::session_states::{IdleStateUpdate, StateUpdate, StopReason as IdleReason};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+
+/// A session of an agent of version 2.
+#[derive(Debug)]
+pub(super) struct Session {
+    /// Prompts that the editor waits for, oldest first.
+    prompts: VecDeque<OpenPrompt>,
+    /// Messages of ended prompts. Their text may still arrive.
+    inserted: VecDeque<MessageId>,
+    /// Messages that were sent, by kind and id.
+    pub(super) messages: Recent<Sent>,
+    pub(super) calls: Calls,
+    pub(super) terminals: Terminals,
+    /// The option that stands for the modes.
+    pub(super) mode: Option<ModeOption>,
+    /// The plan that the editor shows.
+    pub(super) plan: Option<PlanId>,
+}
+
+/// A prompt without a response to the editor.
+#[derive(Debug)]
+struct OpenPrompt {
+    id: RequestId,
+    /// Whether the agent has inserted the message.
+    is_accepted: bool,
+    message: Option<MessageId>,
+    /// The text of the prompt, until its message is known.
+    text: String,
+    /// Whether the session was busy since the prompt.
+    is_busy: bool,
+    /// The end of the turn, if the agent reported it before it accepted the prompt.
+    idle: Option<Box<IdleStateUpdate>>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            prompts: VecDeque::new(),
+            inserted: VecDeque::new(),
+            messages: Recent::new(MAX_MESSAGES),
+            calls: Calls::default(),
+            terminals: Terminals::default(),
+            mode: None,
+            plan: None,
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn has_prompts(&self) -> bool {
+        !self.prompts.is_empty()
+    }
+
+    pub(super) fn is_accepted(&self, id: &RequestId) -> bool {
+        self.prompts.iter().any(|prompt| prompt.is_accepted && prompt.id == *id)
+    }
+
+    /// Opens a prompt, and returns whether there is room.
+    pub(super) fn prompt(&mut self, id: RequestId, prompt: &[ContentBlock]) -> bool {
+        let has_room = self.prompts.len() < MAX_PROMPTS;
+        if has_room {
+            let (is_accepted, message, text) = (false, None, text_of(prompt));
+            let prompt = OpenPrompt { id, is_accepted, message, text, is_busy: false, idle: None };
+            self.prompts.push_back(prompt);
+        }
+        has_room
+    }
+
+    /// Handles the response to a prompt: the message is inserted.
+    pub(super) fn accept(&mut self, id: &RequestId, message: MessageId, out: &mut Outbox) {
+        self.remember(message.clone());
+        let Some(index) = self.prompts.iter().position(|prompt| prompt.id == *id) else { return };
+        let Some(prompt) = self.prompts.get_mut(index) else { return };
+        prompt.is_accepted = true;
+        (prompt.message, prompt.text) = (Some(message), String::new());
+        if let Some(idle) = prompt.idle.take() {
+            answer(&prompt.id, &idle, out);
+            self.prompts.remove(index);
+        }
+    }
+
+    fn remember(&mut self, message: MessageId) {
+        if self.inserted.len() >= MAX_PROMPTS {
+            self.inserted.pop_front();
+        }
+        self.inserted.push_back(message);
+    }
+
+    /// Handles an error response to a prompt.
+    pub(super) fn refused(&mut self, id: &RequestId) {
+        self.prompts.retain(|prompt| prompt.id != *id);
+    }
+
+    /// Returns whether a user message with this content is that of a prompt, which the editor has.
+    pub(super) fn is_prompt(&mut self, message: &MessageId, content: &[ContentBlock]) -> bool {
+        if self.inserted.contains(message) {
+            return true;
+        }
+        let mut prompts = self.prompts.iter();
+        if prompts.any(|prompt| prompt.message.as_ref() == Some(message)) {
+            return true;
+        }
+        // The text may precede the response with its id.
+        let text = text_of(content);
+        let is_begin =
+            |prompt: &&mut OpenPrompt| prompt.message.is_none() && prompt.text.starts_with(&text);
+        let prompt = self.prompts.iter_mut().find(is_begin);
+        prompt.map(|prompt| prompt.message = Some(message.clone())).is_some()
+    }
+
+    /// Handles a state. An idle one ends the turns of the accepted prompts.
+    pub(super) fn state(&mut self, state: &StateUpdate, out: &mut Outbox) {
+        let background = match state {
+            StateUpdate::Running(it) => it.background.is_some(),
+            StateUpdate::RequiresAction(it) => it.background.is_some(),
+            StateUpdate::UnknownState(it) => it.background.is_some(),
+            StateUpdate::Idle(it) => it.background.is_some(),
+            StateUpdate::Unknown(_) => false,
+        };
+        if background {
+            out.lose(Loss::Background, state.tag());
+        }
+        let is_known = matches!(state, StateUpdate::Running(_) | StateUpdate::Idle(_));
+        if self.prompts.is_empty() || !is_known {
+            out.lose(Loss::State, state.tag());
+        }
+        let StateUpdate::Idle(idle) = state else {
+            for prompt in self.prompts.iter_mut().filter(|_| state.is_busy()) {
+                prompt.is_busy = true;
+                prompt.idle = None;
+            }
+            return;
+        };
+        let is_stale = matches!(idle.stop_reason, IdleReason::NotReported(_));
+        let has_accepted = self.prompts.iter().any(|prompt| prompt.is_accepted);
+        let mut open = VecDeque::new();
+        for mut prompt in core::mem::take(&mut self.prompts) {
+            if !prompt.is_busy && is_stale {
+                // The state precedes the prompt.
+                open.push_back(prompt);
+            } else if prompt.is_accepted {
+                answer(&prompt.id, idle, out);
+            } else {
+                // An accepted prompt owns the turn that ends here.
+                if !has_accepted {
+                    prompt.idle = Some(idle.clone());
+                }
+                open.push_back(prompt);
+            }
+        }
+        self.prompts = open;
+    }
+
+    /// Ends all turns of a session that is closed.
+    pub(super) fn close(self, out: &mut Outbox) {
+        for prompt in self.prompts.iter().filter(|prompt| prompt.is_accepted) {
+            out.result(Side::Editor, &prompt.id, &PromptResponse::new(StopReason::Cancelled));
+        }
+    }
+
+    pub(super) fn set_mode(&mut self, mode: &SessionModeId) {
+        if let Some(option) = &mut self.mode {
+            option.modes.current_mode_id = mode.clone();
+        }
+    }
+
+    /// Sends the current mode, if the options have another one than before.
+    pub(super) fn change_mode(
+        &mut self,
+        id: &SessionId,
+        options: &[SessionConfigOption],
+        out: &mut Outbox,
+    ) {
+        let Some(option) = modes_of(options) else { return };
+        let current = option.modes.current_mode_id;
+        let Some(before) = &mut self.mode else {
+            return out.lose(Loss::Mode, current.as_str());
+        };
+        if before.modes.current_mode_id == current {
+            return;
+        }
+        before.modes.current_mode_id = current.clone();
+        let known: Vec<_> = before.modes.available_modes.iter().map(|mode| &mode.id).collect();
+        if known.contains(&&current) {
+            let update = SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(current));
+            send(id, update, None, out);
+        } else {
+            out.lose(Loss::Mode, current.as_str());
+        }
+    }
+}
+
+/// Ends the turn of a prompt.
+fn answer(id: &RequestId, idle: &IdleStateUpdate, out: &mut Outbox) {
+    let reason = match &idle.stop_reason {
+        IdleReason::Error(reason) => {
+            let error = reason.error.as_deref().cloned().unwrap_or_else(|| {
+                out.lose(Loss::StopReason, "error");
+                ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the turn failed")
+            });
+            return out.error(Side::Editor, id, error);
+        }
+        IdleReason::NotReported(_) => {
+            out.lose(Loss::StopReason, "");
+            StopReason::EndTurn
+        }
+        reason if reason.is_known() => reason.tag().into(),
+        reason => {
+            out.lose(Loss::StopReason, reason.tag());
+            StopReason::EndTurn
+        }
+    };
+    let mut response = PromptResponse::new(reason);
+    response.usage = idle.usage.as_deref().cloned();
+    response.meta = idle.meta.clone();
+    out.result(Side::Editor, id, &response);
+}

@@ -1,0 +1,255 @@
+//! Updates of a session.
+//!
+//! Spec: [`SessionUpdate`](https://agentclientprotocol.com/protocol/v2/schema#sessionupdate)
+use super::send;
+use super::session::Session;
+use crate::capabilities::v1::Capabilities;
+use crate::convert::Loss;
+use crate::convert::content::block_to_v1;
+use crate::convert::outbox::{Outbox, Side};
+use crate::convert::setup::{commands_to_v1, options_to_v1};
+use crate::v1;
+use crate::v1::prompt_turn::{ContentChunk as Chunk, SessionUpdate as Update};
+use crate::v1::session_setup::SessionId;
+use crate::v2::agent_plan::{PlanEntry, PlanEntryStatus, PlanUpdate, PlanUpdateContent};
+use crate::v2::content::ContentBlock;
+use crate::v2::prompt_lifecycle::{
+    ContentChunk, MessageId, SessionUpdate, UpdateSessionNotification,
+};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Meta, Presence};
+
+/// The kind of a message. Ids are unique within a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MessageKind {
+    User,
+    Agent,
+    Thought,
+}
+
+impl MessageKind {
+    fn chunk(self, chunk: Chunk) -> Update {
+        match self {
+            Self::User => Update::UserMessageChunk(chunk),
+            Self::Agent => Update::AgentMessageChunk(chunk),
+            Self::Thought => Update::AgentThoughtChunk(chunk),
+        }
+    }
+
+    fn key(self, id: &MessageId) -> String {
+        format!("{self:?}/{id}")
+    }
+}
+
+impl Session {
+    pub(super) fn update(
+        &mut self,
+        line: &str,
+        it: UpdateSessionNotification,
+        capabilities: &Capabilities,
+        out: &mut Outbox,
+    ) {
+        use MessageKind::{Agent, Thought, User};
+        let (id, meta) = (&it.session_id, it.meta.as_ref());
+        match it.update {
+            SessionUpdate::UserMessageChunk(it) => self.chunk(line, id, User, it, meta, out),
+            SessionUpdate::AgentMessageChunk(it) => self.chunk(line, id, Agent, it, meta, out),
+            SessionUpdate::AgentThoughtChunk(it) => self.chunk(line, id, Thought, it, meta, out),
+            SessionUpdate::UserMessage(it) => {
+                self.message(id, User, &it.message_id, (&it.content, &it.meta), out);
+            }
+            SessionUpdate::AgentMessage(it) => {
+                self.message(id, Agent, &it.message_id, (&it.content, &it.meta), out);
+            }
+            SessionUpdate::AgentThought(it) => {
+                self.message(id, Thought, &it.message_id, (&it.content, &it.meta), out);
+            }
+            SessionUpdate::StateUpdate(it) => self.state(&it, out),
+            SessionUpdate::ToolCallContentChunk(it) => self.content_chunk(id, *it, meta, out),
+            SessionUpdate::ToolCallUpdate(it) => self.tool_call(id, &it, meta, out),
+            SessionUpdate::TerminalUpdate(it) => {
+                self.terminals.update(&it);
+                self.terminal_changed(id, it.terminal_id.as_str(), out);
+            }
+            SessionUpdate::TerminalOutputChunk(it) => {
+                self.terminals.append(&it);
+                self.terminal_changed(id, it.terminal_id.as_str(), out);
+            }
+            SessionUpdate::PlanUpdate(it) => self.plan(id, *it, meta, capabilities, out),
+            SessionUpdate::PlanRemoved(it) => {
+                let update = Update::PlanRemoved(it.clone());
+                if capabilities.allows(&update).is_ok() {
+                    out.forward(Side::Editor, line);
+                } else if self.plan.take_if(|plan| *plan == it.plan_id).is_some() {
+                    out.lose(Loss::PlanId, it.plan_id.as_str());
+                    send(id, Update::Plan(v1::agent_plan::Plan::new([])), meta, out);
+                } else {
+                    out.lose(Loss::PlanKind, it.plan_id.as_str());
+                }
+            }
+            SessionUpdate::AvailableCommandsUpdate(it) => {
+                let commands = commands_to_v1(&it.available_commands, out);
+                let mut same = v1::slash_commands::AvailableCommandsUpdate::new(commands);
+                same.meta = it.meta;
+                send(id, Update::AvailableCommandsUpdate(same), meta, out);
+            }
+            SessionUpdate::ConfigOptionUpdate(it) => {
+                self.change_mode(id, &it.config_options, out);
+                let options = options_to_v1(&it.config_options, capabilities, out);
+                let mut same = v1::session_config_options::ConfigOptionUpdate::new(options);
+                same.meta = it.meta;
+                send(id, Update::ConfigOptionUpdate(same), meta, out);
+            }
+            SessionUpdate::SessionInfoUpdate(_) | SessionUpdate::UsageUpdate(_) => {
+                out.forward(Side::Editor, line);
+            }
+            update => other(id, update, meta, capabilities, out),
+        }
+    }
+
+    fn chunk(
+        &mut self,
+        line: &str,
+        id: &SessionId,
+        kind: MessageKind,
+        it: ContentChunk,
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) {
+        if kind == MessageKind::User
+            && self.is_prompt(&it.message_id, core::slice::from_ref(&it.content))
+        {
+            return out.lose(Loss::PromptMessage, it.message_id.as_str());
+        }
+        let sent = self.messages.entry(&kind.key(&it.message_id), |_| true, Default::default);
+        sent.push(&it.content);
+        let revision = sent.revision;
+        if revision == 0 && matches!(it.content, ContentBlock::Text(_)) {
+            return out.forward(Side::Editor, line);
+        }
+        let Some(block) = block_to_v1(&it.content, out) else { return };
+        let mut chunk = Chunk::new(block);
+        chunk.message_id = Some(revised(&it.message_id, revision));
+        (chunk.meta, chunk.extra) = (it.meta, it.extra);
+        send(id, kind.chunk(chunk), meta, out);
+    }
+
+    /// Sends the part of a whole message that the editor does not have.
+    fn message(
+        &mut self,
+        id: &SessionId,
+        kind: MessageKind,
+        message: &MessageId,
+        (content, meta): (&Presence<Vec<ContentBlock>>, &Presence<Meta>),
+        out: &mut Outbox,
+    ) {
+        let whole = content.value().map(Vec::as_slice).unwrap_or_default();
+        if kind == MessageKind::User && self.is_prompt(message, whole) {
+            return out.lose(Loss::PromptMessage, message.as_str());
+        }
+        if !meta.is_absent() {
+            out.lose(Loss::MessageMeta, message.as_str());
+        }
+        if content.is_absent() {
+            return;
+        }
+        let sent = self.messages.entry(&kind.key(message), |_| true, Default::default);
+        let rest = sent.rest(whole).unwrap_or_else(|| {
+            out.lose(Loss::Rewrite, message.as_str());
+            *sent = sent.revised();
+            whole.to_vec()
+        });
+        for block in &rest {
+            sent.push(block);
+            let Some(block) = block_to_v1(block, out) else { continue };
+            let mut chunk = Chunk::new(block);
+            chunk.message_id = Some(revised(message, sent.revision));
+            send(id, kind.chunk(chunk), None, out);
+        }
+    }
+
+    fn plan(
+        &mut self,
+        id: &SessionId,
+        mut it: PlanUpdate,
+        meta: Option<&Meta>,
+        capabilities: &Capabilities,
+        out: &mut Outbox,
+    ) {
+        if let PlanUpdateContent::Items(items) = &mut it.plan {
+            items.entries.iter_mut().for_each(|entry| known_entry(entry, out));
+        }
+        let is_known = it.plan.is_known();
+        let name = it.plan.plan_id();
+        let name = name.as_ref().map_or("", |name| name.as_str());
+        let update = Update::PlanUpdate(Box::new(it.clone().into()));
+        if is_known && capabilities.allows(&update).is_ok() {
+            return send(id, update, meta, out);
+        }
+        let PlanUpdateContent::Items(items) = it.plan else {
+            return out.lose(Loss::PlanKind, name);
+        };
+        out.lose(Loss::PlanId, name);
+        self.plan = Some(items.plan_id);
+        let entries = items.entries.into_iter().map(Into::into);
+        let mut plan = v1::agent_plan::Plan::new(entries.collect::<Vec<_>>());
+        plan.meta = items.meta;
+        send(id, Update::Plan(plan), meta, out);
+    }
+}
+
+/// Updates that an editor announces, and unknown ones.
+fn other(
+    id: &SessionId,
+    update: SessionUpdate,
+    meta: Option<&Meta>,
+    capabilities: &Capabilities,
+    out: &mut Outbox,
+) {
+    let tag = String::from(update.tag());
+    let same = match update {
+        SessionUpdate::Notice(it) => Update::Notice(*it),
+        SessionUpdate::CompactionUpdate(it) => Update::CompactionUpdate(Box::new((*it).into())),
+        SessionUpdate::CompactionSummaryChunk(it) => {
+            if block_to_v1(&it.content, out).is_none() {
+                return;
+            }
+            Update::CompactionSummaryChunk(Box::new((*it).into()))
+        }
+        SessionUpdate::SubagentUpdate(it) => Update::SubagentUpdate(Box::new((*it).into())),
+        SessionUpdate::SessionMessage(it) => Update::SessionMessage(Box::new((*it).into())),
+        SessionUpdate::SessionMessageChunk(it) => {
+            if block_to_v1(&it.content, out).is_none() {
+                return;
+            }
+            Update::SessionMessageChunk(Box::new((*it).into()))
+        }
+        _ => return out.lose(Loss::Update, tag),
+    };
+    if capabilities.allows(&same).is_ok() {
+        send(id, same, meta, out);
+    } else {
+        out.lose(Loss::NotAnnounced, tag);
+    }
+}
+
+/// The id of a message that began anew.
+fn revised(message: &MessageId, revision: u32) -> MessageId {
+    match revision {
+        0 => message.clone(),
+        revision => format!("{message}#{}", revision + 1).into(),
+    }
+}
+
+fn known_entry(entry: &mut PlanEntry, out: &mut Outbox) {
+    let replaced = match entry.status {
+        PlanEntryStatus::Cancelled => PlanEntryStatus::Completed,
+        PlanEntryStatus::Unknown(_) => PlanEntryStatus::Pending,
+        _ => return,
+    };
+    out.lose(Loss::PlanStatus, entry.status.as_str());
+    entry.status = replaced;
+}

@@ -1,0 +1,218 @@
+//! An editor of version 2 with an agent of version 1.
+use super::outbox::{Outbox, Side};
+use super::recent::Recent;
+use super::{Diagnostic, MAX_REQUESTS, MAX_SESSIONS, cancelled, refuse, tolerate};
+use crate::capabilities::v1::Capabilities;
+use crate::methods::Receiver;
+use crate::v1::dispatch::{AgentNotification, AgentRequest};
+use crate::v1::session_modes::SessionModeId;
+use crate::v1::session_setup::SessionId;
+use crate::v2;
+use crate::v2::permissions::{
+    CancelledPermissionOutcome, RequestPermissionOutcome, RequestPermissionResponse,
+};
+use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use jsonrpc_core::wire::{Meta, Mode, Wire, decode};
+use jsonrpc_core::{
+    ErrorCode, ErrorObject, Notification, Request, RequestId, Response, find_member,
+};
+use session::Session;
+
+mod calls;
+mod requests;
+mod results;
+mod session;
+mod updates;
+
+/// The state between the messages of both sides.
+#[derive(Debug)]
+pub(super) struct V2Editor {
+    capabilities: Capabilities,
+    /// Requests of the editor with responses that are converted.
+    asked: BTreeMap<RequestId, Asked>,
+    /// Open requests of the agent that the user has to answer.
+    questions: BTreeMap<RequestId, Question>,
+    sessions: Recent<Session>,
+}
+
+/// A request of the editor.
+#[derive(Clone, Debug)]
+enum Asked {
+    Prompt(SessionId),
+    New,
+    Fork,
+    Load(SessionId),
+    Resume(SessionId),
+    Mode(SessionId, SessionModeId),
+    Option(SessionId),
+    Close(SessionId),
+}
+
+/// A request of the agent.
+#[derive(Clone, Debug)]
+struct Question {
+    session: Option<SessionId>,
+    is_permission: bool,
+}
+
+/// Sends an update to the editor.
+fn send(session: &SessionId, update: SessionUpdate, meta: Option<&Meta>, out: &mut Outbox) {
+    let mut notification = UpdateSessionNotification::new(session.clone(), update);
+    notification.meta = meta.cloned();
+    out.notify(Side::Editor, "session/update", &notification);
+}
+
+fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Session {
+    sessions.entry(id.as_str(), |session| !session.is_busy(), Session::default)
+}
+
+impl V2Editor {
+    pub(super) fn new(capabilities: Capabilities) -> Self {
+        let (asked, questions) = (BTreeMap::new(), BTreeMap::new());
+        Self { capabilities, asked, questions, sessions: Recent::new(MAX_SESSIONS) }
+    }
+
+    fn allows(&self, method: &str) -> bool {
+        self.capabilities.allows((Receiver::Agent, method)).is_ok()
+    }
+
+    /// Sends a converted request to the agent.
+    fn ask(
+        &mut self,
+        id: &RequestId,
+        method: &str,
+        params: &dyn Wire,
+        asked: Asked,
+        out: &mut Outbox,
+    ) {
+        self.asked.insert(id.clone(), asked);
+        out.request(Side::Agent, id, method, params);
+    }
+
+    pub(super) fn editor_notification(
+        &mut self,
+        line: &str,
+        notification: &Notification<'_>,
+        out: &mut Outbox,
+    ) {
+        if let Some(id) = cancelled(notification) {
+            for (_, session) in self.sessions.iter_mut() {
+                if session.take_held(&id) {
+                    let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
+                    return out.error(Side::Editor, &id, error);
+                }
+                if session.has_accepted(&id) {
+                    // The editor has the response.
+                    return;
+                }
+            }
+        }
+        out.forward(Side::Agent, line);
+        if notification.method == "session/cancel"
+            && let Some(params) = notification.params
+            && let Some(session) = find_member(params.get(), &["sessionId"])
+            && let Ok(session) = decode::<SessionId>(session)
+        {
+            self.withdraw(&session, out);
+        }
+    }
+
+    /// Handles the user's answer. The turn continues after the last one.
+    pub(super) fn editor_response(
+        &mut self,
+        line: &str,
+        response: &Response<'_>,
+        out: &mut Outbox,
+    ) {
+        let Some(question) = self.questions.remove(&response.id) else {
+            return out.forward(Side::Agent, line);
+        };
+        let outcome = response.outcome.as_ref().ok().filter(|_| question.is_permission);
+        let read = outcome.and_then(|it| decode::<RequestPermissionResponse>(it.get()).ok());
+        match read {
+            // An unknown outcome is no permission.
+            Some(mut read) if !read.outcome.is_known() => {
+                let cancelled = CancelledPermissionOutcome::new();
+                read.outcome = RequestPermissionOutcome::Cancelled(cancelled);
+                out.result(Side::Agent, &response.id, &read);
+            }
+            _ => out.forward(Side::Agent, line),
+        }
+        if let Some(id) = question.session
+            && self.questions.values().all(|other| other.session.as_ref() != Some(&id))
+        {
+            find(&mut self.sessions, &id).resumed(&id, out);
+        }
+    }
+
+    pub(super) fn agent_request(&mut self, line: &str, request: &Request<'_>, out: &mut Outbox) {
+        let (id, method) = (&request.id, &*request.method);
+        let read = match AgentRequest::decode_with(method, request.params, Mode::SpecLenient) {
+            Ok(read) => tolerate(Side::Agent, read, out),
+            Err(error) => {
+                let (code, message) = (ErrorCode::INVALID_PARAMS, error.to_string());
+                return refuse(Side::Agent, request, code, &message, out);
+            }
+        };
+        match read {
+            AgentRequest::RequestPermissionRequest(it) => {
+                let session = it.session_id.clone();
+                self.question(request, Some(session.clone()), true, out);
+                let same = find(&mut self.sessions, &session).permission(*it, out);
+                out.request(Side::Editor, id, method, &same);
+            }
+            AgentRequest::CreateElicitationRequest(it) => {
+                let params = request.params.map(|params| params.get());
+                let session = params.and_then(|it| find_member(it, &["sessionId"]));
+                let session = session.and_then(|text| decode(text).ok());
+                self.question(request, session, false, out);
+                let same = v2::elicitation::CreateElicitationRequest::from(*it);
+                out.request(Side::Editor, id, method, &same);
+            }
+            AgentRequest::MessageMcpRequest(_) => out.forward(Side::Editor, line),
+            AgentRequest::Other { method, .. } if !method.starts_with("proxy/") => {
+                out.forward(Side::Editor, line);
+            }
+            // Files, terminals and proxies, which the agent was not offered.
+            _ => {
+                let message = "the editor does not offer this";
+                refuse(Side::Agent, request, ErrorCode::METHOD_NOT_FOUND, message, out);
+            }
+        }
+    }
+
+    fn question(
+        &mut self,
+        request: &Request<'_>,
+        session: Option<SessionId>,
+        is_permission: bool,
+        out: &mut Outbox,
+    ) {
+        if let Some(id) = &session {
+            find(&mut self.sessions, id).blocked(id, out);
+        }
+        if self.questions.len() < MAX_REQUESTS {
+            self.questions.insert(request.id.clone(), Question { session, is_permission });
+        }
+    }
+
+    pub(super) fn agent_notification(
+        &mut self,
+        line: &str,
+        notification: &Notification<'_>,
+        out: &mut Outbox,
+    ) {
+        let (method, params) = (&*notification.method, notification.params);
+        match AgentNotification::decode_with(method, params, Mode::SpecLenient) {
+            Ok(read) => match tolerate(Side::Agent, read, out) {
+                AgentNotification::SessionNotification(it) => {
+                    find(&mut self.sessions, &it.session_id).update(line, it, out);
+                }
+                _ => out.forward(Side::Editor, line),
+            },
+            Err(error) => out.diagnose(Diagnostic::Unreadable(Side::Agent, error.to_string())),
+        }
+    }
+}

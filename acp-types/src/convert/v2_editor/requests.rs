@@ -1,0 +1,215 @@
+//! Requests of the editor.
+use super::{Asked, V2Editor, find};
+use crate::convert::outbox::{Outbox, Side};
+use crate::convert::setup::{MODE_OPTION, paths, servers_to_v1, system_prompt_to_v1};
+use crate::convert::{Diagnostic, Loss, MAX_REQUESTS, refuse, tolerate};
+use crate::v1::cancellation::CancelRequestNotification;
+use crate::v1::session_modes::{SessionModeId, SetSessionModeRequest};
+use crate::v1::session_setup::SessionId;
+use crate::v2::dispatch::ClientRequest;
+use crate::v2::session_config_options::SessionConfigOptionValue;
+use crate::{v1, v2};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::Mode;
+use jsonrpc_core::{ErrorCode, Request, RequestId};
+
+impl V2Editor {
+    pub(in crate::convert) fn editor_request(
+        &mut self,
+        line: &str,
+        request: &Request<'_>,
+        out: &mut Outbox,
+    ) {
+        let (id, method) = (&request.id, &*request.method);
+        let mut deny = |code, message: &str| refuse(Side::Editor, request, code, message, out);
+        if self.asked.len() >= MAX_REQUESTS {
+            deny(ErrorCode::INTERNAL_ERROR, "too many open requests");
+            return out.diagnose(Diagnostic::Full(Side::Editor, "MAX_REQUESTS"));
+        }
+        let read = match ClientRequest::decode_with(method, request.params, Mode::SpecLenient) {
+            Ok(read) => tolerate(Side::Editor, read, out),
+            Err(error) => return deny(ErrorCode::INVALID_PARAMS, &error.to_string()),
+        };
+        let mut deny = |code, message: &str| refuse(Side::Editor, request, code, message, out);
+        match read {
+            ClientRequest::InitializeRequest(_) => {
+                deny(ErrorCode::INVALID_REQUEST, "the connection is initialized");
+            }
+            ClientRequest::LoginAuthRequest(it) => {
+                out.request(Side::Agent, id, "authenticate", &*it);
+            }
+            ClientRequest::LogoutAuthRequest(it) if self.allows("logout") => {
+                out.request(Side::Agent, id, "logout", &*it);
+            }
+            ClientRequest::LogoutAuthRequest(_) => {
+                deny(ErrorCode::METHOD_NOT_FOUND, "the agent has no logout");
+            }
+            ClientRequest::NewSessionRequest(it) => {
+                let servers = servers_to_v1(it.mcp_servers.as_deref().unwrap_or_default(), out);
+                let mut same = v1::session_setup::NewSessionRequest::new(it.cwd.as_str(), servers);
+                same.additional_directories = paths(it.additional_directories.as_ref());
+                same.system_prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
+                same.meta = it.meta;
+                self.ask(id, method, &same, Asked::New, out);
+            }
+            ClientRequest::ForkSessionRequest(it) => {
+                let mut same =
+                    v1::session_setup::ForkSessionRequest::new(it.session_id, it.cwd.as_str());
+                same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v1(it, out));
+                same.additional_directories = paths(it.additional_directories.as_ref());
+                same.system_prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
+                same.meta = it.meta;
+                self.ask(id, method, &same, Asked::Fork, out);
+            }
+            ClientRequest::ResumeSessionRequest(it) => match it.rejection() {
+                Some(error) => out.error(Side::Editor, id, error),
+                None => self.resume(request, *it, out),
+            },
+            ClientRequest::CloseSessionRequest(it) => self.close(line, id, *it, out),
+            ClientRequest::ListSessionsRequest(_) if !self.allows("session/list") => {
+                out.lose(Loss::SessionList, method);
+                let none = Vec::<v2::session_list::SessionInfo>::new();
+                out.result(Side::Editor, id, &v2::session_list::ListSessionsResponse::new(none));
+            }
+            ClientRequest::SetSessionConfigOptionRequest(it) => self.set_option(id, *it, out),
+            ClientRequest::PromptRequest(it) => match it.rejection() {
+                Some(error) => out.error(Side::Editor, id, error),
+                None => self.prompt(request, *it, out),
+            },
+            ClientRequest::CancelToolCallRequest(_) | ClientRequest::CancelTerminalRequest(_) => {
+                deny(ErrorCode::INVALID_PARAMS, "the agent does not offer its cancellation");
+            }
+            ClientRequest::Other { method, .. } if method.starts_with("proxy/") => {
+                deny(ErrorCode::METHOD_NOT_FOUND, "proxies are not converted");
+            }
+            // The others are equal in both versions.
+            _ => out.forward(Side::Agent, line),
+        }
+    }
+
+    /// Loads or resumes a session, as the agent can and the editor wishes.
+    fn resume(
+        &mut self,
+        request: &Request<'_>,
+        it: v2::session_setup::ResumeSessionRequest,
+        out: &mut Outbox,
+    ) {
+        let replays = it.replay_from.is_some();
+        let (loads, resumes) = (self.allows("session/load"), self.allows("session/resume"));
+        if !loads && !resumes {
+            let message = "the agent can neither load nor resume a session";
+            return refuse(Side::Editor, request, ErrorCode::METHOD_NOT_FOUND, message, out);
+        }
+        let session = it.session_id.clone();
+        let servers = servers_to_v1(it.mcp_servers.as_deref().unwrap_or_default(), out);
+        let folders = paths(it.additional_directories.as_ref());
+        let prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
+        if !find(&mut self.sessions, &session).is_busy() {
+            self.sessions.remove(session.as_str());
+        }
+        let state = find(&mut self.sessions, &session);
+        if loads && (replays || !resumes) {
+            state.drops_replay = !replays;
+            let mut same =
+                v1::session_setup::LoadSessionRequest::new(it.session_id, it.cwd.as_str(), servers);
+            (same.additional_directories, same.system_prompt) = (folders, prompt);
+            same.meta = it.meta;
+            self.ask(&request.id, "session/load", &same, Asked::Load(session), out);
+        } else {
+            if replays {
+                out.lose(Loss::Replay, session.as_str());
+            }
+            let mut same =
+                v1::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
+            same.mcp_servers = Some(servers);
+            (same.additional_directories, same.system_prompt) = (folders, prompt);
+            same.meta = it.meta;
+            self.ask(&request.id, "session/resume", &same, Asked::Resume(session), out);
+        }
+    }
+
+    /// Closes a session. An agent without such a request receives a cancellation of its turn.
+    fn close(
+        &mut self,
+        line: &str,
+        id: &RequestId,
+        it: v2::session_setup::CloseSessionRequest,
+        out: &mut Outbox,
+    ) {
+        if self.allows("session/close") {
+            self.asked.insert(id.clone(), Asked::Close(it.session_id));
+            return out.forward(Side::Agent, line);
+        }
+        let session = find(&mut self.sessions, &it.session_id);
+        if session.is_busy() {
+            let cancel = v1::prompt_turn::CancelNotification::new(it.session_id.clone());
+            out.notify(Side::Agent, "session/cancel", &cancel);
+        }
+        session.close(&it.session_id, out);
+        self.withdraw(&it.session_id, out);
+        out.result(Side::Editor, id, &v2::session_setup::CloseSessionResponse::new());
+    }
+
+    /// Cancels the open requests of a session's agent, as agents of version 2 do.
+    pub(super) fn withdraw(&self, session: &SessionId, out: &mut Outbox) {
+        for (id, question) in &self.questions {
+            if question.session.as_ref() == Some(session) {
+                let cancel = CancelRequestNotification::new(id.clone());
+                out.notify(Side::Editor, "$/cancel_request", &cancel);
+            }
+        }
+    }
+
+    fn set_option(
+        &mut self,
+        id: &RequestId,
+        it: v2::session_config_options::SetSessionConfigOptionRequest,
+        out: &mut Outbox,
+    ) {
+        use v1::session_config_options as to;
+        let session = it.session_id.clone();
+        let has_modes = find(&mut self.sessions, &session).has_mode_option();
+        let value = match it.value {
+            SessionConfigOptionValue::Id(value)
+                if has_modes && it.config_id.as_str() == MODE_OPTION =>
+            {
+                let mode = SessionModeId::from(value.value.as_str());
+                let mut same = SetSessionModeRequest::new(session.clone(), mode.clone());
+                same.meta = it.meta;
+                let asked = Asked::Mode(session, mode);
+                return self.ask(id, "session/set_mode", &same, asked, out);
+            }
+            SessionConfigOptionValue::Id(value) => to::SessionConfigOptionValue::ValueId(value),
+            SessionConfigOptionValue::Boolean(it) => to::SessionConfigOptionValue::Boolean(it),
+            SessionConfigOptionValue::Unknown(it) => to::SessionConfigOptionValue::Unknown(it),
+        };
+        let mut same = to::SetSessionConfigOptionRequest::new(it.session_id, it.config_id, value);
+        same.meta = it.meta;
+        self.ask(id, "session/set_config_option", &same, Asked::Option(session), out);
+    }
+
+    /// Begins or holds a turn: an agent of version 1 has one at a time.
+    fn prompt(
+        &mut self,
+        request: &Request<'_>,
+        it: v2::prompt_lifecycle::PromptRequest,
+        out: &mut Outbox,
+    ) {
+        let id = it.session_id.clone();
+        if find(&mut self.sessions, &id).hold(request.id.clone(), it) {
+            self.begin_turn(&id, out);
+        } else {
+            out.diagnose(Diagnostic::Full(Side::Editor, "MAX_PROMPTS"));
+            let message = "too many open prompts";
+            refuse(Side::Editor, request, ErrorCode::INTERNAL_ERROR, message, out);
+        }
+    }
+
+    /// Sends the next held prompt, unless a turn is open.
+    pub(super) fn begin_turn(&mut self, session: &SessionId, out: &mut Outbox) {
+        if let Some((id, prompt)) = find(&mut self.sessions, session).begin_turn(session, out) {
+            self.ask(&id, "session/prompt", &prompt, Asked::Prompt(session.clone()), out);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! A session with its turns, which version 2 reports as states.
+//!
+//! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn),
+//! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
+use super::send;
+use crate::alike::{idle, reason_to_v2};
+use crate::convert::content::blocks_to_v1;
+use crate::convert::outbox::{Outbox, Side};
+use crate::convert::recent::Recent;
+use crate::convert::setup::option_of;
+use crate::convert::{Loss, MAX_PROMPTS, MAX_TOOL_CALLS, text_of};
+use crate::v1;
+use crate::v1::session_modes::SessionModeState;
+use crate::v1::session_setup::SessionId;
+use crate::v2::content::ContentBlock;
+use crate::v2::prompt_lifecycle::{
+    MessageId, PromptRequest, PromptResponse, SessionUpdate, UserMessage,
+};
+use crate::v2::session_config_options::{SessionConfigOption, SessionConfigOptionCategory};
+use crate::v2::session_states::{
+    ErrorStopReason, IdleStateUpdate, RequiresActionStateUpdate, RunningStateUpdate, StateUpdate,
+    StopReason,
+};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::Extra;
+use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+
+/// A session of an agent of version 1.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) turn: Option<Turn>,
+    /// Prompts that wait for the end of the turn.
+    held: VecDeque<(RequestId, PromptRequest)>,
+    /// The message without an id that the next chunk continues.
+    pub(super) open: Option<(String, MessageId)>,
+    /// Number of invented ids.
+    invented: u64,
+    pub(super) titles: Recent<String>,
+    pub(super) modes: Option<SessionModeState>,
+    pub(super) options: Vec<SessionConfigOption>,
+    /// Whether updates are dropped until the session is loaded.
+    pub(super) drops_replay: bool,
+    pub(super) is_closed: bool,
+}
+
+/// An open turn.
+#[derive(Debug)]
+pub(super) struct Turn {
+    id: RequestId,
+    prompt: Vec<ContentBlock>,
+    /// The id of the user's message, once the agent has shown that it has the prompt.
+    message: Option<MessageId>,
+    /// The text of the prompt that the agent has not repeated.
+    pub(super) unrepeated: String,
+    /// Whether the agent has sent anything but the prompt.
+    pub(super) has_output: bool,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            turn: None,
+            held: VecDeque::new(),
+            open: None,
+            invented: 0,
+            titles: Recent::new(MAX_TOOL_CALLS),
+            modes: None,
+            options: Vec::new(),
+            drops_replay: false,
+            is_closed: false,
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn is_busy(&self) -> bool {
+        self.turn.is_some() || !self.held.is_empty()
+    }
+
+    /// Returns whether the editor has the response to this prompt, and the turn is open.
+    pub(super) fn has_accepted(&self, id: &RequestId) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.message.is_some() && turn.id == *id)
+    }
+
+    /// Returns whether the open turn is that of this prompt. That of an earlier prompt may have been closed.
+    pub(super) fn has_turn(&self, id: &RequestId) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.id == *id)
+    }
+
+    /// Holds a prompt, and returns whether there is room.
+    pub(super) fn hold(&mut self, id: RequestId, prompt: PromptRequest) -> bool {
+        let has_room = self.held.len() < MAX_PROMPTS;
+        if has_room {
+            self.held.push_back((id, prompt));
+        }
+        has_room
+    }
+
+    /// Removes a held prompt, and returns whether it was held.
+    pub(super) fn take_held(&mut self, id: &RequestId) -> bool {
+        let before = self.held.len();
+        self.held.retain(|(held, _)| held != id);
+        self.held.len() < before
+    }
+
+    /// Begins the turn of the next held prompt, and returns the prompt for the agent.
+    pub(super) fn begin_turn(
+        &mut self,
+        session: &SessionId,
+        out: &mut Outbox,
+    ) -> Option<(RequestId, v1::prompt_turn::PromptRequest)> {
+        if self.turn.is_some() {
+            return None;
+        }
+        let (id, prompt) = self.held.pop_front()?;
+        let content = blocks_to_v1(&prompt.prompt, out);
+        let mut same = v1::prompt_turn::PromptRequest::new(prompt.session_id, content);
+        same.meta = prompt.meta;
+        self.open = None;
+        self.turn = Some(Turn {
+            id: id.clone(),
+            unrepeated: text_of(&prompt.prompt),
+            prompt: prompt.prompt,
+            message: None,
+            has_output: false,
+        });
+        running(session, out);
+        Some((id, same))
+    }
+
+    pub(super) fn invent(&mut self) -> MessageId {
+        self.invented += 1;
+        MessageId::from(format!("bridge-{}", self.invented))
+    }
+
+    /// Answers the prompt, since the agent has it, and returns the id of the user's message.
+    pub(super) fn accept(
+        &mut self,
+        session: &SessionId,
+        given: Option<&MessageId>,
+        out: &mut Outbox,
+    ) -> Option<MessageId> {
+        let turn = self.turn.as_ref()?;
+        if let Some(message) = &turn.message {
+            return Some(message.clone());
+        }
+        let message = given.cloned().unwrap_or_else(|| self.invent());
+        let turn = self.turn.as_mut()?;
+        turn.message = Some(message.clone());
+        out.result(Side::Editor, &turn.id, &PromptResponse::new(message.clone()));
+        let mut update = UserMessage::new(message.clone());
+        update.content = core::mem::take(&mut turn.prompt).into();
+        send(session, SessionUpdate::UserMessage(Box::new(update)), None, out);
+        Some(message)
+    }
+
+    /// Handles output of the agent, which shows that it has the prompt.
+    pub(super) fn output(&mut self, session: &SessionId, out: &mut Outbox) {
+        self.accept(session, None, out);
+        if let Some(turn) = &mut self.turn {
+            turn.has_output = true;
+        }
+    }
+
+    /// Reports that the user has to answer.
+    pub(super) fn blocked(&mut self, session: &SessionId, out: &mut Outbox) {
+        self.output(session, out);
+        if self.turn.is_some() {
+            state(session, StateUpdate::RequiresAction(RequiresActionStateUpdate::new()), out);
+        }
+    }
+
+    /// Reports that the turn continues.
+    pub(super) fn resumed(&mut self, session: &SessionId, out: &mut Outbox) {
+        if self.turn.is_some() {
+            running(session, out);
+        }
+    }
+
+    /// Ends the turn with the result of the prompt.
+    pub(super) fn ended(
+        &mut self,
+        session: &SessionId,
+        it: v1::prompt_turn::PromptResponse,
+        out: &mut Outbox,
+    ) {
+        self.accept(session, None, out);
+        if self.turn.take().is_none() {
+            return;
+        }
+        let reason = reason_to_v2(&it.stop_reason);
+        let reason = reason.unwrap_or_else(|| StopReason::NotReported(Extra::new()));
+        let mut end = idle(reason, it.usage.as_ref());
+        if let StateUpdate::Idle(idle) = &mut end {
+            idle.meta = it.meta;
+        }
+        state(session, end, out);
+    }
+
+    /// Ends the turn with an error. Before the agent has shown that it has the prompt, the prompt itself failed.
+    pub(super) fn failed(&mut self, session: &SessionId, error: &ErrorObject, out: &mut Outbox) {
+        let Some(turn) = self.turn.take() else { return };
+        let reason = match error.code {
+            ErrorCode::REQUEST_CANCELLED => StopReason::Cancelled(Extra::new()),
+            _ => {
+                let mut reason = ErrorStopReason::new();
+                reason.error = Some(Box::new(error.clone()));
+                StopReason::Error(reason)
+            }
+        };
+        if turn.message.is_none() {
+            out.error(Side::Editor, &turn.id, error.clone());
+        }
+        state(session, idle(reason, None), out);
+    }
+
+    /// Ends the turn of a session that is closed, and refuses its held prompts.
+    pub(super) fn close(&mut self, session: &SessionId, out: &mut Outbox) {
+        let closed = || ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "the session is closed");
+        if let Some(turn) = self.turn.take() {
+            if turn.message.is_none() {
+                out.error(Side::Editor, &turn.id, closed());
+            }
+            state(session, idle(StopReason::Cancelled(Extra::new()), None), out);
+        }
+        for (id, _) in self.held.drain(..) {
+            out.error(Side::Editor, &id, closed());
+        }
+        self.is_closed = true;
+    }
+
+    /// Reports that no turn is open, after the replay.
+    pub(super) fn loaded(&mut self, session: &SessionId, out: &mut Outbox) {
+        self.drops_replay = false;
+        self.open = None;
+        let idle = IdleStateUpdate::new(StopReason::NotReported(Extra::new()));
+        state(session, StateUpdate::Idle(Box::new(idle)), out);
+    }
+
+    /// Returns whether an option stands for the modes.
+    pub(super) fn has_mode_option(&self) -> bool {
+        let mode = Some(SessionConfigOptionCategory::Mode);
+        self.modes.is_some() && self.options.iter().all(|option| option.category != mode)
+    }
+
+    /// Returns all options, with the one that stands for the modes.
+    pub(super) fn all_options(&self, out: &mut Outbox) -> Vec<SessionConfigOption> {
+        let mut options = self.options.clone();
+        if self.has_mode_option()
+            && let Some(modes) = &self.modes
+        {
+            out.lose(Loss::Modes, modes.current_mode_id.as_str());
+            options.push(option_of(modes));
+        }
+        options
+    }
+}
+
+fn state(session: &SessionId, state: StateUpdate, out: &mut Outbox) {
+    send(session, SessionUpdate::StateUpdate(state), None, out);
+}
+
+fn running(session: &SessionId, out: &mut Outbox) {
+    state(session, StateUpdate::Running(RunningStateUpdate::new()), out);
+}

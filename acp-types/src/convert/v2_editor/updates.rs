@@ -1,0 +1,150 @@
+//! Updates of a session.
+//!
+//! Spec: [`SessionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessionupdate)
+use super::send;
+use super::session::Session;
+use crate::alike::{alike, announced};
+use crate::convert::Loss;
+use crate::convert::content::block_to_v2;
+use crate::convert::outbox::{Outbox, Side};
+use crate::convert::setup::{commands_to_v2, options_to_v2};
+use crate::v1::content::ContentBlock;
+use crate::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
+use crate::v1::session_modes::SessionModeState;
+use crate::v1::session_setup::SessionId;
+use crate::v2::agent_plan::{PlanItems, PlanUpdate, PlanUpdateContent};
+use crate::v2::prompt_lifecycle::{ContentChunk as Chunk, SessionUpdate as Update};
+use crate::v2::session_config_options::ConfigOptionUpdate;
+use crate::v2::slash_commands::AvailableCommandsUpdate;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::Meta;
+
+/// Identifier of the plan of a version 1 session.
+const PLAN: &str = "plan";
+
+impl Session {
+    pub(super) fn update(&mut self, line: &str, it: SessionNotification, out: &mut Outbox) {
+        let (id, meta) = (&it.session_id, it.meta.as_ref());
+        if self.is_closed {
+            return out.lose(Loss::Update, it.update.tag());
+        }
+        if self.drops_replay {
+            return out.lose(Loss::Replay, it.update.tag());
+        }
+        match it.update {
+            SessionUpdate::UserMessageChunk(it) => self.user_chunk(line, id, it, meta, out),
+            SessionUpdate::AgentMessageChunk(it) => {
+                self.output(id, out);
+                self.chunk(line, id, Update::AgentMessageChunk, it, meta, out);
+            }
+            SessionUpdate::AgentThoughtChunk(it) => {
+                self.output(id, out);
+                self.chunk(line, id, Update::AgentThoughtChunk, it, meta, out);
+            }
+            SessionUpdate::ToolCall(it) => {
+                self.output(id, out);
+                self.open = None;
+                let call = self.change_call(&announced(&it), out);
+                send(id, Update::ToolCallUpdate(Box::new(call)), meta, out);
+            }
+            SessionUpdate::ToolCallUpdate(it) => {
+                self.output(id, out);
+                self.open = None;
+                let call = self.change_call(&it, out);
+                send(id, Update::ToolCallUpdate(Box::new(call)), meta, out);
+            }
+            SessionUpdate::Plan(it) => {
+                self.output(id, out);
+                out.lose(Loss::PlanId, PLAN);
+                let entries = it.entries.iter().filter_map(alike);
+                let mut items = PlanItems::new(PLAN, entries.collect::<Vec<_>>());
+                items.meta = it.meta;
+                let plan = PlanUpdate::new(PlanUpdateContent::Items(items));
+                send(id, Update::PlanUpdate(Box::new(plan)), meta, out);
+            }
+            SessionUpdate::AvailableCommandsUpdate(it) => {
+                let commands = commands_to_v2(&it.available_commands);
+                let mut same = AvailableCommandsUpdate::new(commands);
+                same.meta = it.meta;
+                send(id, Update::AvailableCommandsUpdate(same), meta, out);
+            }
+            SessionUpdate::CurrentModeUpdate(it) => {
+                match &mut self.modes {
+                    Some(modes) => modes.current_mode_id = it.current_mode_id,
+                    None => self.modes = Some(SessionModeState::new(it.current_mode_id, [])),
+                }
+                if self.has_mode_option() {
+                    let mut same = ConfigOptionUpdate::new(self.all_options(out));
+                    same.meta = it.meta;
+                    send(id, Update::ConfigOptionUpdate(same), meta, out);
+                }
+            }
+            SessionUpdate::ConfigOptionUpdate(it) => {
+                self.options = options_to_v2(&it.config_options);
+                let mut same = ConfigOptionUpdate::new(self.all_options(out));
+                same.meta = it.meta;
+                send(id, Update::ConfigOptionUpdate(same), meta, out);
+            }
+            // The others are equal in both versions.
+            _ => out.forward(Side::Editor, line),
+        }
+    }
+
+    /// Handles a user message. One that repeats the prompt before any output is that of the prompt.
+    fn user_chunk(
+        &mut self,
+        line: &str,
+        id: &SessionId,
+        it: ContentChunk,
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) {
+        let turn = self.turn.as_mut().filter(|turn| !turn.has_output);
+        let rest = match (&turn, &it.content) {
+            (Some(turn), ContentBlock::Text(text)) => turn.unrepeated.strip_prefix(&*text.text),
+            _ => None,
+        };
+        match (rest.map(String::from), turn) {
+            (Some(rest), Some(turn)) => {
+                turn.unrepeated = rest;
+                self.accept(id, it.message_id.as_ref(), out);
+            }
+            _ => self.chunk(line, id, Update::UserMessageChunk, it, meta, out),
+        }
+    }
+
+    fn chunk(
+        &mut self,
+        line: &str,
+        id: &SessionId,
+        make: fn(Chunk) -> Update,
+        it: ContentChunk,
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) {
+        if it.message_id.is_some() && matches!(it.content, ContentBlock::Text(_)) {
+            self.open = None;
+            return out.forward(Side::Editor, line);
+        }
+        let Some(block) = block_to_v2(&it.content, out) else { return };
+        let kind = String::from(make(Chunk::new("", block.clone())).tag());
+        let message = match (it.message_id, self.open.take()) {
+            (Some(given), _) => given,
+            (None, Some((open, message))) if *open == *kind => {
+                self.open = Some((open, message.clone()));
+                message
+            }
+            (None, _) => {
+                let message = self.invent();
+                out.lose(Loss::MessageId, message.as_str());
+                self.open = Some((kind, message.clone()));
+                message
+            }
+        };
+        let mut chunk = Chunk::new(message, block);
+        (chunk.meta, chunk.extra) = (it.meta, it.extra);
+        send(id, make(chunk), meta, out);
+    }
+}

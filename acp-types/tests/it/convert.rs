@@ -1,0 +1,5 @@
+//! The bridge between versions.
+mod cases;
+mod chain;
+mod properties;
+mod recorded;

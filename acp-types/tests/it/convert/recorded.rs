@@ -1,0 +1,103 @@
+//! Recorded sessions of real agents, through the bridge and back.
+use super::chain::{Chain, updates_of};
+use super::properties::{state_of, without_losses};
+use crate::transcripts::transcripts;
+use acp_types::convert::Loss;
+use acp_types::v1::initialization::ProtocolVersion;
+use jsonrpc_core::transcript::{Direction, Entry};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Plays a recording through a chain, and returns the updates of the agent.
+fn play(ends: ProtocolVersion, entries: &[Entry<'_>]) -> (Chain, Vec<Value>) {
+    let (mut chain, mut told) = (Chain::new(ends), Vec::new());
+    for entry in entries {
+        // Some agents write lines that are no messages.
+        let Ok(line) = serde_json::from_slice::<Value>(&entry.bytes) else { continue };
+        match entry.direction {
+            Direction::Sent => chain.editor(&line),
+            _ => {
+                chain.agent(&line);
+                told.extend(updates_of(core::slice::from_ref(&line)));
+            }
+        }
+    }
+    (chain, told)
+}
+
+/// What the diagnostics do not name is equal in a recorded session of version 2 after both conversions.
+#[test]
+fn recorded_sessions_of_version_2_come_back() {
+    let mut count = 0;
+    for (name, entries) in transcripts() {
+        if !name.starts_with("codex-acp-v2") {
+            continue;
+        }
+        count += 1;
+        let (mut chain, told) = play(ProtocolVersion::V2, &entries);
+        let received = without_losses(state_of(&chain.updates()), &chain);
+        assert_eq!(received, without_losses(state_of(&told), &chain), "{name}");
+        assert!(!received.is_empty(), "{name}");
+        let [mut editor, link, _] = chain.errors();
+        // What the recorded editor sends is not of the bridge.
+        editor.retain(|finding| finding.direction == Direction::Received);
+        assert_eq!((&editor[..], &link[..]), (&[][..], &[][..]), "{name}");
+        // The loss of these recordings: the agent repeats prompts, reports states, and sends hunks.
+        let known = [
+            Loss::PromptMessage,
+            Loss::State,
+            Loss::Diff,
+            Loss::Permission,
+            Loss::Terminal,
+            Loss::ToolStatus,
+            Loss::ToolTitle,
+            Loss::ConfigOption,
+            Loss::Controls,
+            Loss::StopReason,
+        ];
+        let known: BTreeSet<_> = known.into_iter().collect();
+        let lost: BTreeSet<_> =
+            Loss::ALL.iter().copied().filter(|loss| chain.has_lost(*loss)).collect();
+        assert!(lost.is_subset(&known), "{name}: {lost:?}");
+        for prompt in entries.iter().filter(|entry| entry.direction == Direction::Sent) {
+            let line: Value = serde_json::from_slice(&prompt.bytes).unwrap();
+            if line["method"] == "session/prompt" {
+                assert_eq!(chain.responses(&line["id"]).len(), 1, "{name}");
+            }
+        }
+    }
+    assert!(count >= 3, "{count} recordings");
+}
+
+/// A version 1 session has the same messages, tool calls and results after both conversions.
+#[test]
+fn recorded_sessions_of_version_1_come_back() {
+    let names = ["opencode-write", "gemini-cli-edit", "crow-cli-text", "cline-edit-reject"];
+    for (name, entries) in transcripts().iter().filter(|(name, _)| names.contains(&&**name)) {
+        let (chain, told) = play(ProtocolVersion::V1, entries);
+        let texts = |updates: &[Value], kind: &str| {
+            let chunks = updates.iter().filter(|update| update["sessionUpdate"] == kind);
+            chunks
+                .filter_map(|it| it["content"]["text"].as_str().map(str::to_owned))
+                .collect::<String>()
+        };
+        let statuses = |updates: &[Value]| {
+            let calls = updates.iter().filter(|update| update.get("status").is_some());
+            calls
+                .map(|it| (it["toolCallId"].to_string(), it["status"].clone()))
+                .collect::<BTreeMap<_, _>>()
+        };
+        let received = chain.updates();
+        for kind in ["agent_message_chunk", "agent_thought_chunk"] {
+            assert_eq!(texts(&received, kind), texts(&told, kind), "{name}");
+        }
+        assert_eq!(statuses(&received), statuses(&told), "{name}");
+        for entry in entries.iter().filter(|entry| entry.direction != Direction::Sent) {
+            let Ok(line) = serde_json::from_slice::<Value>(&entry.bytes) else { continue };
+            if let Some(reason) = line.pointer("/result/stopReason") {
+                let [response] = &chain.responses(&line["id"])[..] else { panic!("{name}") };
+                assert_eq!(response.pointer("/result/stopReason"), Some(reason), "{name}");
+            }
+        }
+    }
+}
