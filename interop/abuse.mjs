@@ -1,5 +1,5 @@
-// Clients of the gateway that behave badly, shared by the soak and the load test. Each function takes a target, `{ url, headers }`,
-// and resolves when the client has left.
+// Clients of the gateway that behave badly, shared by the soak and the load test. Each function takes a target,
+// `{ url, headers, onStatus }`, and resolves when the client has left.
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -29,15 +29,15 @@ async function deaf(target, bytes, seconds) {
   socket.resetAndDestroy();
 }
 
-/** Posts a body, reads and drops the response. Returns its status, or 0 for a broken connection. */
-async function post({ url, headers }, path, body, signal) {
+/** Posts a body, reads and drops the response. A broken connection is no error. */
+async function post({ url, headers, onStatus }, path, body, signal) {
   try {
     const sent = { method: "POST", headers: { "content-type": "application/json", ...headers }, body, signal };
     const response = await fetch(url + path, sent);
+    onStatus?.(response.status);
     await response.body.pipeTo(new WritableStream());
-    return response.status;
   } catch {
-    return 0;
+    // The gateway has closed it.
   }
 }
 
@@ -74,6 +74,6 @@ export const oversized = (target, signal) =>
     post(target, "/api/ai/chat", "[".repeat(100_000), signal),
   ]);
 
-/** Runs in threads of their own that end at once. Returns the statuses of the responses. */
+/** Runs in threads of their own that end at once. */
 export const manyThreads = (target, count, signal) =>
   Promise.all(Array.from({ length: count }, () => post(target, "/api/ai/chat", input("0 every 1"), signal)));

@@ -114,11 +114,11 @@ async function client(url, number, until) {
   }
 }
 
-/** Sends a signal to the agent's process. */
+/** Sends a signal to the agent's process, and returns its number. */
 function signalAgent(place, signal) {
   const [pid] = [...place.processes()].find(([, command]) => command.includes(AGENT) && command.startsWith(process.execPath)) ?? [];
   if (pid) process.kill(pid, signal);
-  return pid !== undefined;
+  return pid;
 }
 
 /** The faults, in turn. */
@@ -130,9 +130,9 @@ const FAULTS = {
   silent: ({ target }) => silent(target, 40, 2),
   oversized: ({ target, signal }) => oversized(target, signal),
   agentStops: async ({ place }) => {
-    if (!signalAgent(place, "SIGSTOP")) return;
+    const pid = signalAgent(place, "SIGSTOP");
     await sleep(1000);
-    signalAgent(place, "SIGCONT");
+    if (pid && place.processes().has(pid)) process.kill(pid, "SIGCONT");
   },
   slowReaders: ({ target }) => slowReaders(target, 10, 2, "200 every 5"),
   flood: ({ place }) => signalAgent(place, "SIGUSR2"),

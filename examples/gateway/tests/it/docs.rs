@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The code spans in the tables of a page.
+/// The code spans in the tables of a page of `docs/`.
 fn code_in_tables(page: &str) -> BTreeSet<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page);
     let text = fs::read_to_string(path).expect(page);
@@ -48,14 +48,51 @@ fn named_tests_exist() {
         let found = tests.iter().find(|(it, _)| *it == file);
         found.is_some_and(|(_, text)| name == "*" || text.contains(&format!("fn {name}()")))
     };
-    for page in ["secure.md", "failures.md"] {
-        let named = code_in_tables(page);
-        let full: Vec<_> = named.iter().filter_map(|name| name.split_once("::")).collect();
-        assert!(!full.is_empty(), "{page} names no tests");
-        let unknown: Vec<_> =
-            full.into_iter().filter(|(file, name)| !is_test(file, name)).collect();
-        assert_eq!(unknown, [], "{page}");
+    let named = code_in_tables("failures.md");
+    let full: Vec<_> = named.iter().filter_map(|name| name.split_once("::")).collect();
+    assert!(!full.is_empty(), "no tests are named");
+    let unknown: Vec<_> = full.into_iter().filter(|(file, name)| !is_test(file, name)).collect();
+    assert_eq!(unknown, []);
+}
+
+/// Returns whether a file of the repository defines a name: a Rust item, a function of JavaScript or a test of it. The path starts
+/// at the root or at `examples`; a name without a folder is a file of these tests.
+fn is_defined(file: &str, name: &str) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let own = format!("gateway/tests/it/{file}.rs");
+    let paths =
+        [root.join(file), root.join("examples").join(file), root.join("examples").join(own)];
+    let text = paths.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let starts = ["fn ", "const ", "function ", "test(\""];
+    starts.iter().any(|start| {
+        text.match_indices(&format!("{start}{name}")).any(|(at, found)| {
+            let next = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
+            !next.is_some_and(|next| next.is_alphanumeric() || next == '_')
+        })
+    })
+}
+
+/// Each rule has a guard and a test, and they exist.
+#[test]
+fn guards_and_tests_of_rules_exist() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../SECURITY.md");
+    let text = fs::read_to_string(page).unwrap();
+    let (_, tables) = text.split_once("## Rules, guards and tests").unwrap();
+    let mut rows = 0;
+    for row in tables.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| rule")) {
+        let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [_, guards, tests] = cells[..] else { panic!("three cells: {row}") };
+        for cell in [guards, tests] {
+            let named: Vec<_> = cell.split('`').skip(1).step_by(2).collect();
+            assert!(!named.is_empty(), "a name: {row}");
+            for (file, name) in named.iter().filter_map(|name| name.rsplit_once("::")) {
+                assert!(is_defined(file, name), "{file} has no `{name}`: {row}");
+            }
+        }
+        rows += 1;
     }
+    assert!(rows > 40, "{rows} rows");
+    assert!(!is_defined("site", "public_address"), "the beginning of a name is no name");
 }
 
 /// Words in the source that only have the form of an error code: events, variables, placeholders.

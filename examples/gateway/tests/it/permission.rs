@@ -69,6 +69,20 @@ async fn invalid_answer_is_refused_without_effect() {
     assert_eq!(gateway.post(&here, &allow).await.0, 409);
 }
 
+/// An agent cannot find the id of its own question: it has 128 random bits.
+#[tokio::test]
+async fn ids_of_questions_cannot_be_guessed() {
+    let mut random = Vec::new();
+    for _ in 0..2 {
+        let gateway = Gateway::asking_in_stream().await;
+        let asked = gateway.ask("t", "r", "permission").await.until_asked().await;
+        let part = asked.split('-').find(|part| part.len() == 32).expect(&asked).to_owned();
+        assert!(part.chars().all(|digit| digit.is_ascii_hexdigit()), "{asked}");
+        random.push(part);
+    }
+    assert_ne!(random[0], random[1], "each start has its own");
+}
+
 #[tokio::test]
 async fn requests_of_two_threads_are_separate() {
     let gateway = Gateway::asking_in_stream().await;

@@ -91,6 +91,66 @@ async fn inputs_count_as_kept_bytes() {
 }
 
 #[tokio::test]
+async fn user_fills_a_quarter_of_bytes() {
+    let settings = format!("[limits]\nkept-bytes = 1000000\n{USERS}");
+    let gateway = Gateway::configured(&settings).await;
+    let run = async |token: &str, run: &str, length: usize| {
+        let input = input(run, run, &format!("hello {}", "x".repeat(length)));
+        let told = Run::new(&input, send(&gateway, token, &input).await).rest().await;
+        assert_eq!(told.end(), "success", "{run}");
+    };
+    let status = async |token: &str, run: &str| {
+        let url = gateway.url(&format!("/api/ai/chat/runs/{run}/events"));
+        soon(gateway.client.get(url).bearer_auth(token).send()).await.unwrap().status().as_u16()
+    };
+    // Each input counts four times, so the first two exceed the share of alice.
+    run("b-secret", "of-bob", 40_000).await;
+    run("a-secret", "first", 40_000).await;
+    run("a-secret", "second", 40_000).await;
+    assert_eq!(status("a-secret", "first").await, 200);
+    run("a-secret", "third", 1).await;
+    assert_eq!(status("a-secret", "first").await, 404);
+    assert_eq!(status("a-secret", "second").await, 200);
+    assert_eq!(status("b-secret", "of-bob").await, 200);
+}
+
+/// Six users have less than their shares, but together more than the limit.
+#[tokio::test]
+async fn bytes_of_all_users_are_limited() {
+    let users: String = (0..7).map(|user| format!("u{user} = 'secret-{user}'\n")).collect();
+    let settings = format!("[limits]\nkept-bytes = 1000000\n[auth.tokens]\n{users}");
+    let gateway = Gateway::configured(&settings).await;
+    let status = async |user: usize| {
+        let url = gateway.url("/api/ai/chat/runs/run/events");
+        let request = gateway.client.get(url).bearer_auth(format!("secret-{user}"));
+        soon(request.send()).await.unwrap().status().as_u16()
+    };
+    for user in 0..7 {
+        let input = input("t", "run", &format!("hello {}", "x".repeat(50_000)));
+        let sent = send(&gateway, &format!("secret-{user}"), &input).await;
+        assert_eq!(Run::new(&input, sent).rest().await.end(), "success", "{user}");
+    }
+    assert_eq!((status(0).await, status(6).await), (404, 200));
+}
+
+/// Four users have their shares, so that nothing is left for the fifth.
+#[tokio::test]
+async fn threads_and_runs_of_all_users_are_limited() {
+    let users: String = (0..5).map(|user| format!("u{user} = 'secret-{user}'\n")).collect();
+    for limit in ["threads = 4", "runs = 4"] {
+        let settings =
+            format!("permission = 'ask-in-stream'\n[limits]\n{limit}\n[auth.tokens]\n{users}");
+        let gateway = Gateway::configured(&settings).await;
+        let mut waiting = Vec::new();
+        for user in 0..4 {
+            waiting.push(waits(&gateway, &format!("secret-{user}"), "t", "run").await);
+        }
+        let fifth = input("t", "run", "hello");
+        is_refused(&gateway, "secret-4", &fifth, 503, "too many threads are open").await;
+    }
+}
+
+#[tokio::test]
 async fn long_ids_are_refused() {
     let gateway = Gateway::demo(&[]).await;
     let (fits, long) = ("i".repeat(1024), "i".repeat(1025));

@@ -1,0 +1,150 @@
+// Ten honest users beside one that abuses the gateway, with the store in memory and with Redis. The time to the first token of the
+// honest users is measured alone and during the abuse, in turn, because other work on the machine changes.
+//
+//   ABUSE_SECONDS=15 node gateway_abuse.mjs     default: 3 s for each of three quiet and three loud phases
+//
+// A check fails if an honest user is refused or a run of one is incomplete, if the abuser is not refused, or if the 99th percentile
+// exceeds a bound that leaves room for other work on the machine. `gateway_abuse.md` has the measured figures.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { droppedSockets, input, manyThreads, oversized, silent, slowReaders } from "./abuse.mjs";
+import { BIN, INTEROP, Place, Program, check, within } from "./harness.mjs";
+
+const SECONDS = Number(process.env.ABUSE_SECONDS ?? 3);
+const ROUNDS = 3;
+const HONEST = 10;
+const [PIECES, PAUSE_MS] = [5, 10];
+/** Pause of an honest user between two runs, in milliseconds. */
+const THINK_MS = 50;
+const RUN_SECONDS = 60;
+/** Pause of the abuser between two acts of one kind, in milliseconds. */
+const ABUSE_MS = 100;
+/** Runs of an honest user before a new thread replaces the last one. */
+const RUNS_OF_A_THREAD = 5;
+/** The abuser reaches its share of these, a quarter, within the time of the check. */
+const LIMITS = "[limits]\nthreads = 80\nruns = 320\nrequests-a-minute = 600\n";
+/** The bound of the 99th percentile: a multiple of the quiet one, and milliseconds beside it. */
+const [MAX_RATIO, SLACK_MS] = [10, 1000];
+const AGENT = join(INTEROP, "agents/stream-agent.mjs");
+
+const token = (user) => `token-of-${user}-0123456789`;
+const target = (url, user) => ({ url, headers: { authorization: `Bearer ${token(user)}` } });
+
+/** Runs an input of an honest user, and returns the time to its first token in milliseconds. */
+async function run({ url, headers }, threadId) {
+  const began = performance.now();
+  const response = await fetch(`${url}/api/ai/chat`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: input(`${PIECES} every ${PAUSE_MS}`, threadId),
+    signal: AbortSignal.timeout(RUN_SECONDS * 1000),
+  });
+  assert.equal(response.status, 200, response.ok ? "" : await response.text());
+  let [text, first] = ["", undefined];
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (first === undefined && text.includes('"TEXT_MESSAGE_CONTENT"')) first = performance.now() - began;
+  }
+  assert.match(text, /"type":"RUN_FINISHED".*"outcome":\{"type":"success"/);
+  assert.equal(text.match(/"TEXT_MESSAGE_CONTENT"/g).length, PIECES);
+  return first;
+}
+
+/** Lets the honest users run for a while, and returns all times to a first token. */
+async function honest(url) {
+  const until = performance.now() + SECONDS * 1000;
+  const user = async (number) => {
+    let [times, threadId] = [[], undefined];
+    for (let count = 0; performance.now() < until; count++) {
+      if (count % RUNS_OF_A_THREAD === 0) threadId = randomUUID();
+      times.push(await run(target(url, `honest${number}`), threadId));
+      await sleep(THINK_MS);
+    }
+    return times;
+  };
+  const all = await Promise.all(Array.from({ length: HONEST }, (_, number) => user(number)));
+  return all.flat();
+}
+
+const at = (times, part) => times[Math.floor((times.length - 1) * part)];
+const shown = (times) => `${times.length} runs, ${at(times, 0.5).toFixed(0)} ms (median), ${at(times, 0.99).toFixed(0)} ms (99 %)`;
+
+/** The abuser: all kinds of abuse at the same time, until the process is ended. */
+async function abuse(url) {
+  const statuses = new Map();
+  const onStatus = (status) => {
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if (status === 429 && statuses.get(429) === 1) console.error("refused");
+  };
+  const [abuser, stranger] = [target(url, "abuser"), { url, headers: { authorization: "Bearer a-guess" } }];
+  abuser.onStatus = stranger.onStatus = onStatus;
+  const signal = new AbortController().signal;
+  const forever = async (act) => {
+    for (;;) {
+      await act();
+      await sleep(ABUSE_MS);
+    }
+  };
+  process.on("SIGTERM", () => {
+    console.error(`statuses: ${JSON.stringify(Object.fromEntries(statuses))}`);
+    process.exit(0);
+  });
+  await Promise.all([
+    forever(() => silent({ url }, 150, 1)),
+    forever(() => slowReaders(abuser, 10, 1, "100 every 10")),
+    forever(() => droppedSockets(abuser, 20, 0.5)),
+    forever(() => oversized(abuser, signal)),
+    forever(() => manyThreads(abuser, 40, signal)),
+    forever(() => manyThreads(stranger, 5, signal)),
+  ]);
+}
+
+async function compare(store, variables) {
+  const place = new Place();
+  const users = ["abuser", ...Array.from({ length: HONEST }, (_, number) => `honest${number}`)];
+  const settings = join(place.root, "gateway.toml");
+  writeFileSync(settings, `${LIMITS}[auth.tokens]\n${users.map((user) => `${user} = "${token(user)}"\n`).join("")}`);
+  const agent = `'${process.execPath}' '${AGENT}'`;
+  const options = ["--config", settings, "--listen", "127.0.0.1:0", "--cwd", place.workspace, "--agent", agent];
+  const program = new Program(join(BIN, "gateway"), options, { ...place.env, ...variables });
+  try {
+    const [, url] = await program.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, 15);
+    await run(target(url, "honest0"), randomUUID());
+    const [quiet, loud, statuses] = [[], [], {}];
+    for (let round = 0; round < ROUNDS; round++) {
+      quiet.push(...(await honest(url)));
+      // The abuser has a lower priority, because a real one has a processor of its own.
+      const abuser = new Program("nice", ["-n", "10", process.execPath, process.argv[1], "abuser", url], place.env);
+      await abuser.said(/refused\n/, 60);
+      loud.push(...(await honest(url)));
+      assert.equal(await abuser.stop(30), 0, abuser.stderr);
+      const [, counted] = abuser.stderr.match(/statuses: (.*)\n/);
+      for (const [status, count] of Object.entries(JSON.parse(counted))) statuses[status] = (statuses[status] ?? 0) + count;
+    }
+    for (const times of [quiet, loud]) times.sort((a, b) => a - b);
+    const ratio = at(loud, 0.99) / at(quiet, 0.99);
+    console.log(`${store}, quiet: ${shown(quiet)}`);
+    console.log(`${store}, with abuse: ${shown(loud)}; ratio of the 99th percentiles ${ratio.toFixed(2)}`);
+    console.log(`${store}, responses to the abuser: ${JSON.stringify(statuses)}`);
+    const bound = MAX_RATIO * at(quiet, 0.99) + SLACK_MS;
+    assert.ok(at(loud, 0.99) < bound, `${at(loud, 0.99)} ms of ${bound} ms`);
+    await within(30, "a run after the abuse", run(target(url, "honest1"), randomUUID()));
+    assert.equal(await program.stop(30), 0);
+    assert.deepEqual([...place.processes().values()], [], "processes left behind");
+  } finally {
+    place.leave();
+  }
+}
+
+if (process.argv[2] === "abuser") {
+  await abuse(process.argv[3]);
+} else {
+  await check(`abuse: ${HONEST} honest users and an abuser, in memory`, () => compare("memory", {}));
+  assert.ok(process.env.REDIS_URL, "REDIS_URL is not set");
+  const shared = { GATEWAY_REPLICAS_STORE: process.env.REDIS_URL, GATEWAY_REPLICAS_PREFIX: randomUUID() };
+  await check(`abuse: ${HONEST} honest users and an abuser, with Redis`, () => compare("Redis", shared));
+}
