@@ -20,6 +20,8 @@ pub struct Reader {
     after: u64,
     /// Whether the stream has begun.
     has_begun: bool,
+    /// Frames for the place after the first event.
+    snapshot: Option<Bytes>,
 }
 
 impl Drop for Reader {
@@ -31,12 +33,19 @@ impl Drop for Reader {
 impl Reader {
     /// Creates a reader that the log already counts.
     pub(super) fn new(log: Arc<RunLog>, after: u64) -> Self {
-        Self { log, after, has_begun: false }
+        Self { log, after, has_begun: false, snapshot: None }
     }
 
     /// Returns the id of the run.
     pub fn run_id(&self) -> &RunId {
         self.log.run_id()
+    }
+
+    /// Inserts frames after the first event, `RUN_STARTED`: [snapshots](crate::snapshot) of the conversation before the run.
+    #[must_use]
+    pub fn with_snapshot(mut self, snapshot: Bytes) -> Self {
+        self.snapshot = Some(snapshot);
+        self
     }
 
     /// Returns the events so far and all later ones, with comments in between. The stream ends with the run, or when
@@ -54,7 +63,11 @@ impl Reader {
                     }
                     Read::Frames(frames) | Read::Restart(frames) => {
                         (reader.after, reader.has_begun) = (frames.last, true);
-                        return Some((frames.bytes, (reader, changed)));
+                        let bytes = match reader.snapshot.take() {
+                            Some(snapshot) => inserted(&frames.bytes, &snapshot),
+                            None => frames.bytes,
+                        };
+                        return Some((bytes, (reader, changed)));
                     }
                     Read::Ended => return None,
                     _ => {}
@@ -66,4 +79,11 @@ impl Reader {
             }
         })
     }
+}
+
+/// Inserts frames after the first frame.
+fn inserted(frames: &[u8], snapshot: &[u8]) -> Bytes {
+    let end = frames.windows(2).position(|it| it == b"\n\n").map_or(frames.len(), |at| at + 2);
+    let (first, rest) = frames.split_at(end);
+    [first, snapshot, rest].concat().into()
 }

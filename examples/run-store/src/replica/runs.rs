@@ -1,7 +1,9 @@
 //! Own runs that others read, and runs of others that are read here.
 use super::{Replica, lock};
-use crate::{Appended, RunLog, RunRecord, StoreError};
+use crate::{Appended, LogLimits, RunLog, RunRecord, StoreError};
+use agui_types::event::RunStartedEvent;
 use agui_types::input::RunAgentInput;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -37,6 +39,45 @@ impl Replica {
         if let Err(error) = self.store.forget_run(run).await {
             tracing::debug!(%error, "a run stays until it expires in the store");
         }
+    }
+
+    /// Ends the retention of a run, which a store with a history may keep.
+    pub async fn retire_run(&self, run: &str) {
+        if let Err(error) = self.store.retire_run(run).await {
+            tracing::debug!(%error, "a run stays in the store");
+        }
+    }
+
+    /// Returns a copy of a run that has no owner any more. A run without an end is ended.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub async fn copy(
+        &self,
+        run: &str,
+        record: &RunRecord,
+        limits: LogLimits,
+    ) -> Result<Arc<RunLog>, StoreError> {
+        let log = Arc::new(RunLog::new(&record.input, limits));
+        while let Some(part) = self.store.read(run, log.last()).await? {
+            if part.is_empty() {
+                break;
+            }
+            let has_ended = part.has_ended;
+            log.apply(part);
+            if has_ended {
+                return Ok(log);
+            }
+        }
+        if log.last() == 0 {
+            let (thread, run) = (record.input.thread_id.clone(), record.input.run_id.clone());
+            log.push(&RunStartedEvent::new(thread, run).into());
+        } else {
+            let (last, frame) = log.next_frame(&self.options.lost);
+            self.store.end_run(run, last, &frame).await?;
+        }
+        log.lose(&self.options.lost);
+        Ok(log)
     }
 
     /// Reports that a run of another owner is read here.
