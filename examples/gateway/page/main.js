@@ -9,40 +9,26 @@ import { listAgents } from "./login.js";
 import { Markdown } from "./markdown.js";
 import { Scroller } from "./scroller.js";
 import { forget, held } from "./store.js";
-import { sessionSettings } from "./run.js";
+import { sessionSettings } from "./requests.js";
+import { HeaderView } from "./view-header.js";
 import { LoginView } from "./view-login.js";
 import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
 import { TimelineView } from "./view-timeline.js";
 import { TokenView } from "./view-token.js";
-import { UsageView } from "./view-usage.js";
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
-const DEFAULT_TITLE = "New conversation";
-
 const scroller = new Scroller(byId("conversation"), /** @type {HTMLButtonElement} */ (byId("jump")));
 const announcer = new Announcer(byId("announcer"));
-const usage = new UsageView(document);
+const header = new HeaderView(document);
 const token = new TokenView(document.body);
 const access = new Access((refused) => token.ask(refused));
 
 const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && scroller.follow());
 
 const timeline = new TimelineView(/** @type {HTMLDetailsElement} */ (byId("timeline")), access.sendQuietly);
-
-/** @param {string | null} title */
-function setTitle(title) {
-  byId("title").textContent = title ?? DEFAULT_TITLE;
-  document.title = title === null ? "Spanwire" : `${title} · Spanwire`;
-}
-
-/** @param {string | null} mode */
-function setMode(mode) {
-  byId("mode").hidden = mode === null;
-  byId("mode").textContent = mode === null ? "" : `mode: ${mode}`;
-}
 
 const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
   agentName = agent;
@@ -62,9 +48,7 @@ function welcome(/** @type {string} */ agent) {
 
 /** @param {import("./store.js").Held | null} before The conversation to continue. */
 function openChat(before) {
-  setTitle(null);
-  setMode(null);
-  usage.clear();
+  header.clear();
   timeline.clear();
   byId("welcome").hidden = before !== null;
   const parts = {
@@ -73,10 +57,8 @@ function openChat(before) {
     root: byId("transcript"),
     scroller,
     announcer,
-    usage,
+    header,
     timeline,
-    setTitle,
-    setMode,
     ended: () => {
       void sessions.refresh();
       // The user may have entered a token since.

@@ -12,67 +12,8 @@ use tokio::task::spawn_blocking;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-macro_rules! files {
-    ($($name:literal),+ $(,)?) => {
-        const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../page/", $name)))),+];
-    };
-}
-
-files![
-    "access.js",
-    "agent-picker.js",
-    "announcer.js",
-    "cards.css",
-    "chat.js",
-    "components.css",
-    "components.js",
-    "composer.js",
-    "conversation.css",
-    "diff.js",
-    "dom.js",
-    "events.js",
-    "ids.js",
-    "index.html",
-    "json-patch.js",
-    "login.css",
-    "login.js",
-    "main.js",
-    "markdown.css",
-    "markdown.js",
-    "page-calls.js",
-    "questions.js",
-    "reduce.js",
-    "run.js",
-    "scroller.js",
-    "spans.js",
-    "sse.js",
-    "store.js",
-    "style.css",
-    "tail.js",
-    "thread.js",
-    "tools.js",
-    "transcript.js",
-    "turn-list.js",
-    "view-diff.js",
-    "view-form.js",
-    "view-login-terminal.js",
-    "view-login.js",
-    "view-markup.js",
-    "view-media.js",
-    "view-notice.js",
-    "view-permission.js",
-    "view-plan.js",
-    "view-sessions.js",
-    "view-settings.js",
-    "view-terminal.js",
-    "view-text.js",
-    "view-thought.js",
-    "view-timeline.js",
-    "view-token.js",
-    "view-tool.js",
-    "view-turn.js",
-    "view-usage.js",
-];
+/// Names and contents of the files below `page`, listed by the build script.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// `GET /`
 pub(crate) async fn index() -> Result<Response, Refusal> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answerInterrupt, cancelRun, follow, run, runInput } from "../../../examples/gateway/page/run.js";
+import { answerInterrupt, cancelRun } from "../../../examples/gateway/page/requests.js";
+import { follow, run, runInput } from "../../../examples/gateway/page/run.js";
 import { Thread } from "../../../examples/gateway/page/thread.js";
 
 const STARTED = { type: "RUN_STARTED", threadId: "t", runId: "r" };
