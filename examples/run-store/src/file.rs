@@ -4,8 +4,8 @@
 //! evictions are queries. The file can be read by other tools.
 //!
 //! **Durability.** A change is committed before its method returns. Changes that arrive during a commit form the next one, at
-//! most [`MAX_GROUP`](worker::MAX_GROUP) of them. A program that is killed loses only the changes whose methods have not
-//! returned. A power failure may also lose events of runs that have not ended; ended runs are synchronized to the disk.
+//! most [`MAX_GROUP`](worker::MAX_GROUP) of them. A program that is killed loses only the changes that it is
+//! waiting for. A power failure may also lose events of runs that have not ended; ended runs are synchronized to the disk.
 //!
 //! **History.** A run that is [retired](RunStore::retire_run) stays, if it is the last of its thread. Its input has the messages
 //! before it, and its events those after it. Conversations beyond the limits of age and size are removed, the oldest first.
@@ -22,6 +22,7 @@ use tokio::sync::mpsc;
 use worker::Worker;
 
 mod messages;
+mod notes;
 mod runs;
 mod schema;
 mod threads;
@@ -36,6 +37,13 @@ pub struct FileLimits {
     pub bytes: u64,
     /// Time after which an unused conversation is removed.
     pub age: Duration,
+}
+
+impl FileLimits {
+    /// Returns the time of the oldest data that stays.
+    fn oldest(&self, now: i64) -> i64 {
+        now.saturating_sub(i64::try_from(self.age.as_millis()).unwrap_or(i64::MAX))
+    }
 }
 
 /// A store in one file, which survives the program, or in memory.
@@ -58,7 +66,7 @@ impl FileStore {
         let failed = |error| FileError::new(path, &error);
         // The owners of these runs are dead, whether or not the runs have ended.
         connection.execute("UPDATE run SET retired = 1", ()).map_err(failed)?;
-        threads::forget_sessions(&connection, &limits, now()).map_err(failed)?;
+        notes::forget_old(&connection, &limits, now()).map_err(failed)?;
         threads::evict(&connection, &limits, now()).map_err(failed)?;
         Self::new(connection, limits).map_err(|error| FileError::new(path, &error))
     }
@@ -121,7 +129,30 @@ impl FileStore {
             .await
     }
 
-    /// Removes a conversation with its runs and its session. Returns `false` if there is none.
+    /// Stores a text of the program by kind and key, replacing the previous one; `None` removes it. A text that is not
+    /// changed is removed after [`FileLimits::age`], when the file is opened.
+    ///
+    /// # Errors
+    /// See [`threads`](Self::threads).
+    pub async fn note(
+        &self,
+        kind: &'static str,
+        key: &str,
+        text: Option<String>,
+    ) -> Result<(), StoreError> {
+        let key = key.to_owned();
+        self.worker.run_synced(move |it| notes::set(it, kind, &key, text.as_deref(), now())).await
+    }
+
+    /// Returns all keys of a kind with their texts, the oldest first.
+    ///
+    /// # Errors
+    /// See [`threads`](Self::threads).
+    pub async fn notes(&self, kind: &'static str) -> Result<Vec<(String, String)>, StoreError> {
+        self.worker.run(move |it| notes::all(it, kind)).await
+    }
+
+    /// Removes a conversation with its runs and its session. Returns `false` if it does not exist.
     ///
     /// # Errors
     /// See [`threads`](Self::threads).
@@ -225,12 +256,14 @@ impl RunStore for FileStore {
 
     async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError> {
         let (thread, what) = (thread.to_owned(), what.map(str::to_owned));
-        self.worker.run(move |it| threads::remember(it, &thread, what.as_deref(), now())).await
+        self.worker
+            .run(move |it| notes::set(it, notes::SESSION, &thread, what.as_deref(), now()))
+            .await
     }
 
     async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError> {
         let thread = thread.to_owned();
-        self.worker.run(move |it| threads::recall(it, &thread)).await
+        self.worker.run(move |it| notes::get(it, notes::SESSION, &thread)).await
     }
 
     async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {

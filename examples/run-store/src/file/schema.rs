@@ -54,10 +54,12 @@ const STEPS: [&str; 1] = ["
         bytes BLOB NOT NULL,
         PRIMARY KEY (run, place)
     ) WITHOUT ROWID;
-    CREATE TABLE session (
-        thread TEXT PRIMARY KEY,
-        what TEXT NOT NULL,
-        updated INTEGER NOT NULL
+    CREATE TABLE note (
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        text TEXT NOT NULL,
+        updated INTEGER NOT NULL,
+        PRIMARY KEY (kind, key)
     ) WITHOUT ROWID;
 "];
 

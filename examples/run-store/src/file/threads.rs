@@ -1,5 +1,5 @@
 //! Conversations: their list, titles, sessions, and removal.
-use super::{FileLimits, messages, runs};
+use super::{FileLimits, messages, notes, runs};
 use crate::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary};
 use agui_types::message::Message;
 use rusqlite::{Connection, OptionalExtension, Result, Row};
@@ -134,7 +134,7 @@ pub(super) fn remove(it: &Connection, name: &str) -> Result<bool> {
     for run in names {
         runs::remove(it, &run)?;
     }
-    remember(it, name, None, 0)?;
+    notes::set(it, notes::SESSION, name, None, 0)?;
     Ok(it.prepare_cached("DELETE FROM thread WHERE name = ?1")?.execute([name])? > 0)
 }
 
@@ -148,34 +148,6 @@ pub(super) fn remove_empty(it: &Connection, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Stores a text about a thread; `None` removes it.
-pub(super) fn remember(it: &Connection, name: &str, what: Option<&str>, now: i64) -> Result<()> {
-    match what {
-        Some(what) => it
-            .prepare_cached("INSERT OR REPLACE INTO session VALUES (?1, ?2, ?3)")?
-            .execute((name, what, now))?,
-        None => it.prepare_cached("DELETE FROM session WHERE thread = ?1")?.execute([name])?,
-    };
-    Ok(())
-}
-
-pub(super) fn recall(it: &Connection, name: &str) -> Result<Option<String>> {
-    it.prepare_cached("SELECT what FROM session WHERE thread = ?1")?
-        .query_row([name], |row| row.get(0))
-        .optional()
-}
-
-/// Removes the texts about threads that are not in the list any more.
-pub(super) fn forget_sessions(it: &Connection, limits: &FileLimits, now: i64) -> Result<()> {
-    it.execute("DELETE FROM session WHERE updated < ?1", [oldest(limits, now)])?;
-    Ok(())
-}
-
-/// Returns the time of the oldest data that stays.
-fn oldest(limits: &FileLimits, now: i64) -> i64 {
-    now.saturating_sub(i64::try_from(limits.age.as_millis()).unwrap_or(i64::MAX))
-}
-
 /// Removes the oldest threads beyond the limits, except threads with an active run.
 pub(super) fn evict(it: &Connection, limits: &FileLimits, now: i64) -> Result<()> {
     let first = "SELECT name, updated FROM thread WHERE NOT EXISTS
@@ -187,7 +159,7 @@ pub(super) fn evict(it: &Connection, limits: &FileLimits, now: i64) -> Result<()
             .prepare_cached(first)?
             .query_row((), |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)));
         let Some((name, updated)) = row.optional()? else { break };
-        let is_old = updated < oldest(limits, now);
+        let is_old = updated < limits.oldest(now);
         if !is_old && used_bytes(it)? <= limits.bytes {
             break;
         }

@@ -55,7 +55,7 @@ impl Worker {
         self.enqueue(change, false).await
     }
 
-    /// Runs a change that a power failure must not undo.
+    /// Runs a change that a power failure must not undo: it is synchronized to the disk directly after its commit.
     pub(super) async fn run_synced<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -101,18 +101,20 @@ fn serve(mut connection: Connection, mut jobs: mpsc::Receiver<Job>) {
     while let Some(first) = jobs.blocking_recv() {
         let (mut reports, mut is_synced) = (Vec::new(), false);
         let committed = commit(&mut connection, first, &mut jobs, &mut reports, &mut is_synced);
-        let synced = match committed {
-            // Synchronizes the log of changes, then the database.
-            Ok(()) if is_synced => {
-                connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))
-            }
-            other => other,
-        };
-        if let Err(error) = &synced {
+        let failed = committed.err();
+        if let Some(error) = &failed {
             tracing::error!(%error, "the file of the store cannot be written");
         }
-        let failed = synced.err().map(StoreError::from);
+        let has_failed = failed.is_some();
+        let failed = failed.map(StoreError::from);
         reports.into_iter().for_each(|report| report(failed.as_ref()));
+        if is_synced && !has_failed {
+            // Synchronizes the log of changes, then the database.
+            let synced = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
+            if let Err(error) = synced {
+                tracing::warn!(%error, "the file of the store is synchronized later");
+            }
+        }
     }
 }
 

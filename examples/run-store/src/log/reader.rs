@@ -12,6 +12,9 @@ use tokio::time::timeout;
 /// Interval of comments in a silent stream, which keep proxies from closing it.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
+/// Time that a reader waits for the store to have the end of a run.
+const STORE_TIME: Duration = Duration::from_secs(2);
+
 /// A reader of a run. It is counted until dropped.
 #[derive(Debug)]
 pub struct Reader {
@@ -63,6 +66,10 @@ impl Reader {
                     }
                     Read::Frames(frames) | Read::Restart(frames) => {
                         (reader.after, reader.has_begun) = (frames.last, true);
+                        if reader.log.outcome().is_some() && reader.after >= reader.log.last() {
+                            let mut held = reader.log.is_end_held.subscribe();
+                            let _late = timeout(STORE_TIME, held.wait_for(|held| !held)).await;
+                        }
                         let bytes = match reader.snapshot.take() {
                             Some(snapshot) => inserted(&frames.bytes, &snapshot),
                             None => frames.bytes,

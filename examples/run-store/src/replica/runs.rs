@@ -1,6 +1,7 @@
 //! Own runs that others read, and runs of others that are read here.
 use super::{Replica, lock};
 use crate::{Appended, LogLimits, RunLog, RunRecord, StoreError};
+use agui_types::PROTOCOL_VERSION;
 use agui_types::event::RunStartedEvent;
 use agui_types::input::RunAgentInput;
 use std::sync::Arc;
@@ -71,7 +72,9 @@ impl Replica {
         }
         if log.last() == 0 {
             let (thread, run) = (record.input.thread_id.clone(), record.input.run_id.clone());
-            log.push(&RunStartedEvent::new(thread, run).into());
+            let mut started = RunStartedEvent::new(thread, run);
+            started.protocol_version = Some(PROTOCOL_VERSION.into());
+            log.push(&started.into());
         } else {
             let (last, frame) = log.next_frame(&self.options.lost);
             self.store.end_run(run, last, &frame).await?;
@@ -106,6 +109,18 @@ impl Replica {
         log: &RunLog,
         ending: &CancellationToken,
     ) -> bool {
+        let is_ours = self.copy_to_store(run, record, log, ending).await;
+        log.release_end();
+        is_ours
+    }
+
+    async fn copy_to_store(
+        &self,
+        run: &str,
+        record: &RunRecord,
+        log: &RunLog,
+        ending: &CancellationToken,
+    ) -> bool {
         let (mut changed, mut after) = (log.changed(), 0);
         let keep = self.options.keep + self.options.lifetime;
         loop {
@@ -129,6 +144,7 @@ impl Replica {
                     }
                 }
                 Err(error) => {
+                    log.release_end();
                     tracing::warn!(%error, "the events of a run are kept here until the store responds again");
                     tokio::select! {
                         () = sleep(RETRY_TIME) => {}

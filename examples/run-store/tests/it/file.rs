@@ -28,6 +28,9 @@ async fn written(path: &Path) {
     let store = FileStore::open(path, LIMITS).expect("a file");
     assert!(store.begin_run("run", &record()).await.expect("a run"));
     store.remember("thread", Some("session")).await.expect("a text");
+    store.note("kind", "kept", Some("note".to_owned())).await.expect("a text");
+    store.note("kind", "removed", Some("note".to_owned())).await.expect("a text");
+    store.note("kind", "removed", None).await.expect("a change");
 }
 
 #[tokio::test]
@@ -38,6 +41,8 @@ async fn contents_survive_the_program() {
     let store = FileStore::open(&path, LIMITS).expect("the same file");
     assert!(store.run("run").await.expect("a read").is_some());
     assert_eq!(store.recall("thread").await.expect("a read").as_deref(), Some("session"));
+    let kept = [("kept".to_owned(), "note".to_owned())];
+    assert_eq!(store.notes("kind").await.expect("a read"), kept);
 }
 
 #[cfg(unix)]
