@@ -187,6 +187,29 @@ async function agentThatEndsAtOnce(version) {
   });
 }
 
+/** The example of the documentation, with the address and the thread of a chat: it opens the conversation. */
+async function documentedPage(version) {
+  await check(`gateway × @ag-ui/client ${version}: the documented page opens a conversation`, async () => {
+    const chat = await Chat.open(AGENTS.find(({ name }) => name === "demo-agent"), version);
+    try {
+      for (const word of ["hello", "plan"]) expectFinished(await chat.turn(word));
+      const documentation = readFileSync(join(INTEROP, "../examples/gateway/docs/http.md"), "utf8");
+      const [, example] = /```js\n(import [^]*?)```/.exec(documentation);
+      const own = [
+        ["@ag-ui/client", import.meta.resolve(`ag-ui-client-${version}`)],
+        ["http://127.0.0.1:8787", chat.url],
+        ["agents/demo/", "agents/agent/"],
+        ['"t1"', JSON.stringify(chat.client.threadId)],
+      ].reduce((text, [from, to]) => text.replace(from, to), example);
+      const { agent } = await import(`data:text/javascript,${encodeURIComponent(`${own}\nexport { agent };`)}`);
+      assert.deepEqual(agent.messages, chat.client.messages);
+      assert.deepEqual(agent.state, chat.client.state);
+    } finally {
+      await chat.close();
+    }
+  });
+}
+
 async function agentThatIsNotThere() {
   await check("gateway: a missing agent", async () => {
     const options = ["--no-auth", "--listen", "127.0.0.1:0", "--agent", "no-such-agent --acp"];
@@ -207,6 +230,7 @@ for (const version of VERSIONS) {
   await agentThatDies(version);
   await agentThatEndsAtOnce(version);
 }
+await documentedPage("1.0.0");
 await agentThatIsNotThere();
 await policy("allow", true);
 await policy("reject", false);

@@ -137,7 +137,7 @@ for (const days of [400, -400]) {
   await check(`faults: the clock of one of two gateways is changed by ${days} days during a run`, () =>
     inPlace(async (place) => {
       const shared = {
-        GATEWAY_REPLICAS_STORE: process.env.REDIS_URL,
+        GATEWAY_STORE: process.env.REDIS_URL,
         GATEWAY_REPLICAS_PREFIX: randomUUID(),
         GATEWAY_REPLICAS_LEASE: `${LEASE_SECONDS}`,
       };

@@ -60,7 +60,7 @@ class Replicas {
     const replicas = new Replicas();
     replicas.place = new Place();
     const shared = {
-      GATEWAY_REPLICAS_STORE: process.env.REDIS_URL,
+      GATEWAY_STORE: process.env.REDIS_URL,
       GATEWAY_REPLICAS_PREFIX: randomUUID(),
       GATEWAY_REPLICAS_LEASE: `${LEASE_SECONDS}`,
     };

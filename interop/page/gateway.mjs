@@ -15,7 +15,7 @@ export async function startGateway(command, { options = [], variables = {} } = {
   const cwd = await mkdtemp(path.join(tmpdir(), "page-cwd-"));
   const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd, ...options], {
     stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, ...variables },
+    env: { GATEWAY_STORE: "none", ...process.env, ...variables },
   });
   // The gateway ends with this program in any case.
   const end = () => child.kill();

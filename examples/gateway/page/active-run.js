@@ -1,7 +1,7 @@
 /** The active run of a conversation, which the user can stop. */
 
 import { cancelRun } from "./requests.js";
-import { follow, run } from "./run.js";
+import { follow, open, run } from "./run.js";
 
 /** @import { AgUiEvent } from "./events.js" */
 /** @import { RunEnd } from "./run.js" */
@@ -62,6 +62,16 @@ export class ActiveRun {
    */
   follow(threadId) {
     return follow({ threadId, runId: this.id }, this.#onEvent, this.signal, this.#options);
+  }
+
+  /**
+   * Reads the conversation of an earlier page, and its last run.
+   *
+   * @param {string} threadId
+   * @returns {Promise<RunEnd>}
+   */
+  open(threadId) {
+    return open({ threadId, runId: this.id }, this.#onEvent, this.signal, this.#options);
   }
 
   /** Ends the connection, and reports no more. The run continues for a while, for readers that return. */

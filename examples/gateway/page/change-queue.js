@@ -25,6 +25,8 @@ export class ChangeQueue {
       if (change.kind === "text" && last?.kind === "text" && last.message === change.message) last.delta += change.delta;
       else this.#waiting.push(change);
     }
+    // A reset shows the thread as it is now. Later changes are shown after it, not as a part of it.
+    if (changes.some(({ kind }) => kind === "reset")) this.flush();
     if (this.#scheduled || this.#waiting.length === 0) return;
     this.#scheduled = true;
     if (document.hidden) setTimeout(() => this.flush());

@@ -97,7 +97,8 @@ export class Chat {
       return;
     }
     const active = this.#begin(held.runId, []);
-    void this.#finish(active, null, active.follow(this.#thread.id));
+    const reading = held.isAtGateway ? active.open(this.#thread.id) : active.follow(this.#thread.id);
+    void this.#finish(active, null, reading);
   }
 
   /** The composer's state while no run is being stopped. */

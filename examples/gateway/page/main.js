@@ -5,9 +5,13 @@ import { AgentPicker } from "./agent-picker.js";
 import { Announcer } from "./announcer.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
+import { el } from "./dom.js";
 import { listAgents } from "./login.js";
 import { Markdown } from "./markdown.js";
 import { Scroller } from "./scroller.js";
+import { Address } from "./address.js";
+import { History } from "./history.js";
+import { HistoryView } from "./view-history.js";
 import { forget, held } from "./store.js";
 import { sessionSettings } from "./requests.js";
 import { AccountView } from "./view-account.js";
@@ -148,7 +152,11 @@ async function offerAgents(current, send) {
 
 const sessions = new SessionsView(/** @type {HTMLDetailsElement} */ (byId("sessions")), access, (id) => chat.leaveSession(id));
 
-const before = held();
+const conversations = new History(access.sendQuietly);
+const address = new Address((id) => void (id === null ? newChat() : openId(id)));
+
+const tab = held();
+const before = address.id === null || address.id === tab?.threadId ? tab : null;
 let chat = openChat(before);
 void offerAgents(before?.agent ?? null, access.send).then(() => {
   offerLogin();
@@ -158,6 +166,7 @@ void offerAgents(before?.agent ?? null, access.send).then(() => {
 const composer = new Composer(document, {
   send(text) {
     const sent = chat.send(text);
+    if (sent) address.enter(chat.threadId);
     if (sent) for (const part of ["welcome", "login"]) byId(part).hidden = true;
     return sent;
   },
@@ -166,19 +175,78 @@ const composer = new Composer(document, {
 chat.composer = composer;
 composer.setState(chat.restingState);
 
-function newChat() {
+/** @param {import("./store.js").Held | null} next The conversation that replaces the one in the page. */
+function replaceChat(next) {
   chat.close();
   settings.clear();
   account.clear();
   forget();
-  composer.setState("idle");
   byId("transcript").replaceChildren();
-  chat = openChat(null);
+  document.getElementById("gone")?.remove();
+  chat = openChat(next);
   chat.composer = composer;
-  announcer.say("New conversation.");
-  composer.focus();
+  composer.setState(chat.restingState);
   offerLogin();
 }
+
+function newChat() {
+  address.enter(null);
+  replaceChat(null);
+  announcer.say("New conversation.");
+  composer.focus();
+}
+
+/** @param {import("./history.js").Summary} thread */
+function openThread({ id, agent, title, runId }) {
+  address.enter(id);
+  agentName = agent;
+  welcome(agent);
+  replaceChat({ threadId: id, agent, title, runId, messages: [], state: {}, interrupts: [], pending: [], isAtGateway: true });
+  void offerAgents(agent, access.sendQuietly);
+  announcer.say(`Conversation: ${title}.`);
+  composer.focus();
+}
+
+/** @param {string} id */
+async function openId(id) {
+  const found = await conversations.find(id);
+  if (address.id !== id) return;
+  if (found !== null) {
+    openThread(found);
+    return;
+  }
+  address.correct(null);
+  replaceChat(null);
+  byId("welcome").prepend(el("p", { id: "gone", class: "history-gone", role: "alert" }, "This conversation is not at the gateway. It may have been deleted. Choose another one under History, or write a message to begin."));
+}
+
+new HistoryView(document.body, /** @type {HTMLButtonElement} */ (byId("show-history")), {
+  history: conversations,
+  announcer,
+  current: () => chat.threadId,
+  open: openThread,
+  begin: newChat,
+  renamed: (id, title) => id === chat.threadId && header.setTitle(title),
+  removed: (id) => {
+    if (id !== chat.threadId) return;
+    address.correct(null);
+    newChat();
+  },
+});
+
+/** Opens the conversation of the address, unless this tab has its newest state. */
+async function showAddress() {
+  if (address.id === null) {
+    if (before !== null) address.correct(before.threadId);
+    return;
+  }
+  if (before === null) return openId(address.id);
+  const page = await conversations.list("");
+  const found = typeof page === "string" ? undefined : page.threads.find(({ id }) => id === before.threadId);
+  const isOld = found !== undefined && found.runId !== (before.runId ?? before.runs?.at(-1));
+  if (found !== undefined && isOld && chat.threadId === found.id && chat.restingState !== "running") openThread(found);
+}
+void showAddress();
 
 byId("new-chat").addEventListener("click", newChat);
 

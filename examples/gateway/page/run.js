@@ -71,9 +71,21 @@ export function runInput(thread, runId, resume, tools = []) {
  * @param {RunOptions} [options]
  * @returns {Promise<RunEnd>}
  */
-export async function run(input, onEvent, signal, options = {}) {
+export function run(input, onEvent, signal, options = {}) {
+  return request("chat", input, onEvent, signal, options);
+}
+
+/**
+ * @param {"chat" | "connect"} what
+ * @param {ReturnType<typeof runInput>} input
+ * @param {(event: AgUiEvent) => void} onEvent
+ * @param {AbortSignal} signal
+ * @param {RunOptions} options
+ * @returns {Promise<RunEnd>}
+ */
+async function request(what, input, onEvent, signal, options) {
   const { agent = null, send = fetch } = options;
-  const path = agent === null ? CHAT : `/api/ai/agents/${encodeURIComponent(agent)}/chat`;
+  const path = agent === null ? CHAT : `/api/ai/agents/${encodeURIComponent(agent)}/${what}`;
   let response;
   try {
     response = await send(path, {
@@ -105,6 +117,20 @@ export async function follow(input, onEvent, signal, options = {}) {
   const response = await connect(input.runId, "", signal, options);
   if (response === null) return { kind: signal.aborted ? "disconnected" : "truncated" };
   return readRun(response, input, onEvent, signal, options);
+}
+
+/**
+ * Reads a conversation of an earlier page: the messages before its last run, and that run.
+ *
+ * @param {{threadId: string, runId: string}} input
+ * @param {(event: AgUiEvent) => void} onEvent
+ * @param {AbortSignal} signal
+ * @param {RunOptions} [options]
+ * @returns {Promise<RunEnd>}
+ */
+export function open(input, onEvent, signal, options = {}) {
+  const whole = { ...input, protocolVersion: PROTOCOL_VERSION, messages: [], tools: [], context: [], forwardedProps: {} };
+  return request("connect", whole, onEvent, signal, options);
 }
 
 /** The end of a response before the end of its run. */

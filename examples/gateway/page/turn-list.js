@@ -30,7 +30,7 @@ export class TurnList {
 
   /** Adds an active turn. */
   open() {
-    const turn = new TurnView(this.#turns.length + 1, this.#parts);
+    const turn = new TurnView(this.#turns.length + 1, this.#parts, performance.now());
     this.#turns.add(turn);
     return turn;
   }
@@ -42,7 +42,7 @@ export class TurnList {
    * @returns {TurnView | null} The last turn, which may be active.
    */
   replaceAll(messages) {
-    const turns = turnsOf(messages).map((said, at) => new OldTurn(said, () => new TurnView(at + 1, this.#parts), this.#build));
+    const turns = turnsOf(messages).map((said, at) => new OldTurn(said, () => new TurnView(at + 1, this.#parts, null), this.#build));
     this.#root.replaceChildren();
     this.#turns.replaceAll(turns);
     const last = turns.at(-1);

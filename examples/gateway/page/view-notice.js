@@ -65,23 +65,24 @@ export function noticeView(notice) {
  * The line under a finished turn.
  *
  * @param {RunEnd} end
- * @param {number} milliseconds
+ * @param {number | null} milliseconds `null` if unknown.
  * @returns {HTMLElement}
  */
 export function endLine(end, milliseconds) {
-  const took = `${(milliseconds / 1000).toFixed(1)} s`;
+  const took = milliseconds === null ? [] : [`${(milliseconds / 1000).toFixed(1)} s`];
+  const line = (/** @type {string[]} */ ...parts) => parts.join(" · ");
   switch (end.kind) {
     case "finished": {
       const stop = STOP_WORDS.get(end.result?.stopReason);
-      const parts = [stop ?? "Done", took, ...usageWords(end.usage)];
-      return el("p", { class: stop === undefined ? "turn-end" : "turn-end is-warning" }, parts.join(" · "));
+      const parts = line(stop ?? "Done", ...took, ...usageWords(end.usage));
+      return el("p", { class: stop === undefined ? "turn-end" : "turn-end is-warning" }, parts);
     }
     case "cancelled":
-      return el("p", { class: "turn-end is-stopped" }, `Stopped · ${took}`);
+      return el("p", { class: "turn-end is-stopped" }, line("Stopped", ...took));
     case "disconnected":
-      return el("p", { class: "turn-end is-stopped" }, `Disconnected · ${took}`);
+      return el("p", { class: "turn-end is-stopped" }, line("Disconnected", ...took));
     default:
-      return el("p", { class: "turn-end is-failed" }, `Failed · ${took}`);
+      return el("p", { class: "turn-end is-failed" }, line("Failed", ...took));
   }
 }
 

@@ -12,7 +12,7 @@ export class TurnView {
   #working = el("p", { class: "working pulse" }, "Working");
   /** @type {Map<string, PlanView>} */
   #plans = new Map();
-  #since = performance.now();
+  #since;
   /** @type {HTMLButtonElement | null} */
   #retry = null;
   /** @type {Tail<{element: HTMLElement}>} */
@@ -22,8 +22,10 @@ export class TurnView {
   /**
    * @param {number} number Counted from 1.
    * @param {import("./tail.js").TailParts} parts
+   * @param {number | null} since The time of the start, unless an earlier page has seen it.
    */
-  constructor(number, parts) {
+  constructor(number, parts, since) {
+    this.#since = since;
     const heading = el("h2", { class: "visually-hidden" }, `Turn ${number}`);
     this.element = el("section", { class: "turn", "aria-label": `Turn ${number}` }, heading, this.#working);
     this.#steps = new Tail("steps", (element) => this.#working.before(element), parts);
@@ -103,7 +105,7 @@ export class TurnView {
       this.#retry = retry === null ? null : button("Try again", "secondary", retry);
       this.add(failureView(failed, this.#retry));
     }
-    if (next === null) this.add(endLine(end, performance.now() - this.#since));
+    if (next === null) this.add(endLine(end, this.#since === null ? null : performance.now() - this.#since));
     this.close();
   }
 }

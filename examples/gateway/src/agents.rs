@@ -1,7 +1,6 @@
 //! The agents of the settings: ACP agents and models, and how their threads are served.
 use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
-use crate::thread::ThreadKey;
 use acp_types::client;
 use acp_types::v1::initialization::Implementation;
 use agent_catalog::{Catalog, Programs};
@@ -13,9 +12,9 @@ use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
-use http_access::Principal;
 use hub_server::permission_rules::{Files, Rules};
 use hub_server::{AgentSetup, ThreadState, Unavailable, UserAgent, UserAgents};
+use run_store::ThreadName;
 use run_telemetry::Telemetry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -172,16 +171,16 @@ impl AcpAgents {
     pub(crate) fn open_thread(
         &self,
         user: &UserAgent,
-        key: &ThreadKey,
+        key: &ThreadName,
         interrupt_prefix: String,
         servers: &Arc<PageServers>,
         remembered: watch::Sender<Option<Remembered>>,
     ) -> Result<bool, StartError> {
         let mut options = user.conversation.clone();
         options.translator.interrupt_prefix = interrupt_prefix;
-        let (page, tools) = self.page_tools(&key.principal, servers, &options);
+        let (page, tools) = self.page_tools(&key.user, servers, &options);
         options.page_tools = tools;
-        let name = key.name();
+        let name = key.text();
         let mut conversation = Conversation::new(options);
         if let Some(session) = remembered.borrow().clone() {
             conversation = conversation.with_remembered(session);
@@ -206,7 +205,7 @@ impl AcpAgents {
     /// Returns the MCP server of a thread, and how it is passed to sessions.
     fn page_tools(
         &self,
-        user: &Principal,
+        user: &str,
         servers: &Arc<PageServers>,
         options: &ConversationOptions,
     ) -> (Option<(PageServer, mpsc::Receiver<agent_tools::FromServer>)>, PageTools) {
@@ -214,7 +213,7 @@ impl AcpAgents {
             PageToolsBinding::Off => (None, PageTools::Off),
             PageToolsBinding::Contextual => (None, PageTools::Contextual),
             PageToolsBinding::Mcp => {
-                let opened = servers.open_one(user.as_str(), self.own_tools.unwrap_or(true));
+                let opened = servers.open_one(user, self.own_tools.unwrap_or(true));
                 let described = opened.and_then(|opened| {
                     let stdio = opened.0.over_stdio(&options.frontend)?;
                     Ok((vec![opened.0.over_http(&options.frontend), stdio], opened))

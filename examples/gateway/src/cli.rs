@@ -1,7 +1,9 @@
 //! The command line.
 use crate::settings::{Permission, Seconds, Settings, SettingsError, WhenBusy};
 use agent_catalog::AgentsCommand;
+use chat_history::StorePlace;
 use clap::{Parser, Subcommand};
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -48,6 +50,10 @@ pub(crate) struct Args {
     /// Working directory of sessions [default: that of the gateway].
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+
+    /// Where conversations are kept: `none` for memory, a file, or `redis://…` [default: a file of the user].
+    #[arg(long, value_name = "none|FILE|URL", value_parser = |place: &str| Ok::<_, Infallible>(StorePlace::from(place.to_owned())))]
+    store: Option<StorePlace>,
 
     /// How to answer permission requests of the agent [default: ask].
     #[arg(long, value_enum)]
@@ -106,6 +112,7 @@ impl Args {
         settings.agents_file = self.agents.or(settings.agents_file);
         settings.listen = self.listen.unwrap_or(settings.listen);
         settings.cwd = self.cwd.or(settings.cwd);
+        settings.store = self.store.or(settings.store);
         settings.auth.required &= !self.no_auth;
         settings.site.clear_text |= self.clear_text;
         settings.permission = self.permission.unwrap_or(settings.permission);

@@ -5,7 +5,7 @@
 //! | `cli`, `settings`, `reload` | the command line, the file of settings and the environment |
 //! | `server`, `page`, `socket`, `session` | routes, the page, the chat over a WebSocket, settings of sessions |
 //! | `agents` | the agents of the settings: ACP agents behind a hub, and models |
-//! | `threads`, `thread`, `run`, `model` | threads and their runs, and the threads of models |
+//! | `threads`, `run`, `model` | threads and their runs, and the threads of models |
 //! | `replicas` | other gateways that serve the same threads |
 
 mod agents;
@@ -20,12 +20,12 @@ mod server;
 mod session;
 mod settings;
 mod socket;
-mod thread;
 mod threads;
 
 use acp_host::process::{self, Guard};
 use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
+use chat_history::History;
 use clap::Parser;
 use cli::{Args, Task};
 use http_access::{Access, AccessError, Secret, SiteSettings, Tls, serve as serve_http};
@@ -111,7 +111,8 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     tokio::spawn(access.clone().load_keys());
     let terminated = process::termination()?;
     let default_agent = settings.agent_mut()?.0.to_owned();
-    let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;
+    let store = replicas::open(&settings).await?;
+    let (sessions, clock) = replicas::tool_sessions(&settings, store.file.clone()).await?;
     let toolbox = Arc::new(Toolbox::new(sessions, clock)?);
     let telemetry =
         settings.telemetry.telemetry(&Handle::current()).map_err(SettingsError::Telemetry)?;
@@ -136,10 +137,12 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let for_agents = local.as_ref().map_or(Ok(address), TcpListener::local_addr)?;
     let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
     let servers = Arc::new(PageServers::new(agents_url, for_agents, hosts, toolbox.clone()));
-    let replicas = Arc::new(replicas::join(&settings.replicas, settings.times.keep.0).await?);
+    let replicas = replicas::join(&settings, store.runs).await?;
     let (agent, told) = (default_agent, telemetry.clone());
-    let threads = Threads::new(agents, agent, toolbox, servers, replicas, &settings, told);
+    let threads = Threads::new(agents, agent, toolbox, servers, replicas.clone(), &settings, told);
     let threads = Arc::new(threads);
+    let history = |file| History::new(file, replicas, settings.limits.log(), threads.clone());
+    let history = store.file.map(history).map(Arc::new);
     drop(removed);
     tokio::spawn(threads.clone().release_removed(removals));
     let left = CancellationToken::new();
@@ -155,7 +158,7 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     announce(&format!("{scheme}://{address}"), token.as_ref(), settings.auth.required);
     let ending = CancellationToken::new();
-    let router = server::router(threads.clone(), logins, access);
+    let router = server::router(threads.clone(), logins, history, access);
     let limits = settings.limits.of_connections(&settings.times);
     if let Some(local) = local {
         tokio::spawn(serve_http(local, None, router.clone(), limits, ending.clone()));

@@ -1,9 +1,11 @@
 //! This gateway among those that share a store.
-use crate::settings::{ReplicaSettings, SettingsError};
+use crate::settings::{Settings, SettingsError};
 use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
 use agent_tools::mcp_bridge_http::{random_id, since_1970};
 use agui_types::event::RunErrorEvent;
-use run_store::{MemoryStore, Replica, ReplicaOptions, RunStore};
+use chat_history::{OpenStore, ParkedCalls, PlaceError, PlaceOptions};
+use http_access::Secret;
+use run_store::{FileLimits, FileStore, Replica, ReplicaOptions, RunStore};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,67 +16,57 @@ pub(crate) use forwarding::{Forwarded, ForwardedRequest, ForwardedResponse, serv
 /// The code of a run of a gateway that is dead, or counts as dead.
 const GATEWAY_LOST: &str = "GATEWAY_LOST";
 
-/// Joins the gateways of the configured store. Without a store the gateway is alone.
+/// Opens the configured store.
+pub(crate) async fn open(settings: &Settings) -> Result<OpenStore, SettingsError> {
+    let limits = FileLimits { bytes: settings.limits.history_bytes, age: settings.times.history.0 };
+    let (prefix, default_name) = (settings.replicas.prefix.clone(), "gateway.db");
+    let options = PlaceOptions { limits, prefix, lifetime: lifetime(settings), default_name };
+    Ok(chat_history::open(settings.store.as_ref(), &options).await?)
+}
+
+/// Joins the gateways of a store. With a store of its own the gateway is alone.
 pub(crate) async fn join(
-    settings: &ReplicaSettings,
-    keep: Duration,
-) -> Result<Replica, SettingsError> {
-    let lifetime = settings.lease.0.max(Duration::from_millis(100));
-    let (store, id): (Arc<dyn RunStore>, _) = match &settings.store {
-        None => (Arc::new(MemoryStore::default()), String::new()),
-        Some(url) => (shared(url.reveal(), &settings.prefix, lifetime).await?, random_id()?),
-    };
+    settings: &Settings,
+    runs: Arc<dyn RunStore>,
+) -> Result<Arc<Replica>, SettingsError> {
     let mut lost = RunErrorEvent::new("The gateway that had the run is gone.");
     lost.code = Some(GATEWAY_LOST.to_owned());
-    let replica = Replica::new(store, ReplicaOptions { id, lifetime, keep, lost: lost.into() });
-    replica.beat().await.map_err(|error| SettingsError::Store(error.to_string()))?;
-    Ok(replica)
+    let (id, keep, lost) = (random_id()?, settings.times.keep.0, lost.into());
+    let options = ReplicaOptions { id, lifetime: lifetime(settings), keep, lost };
+    let replica = Replica::new(runs, options);
+    replica.beat().await.map_err(PlaceError::from)?;
+    Ok(Arc::new(replica))
+}
+
+/// Returns the time that a gateway counts as alive after its last beat.
+fn lifetime(settings: &Settings) -> Duration {
+    settings.replicas.lease.0.max(Duration::from_millis(100))
 }
 
 /// Returns the store of suspended tool calls, and the clock for their expiry. Gateways with a shared store use the time
 /// of day. A single gateway uses a monotonic clock.
 pub(crate) async fn tool_sessions(
-    settings: &ReplicaSettings,
+    settings: &Settings,
+    file: Option<Arc<FileStore>>,
 ) -> Result<(Arc<dyn SessionStore>, Clock), SettingsError> {
-    match &settings.store {
-        None => {
-            let (start, began) = (since_1970(), std::time::Instant::now());
-            let clock = Arc::new(move || start + began.elapsed());
-            Ok((Arc::new(agent_tools::mcp_bridge::plugin::MemoryStore::default()), clock))
-        }
-        Some(url) => {
-            let prefix = format!("{}:tools", settings.prefix);
-            Ok((shared_sessions(url.reveal(), &prefix).await?, Arc::new(since_1970)))
-        }
-    }
-}
-
-#[cfg(feature = "redis")]
-async fn shared(
-    url: &str,
-    prefix: &str,
-    lifetime: Duration,
-) -> Result<Arc<dyn RunStore>, SettingsError> {
-    let store = run_store::RedisStore::connect(url, prefix, lifetime).await;
-    Ok(Arc::new(store.map_err(|error| SettingsError::Store(error.to_string()))?))
+    let Some(file) = file else {
+        let url = settings.shared_store().map(Secret::reveal).unwrap_or_default();
+        let prefix = format!("{}:tools", settings.replicas.prefix);
+        return Ok((shared_sessions(url, &prefix).await?, Arc::new(since_1970)));
+    };
+    let (start, began) = (since_1970(), std::time::Instant::now());
+    let calls = ParkedCalls::open(file, start).await.map_err(PlaceError::from)?;
+    Ok((Arc::new(calls), Arc::new(move || start + began.elapsed())))
 }
 
 #[cfg(feature = "redis")]
 async fn shared_sessions(url: &str, prefix: &str) -> Result<Arc<dyn SessionStore>, SettingsError> {
     let store = agent_tools::mcp_bridge_http::RedisStore::connect(url, prefix).await;
-    Ok(Arc::new(store.map_err(|error| SettingsError::Store(error.to_string()))?))
-}
-
-/// The store of the replicas cannot be used.
-#[cfg(not(feature = "redis"))]
-const NOT_BUILT: &str = "this gateway was built without its feature `redis`";
-
-#[cfg(not(feature = "redis"))]
-async fn shared(_: &str, _: &str, _: Duration) -> Result<Arc<dyn RunStore>, SettingsError> {
-    Err(SettingsError::Store(NOT_BUILT.to_owned()))
+    let store = store.map_err(|error| PlaceError::Store(run_store::StoreError(error.to_string())));
+    Ok(Arc::new(store?))
 }
 
 #[cfg(not(feature = "redis"))]
 async fn shared_sessions(_: &str, _: &str) -> Result<Arc<dyn SessionStore>, SettingsError> {
-    Err(SettingsError::Store(NOT_BUILT.to_owned()))
+    Err(PlaceError::NotBuilt.into())
 }

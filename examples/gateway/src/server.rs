@@ -12,6 +12,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, delete, get, post};
 use axum::{Extension, Router};
+use chat_history::History;
 use http_access::{Access, authenticate, check_site, sign_in};
 use run_telemetry::traced;
 use std::sync::Arc;
@@ -51,9 +52,15 @@ fn api() -> Router<Arc<Threads>> {
 }
 
 /// The routes.
-pub(crate) fn router(threads: Arc<Threads>, logins: Arc<Logins>, access: Arc<Access>) -> Router {
+pub(crate) fn router(
+    threads: Arc<Threads>,
+    logins: Arc<Logins>,
+    history: Option<Arc<History>>,
+    access: Arc<Access>,
+) -> Router {
     let api = api()
         .merge(agent_login::router(logins.clone()))
+        .merge(history.map_or_else(Router::new, chat_history::router))
         .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
         .route_layer(from_fn_with_state(access.clone(), authenticate))
         .route_layer(from_fn_with_state(threads.telemetry().clone(), traced));
@@ -65,6 +72,7 @@ pub(crate) fn router(threads: Arc<Threads>, logins: Arc<Logins>, access: Arc<Acc
     let mcp = mcp.iter().fold(Router::new(), |it, path| it.route(path, any(about::mcp_server)));
     Router::new()
         .route("/", get(page::index).layer(from_fn_with_state(access.clone(), sign_in)))
+        .route("/c/{thread}", get(page::index).layer(from_fn_with_state(access.clone(), sign_in)))
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(about::ready).layer(Extension(logins)))

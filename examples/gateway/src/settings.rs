@@ -1,6 +1,7 @@
 //! Settings: from a file, the environment and the command line. Later sources override earlier ones.
 use agent_catalog::{Catalog, CatalogError, LaunchError, Programs};
 use agui_bridge::conversation as runs;
+use chat_history::{PlaceError, StorePlace};
 use chat_model::ModelSettings;
 use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
 use hub_server::{McpServerError, McpServerSettings, UserSettings, permission_rules::Rule};
@@ -38,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) agents_file: Option<PathBuf>,
     /// Working directory of sessions, unless the agent sets its own.
     pub(crate) cwd: Option<PathBuf>,
+    /// Where conversations are kept; by default in a file of the user.
+    pub(crate) store: Option<StorePlace>,
     /// A file for records of requests and decisions of users.
     pub(crate) audit_log: Option<PathBuf>,
     /// Whether the records contain texts of users and agents.
@@ -78,6 +81,7 @@ impl Default for Settings {
             default_agent: None,
             agents_file: None,
             cwd: None,
+            store: None,
             audit_log: None,
             audit_content: false,
             permission: Permission::Ask,
@@ -99,12 +103,13 @@ impl Default for Settings {
     }
 }
 
-/// The store that is shared with other gateways of the same threads.
+/// How the store is shared with other gateways of the same threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ReplicaSettings {
-    /// URL of a Redis server, `redis://…`, which may contain a password. Without it the gateway is alone.
-    pub(crate) store: Option<Secret>,
+    /// The earlier name of the general setting `store`.
+    #[serde(skip_serializing)]
+    pub(crate) store: Option<StorePlace>,
     /// Prefix of all keys.
     pub(crate) prefix: String,
     /// Time without a heartbeat after which a gateway counts as dead.
@@ -186,8 +191,8 @@ pub(crate) enum SettingsError {
     Access(#[from] AccessError),
     #[error("telemetry: {0}")]
     Telemetry(#[from] run_telemetry::ExportError),
-    #[error("replicas.store: {0}")]
-    Store(String),
+    #[error("--store: {0}")]
+    Store(#[from] PlaceError),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -224,9 +229,17 @@ impl Settings {
         self.agents.iter().chain(&self.offered)
     }
 
+    /// Returns the URL of the store that other gateways share, if there is one.
+    pub(crate) fn shared_store(&self) -> Option<&Secret> {
+        match &self.store {
+            Some(StorePlace::Redis(url)) => Some(url),
+            _ => None,
+        }
+    }
+
     /// Returns whether users may log in to agents, which several users and gateways share.
     pub(crate) fn has_login(&self) -> bool {
-        let is_alone = !self.auth.has_several_users() && self.replicas.store.is_none();
+        let is_alone = !self.auth.has_several_users() && self.shared_store().is_none();
         self.login.unwrap_or(is_alone)
     }
 

@@ -3,7 +3,6 @@ use crate::agents::{AcpAgents, Agents};
 use crate::model::ModelRunStart;
 use crate::run::StartError;
 use crate::settings::{Limits, Settings, Times, WhenBusy, shares};
-use crate::thread::ThreadKey;
 use agent_tools::{PageServers, Toolbox};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
@@ -11,7 +10,7 @@ use chat_socket::SocketLimits;
 use futures::future::join_all;
 use http_access::Principal;
 use hub_server::Unavailable;
-use run_store::{Lease, Reader, Replica, RunLog};
+use run_store::{Lease, Reader, Replica, RunLog, ThreadName};
 use run_telemetry::trace_context::TraceContext;
 use run_telemetry::{Telemetry, Timeline};
 use std::collections::{BTreeMap, HashMap};
@@ -61,7 +60,7 @@ pub(crate) struct Threads {
     shares: usize,
     when_busy: WhenBusy,
     telemetry: Telemetry,
-    threads: Mutex<HashMap<ThreadKey, Entry>>,
+    threads: Mutex<HashMap<ThreadName, Entry>>,
     runs: Mutex<HashMap<RunKey, Kept>>,
     numbered: AtomicU64,
     shutdown: CancellationToken,
@@ -78,7 +77,7 @@ struct Kept {
     number: u64,
     /// Whether the run belongs to this gateway. Otherwise this is a copy.
     is_ours: bool,
-    thread: ThreadKey,
+    thread: ThreadName,
     /// Hash of the input, compared with that of a repeated input.
     fingerprint: u64,
     /// Bytes of the copies of the input.
@@ -194,7 +193,8 @@ impl Threads {
             }
         }
         let run = (principal.clone(), input.run_id.to_string());
-        let key = ThreadKey { principal, agent: agent.to_owned(), id: input.thread_id.to_string() };
+        let (user, id) = (principal.as_str().to_owned(), input.thread_id.to_string());
+        let key = ThreadName { user, agent: agent.to_owned(), id };
         if let Some(same) = self.follow_same(&run, &key, &input) {
             return same;
         }
@@ -237,7 +237,7 @@ impl Threads {
     /// Releases threads that the connections of agents have removed, until the connections end.
     pub(crate) async fn release_removed(self: Arc<Self>, mut removed: UnboundedReceiver<String>) {
         while let Some(name) = removed.recv().await {
-            let Some(key) = ThreadKey::of_name(&name) else { continue };
+            let Some(key) = ThreadName::of_text(&name) else { continue };
             if self.conversation(&key).is_some_and(|(acp, name)| acp.connection.has_thread(&name)) {
                 continue;
             }

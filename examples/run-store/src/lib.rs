@@ -7,6 +7,7 @@
 //! | store | location |
 //! |---|---|
 //! | [`MemoryStore`] | the memory of one program |
+//! | `FileStore` (feature `file`) | one file of one program, with the history of conversations |
 //! | `RedisStore` (feature `redis`) | a Redis server shared by several programs |
 //!
 //! A [`RunLog`] is the log of one run in a server's memory; readers follow it by number. A [`Replica`] is one owner: it
@@ -14,17 +15,23 @@
 //!
 //! Another store is an implementation of [`RunStore`]; the tests compare each with [`MemoryStore`].
 
+#[cfg(feature = "file")]
+mod file;
 mod log;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;
 mod replica;
 mod store;
+mod thread;
 
 pub use agui_types::run_log::{LogBase, LogPart};
+#[cfg(feature = "file")]
+pub use file::{FileError, FileLimits, FileStore};
 pub use log::{LiveLog, LogLimits, Reader, RunLog, TooManyReaders};
 pub use memory::MemoryStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;
 pub use replica::{Replica, ReplicaOptions};
-pub use store::{Appended, Delivery, Lease, RunRecord, RunStore, StoreError};
+pub use store::{Appended, Delivery, Lease, RunRecord, RunStore, StoreError, snapshot};
+pub use thread::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary};

@@ -61,6 +61,8 @@ pub struct RunLog {
     /// Notifies of new events and of the end.
     changed: watch::Sender<()>,
     readers: watch::Sender<usize>,
+    /// Whether readers wait for the end of the run until it is stored.
+    is_end_held: watch::Sender<bool>,
 }
 
 /// An error following a run: it has too many readers.
@@ -80,7 +82,21 @@ impl RunLog {
             max_readers: limits.readers,
             changed: watch::Sender::new(()),
             readers: watch::Sender::new(0),
+            is_end_held: watch::Sender::new(false),
         }
+    }
+
+    /// Holds the end of the run back from readers until a store has it, so that no reader acts on an end that a crash
+    /// undoes. [`Replica::share`](crate::Replica::share) releases it.
+    #[must_use]
+    pub fn with_held_end(self) -> Self {
+        self.is_end_held.send_replace(true);
+        self
+    }
+
+    /// Passes the end on to readers.
+    pub(crate) fn release_end(&self) {
+        self.is_end_held.send_replace(false);
     }
 
     /// Continues the numbers of an earlier run with the same id.

@@ -56,6 +56,12 @@ impl MemoryStore {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Notifies of new events of a run in another store.
+    #[cfg(feature = "file")]
+    pub(crate) fn announce(&self, run: &str) {
+        self.state().announce(run);
+    }
 }
 
 impl State {

@@ -1,6 +1,9 @@
 //! The trait of a store, and its data types.
+use agui_types::event::{MessagesSnapshotEvent, StateSnapshotEvent};
 use agui_types::input::RunAgentInput;
+use agui_types::jsonrpc_core::wire::{Extra, Raw};
 use agui_types::run_log::LogPart;
+use agui_types::sse;
 use async_trait::async_trait;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -33,6 +36,26 @@ pub struct RunRecord {
     pub fingerprint: u64,
     /// The part of the input that a reader needs.
     pub input: RunAgentInput,
+}
+
+impl RunRecord {
+    /// Returns the conversation before the run, as server-sent events.
+    pub fn snapshot(&self) -> Bytes {
+        snapshot(&self.input)
+    }
+}
+
+/// Returns the messages and the state of an input, as server-sent events: `MESSAGES_SNAPSHOT` and `STATE_SNAPSHOT`.
+pub fn snapshot(input: &RunAgentInput) -> Bytes {
+    let state = input.state.clone().unwrap_or_else(|| Raw::of(&Extra::new()));
+    let messages = MessagesSnapshotEvent::new(input.messages.clone()).into();
+    let mut frames = Vec::new();
+    for event in [messages, StateSnapshotEvent::new(state).into()] {
+        if let Err(error) = sse::write_event(&mut frames, &event) {
+            tracing::error!(%error, "a snapshot is left out");
+        }
+    }
+    frames.into()
 }
 
 /// Outcome of [`RunStore::append`].
@@ -106,6 +129,12 @@ pub trait RunStore: Debug + Send + Sync {
 
     /// Removes a run.
     async fn forget_run(&self, run: &str) -> Result<(), StoreError>;
+
+    /// Ends the retention of a run. A store with a history of conversations keeps the last run of each thread, which a
+    /// run of the same name may replace. The default removes the run.
+    async fn retire_run(&self, run: &str) -> Result<(), StoreError> {
+        self.forget_run(run).await
+    }
 
     /// Reports that a run is read through another owner than its own, for `time`.
     async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError>;

@@ -70,6 +70,8 @@ export async function restore(page, said) {
   await page.evaluate((messages) => {
     const held = { threadId: crypto.randomUUID(), messages, state: {}, interrupts: [], agent: null, title: null, pending: [], runId: null };
     sessionStorage.setItem("spanwire.conversation.2", JSON.stringify(held));
+    // The address would name another conversation.
+    history.replaceState(null, "", "/");
   }, said);
   await page.reload();
 }

@@ -4,18 +4,16 @@ use crate::replicas::Forwarded;
 use crate::threads::Threads;
 use agui_types::input::RunAgentInput;
 use axum::Json;
-use axum::body::{Body, Bytes};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures::{Stream, StreamExt};
+use chat_history::event_stream;
 use http_access::Principal;
 use run_telemetry::{HttpSpan, remote};
 use serde::Deserialize;
 use serde_json::json;
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 /// `POST /api/ai/chat`: runs an AG-UI input and streams its events.
@@ -58,15 +56,6 @@ pub(super) async fn run(
     // The gateway that forwarded the request reads the run.
     threads.read_elsewhere(&principal, reader.run_id().as_str()).await?;
     Ok(Json(json!({ "runId": reader.run_id() })).into_response())
-}
-
-fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
-        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    ];
-    (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
 }
 
 /// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run as a stream; for another replica, the spans so far.

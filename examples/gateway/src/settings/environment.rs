@@ -7,13 +7,15 @@ use std::env;
 use toml::{Table, Value};
 
 /// Variables with secrets of the gateway. A URL may contain a secret.
-const SECRET_VARIABLES: [&str; 4] =
-    [TOKEN_VARIABLE, AGENT_URL_VARIABLE, AGENT_TOKEN_VARIABLE, STORE_VARIABLE];
+const SECRET_VARIABLES: [&str; 5] =
+    [TOKEN_VARIABLE, AGENT_URL_VARIABLE, AGENT_TOKEN_VARIABLE, STORE_VARIABLE, SHARED_VARIABLE];
 
 const TOKEN_VARIABLE: &str = "GATEWAY_TOKEN";
 const AGENT_URL_VARIABLE: &str = "GATEWAY_AGENT_URL";
 pub(super) const AGENT_TOKEN_VARIABLE: &str = "GATEWAY_AGENT_TOKEN";
-const STORE_VARIABLE: &str = "GATEWAY_REPLICAS_STORE";
+const STORE_VARIABLE: &str = "GATEWAY_STORE";
+/// The earlier name of that variable.
+const SHARED_VARIABLE: &str = "GATEWAY_REPLICAS_STORE";
 
 /// User of the token from the environment.
 const UNNAMED_USER: &str = "user";
@@ -37,7 +39,9 @@ impl Settings {
         own(&mut self.permission, "GATEWAY_PERMISSION")?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY")?;
         own(&mut self.login, "GATEWAY_LOGIN")?;
-        own(&mut self.replicas.store, STORE_VARIABLE)?;
+        own(&mut self.replicas.store, SHARED_VARIABLE)?;
+        self.store = self.store.or(self.replicas.store.take());
+        own(&mut self.store, STORE_VARIABLE)?;
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX")?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;
         own(&mut self.auth.trusted_header, "GATEWAY_AUTH_TRUSTED_HEADER")?;

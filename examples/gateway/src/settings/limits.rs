@@ -32,6 +32,8 @@ pub(crate) struct Times {
     pub(crate) disconnect_grace: Seconds,
     /// Time for which a run can be read after its end.
     pub(crate) keep: Seconds,
+    /// Time for which an unused conversation stays in the store.
+    pub(crate) history: Seconds,
     /// Maximum time of a run in the queue.
     pub(crate) queue: Seconds,
     /// Timeout for a client to read sent data.
@@ -56,6 +58,7 @@ impl Default for Times {
             idle: seconds(30 * 60),
             disconnect_grace: seconds(60),
             keep: seconds(10 * 60),
+            history: seconds(90 * 24 * 60 * 60),
             queue: seconds(30),
             write: seconds(30),
             header: seconds(10),
@@ -83,6 +86,8 @@ pub(crate) struct Limits {
     pub(crate) log_bytes: usize,
     /// Bytes of all runs. Beyond this limit, ended runs are removed early.
     pub(crate) kept_bytes: usize,
+    /// Bytes of the conversations in the store. Beyond this limit, the oldest are removed.
+    pub(crate) history_bytes: u64,
     /// Connections of clients. A quarter may be without a user, and a quarter may belong to one of several users.
     pub(crate) connections: usize,
     /// Requests of each of several users per minute.
@@ -101,6 +106,7 @@ impl Default for Limits {
             log_events: 20_000,
             log_bytes: 8 * 1024 * 1024,
             kept_bytes: 256 * 1024 * 1024,
+            history_bytes: 512 * 1024 * 1024,
             connections: 1024,
             requests_a_minute: 1200,
             user_agents: 16,

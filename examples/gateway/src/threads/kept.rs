@@ -3,11 +3,10 @@ use super::shared::run_name;
 use super::{Entry, Kept, RunKey, Threads, lock};
 use crate::run::StartError;
 use crate::settings::Limits;
-use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
 use http_access::Principal;
-use run_store::{Reader, RunLog, TooManyReaders};
+use run_store::{Reader, RunLog, ThreadName, TooManyReaders};
 use run_telemetry::Timeline;
 use run_telemetry::trace_context::TraceContext;
 use std::collections::{HashMap, HashSet};
@@ -99,7 +98,7 @@ impl Threads {
     pub(super) fn follow_same(
         &self,
         run: &RunKey,
-        thread: &ThreadKey,
+        thread: &ThreadName,
         input: &RunAgentInput,
     ) -> Option<Result<Reader, StartError>> {
         let runs = lock(&self.runs);
@@ -108,7 +107,7 @@ impl Threads {
     }
 
     /// Removes the copy of a run that the input has resumed at another gateway, under the same id.
-    pub(super) fn forget_resumed(&self, run: &RunKey, thread: &ThreadKey, input: &RunAgentInput) {
+    pub(super) fn forget_resumed(&self, run: &RunKey, thread: &ThreadName, input: &RunAgentInput) {
         let mut runs = lock(&self.runs);
         let is_resumed = |other: &&Kept| !other.is_ours && other.is_resumed_by(thread, input);
         if let Some(other) = runs.get(run).filter(is_resumed) {
@@ -173,11 +172,11 @@ impl Threads {
     /// recently used one, of the user if the user's share is full.
     pub(super) fn make_place(
         &self,
-        threads: &mut HashMap<ThreadKey, Entry>,
-        user: &Principal,
-    ) -> Result<Option<(ThreadKey, Entry)>, StartError> {
+        threads: &mut HashMap<ThreadName, Entry>,
+        user: &str,
+    ) -> Result<Option<(ThreadName, Entry)>, StartError> {
         let most = self.limits.threads;
-        let own = threads.keys().filter(|key| key.principal == *user).count();
+        let own = threads.keys().filter(|key| key.user == user).count();
         let has_share = own >= most.div_ceil(self.shares);
         if !has_share && threads.len() < most {
             return Ok(None);
@@ -187,7 +186,7 @@ impl Threads {
             runs.values().filter(|run| !run.log.has_ended()).map(|run| &run.thread).collect();
         let idle = threads
             .iter()
-            .filter(|(key, _)| !busy.contains(key) && (!has_share || key.principal == *user));
+            .filter(|(key, _)| !busy.contains(key) && (!has_share || key.user == user));
         let oldest = idle.min_by_key(|(_, thread)| thread.used).map(|(key, _)| key.clone());
         match oldest.and_then(|key| threads.remove_entry(&key)) {
             Some(evicted) => Ok(Some(evicted)),
@@ -197,7 +196,7 @@ impl Threads {
     }
 
     /// Closes a thread that has lost its place.
-    pub(super) fn evict(self: &Arc<Self>, key: ThreadKey, entry: Entry) {
+    pub(super) fn evict(self: &Arc<Self>, key: ThreadName, entry: Entry) {
         if let Some((acp, name)) = self.conversation(&key) {
             acp.connection.remove(&name);
         }
@@ -210,7 +209,7 @@ impl Kept {
     /// Creates the record of a run that begins here.
     pub(super) fn new(
         number: u64,
-        thread: ThreadKey,
+        thread: ThreadName,
         input: &RunAgentInput,
         log: Arc<RunLog>,
     ) -> Self {
@@ -238,7 +237,7 @@ impl Kept {
     /// Follows the run, if the input is a repetition of its own.
     pub(super) fn follow_same(
         &self,
-        thread: &ThreadKey,
+        thread: &ThreadName,
         fingerprint: u64,
     ) -> Result<Reader, StartError> {
         if self.thread != *thread || self.fingerprint != fingerprint {
@@ -248,7 +247,7 @@ impl Kept {
     }
 
     /// Returns whether an input with the same id resumes the run, as some clients (CopilotKit) do after an interrupt.
-    pub(super) fn is_resumed_by(&self, thread: &ThreadKey, input: &RunAgentInput) -> bool {
+    pub(super) fn is_resumed_by(&self, thread: &ThreadName, input: &RunAgentInput) -> bool {
         let interrupted =
             self.log.outcome().is_some_and(|outcome| outcome == RunOutcome::Interrupt);
         let answers = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
@@ -270,7 +269,7 @@ fn hash(text: &[u8]) -> u64 {
 /// Returns the span of the interrupted run that an input resumes, if it belongs to this gateway.
 pub(super) fn resumed(
     runs: &HashMap<RunKey, Kept>,
-    thread: &ThreadKey,
+    thread: &ThreadName,
     input: &RunAgentInput,
 ) -> Option<TraceContext> {
     input.resume.as_ref().filter(|answers| !answers.is_empty())?;

@@ -1,12 +1,13 @@
 //! Threads and runs of other gateways, and records of own ones for them.
+use super::steering::key;
 use super::{Kept, RunKey, Threads, lock};
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
 use crate::run::StartError;
-use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
+use chat_history::{LiveThreads, chat_path};
 use http_access::Principal;
-use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError};
+use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError, ThreadName};
 use run_telemetry::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -62,9 +63,7 @@ impl Threads {
                 Ok(owner.filter(|owner| !self.replicas.is_mine(owner)))
             }
             Target::Thread { agent, thread } => {
-                let (principal, agent) = (principal.clone(), agent.to_owned());
-                let key = ThreadKey { principal, agent, id: thread.to_owned() };
-                self.replicas.owner(&key.name()).await
+                self.replicas.owner(&key(principal, agent, thread).text()).await
             }
         }
     }
@@ -81,7 +80,7 @@ impl Threads {
         }
         let name = run_name(&run);
         let Some(record) = self.replicas.run(&name).await? else { return Ok(None) };
-        let Some(thread) = ThreadKey::of_name(&record.thread) else { return Ok(None) };
+        let Some(thread) = ThreadName::of_text(&record.thread) else { return Ok(None) };
         let log = Arc::new(RunLog::new(&record.input, self.limits.log()));
         let crowded_out;
         let forgotten = {
@@ -99,7 +98,7 @@ impl Threads {
             runs.insert(run.clone(), mirror);
             forgotten
         };
-        self.forget_everywhere(&forgotten).await;
+        self.retire(&forgotten).await;
         let (threads, mirrored) = (self.clone(), log.clone());
         self.tasks.spawn(async move {
             let follow = async {
@@ -136,10 +135,10 @@ impl Threads {
         log.number(event_id)
     }
 
-    /// Removes runs of this gateway from the store.
-    pub(super) async fn forget_everywhere(&self, runs: &[RunKey]) {
+    /// Ends the retention of runs of this gateway in the store.
+    pub(super) async fn retire(&self, runs: &[RunKey]) {
         for run in runs {
-            self.replicas.forget_run(&run_name(run)).await;
+            self.replicas.retire_run(&run_name(run)).await;
         }
     }
 
@@ -147,14 +146,14 @@ impl Threads {
     async fn start_at(
         self: &Arc<Self>,
         owner: &str,
-        key: &ThreadKey,
+        key: &ThreadName,
         input: &RunAgentInput,
         caller: Option<&TraceContext>,
     ) -> Result<Option<Reader>, StartError> {
         let body = serde_json::to_string(input).map_err(|error| StoreError(error.to_string()))?;
-        let principal = key.principal.as_str().to_owned();
+        let principal = key.user.clone();
         let trace = caller.map(|caller| (caller.traceparent(), caller.tracestate.clone()));
-        let (method, path) = (Method::POST, key.path());
+        let (method, path) = (Method::POST, chat_path(&key.agent));
         let request = ForwardedRequest { principal, method, path, body, trace };
         let response = request.send(self, owner).await?;
         let Some(ForwardedResponse { status, body }) = response else { return Ok(None) };
@@ -162,7 +161,7 @@ impl Threads {
             Ok(StatusCode::OK) => {
                 let begun: Begun =
                     serde_json::from_str(&body).map_err(|error| StoreError(error.to_string()))?;
-                let run = (key.principal.clone(), begun.run_id);
+                let run = (Principal::from(&*key.user), begun.run_id);
                 self.forget_resumed(&run, key, input);
                 let log = self.find(&run.0, &run.1).await?;
                 let lost = || StoreError("the run is gone already".to_owned());
@@ -181,13 +180,13 @@ impl Threads {
     pub(super) async fn start_anywhere(
         self: &Arc<Self>,
         run: RunKey,
-        key: ThreadKey,
+        key: ThreadName,
         input: RunAgentInput,
         is_forwarded: bool,
         caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
         for _ in 0..MAX_MOVES {
-            let lease = self.replicas.take(&key.name()).await?;
+            let lease = self.replicas.take(&key.text()).await?;
             if self.replicas.is_mine(&lease.owner) {
                 return self.start_here(run, key, lease, input, caller).await;
             }
@@ -206,7 +205,7 @@ impl Threads {
     pub(super) fn record(&self, kept: &Kept, input: &RunAgentInput) -> RunRecord {
         let mut input = input.clone();
         (input.tools, input.context, input.forwarded_props) = (None, None, None);
-        self.replicas.record(kept.thread.name(), kept.fingerprint, input)
+        self.replicas.record(kept.thread.text(), kept.fingerprint, input)
     }
 
     /// Copies the events of a run to the store for readers elsewhere. Stops a run that another gateway has ended.
@@ -230,7 +229,7 @@ impl Threads {
 
     /// Handles the loss of a thread to another gateway, which considered this one dead.
     pub(crate) fn lose(&self, name: &str) {
-        let Some(key) = ThreadKey::of_name(name) else { return };
+        let Some(key) = ThreadName::of_text(name) else { return };
         tracing::warn!(thread = key.id, "another gateway has taken a thread");
         for kept in lock(&self.runs).values() {
             if kept.is_ours && kept.thread == key {
@@ -249,10 +248,37 @@ impl Threads {
     }
 
     /// Releases an ended thread for other gateways.
-    pub(super) async fn release(&self, key: &ThreadKey, lease: &Lease) {
+    pub(super) async fn release(&self, key: &ThreadName, lease: &Lease) {
         let is_new = lock(&self.threads).get(key).is_some_and(|entry| !entry.has_ended());
         if !is_new {
-            self.replicas.release(&key.name(), lease).await;
+            self.replicas.release(&key.text(), lease).await;
         }
+    }
+}
+
+impl LiveThreads for Threads {
+    fn log(&self, thread: &ThreadName, run_id: &str) -> Option<Arc<RunLog>> {
+        let run = (Principal::from(&*thread.user), run_id.to_owned());
+        let runs = lock(&self.runs);
+        runs.get(&run)
+            .filter(|kept| kept.is_ours && kept.thread == *thread)
+            .map(|it| it.log.clone())
+    }
+
+    fn close(&self, thread: &ThreadName) -> bool {
+        let mut runs = lock(&self.runs);
+        let is_active = |kept: &Kept| kept.is_ours && !kept.shared.is_cancelled();
+        if runs.values().any(|kept| kept.thread == *thread && is_active(kept)) {
+            return false;
+        }
+        for (_, kept) in runs.extract_if(|_, kept| kept.thread == *thread) {
+            kept.forgotten.cancel();
+        }
+        drop(runs);
+        lock(&self.threads).remove(thread);
+        if let Some((acp, name)) = self.conversation(thread) {
+            acp.connection.remove(&name);
+        }
+        true
     }
 }

@@ -4,7 +4,6 @@ use super::{Entry, INTERRUPT, Kept, RunKey, Threads, fingerprint, kept, lock};
 use crate::agents::{AcpAgents, Agents};
 use crate::model::{ModelRunStart, ModelThread};
 use crate::run::StartError;
-use crate::thread::ThreadKey;
 use agent_tools::mcp_bridge_http::random_id;
 use agui_bridge::conversation::RunQueue;
 use agui_bridge::hub::HubRefused;
@@ -12,7 +11,7 @@ use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
 use chat_model::ChatModel;
 use hub_server::{NewRun, UserAgent};
-use run_store::{Lease, Reader, RunLog};
+use run_store::{Lease, Reader, RunLog, ThreadName};
 use run_telemetry::Span;
 use run_telemetry::trace_context::TraceContext;
 use std::sync::Arc;
@@ -37,12 +36,12 @@ impl Threads {
     pub(super) async fn start_here(
         self: &Arc<Self>,
         run: RunKey,
-        key: ThreadKey,
+        key: ThreadName,
         lease: Lease,
         input: RunAgentInput,
         caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
-        let log = RunLog::new(&input, self.limits.log());
+        let log = RunLog::new(&input, self.limits.log()).with_held_end();
         let (kept, reader, record, mut before, forgotten, resumed) = {
             let mut runs = lock(&self.runs);
             let resumed = kept::resumed(&runs, &key, &input);
@@ -54,12 +53,12 @@ impl Threads {
             let kept = Kept::new(self.number(), key.clone(), &input, log);
             let record = self.record(&kept, &input);
             let reader = kept.log.follow(0)?;
-            let forgotten = self.make_room(&mut runs, &key.principal)?;
+            let forgotten = self.make_room(&mut runs, &run.0)?;
             let before = runs.insert(run.clone(), kept.clone());
             (kept, reader, record, before, forgotten, resumed)
         };
         let Kept { log, cancel, forgotten: crowded_out, shared, .. } = kept.clone();
-        self.forget_everywhere(&forgotten).await;
+        self.retire(&forgotten).await;
         let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
         if let (Some(span), Some(resumed)) = (&mut span, &resumed) {
             span.link_resumed(resumed);
@@ -118,7 +117,7 @@ impl Threads {
                 threads.keep(&crowded_out).await;
                 // At the end of this gateway, records that others read expire in the store.
                 if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
-                    threads.replicas.forget_run(&name).await;
+                    threads.replicas.retire_run(&name).await;
                 }
                 threads.drop_log(&key, &run);
             }
@@ -128,7 +127,7 @@ impl Threads {
 
     async fn begin(
         self: &Arc<Self>,
-        key: &ThreadKey,
+        key: &ThreadName,
         lease: Lease,
         asked: Asked,
     ) -> Result<(), StartError> {
@@ -149,8 +148,8 @@ impl Threads {
                 }
             }
             Agents::Acp(acp) => {
-                let (name, run_id) = (key.name(), input.run_id.clone());
-                let user = acp.users.open(key.principal.as_str()).await?;
+                let (name, run_id) = (key.text(), input.run_id.clone());
+                let user = acp.users.open(&key.user).await?;
                 self.open_thread(key, lease, acp, &user).await?;
                 user.connection.start(&name, NewRun { input, log, span }, reply);
                 let cancelled = async {
@@ -178,7 +177,7 @@ impl Threads {
     /// Reserves a new thread. Returns its name, or `None` if the thread is open under this lease.
     fn enter(
         self: &Arc<Self>,
-        key: &ThreadKey,
+        key: &ThreadName,
         lease: &Lease,
         model: Option<&mpsc::Sender<ModelRunStart>>,
     ) -> Result<Option<String>, StartError> {
@@ -189,7 +188,7 @@ impl Threads {
             return Ok(None);
         }
         threads.retain(|other, thread| !thread.has_ended() && other != key);
-        let evicted = self.make_place(&mut threads, &key.principal)?;
+        let evicted = self.make_place(&mut threads, &key.user)?;
         // The name begins the ids of questions, which an agent must not be able to guess.
         let random = random_id().map_err(|_| StartError::Overloaded)?;
         let name = format!("{}-{random}", self.name());
@@ -205,12 +204,12 @@ impl Threads {
     /// Opens the conversation of a thread, unless it is open.
     async fn open_thread(
         self: &Arc<Self>,
-        key: &ThreadKey,
+        key: &ThreadName,
         lease: Lease,
         acp: &AcpAgents,
         user: &UserAgent,
     ) -> Result<(), StartError> {
-        let name = key.name();
+        let name = key.text();
         let entered = self.enter(key, &lease, None)?;
         if entered.is_none() && user.connection.has_thread(&name) {
             return Ok(());
@@ -238,7 +237,7 @@ impl Threads {
     /// Returns the thread of a model. Opens it if it is not open.
     fn model_thread(
         self: &Arc<Self>,
-        key: &ThreadKey,
+        key: &ThreadName,
         lease: Lease,
         model: &Arc<ChatModel>,
     ) -> Result<mpsc::Sender<ModelRunStart>, StartError> {
@@ -249,8 +248,8 @@ impl Threads {
         }
         let thread = ModelThread {
             model: model.clone(),
-            user: key.principal.as_str().to_owned(),
-            name: key.name().into(),
+            user: key.user.clone(),
+            name: key.text().into(),
             queue: RunQueue::new(self.when_busy.into(), self.limits.queue),
             idle: self.times.idle.0,
             time: self.times.turn.0,

@@ -1,13 +1,12 @@
 //! Inputs during runs: answers, results of page tools, cancellation, settings of sessions.
 use super::{INTERRUPT, RunKey, Threads, lock};
-use crate::thread::ThreadKey;
 use agui_bridge::AnswerError;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::id::ToolCallId;
 use http_access::Principal;
 use hub_server::UserAgent;
-use run_store::RunLog;
+use run_store::{RunLog, ThreadName};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +21,7 @@ impl Threads {
         let (name, _) = interrupt_id.split_once(INTERRUPT).ok_or(AnswerError::Unknown)?;
         let key = lock(&self.threads)
             .iter()
-            .find(|(key, thread)| key.principal == *principal && thread.name == name)
+            .find(|(key, thread)| key.user == principal.as_str() && thread.name == name)
             .map(|(key, _)| key.clone());
         let (acp, thread) =
             key.and_then(|key| self.conversation(&key)).ok_or(AnswerError::Unknown)?;
@@ -69,7 +68,7 @@ impl Threads {
     /// Cancels the open run when its token is, and returns when it has ended.
     pub(super) async fn steer(
         &self,
-        thread: &ThreadKey,
+        thread: &ThreadName,
         run: &RunKey,
         log: &RunLog,
         cancel: &CancellationToken,
@@ -85,7 +84,7 @@ impl Threads {
     }
 
     /// Drops the log of a run in the hub of its agent, unless a later run has the id.
-    pub(super) fn drop_log(&self, thread: &ThreadKey, run: &RunKey) {
+    pub(super) fn drop_log(&self, thread: &ThreadName, run: &RunKey) {
         if !lock(&self.runs).contains_key(run)
             && let Some((acp, name)) = self.conversation(thread)
         {
@@ -94,12 +93,12 @@ impl Threads {
     }
 
     /// Returns the agent of a thread, and the name of the thread in its hub.
-    pub(super) fn conversation(&self, key: &ThreadKey) -> Option<(Arc<UserAgent>, String)> {
-        Some((self.acp(&key.agent)?.users.find(key.principal.as_str())?, key.name()))
+    pub(super) fn conversation(&self, key: &ThreadName) -> Option<(Arc<UserAgent>, String)> {
+        Some((self.acp(&key.agent)?.users.find(&key.user)?, key.text()))
     }
 }
 
-fn key(principal: &Principal, agent: &str, thread: &str) -> ThreadKey {
-    let (principal, agent, id) = (principal.clone(), agent.to_owned(), thread.to_owned());
-    ThreadKey { principal, agent, id }
+pub(super) fn key(principal: &Principal, agent: &str, thread: &str) -> ThreadName {
+    let (user, agent, id) = (principal.as_str().to_owned(), agent.to_owned(), thread.to_owned());
+    ThreadName { user, agent, id }
 }

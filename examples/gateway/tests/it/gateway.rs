@@ -67,6 +67,8 @@ pub(crate) fn command_of(program: impl AsRef<OsStr>, arguments: &[&str]) -> Comm
             command.env_remove(name);
         }
     }
+    // Tests keep no conversations of the user.
+    command.env("GATEWAY_STORE", "none");
     command
 }
 

@@ -1,6 +1,6 @@
 //! Interrupted runs, and the runs that resume them.
 use crate::gateway::{Gateway, input, soon};
-use crate::run::Told;
+use crate::run::{Run, Told};
 use agui_types::reduce::Reducer;
 use jsonrpc_core::wire;
 use serde_json::{Value, json};
@@ -49,6 +49,36 @@ impl Asked {
         }
         self.resume(run, &json!([answer]))
     }
+}
+
+/// Begins a call of a tool that asks, by a model. Returns the input with the answer to its first question.
+pub(crate) async fn booking(gateway: &Gateway) -> Value {
+    let mut asked = input("t", "1", "book");
+    let url = gateway.url("/api/ai/agents/hybrid/chat");
+    let response = soon(gateway.client.post(url).json(&asked).send()).await.unwrap();
+    let told = Run::new(&asked, response).rest().await;
+    let question = &told.interrupts()[0];
+    let metadata = serde_json::to_value(&question.metadata).unwrap();
+    let flight = &metadata["x-model-context"]["flights"][0]["id"];
+    let call = question.tool_call_id.as_ref().unwrap();
+    let function = json!({ "name": "book_flight", "arguments": "{}" });
+    let calls = json!([{ "id": call, "type": "function", "function": function }]);
+    let said = json!({ "id": "a", "role": "assistant", "toolCalls": calls });
+    asked["messages"].as_array_mut().unwrap().push(said);
+    asked["runId"] = json!("2");
+    let payload = json!({ "action": "accept", "content": { "flightId": flight } });
+    asked["resume"] =
+        json!([{ "interruptId": question.id, "status": "resolved", "payload": payload }]);
+    asked
+}
+
+/// Answers the first question of the call. Returns the text of the second one.
+pub(crate) async fn answered_booking(gateway: &Gateway, answer: &Value) -> String {
+    let url = gateway.url("/api/ai/agents/hybrid/chat");
+    let response = soon(gateway.client.post(url).json(answer).send()).await.unwrap();
+    let told = Run::new(answer, response).rest().await;
+    assert_eq!(told.end(), "interrupt");
+    told.interrupts()[0].message.clone().unwrap()
 }
 
 #[tokio::test]

@@ -42,6 +42,8 @@ mod ending;
 #[cfg(test)]
 mod gateway;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
 #[cfg(unix)]
 mod host;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 use crate::certificate::Certificate;
 use crate::collector::Collector;
 use crate::gateway::{Gateway, command, input, refusal, script, soon};
-use crate::interrupts::Asked;
+use crate::interrupts::{Asked, answered_booking, booking};
 use crate::run::{Run, Told};
 use agui_types::event::Event;
 use mcp_bridge_http::random_id;
@@ -42,7 +42,7 @@ impl Shared {
 
     fn variables(&self) -> [(&str, &str); 3] {
         [
-            ("GATEWAY_REPLICAS_STORE", &*self.url),
+            ("GATEWAY_STORE", &*self.url),
             ("GATEWAY_REPLICAS_PREFIX", &*self.prefix),
             ("GATEWAY_REPLICAS_LEASE", self.lease),
         ]
@@ -357,28 +357,10 @@ async fn run_continues_while_read_at_other_gateway() {
 async fn question_of_tool_survives_its_gateway() {
     let shared = Shared::where_one_dies();
     let (mut one, other) = shared.two(&[]).await;
-    let url = |gateway: &Gateway| gateway.url("/api/ai/agents/hybrid/chat");
-    let mut asked = input("t", "1", "book");
-    let response = soon(one.client.post(url(&one)).json(&asked).send()).await.unwrap();
-    let told = Run::new(&asked, response).rest().await;
-    let question = &told.interrupts()[0];
-    let metadata = serde_json::to_value(&question.metadata).unwrap();
-    let flight = &metadata["x-model-context"]["flights"][0]["id"];
+    let answer = booking(&one).await;
     one.child.start_kill().unwrap();
-    let call = question.tool_call_id.as_ref().unwrap();
-    let function = json!({ "name": "book_flight", "arguments": "{}" });
-    let calls = json!([{ "id": call, "type": "function", "function": function }]);
-    let said = json!({ "id": "a", "role": "assistant", "toolCalls": calls });
-    asked["messages"].as_array_mut().unwrap().push(said);
-    asked["runId"] = json!("2");
-    let payload = json!({ "action": "accept", "content": { "flightId": flight } });
-    asked["resume"] =
-        json!([{ "interruptId": question.id, "status": "resolved", "payload": payload }]);
-    let response = soon(other.client.post(url(&other)).json(&asked).send()).await.unwrap();
-    let seat = Run::new(&asked, response).rest().await;
-    assert_eq!(seat.end(), "interrupt");
-    let message = seat.interrupts()[0].message.clone().unwrap();
-    assert!(message.contains("seat"), "{message}");
+    let seat = answered_booking(&other, &answer).await;
+    assert!(seat.contains("seat"), "{seat}");
 }
 
 /// A Redis server for one test, without persistence.

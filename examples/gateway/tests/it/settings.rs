@@ -130,6 +130,19 @@ async fn each_setting_has_a_variable() {
 }
 
 #[tokio::test]
+async fn store_has_an_earlier_name_and_hides_its_address() {
+    let old = ("GATEWAY_REPLICAS_STORE", "redis://:canary@127.0.0.1:1");
+    let settings = printed("", &[("GATEWAY_STORE", ""), old], &[]).await;
+    assert_eq!(settings["store"].as_str(), Some("(hidden)"));
+    let settings = printed("", &[("GATEWAY_STORE", "a.db"), old], &[]).await;
+    assert_eq!(settings["store"].as_str(), Some("a.db"));
+    let settings = printed("store = 'b.db'", &[("GATEWAY_STORE", "")], &[]).await;
+    assert_eq!(settings["store"].as_str(), Some("b.db"));
+    let settings = printed("", &[("GATEWAY_STORE", "a.db")], &["--store", "none"]).await;
+    assert_eq!(settings["store"].as_str(), Some("none"));
+}
+
+#[tokio::test]
 async fn command_line_overrides_agent() {
     let variables = [("GATEWAY_AGENT_URL", "ws://127.0.0.1:1")];
     let settings = printed("", &variables, &["--agent", "sh"]).await;

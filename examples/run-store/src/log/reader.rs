@@ -14,6 +14,8 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Last comment for a reader that fell behind, which clients without support for it ignore.
 const BEHIND: &[u8] = b": the rest is compacted; read on with Last-Event-ID\n\n";
+/// Time that a reader waits for the store to have the end of a run.
+const STORE_TIME: Duration = Duration::from_secs(2);
 
 /// A reader of a run. It is counted until dropped.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub struct Reader {
     has_begun: bool,
     /// Whether the reader fell behind.
     is_behind: bool,
+    /// Frames for the place after the first event.
+    snapshot: Option<Bytes>,
 }
 
 impl Drop for Reader {
@@ -36,12 +40,19 @@ impl Drop for Reader {
 impl Reader {
     /// Creates a reader that the log already counts.
     pub(super) fn new(log: Arc<RunLog>, after: u64) -> Self {
-        Self { log, after, has_begun: false, is_behind: false }
+        Self { log, after, has_begun: false, is_behind: false, snapshot: None }
     }
 
     /// Returns the id of the run.
     pub fn run_id(&self) -> &RunId {
         self.log.run_id()
+    }
+
+    /// Inserts frames after the first event, `RUN_STARTED`: [snapshots](crate::snapshot) of the conversation before the run.
+    #[must_use]
+    pub fn with_snapshot(mut self, snapshot: Bytes) -> Self {
+        self.snapshot = Some(snapshot);
+        self
     }
 
     /// Returns the events so far and all later ones, with comments in between. The stream ends with the run, or with a
@@ -63,7 +74,15 @@ impl Reader {
                     }
                     Read::Frames(frames) | Read::Restart(frames) => {
                         (reader.after, reader.has_begun) = (frames.last, true);
-                        return Some((frames.bytes, (reader, changed)));
+                        if reader.log.outcome().is_some() && reader.after >= reader.log.last() {
+                            let mut held = reader.log.is_end_held.subscribe();
+                            let _late = timeout(STORE_TIME, held.wait_for(|held| !held)).await;
+                        }
+                        let bytes = match reader.snapshot.take() {
+                            Some(snapshot) => inserted(&frames.bytes, &snapshot),
+                            None => frames.bytes,
+                        };
+                        return Some((bytes, (reader, changed)));
                     }
                     Read::Ended => return None,
                     _ => {}
@@ -75,4 +94,11 @@ impl Reader {
             }
         })
     }
+}
+
+/// Inserts frames after the first frame.
+fn inserted(frames: &[u8], snapshot: &[u8]) -> Bytes {
+    let end = frames.windows(2).position(|it| it == b"\n\n").map_or(frames.len(), |at| at + 2);
+    let (first, rest) = frames.split_at(end);
+    [first, snapshot, rest].concat().into()
 }

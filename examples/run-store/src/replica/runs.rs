@@ -1,7 +1,10 @@
 //! Own runs that others read, and runs of others that are read here.
 use super::{Replica, lock};
-use crate::{Appended, RunLog, RunRecord, StoreError};
+use crate::{Appended, LogLimits, RunLog, RunRecord, StoreError};
+use agui_types::PROTOCOL_VERSION;
+use agui_types::event::RunStartedEvent;
 use agui_types::input::RunAgentInput;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -39,6 +42,47 @@ impl Replica {
         }
     }
 
+    /// Ends the retention of a run, which a store with a history may keep.
+    pub async fn retire_run(&self, run: &str) {
+        if let Err(error) = self.store.retire_run(run).await {
+            tracing::debug!(%error, "a run stays in the store");
+        }
+    }
+
+    /// Returns a copy of a run that has no owner any more. A run without an end is ended.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub async fn copy(
+        &self,
+        run: &str,
+        record: &RunRecord,
+        limits: LogLimits,
+    ) -> Result<Arc<RunLog>, StoreError> {
+        let log = Arc::new(RunLog::new(&record.input, limits));
+        while let Some(part) = self.store.read(run, log.last()).await? {
+            if part.is_empty() {
+                break;
+            }
+            let has_ended = part.has_ended;
+            log.apply(part);
+            if has_ended {
+                return Ok(log);
+            }
+        }
+        if log.last() == 0 {
+            let (thread, run) = (record.input.thread_id.clone(), record.input.run_id.clone());
+            let mut started = RunStartedEvent::new(thread, run);
+            started.protocol_version = Some(PROTOCOL_VERSION.into());
+            log.push(&started.into());
+        } else {
+            let (last, frame) = log.next_frame(&self.options.lost);
+            self.store.end_run(run, last, &frame).await?;
+        }
+        log.lose(&self.options.lost);
+        Ok(log)
+    }
+
     /// Reports that a run of another owner is read here.
     ///
     /// # Errors
@@ -67,6 +111,18 @@ impl Replica {
         forgotten: &CancellationToken,
         ending: &CancellationToken,
     ) -> bool {
+        let is_ours = self.copy_to_store(run, record, log, ending).await;
+        log.release_end();
+        is_ours
+    }
+
+    async fn copy_to_store(
+        &self,
+        run: &str,
+        record: &RunRecord,
+        log: &RunLog,
+        ending: &CancellationToken,
+    ) -> bool {
         let (mut changed, mut after) = (log.changed(), 0);
         let keep = self.options.keep + self.options.lifetime;
         loop {
@@ -91,6 +147,7 @@ impl Replica {
                     }
                 }
                 Err(error) => {
+                    log.release_end();
                     tracing::warn!(%error, "the events of a run are kept here until the store responds again");
                     tokio::select! {
                         () = sleep(RETRY_TIME) => {}

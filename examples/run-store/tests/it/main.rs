@@ -3,5 +3,17 @@
 //! `cfg(test)` lets Clippy treat helpers as tests.
 
 #[cfg(test)]
+#[cfg(any(feature = "file", feature = "redis"))]
+mod contract;
+#[cfg(test)]
+#[cfg(feature = "file")]
+mod crashes;
+#[cfg(test)]
+#[cfg(feature = "file")]
+mod file;
+#[cfg(test)]
+#[cfg(feature = "file")]
+mod history;
+#[cfg(test)]
 #[cfg(feature = "redis")]
 mod redis;

@@ -1,0 +1,129 @@
+//! Conversations of the file, and the events of one.
+use crate::error::HistoryError;
+use agui_types::PROTOCOL_VERSION;
+use agui_types::event::{Event, RunFinishedEvent, RunStartedEvent};
+use agui_types::input::RunAgentInput;
+use http_access::Principal;
+use run_store::{
+    FileStore, LogLimits, Reader, Replica, RunLog, StoreError, ThreadName, ThreadPage, ThreadQuery,
+    ThreadSummary,
+};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The threads that the server has open.
+pub trait LiveThreads: Debug + Send + Sync {
+    /// Returns the log of a run that this server has in memory.
+    fn log(&self, thread: &ThreadName, run_id: &str) -> Option<Arc<RunLog>>;
+
+    /// Closes a thread that is about to be removed. Returns `false` if one of its runs is active.
+    fn close(&self, thread: &ThreadName) -> bool;
+}
+
+/// The conversations of a server.
+#[derive(Debug)]
+pub struct History {
+    file: Arc<FileStore>,
+    replica: Arc<Replica>,
+    limits: LogLimits,
+    live: Arc<dyn LiveThreads>,
+}
+
+impl History {
+    /// Creates the history of the runs that `replica` stores in `file`.
+    pub fn new(
+        file: Arc<FileStore>,
+        replica: Arc<Replica>,
+        limits: LogLimits,
+        live: Arc<dyn LiveThreads>,
+    ) -> Self {
+        Self { file, replica, limits, live }
+    }
+
+    pub(crate) async fn list(
+        &self,
+        user: &Principal,
+        query: ThreadQuery,
+    ) -> Result<ThreadPage, StoreError> {
+        self.file.threads(user.as_str(), query).await
+    }
+
+    pub(crate) async fn find(
+        &self,
+        user: &Principal,
+        agent: Option<&str>,
+        id: &str,
+    ) -> Result<ThreadSummary, HistoryError> {
+        let found = self.file.thread(user.as_str(), agent, id).await?;
+        found.ok_or(HistoryError::Unknown)
+    }
+
+    pub(crate) async fn rename(
+        &self,
+        user: &Principal,
+        agent: Option<&str>,
+        id: &str,
+        title: &str,
+    ) -> Result<ThreadSummary, HistoryError> {
+        if title.trim().is_empty() {
+            return Err(HistoryError::EmptyTitle);
+        }
+        let thread = name(user, self.find(user, agent, id).await?);
+        self.file.rename(&thread, title).await?;
+        self.find(user, Some(&thread.agent), id).await
+    }
+
+    pub(crate) async fn remove(
+        &self,
+        user: &Principal,
+        agent: Option<&str>,
+        id: &str,
+    ) -> Result<(), HistoryError> {
+        let thread = name(user, self.find(user, agent, id).await?);
+        if !self.live.close(&thread) {
+            return Err(HistoryError::Active);
+        }
+        self.file.remove(&thread).await?;
+        Ok(())
+    }
+
+    /// Follows the last run of a thread, after the messages and the state before it. A thread without runs is empty.
+    pub(crate) async fn connect(
+        &self,
+        user: &Principal,
+        agent: &str,
+        input: RunAgentInput,
+    ) -> Result<Reader, HistoryError> {
+        let thread = ThreadName {
+            user: user.as_str().to_owned(),
+            agent: agent.to_owned(),
+            id: input.thread_id.to_string(),
+        };
+        let Some((run, record)) = self.file.last_run(&thread).await? else {
+            return Ok(self.empty(input)?);
+        };
+        let log = match self.live.log(&thread, record.input.run_id.as_str()) {
+            Some(log) => log,
+            None => self.replica.copy(&run, &record, self.limits).await?,
+        };
+        Ok(log.follow(0)?.with_snapshot(record.snapshot()))
+    }
+
+    fn empty(&self, mut input: RunAgentInput) -> Result<Reader, run_store::TooManyReaders> {
+        (input.messages, input.state) = (Vec::new(), None);
+        let log = Arc::new(RunLog::new(&input, self.limits));
+        let (thread, run) = (&input.thread_id, &input.run_id);
+        let mut started = RunStartedEvent::new(thread.clone(), run.clone());
+        started.protocol_version = Some(PROTOCOL_VERSION.into());
+        let finished: Event = RunFinishedEvent::new(thread.clone(), run.clone()).into();
+        for event in [started.into(), finished] {
+            log.push(&event);
+        }
+        log.end();
+        Ok(log.follow(0)?.with_snapshot(run_store::snapshot(&input)))
+    }
+}
+
+fn name(user: &Principal, thread: ThreadSummary) -> ThreadName {
+    ThreadName { user: user.as_str().to_owned(), agent: thread.agent, id: thread.id }
+}

@@ -1,0 +1,106 @@
+//! Suspended calls of tools that ask the user, in the file of the conversations.
+use async_trait::async_trait;
+use mcp_bridge::plugin::{MemoryStore, SessionRecord, SessionStore, StoreError};
+use run_store::FileStore;
+use serde::Serialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Kind of the notes with suspended calls.
+const CALL: &str = "call";
+
+/// Kind of the notes with used names; the value is the end of the mark in milliseconds.
+const USED_NAME: &str = "used-name";
+
+/// Suspended calls in memory, which are written to a file and read from it at the next start.
+#[derive(Debug)]
+pub struct ParkedCalls {
+    memory: MemoryStore,
+    file: Arc<FileStore>,
+}
+
+impl ParkedCalls {
+    /// Reads the calls that an earlier program has left. `now` is an offset from the epoch of the calls.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub async fn open(file: Arc<FileStore>, now: Duration) -> Result<Self, run_store::StoreError> {
+        let memory = MemoryStore::default();
+        for (id, text) in file.notes(CALL).await? {
+            let record = serde_json::from_str::<SessionRecord>(&text);
+            let kept = match record {
+                Ok(record) => memory.create(&record).await.is_ok(),
+                Err(_) => false,
+            };
+            if !kept {
+                tracing::warn!(id, "a suspended call of an earlier start is dropped");
+                file.note(CALL, &id, None).await?;
+            }
+        }
+        for (key, end) in file.notes(USED_NAME).await? {
+            let end = Duration::from_millis(end.parse().unwrap_or_default());
+            let names = serde_json::from_str::<[String; 2]>(&key).ok().filter(|_| end > now);
+            match names {
+                Some([principal, name]) => {
+                    let _known = memory.use_once(&principal, &name, end, now).await;
+                }
+                None => file.note(USED_NAME, &key, None).await?,
+            }
+        }
+        Ok(Self { memory, file })
+    }
+
+    async fn write<T: Serialize>(&self, id: &str, record: &T) -> Result<(), StoreError> {
+        let text = serde_json::to_string(record).map_err(failed)?;
+        self.file.note(CALL, id, Some(text)).await.map_err(failed)
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Failed(error.to_string())
+}
+
+#[async_trait]
+impl SessionStore for ParkedCalls {
+    async fn create(&self, record: &SessionRecord) -> Result<(), StoreError> {
+        self.memory.create(record).await?;
+        self.write(&record.id, record).await
+    }
+
+    async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
+        self.memory.load(id).await
+    }
+
+    async fn save(&self, record: &SessionRecord) -> Result<bool, StoreError> {
+        let is_saved = self.memory.save(record).await?;
+        if is_saved {
+            self.write(&record.id, record).await?;
+        }
+        Ok(is_saved)
+    }
+
+    async fn remove(&self, id: &str) -> Result<(), StoreError> {
+        self.memory.remove(id).await?;
+        self.file.note(CALL, id, None).await.map_err(failed)
+    }
+
+    async fn list(&self) -> Result<Vec<SessionRecord>, StoreError> {
+        self.memory.list().await
+    }
+
+    async fn use_once(
+        &self,
+        principal: &str,
+        name: &str,
+        until: Duration,
+        now: Duration,
+    ) -> Result<bool, StoreError> {
+        let is_unused = self.memory.use_once(principal, name, until, now).await?;
+        if is_unused {
+            let key = serde_json::to_string(&[principal, name]).map_err(failed)?;
+            let end = until.as_millis().to_string();
+            self.file.note(USED_NAME, &key, Some(end)).await.map_err(failed)?;
+        }
+        Ok(is_unused)
+    }
+}

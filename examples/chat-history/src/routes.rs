@@ -1,0 +1,126 @@
+//! Requests and responses.
+use crate::error::HistoryError;
+use crate::history::History;
+use agui_types::input::RunAgentInput;
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Extension, Path, Query};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use futures::{Stream, StreamExt};
+use http_access::{Principal, read_json};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use run_store::{ThreadPage, ThreadQuery, ThreadSummary};
+use serde::Deserialize;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// A part of the path.
+type Part = Result<Path<String>, PathRejection>;
+
+/// Selects a part of the list.
+#[derive(Deserialize)]
+struct ListQuery {
+    search: Option<String>,
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+/// Selects one of several conversations with the same id.
+#[derive(Deserialize)]
+struct AgentQuery {
+    agent: Option<String>,
+}
+
+/// A new title.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rename {
+    title: String,
+}
+
+/// Returns the routes for callers with a [`Principal`].
+pub fn router<S: Clone + Send + Sync + 'static>(history: Arc<History>) -> Router<S> {
+    Router::new()
+        .route("/api/ai/threads", get(list))
+        .route("/api/ai/threads/{thread}", get(find).patch(rename).delete(remove))
+        .route("/api/ai/agents/{agent}/connect", post(connect))
+        .layer(Extension(history))
+}
+
+/// Returns the path for runs with an agent.
+pub fn chat_path(agent: &str) -> String {
+    format!("/api/ai/agents/{}/chat", utf8_percent_encode(agent, NON_ALPHANUMERIC))
+}
+
+/// Returns a response with server-sent events, which no proxy delays.
+pub fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
+        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
+}
+
+/// `GET /api/ai/threads`
+async fn list(
+    Extension(history): Extension<Arc<History>>,
+    Extension(user): Extension<Principal>,
+    query: Result<Query<ListQuery>, QueryRejection>,
+) -> Result<Json<ThreadPage>, HistoryError> {
+    let Query(ListQuery { search, after, limit }) = query?;
+    Ok(Json(history.list(&user, ThreadQuery { search, after, limit }).await?))
+}
+
+/// `GET /api/ai/threads/{threadId}`
+async fn find(
+    Extension(history): Extension<Arc<History>>,
+    Extension(user): Extension<Principal>,
+    id: Part,
+    query: Result<Query<AgentQuery>, QueryRejection>,
+) -> Result<Json<ThreadSummary>, HistoryError> {
+    let (Path(id), Query(AgentQuery { agent })) = (id?, query?);
+    Ok(Json(history.find(&user, agent.as_deref(), &id).await?))
+}
+
+/// `PATCH /api/ai/threads/{threadId}`
+async fn rename(
+    Extension(history): Extension<Arc<History>>,
+    Extension(user): Extension<Principal>,
+    id: Part,
+    query: Result<Query<AgentQuery>, QueryRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<ThreadSummary>, HistoryError> {
+    let (Path(id), Query(AgentQuery { agent })) = (id?, query?);
+    let Rename { title } = read_json(&headers, body).await?;
+    Ok(Json(history.rename(&user, agent.as_deref(), &id, &title).await?))
+}
+
+/// `DELETE /api/ai/threads/{threadId}`
+async fn remove(
+    Extension(history): Extension<Arc<History>>,
+    Extension(user): Extension<Principal>,
+    id: Part,
+    query: Result<Query<AgentQuery>, QueryRejection>,
+) -> Result<StatusCode, HistoryError> {
+    let (Path(id), Query(AgentQuery { agent })) = (id?, query?);
+    history.remove(&user, agent.as_deref(), &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/ai/agents/{agent}/connect`: the conversation of an input's thread as events, then those of its active run.
+async fn connect(
+    Extension(history): Extension<Arc<History>>,
+    Extension(user): Extension<Principal>,
+    agent: Part,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, HistoryError> {
+    let Path(agent) = agent?;
+    let input: RunAgentInput = read_json(&headers, body).await?;
+    Ok(event_stream(history.connect(&user, &agent, input).await?.read()))
+}

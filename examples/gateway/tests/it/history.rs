@@ -1,0 +1,313 @@
+//! Conversations in a file: after a restart, over HTTP, and as events.
+use crate::gateway::{Gateway, command, input, refusal, script, soon};
+use crate::interrupts::{Asked, answered_booking, booking};
+use crate::run::{Run, Told};
+use agui_types::message::Message;
+use agui_types::reduce::Reducer;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A folder with the file of a gateway.
+struct Kept(TempDir);
+
+impl Kept {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("gateway.db")
+    }
+
+    async fn gateway(&self, arguments: &[&str]) -> Gateway {
+        let path = self.path();
+        Gateway::demo(&[&["--store", path.to_str().unwrap()], arguments].concat()).await
+    }
+}
+
+/// Ends a gateway without a chance to write anything.
+async fn kill(mut gateway: Gateway) {
+    gateway.child.kill().await.unwrap();
+}
+
+/// Opens a conversation, and reads it as a strict client.
+async fn connected(gateway: &Gateway, agent: &str, thread: &str, run: &str) -> Run {
+    let mut input = input(thread, run, "");
+    input["messages"] = json!([]);
+    let url = gateway.url(&format!("/api/ai/agents/{agent}/connect"));
+    let response = soon(gateway.client.post(url).json(&input).send()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    Run::new(&input, response)
+}
+
+/// The texts of the user and the agent.
+fn texts(told: &Told) -> Vec<String> {
+    let mut reducer = Reducer::new();
+    for event in &told.events {
+        assert_eq!(reducer.handle(event), None, "{event:?}");
+    }
+    let text = |message: &Message| match message {
+        Message::User(user) => Some(user.content.text()),
+        Message::Assistant(assistant) => assistant.content.clone(),
+        _ => None,
+    };
+    reducer.messages().iter().filter_map(text).collect()
+}
+
+/// Sends a request about conversations. Returns the status and the body.
+async fn request(
+    gateway: &Gateway,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+) -> (StatusCode, Value) {
+    let url = gateway.url(&format!("/api/ai/threads{path}"));
+    let mut request = gateway.client.request(method, url);
+    if let Some(body) = body {
+        request = request.json(&body);
+    }
+    let response = soon(request.send()).await.unwrap();
+    let status = response.status();
+    let text = soon(response.text()).await.unwrap();
+    (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+}
+
+async fn titles(gateway: &Gateway, query: &str) -> Vec<String> {
+    let (status, list) = request(gateway, Method::GET, query, None).await;
+    assert_eq!(status, 200, "{list}");
+    let titles = list["threads"].as_array().unwrap().iter();
+    titles.map(|thread| thread["title"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn conversation_survives_a_killed_gateway() {
+    let kept = Kept::new();
+    let gateway = kept.gateway(&[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(told.end(), "success");
+    kill(gateway).await;
+    let gateway = kept.gateway(&[]).await;
+    assert_eq!(titles(&gateway, "").await, ["hello"]);
+    let again = connected(&gateway, "demo", "t", "1").await.rest().await;
+    assert_eq!(texts(&again), ["hello".to_owned(), told.text()]);
+    let tags = again.tags();
+    assert_eq!(tags[..3], ["RUN_STARTED", "MESSAGES_SNAPSHOT", "STATE_SNAPSHOT"]);
+    // Its run can be followed by its id as well.
+    let followed = Run::new(&input("t", "1", "hello"), gateway.follow("1", None).await);
+    assert_eq!(followed.rest().await.events, told.events);
+    assert_eq!(gateway.ask("t", "2", "more").await.rest().await.end(), "success");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn run_cut_off_by_a_kill_ends_when_it_is_read() {
+    let kept = Kept::new();
+    let agent = script("cancellable");
+    let gateway = kept.gateway(&["--agent", &agent]).await;
+    let mut run = gateway.ask("t", "1", "work").await;
+    run.until("working").await;
+    let mut watched = connected(&gateway, "agent", "t", "1").await;
+    watched.until("working").await;
+    let listed = request(&gateway, Method::GET, "/t", None).await.1;
+    assert_eq!((&listed["isRunning"], &listed["runId"]), (&json!(true), &json!("1")), "{listed}");
+    let removed = request(&gateway, Method::DELETE, "/t", None).await;
+    assert_eq!(removed.0, StatusCode::CONFLICT, "{}", removed.1);
+    kill(gateway).await;
+    let gateway = kept.gateway(&["--agent", &agent]).await;
+    let listed = request(&gateway, Method::GET, "/t", None).await.1;
+    assert_eq!(listed["isRunning"], false, "{listed}");
+    let read = connected(&gateway, "agent", "t", "1").await.rest().await;
+    assert_eq!(read.end(), "GATEWAY_LOST");
+    assert_eq!(texts(&read).first().map(String::as_str), Some("work"));
+    let followed = Run::new(&input("t", "1", "work"), gateway.follow("1", None).await);
+    assert_eq!(followed.rest().await.end(), "GATEWAY_LOST");
+}
+
+#[tokio::test]
+async fn parked_question_is_shown_after_a_restart_and_ends_with_a_notice() {
+    let kept = Kept::new();
+    let gateway = kept.gateway(&[]).await;
+    let asked = Asked::for_word(&gateway, "t", "edit").await;
+    kill(gateway).await;
+    let gateway = kept.gateway(&[]).await;
+    let read = connected(&gateway, "demo", "t", "t-1").await.rest().await;
+    assert_eq!(read.end(), "interrupt");
+    assert_eq!(read.interrupts()[0].message.as_deref(), Some("Edit greeting.txt"));
+    let answer = asked.answered("2", "resolved", &json!({ "optionId": "allow-once" }));
+    let told = gateway.run(&answer).await.rest().await;
+    assert_eq!(told.end(), "cancelled", "the question went with the agent");
+    let notices = told.customs("acp.notice");
+    assert!(notices.iter().any(|notice| notice["severity"] == "error"), "{notices:?}");
+    assert_eq!(gateway.ask("t", "3", "hello").await.rest().await.end(), "success");
+}
+
+#[tokio::test]
+async fn question_of_a_tool_is_answered_after_a_restart() {
+    let kept = Kept::new();
+    let gateway = kept.gateway(&[]).await;
+    let answer = booking(&gateway).await;
+    kill(gateway).await;
+    let gateway = kept.gateway(&[]).await;
+    let seat = answered_booking(&gateway, &answer).await;
+    assert!(seat.contains("seat"), "{seat}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn session_of_the_agent_is_loaded_after_a_restart() {
+    let kept = Kept::new();
+    let agent = script("loads-session");
+    let gateway = kept.gateway(&["--agent", &agent]).await;
+    let mut asked = input("t", "1", "one");
+    assert_eq!(gateway.run(&asked).await.rest().await.end(), "success");
+    kill(gateway).await;
+    let mut gateway = kept.gateway(&["--agent", &agent]).await;
+    asked["runId"] = json!("2");
+    let message = json!({ "id": "2-user", "role": "user", "content": "three" });
+    asked["messages"].as_array_mut().unwrap().push(message);
+    let told = gateway.run(&asked).await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "and on"));
+    let loading = gateway.says("agent: asked").await;
+    assert!(loading.contains(r#""method":"session/load""#), "{loading}");
+    let prompt = gateway.says("agent: asked").await;
+    assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
+}
+
+#[tokio::test]
+async fn conversations_are_listed_searched_renamed_and_removed() {
+    let gateway = Gateway::demo(&[]).await;
+    for (thread, text) in [("a", "first question"), ("b", "second 100% question"), ("c", "hello")] {
+        let told = gateway.ask(thread, &format!("{thread}-1"), text).await.rest().await;
+        assert_eq!(told.end(), "success");
+    }
+    assert_eq!(titles(&gateway, "").await, ["hello", "second 100% question", "first question"]);
+    assert_eq!(titles(&gateway, "?search=QUESTION").await.len(), 2);
+    assert_eq!(titles(&gateway, "?search=100%25").await, ["second 100% question"]);
+    let (_, page) = request(&gateway, Method::GET, "?limit=2", None).await;
+    assert_eq!(page["threads"].as_array().unwrap().len(), 2);
+    let next = format!("?limit=2&after={}", page["next"].as_str().unwrap());
+    assert_eq!(titles(&gateway, &next).await, ["first question"]);
+
+    let renamed = json!({ "title": "  Mine\nnow " });
+    let (status, thread) = request(&gateway, Method::PATCH, "/a", Some(renamed)).await;
+    assert_eq!((status, &thread["title"]), (StatusCode::OK, &json!("Mine now")));
+    assert_eq!(thread["agent"], "demo");
+    assert!(thread["createdAt"].as_i64() <= thread["updatedAt"].as_i64(), "{thread}");
+    for wrong in [json!({ "title": " " }), json!({}), json!({ "name": "x" })] {
+        let (status, why) = request(&gateway, Method::PATCH, "/a", Some(wrong)).await;
+        assert_eq!(status, 400, "{why}");
+    }
+    assert_eq!(request(&gateway, Method::DELETE, "/a", None).await.0, 204);
+    for method in [Method::GET, Method::DELETE] {
+        let (status, why) = request(&gateway, method, "/a", None).await;
+        assert_eq!(
+            (status, &why["error"]),
+            (StatusCode::NOT_FOUND, &json!("there is no such conversation"))
+        );
+    }
+    assert_eq!(gateway.follow("a-1", None).await.status(), 404, "its run is gone as well");
+    assert_eq!(titles(&gateway, "").await, ["hello", "second 100% question"]);
+    let empty = connected(&gateway, "demo", "a", "new").await.rest().await;
+    assert_eq!((empty.end(), texts(&empty).len()), ("success", 0), "it can begin again");
+}
+
+#[tokio::test]
+async fn conversations_belong_to_their_user() {
+    let settings = "[auth.tokens]\none = 'token-of-the-one'\nother = 'token-of-the-other'";
+    let gateway = Gateway::configured(settings).await;
+    let as_user = |user: &str, method: Method, path: &str| {
+        let url = gateway.url(path);
+        gateway.client.request(method, url).bearer_auth(format!("token-of-the-{user}"))
+    };
+    let body = input("t", "1", "a secret");
+    let chat = as_user("one", Method::POST, "/api/ai/chat").json(&body);
+    soon(soon(chat.send()).await.unwrap().text()).await.unwrap();
+    let list = async |user: &str| -> Value {
+        let list = soon(as_user(user, Method::GET, "/api/ai/threads").send()).await.unwrap();
+        soon(list.json()).await.unwrap()
+    };
+    assert_eq!(list("one").await["threads"][0]["title"], "a secret");
+    assert_eq!(list("other").await["threads"], json!([]));
+    for method in [Method::GET, Method::PATCH, Method::DELETE] {
+        let request = as_user("other", method.clone(), "/api/ai/threads/t");
+        let response = soon(request.json(&json!({ "title": "x" })).send()).await.unwrap();
+        assert_eq!(refusal(response).await.0, 404, "{method}");
+    }
+    let connect = as_user("other", Method::POST, "/api/ai/agents/demo/connect").json(&body);
+    let text = soon(soon(connect.send()).await.unwrap().text()).await.unwrap();
+    assert!(text.contains("RUN_FINISHED") && !text.contains("a secret"), "{text}");
+    let bare = gateway.client.get(gateway.url("/api/ai/threads"));
+    assert_eq!(soon(bare.send()).await.unwrap().status(), 401);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn opened_conversation_continues_with_its_active_run() {
+    let gateway = Gateway::script("cancellable", &[]).await;
+    let mut run = gateway.ask("t", "1", "work").await;
+    run.until("working").await;
+    let mut watched = connected(&gateway, "agent", "t", "1").await;
+    watched.until("working").await;
+    assert_eq!(gateway.post("runs/1/cancel", &Value::Null).await.0, 202);
+    let watched = watched.rest().await;
+    assert_eq!(watched.end(), "cancelled", "what is live follows");
+    assert_eq!(texts(&watched).first().map(String::as_str), Some("work"));
+    assert_eq!(run.rest().await.end(), "cancelled");
+}
+
+/// The errors of a gateway that does not start.
+async fn refused(arguments: &[&str]) -> String {
+    let output = soon(command(&[&["--no-auth"], arguments].concat()).output()).await.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[tokio::test]
+async fn file_in_use_or_damaged_is_an_error_with_its_name() {
+    let kept = Kept::new();
+    let path = kept.path();
+    let arguments = ["--store", path.to_str().unwrap()];
+    let gateway = kept.gateway(&[]).await;
+    let said = refused(&arguments).await;
+    assert!(
+        said.contains("gateway.db: another program uses this file; stop that program"),
+        "{said}"
+    );
+    kill(gateway).await;
+    let path = kept.0.path().join("damaged.db");
+    let damaged = "not a database ".repeat(1000);
+    std::fs::write(&path, &damaged).unwrap();
+    let said = refused(&["--store", path.to_str().unwrap()]).await;
+    assert!(said.contains("damaged.db: not a store"), "{said}");
+    assert!(said.contains("move the file away"), "{said}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn default_file_is_below_the_state_folder_of_the_user() {
+    let folder = TempDir::new().unwrap();
+    let with_state_folder = || {
+        let mut command = command(&[]);
+        command.env_remove("GATEWAY_STORE").env("XDG_STATE_HOME", folder.path());
+        command
+    };
+    let gateway = Gateway::listening(with_state_folder()).await;
+    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
+    assert!(folder.path().join("spanwire/gateway.db").exists());
+    // A second gateway of the user starts as well, and reports what it keeps.
+    let mut second = with_state_folder();
+    second.args(["--no-auth", "--listen", "127.0.0.1:0"]).stderr(std::process::Stdio::piped());
+    let mut second = second.spawn().unwrap();
+    let stderr = second.stderr.take().unwrap();
+    let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(stderr));
+    let mut said = String::new();
+    while !(said.contains("conversations end with this program") && said.contains("listening on")) {
+        said += &soon(lines.next_line()).await.unwrap().expect("it starts");
+    }
+    second.kill().await.unwrap();
+    assert_eq!(titles(&gateway, "").await, ["hello"]);
+}

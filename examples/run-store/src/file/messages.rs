@@ -1,0 +1,117 @@
+//! Messages of conversations: those after a run, their titles, and their text.
+use crate::{LogPart, RunRecord};
+use agui_types::event::Event;
+use agui_types::id::MessageId;
+use agui_types::message::Message;
+use agui_types::reduce::Reducer;
+use agui_types::sse::Decoder;
+use bytes::Bytes;
+use serde::Deserialize;
+use std::collections::HashSet;
+
+/// Longest title of a conversation, in characters.
+pub(super) const MAX_TITLE: usize = 80;
+
+/// Largest text of a conversation that can be searched, in bytes. The end is kept.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// The `CUSTOM` event with the agent's title of a session.
+const SESSION_INFO: &str = "acp.session_info";
+
+/// The value of that event.
+#[derive(Deserialize)]
+struct SessionInfo {
+    title: Option<String>,
+}
+
+/// Returns the messages after a run, as far as its events can be applied.
+pub(super) fn after(record: &RunRecord, part: &LogPart) -> Vec<Message> {
+    let input = &record.input;
+    let Ok(mut reducer) = Reducer::for_input(input) else { return input.messages.clone() };
+    let old = part.base.iter().flat_map(|base| &base.frames);
+    for event in old.chain(&part.frames).filter_map(event) {
+        let _skipped = reducer.handle(&event);
+    }
+    reducer.into_parts().0
+}
+
+fn event(frame: &Bytes) -> Option<Event> {
+    let mut decoder = Decoder::with_limit(usize::MAX);
+    decoder.push(frame);
+    decoder.next_frame()?.ok()?.decode().ok()
+}
+
+/// Adds the activities and reasoning of earlier runs to the messages of a new input, which clients leave out. Each follows
+/// the message that it followed before; without that message it is dropped.
+pub(super) fn carry_over(messages: &mut Vec<Message>, before: Vec<Message>) {
+    let known: HashSet<MessageId> = messages.iter().filter_map(Message::id).collect();
+    let mut previous: Option<MessageId> = None;
+    for message in before {
+        let id = message.id();
+        if id.as_ref().is_none_or(|id| !known.contains(id)) {
+            let is_carried = matches!(message, Message::Activity(_) | Message::Reasoning(_));
+            let place = messages.iter().position(|it| previous.is_some() && it.id() == previous);
+            let Some(place) = place.filter(|_| is_carried) else {
+                previous = None;
+                continue;
+            };
+            messages.insert(place + 1, message);
+        }
+        previous = id;
+    }
+}
+
+/// Returns the title of a conversation by its first prompt.
+pub(super) fn title(messages: &[Message]) -> String {
+    let prompt = messages.iter().find_map(|message| match message {
+        Message::User(user) => Some(user.content.text()),
+        _ => None,
+    });
+    shortened(&prompt.unwrap_or_default())
+}
+
+/// Returns a title in one line, of at most [`MAX_TITLE`] characters.
+pub(super) fn shortened(title: &str) -> String {
+    let words: Vec<_> = title.split_whitespace().collect();
+    let line = words.join(" ");
+    if line.chars().count() <= MAX_TITLE {
+        return line;
+    }
+    line.chars().take(MAX_TITLE - 1).chain(['…']).collect()
+}
+
+/// Returns the text that can be searched.
+pub(super) fn text(messages: &[Message]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    let mut bytes = 0_usize;
+    for message in messages.iter().rev() {
+        if bytes >= MAX_TEXT {
+            break;
+        }
+        let text = match message {
+            Message::User(user) => user.content.text(),
+            Message::Assistant(assistant) => assistant.content.clone().unwrap_or_default(),
+            _ => continue,
+        };
+        let text = text.to_lowercase();
+        let mut from = (bytes + text.len()).saturating_sub(MAX_TEXT);
+        while !text.is_char_boundary(from) {
+            from += 1;
+        }
+        bytes += text.len() - from;
+        texts.push(text.get(from..).unwrap_or_default().to_owned());
+    }
+    texts.reverse();
+    texts.join("\n")
+}
+
+/// Returns the agent's title of the session in a frame, if the frame has one.
+pub(super) fn agent_title(frame: &Bytes) -> Option<String> {
+    memchr::memmem::find(frame, SESSION_INFO.as_bytes())?;
+    let Some(Event::Custom(custom)) = event(frame) else { return None };
+    if custom.name != SESSION_INFO {
+        return None;
+    }
+    let info: SessionInfo = serde_json::from_str(custom.value.as_str()).ok()?;
+    info.title.map(|title| shortened(&title)).filter(|title| !title.is_empty())
+}

@@ -1,0 +1,45 @@
+//! Texts by kind and key: sessions of threads, and what programs keep beside the conversations.
+use super::FileLimits;
+use rusqlite::{Connection, OptionalExtension, Result};
+
+/// Kind of the texts about threads.
+pub(super) const SESSION: &str = "session";
+
+/// Stores a text, replacing the previous one; `None` removes it.
+pub(super) fn set(
+    it: &Connection,
+    kind: &str,
+    key: &str,
+    text: Option<&str>,
+    now: i64,
+) -> Result<()> {
+    match text {
+        Some(text) => it
+            .prepare_cached("INSERT OR REPLACE INTO note VALUES (?1, ?2, ?3, ?4)")?
+            .execute((kind, key, text, now))?,
+        None => it
+            .prepare_cached("DELETE FROM note WHERE kind = ?1 AND key = ?2")?
+            .execute((kind, key))?,
+    };
+    Ok(())
+}
+
+pub(super) fn get(it: &Connection, kind: &str, key: &str) -> Result<Option<String>> {
+    it.prepare_cached("SELECT text FROM note WHERE kind = ?1 AND key = ?2")?
+        .query_row((kind, key), |row| row.get(0))
+        .optional()
+}
+
+/// Returns all keys of a kind with their texts.
+pub(super) fn all(it: &Connection, kind: &str) -> Result<Vec<(String, String)>> {
+    let mut query =
+        it.prepare_cached("SELECT key, text FROM note WHERE kind = ?1 ORDER BY updated")?;
+    let rows = query.query_map([kind], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+/// Removes the texts that were not changed for the limit of age.
+pub(super) fn forget_old(it: &Connection, limits: &FileLimits, now: i64) -> Result<()> {
+    it.execute("DELETE FROM note WHERE updated < ?1", [limits.oldest(now)])?;
+    Ok(())
+}

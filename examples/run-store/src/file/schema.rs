@@ -1,0 +1,195 @@
+//! The tables, their versions, and the checks of a file.
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Marks a database of this library: `Span` in ASCII.
+const APPLICATION_ID: i32 = 0x5370_616e;
+
+/// Time for another program to close the file, for example at a restart.
+const CLOSING_TIME: Duration = Duration::from_millis(500);
+
+/// Size of the log of changes, in bytes, to which it is shortened.
+const MAX_CHANGES: i64 = 16 * 1024 * 1024;
+
+/// The steps from each version to the next one, starting from an empty file. Published steps never change.
+const STEPS: [&str; 1] = ["
+    CREATE TABLE thread (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL UNIQUE,
+        user TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        id TEXT NOT NULL,
+        title TEXT NOT NULL,
+        title_by INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        updated INTEGER NOT NULL
+    );
+    CREATE INDEX thread_of_user ON thread (user, updated, number);
+    CREATE INDEX thread_by_age ON thread (updated);
+    CREATE TABLE run (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL UNIQUE,
+        thread TEXT NOT NULL,
+        id TEXT NOT NULL,
+        record TEXT NOT NULL,
+        folded INTEGER NOT NULL DEFAULT 0,
+        last INTEGER NOT NULL DEFAULT 0,
+        ended INTEGER NOT NULL DEFAULT 0,
+        retired INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX run_of_thread ON run (thread, number);
+    CREATE TABLE frame (
+        run INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        bytes BLOB NOT NULL,
+        PRIMARY KEY (run, number)
+    ) WITHOUT ROWID;
+    CREATE TABLE folded (
+        run INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        bytes BLOB NOT NULL,
+        PRIMARY KEY (run, place)
+    ) WITHOUT ROWID;
+    CREATE TABLE note (
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        text TEXT NOT NULL,
+        updated INTEGER NOT NULL,
+        PRIMARY KEY (kind, key)
+    ) WITHOUT ROWID;
+"];
+
+/// A file cannot be used as a store. It is unchanged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The file cannot be opened or created.
+    #[error("{path}: {why}", path = .path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The reason of the system.
+        why: String,
+    },
+    /// Another program has the file open.
+    #[error("{path}: another program uses this file; stop that program, or choose another file", path = .0.display())]
+    InUse(PathBuf),
+    /// A newer version has written the file.
+    #[error("{path}: expected at most version {known}, got version {got} of a newer program; use that program, or choose another file", path = .path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Newest version of this program.
+        known: usize,
+        /// Version of the file.
+        got: i64,
+    },
+    /// The file is not a store, or is damaged.
+    #[error("{path}: not a store of conversations, or damaged: {why}; move the file away, or restore a copy of it", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The finding.
+        why: String,
+    },
+}
+
+impl FileError {
+    pub(super) fn new(path: &Path, error: &rusqlite::Error) -> Self {
+        let (path, why) = (path.to_owned(), error.to_string());
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse(path),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                Self::Damaged { path, why }
+            }
+            _ => Self::Open { path, why },
+        }
+    }
+}
+
+/// Opens or creates a file, checks it, and brings it to the newest version.
+pub(super) fn open(path: &Path) -> Result<Connection, FileError> {
+    let failed = |error: rusqlite::Error| FileError::new(path, &error);
+    create(path)
+        .map_err(|error| FileError::Open { path: path.to_owned(), why: error.to_string() })?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(CLOSING_TIME).map_err(failed)?;
+    // From the next read on, no other program can open the file.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(failed)?;
+    connection.execute_batch("BEGIN EXCLUSIVE; COMMIT").map_err(failed)?;
+    let number = |name: &str| {
+        connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(failed)
+    };
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))
+        .map_err(failed)?;
+    let damaged = |why: String| Err(FileError::Damaged { path: path.to_owned(), why });
+    if tables > 0 {
+        if application != i64::from(APPLICATION_ID) {
+            return damaged("a database of another program".to_owned());
+        }
+        if usize::try_from(version).map_or(true, |version| version > STEPS.len()) {
+            let path = path.to_owned();
+            return Err(FileError::Newer { path, known: STEPS.len(), got: version });
+        }
+        let found: String =
+            connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0)).map_err(failed)?;
+        if found != "ok" {
+            return damaged(found);
+        }
+    }
+    prepare(&mut connection).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Creates a database in memory.
+pub(super) fn in_memory() -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    prepare(&mut connection)?;
+    Ok(connection)
+}
+
+/// Creates the file and its folder, unless they exist, for their owner only.
+fn create(path: &Path) -> io::Result<()> {
+    let (mut folder, mut file) = (DirBuilder::new(), OpenOptions::new());
+    folder.recursive(true);
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folder.mode(0o700);
+        file.mode(0o600);
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        folder.create(parent)?;
+    }
+    match file.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::metadata(path).map(drop),
+        created => created.map(drop),
+    }
+}
+
+/// Sets the options of a checked database, and runs the steps to the newest version.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    // Freed space can be returned to the file system. Without effect after the first table.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.query_row(&format!("PRAGMA journal_size_limit = {MAX_CHANGES}"), (), |_| Ok(()))?;
+    // Removed conversations are overwritten where this needs no further writes.
+    connection.query_row("PRAGMA secure_delete = FAST", (), |_| Ok(()))?;
+    let transaction = connection.transaction()?;
+    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for step in STEPS.iter().skip(usize::try_from(version).unwrap_or_default()) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
+    transaction.commit()
+}

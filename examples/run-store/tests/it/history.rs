@@ -1,0 +1,253 @@
+//! The history of conversations in a file.
+use agui_types::event::{
+    ActivitySnapshotEvent, CustomEvent, Event, RunFinishedEvent, RunStartedEvent,
+    TextMessageContentEvent, TextMessageEndEvent, TextMessageStartEvent,
+};
+use agui_types::message::Message;
+use agui_types::sse;
+use bytes::Bytes;
+use jsonrpc_core::wire::{self, Extra, Raw};
+use run_store::{
+    FileLimits, FileStore, LogPart, RunRecord, RunStore, ThreadName, ThreadQuery, ThreadSummary,
+};
+use std::path::Path;
+use std::time::Duration;
+
+const LIMITS: FileLimits = FileLimits { bytes: 64 << 20, age: Duration::from_secs(3600) };
+
+fn thread(user: &str, id: &str) -> ThreadName {
+    ThreadName { user: user.to_owned(), agent: "coder".to_owned(), id: id.to_owned() }
+}
+
+fn record(thread: &ThreadName, messages: &str) -> RunRecord {
+    let input = format!(r#"{{"threadId":"{}","runId":"r","messages":[{messages}]}}"#, thread.id);
+    let input = wire::decode(&input).expect("an input");
+    RunRecord { thread: thread.text(), owner: "0".to_owned(), fingerprint: 0, input }
+}
+
+fn frame(event: &Event) -> Bytes {
+    let mut bytes = Vec::new();
+    sse::write_event(&mut bytes, event).expect("JSON");
+    bytes.into()
+}
+
+fn user_message(id: &str, text: &str) -> String {
+    format!(r#"{{"id":"{id}","role":"user","content":"{text}"}}"#)
+}
+
+/// Runs a prompt to its end.
+async fn run(store: &FileStore, name: &str, thread: &ThreadName, messages: &str, middle: &[Event]) {
+    assert!(store.begin_run(name, &record(thread, messages)).await.expect("a run"));
+    let begin: Event = RunStartedEvent::new(&*thread.id, "r").into();
+    let end: Event = RunFinishedEvent::new(&*thread.id, "r").into();
+    let events = [&begin].into_iter().chain(middle).chain([&end]);
+    let part =
+        LogPart { base: None, after: 0, frames: events.map(frame).collect(), has_ended: true };
+    store.append(name, &part, Duration::ZERO).await.expect("a place");
+}
+
+fn answer(id: &str, text: &str) -> Vec<Event> {
+    vec![
+        TextMessageStartEvent::new(id).into(),
+        TextMessageContentEvent::new(id, text).into(),
+        TextMessageEndEvent::new(id).into(),
+    ]
+}
+
+async fn list(store: &FileStore, user: &str, search: &str) -> Vec<ThreadSummary> {
+    let query = ThreadQuery { search: Some(search.to_owned()), ..ThreadQuery::default() };
+    store.threads(user, query).await.expect("a list").threads
+}
+
+async fn titles(store: &FileStore, search: &str) -> Vec<String> {
+    list(store, "u", search).await.into_iter().map(|thread| thread.title).collect()
+}
+
+fn memory() -> FileStore {
+    FileStore::in_memory(LIMITS).expect("memory")
+}
+
+#[tokio::test]
+async fn conversations_of_one_user_are_listed_and_searched() {
+    let store = memory();
+    run(&store, "1", &thread("u", "a"), &user_message("m", "Fix the  Büro test"), &[]).await;
+    let said = answer("n", "It was a RACE condition.");
+    run(&store, "2", &thread("u", "b"), &user_message("m", "Why 100%?"), &said).await;
+    run(&store, "3", &thread("other", "c"), &user_message("m", "Fix mine"), &[]).await;
+    assert_eq!(titles(&store, "").await, ["Why 100%?", "Fix the Büro test"]);
+    assert_eq!(titles(&store, "BÜRO").await, ["Fix the Büro test"]);
+    assert_eq!(titles(&store, "race CONDITION").await, ["Why 100%?"], "answers are searched");
+    assert_eq!(titles(&store, "100%").await, ["Why 100%?"], "a sign is no wildcard");
+    assert_eq!(titles(&store, "mine").await, [""; 0], "another user's");
+    let found = store.thread("other", None, "a").await.expect("a read");
+    assert_eq!(found, None, "another user's");
+}
+
+#[tokio::test]
+async fn list_is_read_in_parts() {
+    let store = memory();
+    for number in 0..7 {
+        let name = number.to_string();
+        run(&store, &name, &thread("u", &name), &user_message("m", &name), &[]).await;
+    }
+    let (mut titles, mut after) = (Vec::new(), None);
+    loop {
+        let query = ThreadQuery { search: None, after, limit: Some(3) };
+        let page = store.threads("u", query).await.expect("a list");
+        assert!(page.threads.len() <= 3);
+        titles.extend(page.threads.into_iter().map(|thread| thread.title));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(titles, ["6", "5", "4", "3", "2", "1", "0"]);
+}
+
+#[tokio::test]
+async fn title_of_the_user_outranks_that_of_the_agent_and_of_the_prompt() {
+    let (store, name) = (memory(), thread("u", "a"));
+    let value = |title: &str| Raw::from_text(format!(r#"{{"title":"{title}"}}"#)).expect("JSON");
+    let retitled = |title| [CustomEvent::new("acp.session_info", value(title)).into()];
+    let prompt = user_message("m", &"word ".repeat(50));
+    run(&store, "1", &name, &prompt, &[]).await;
+    let by_prompt = titles(&store, "").await.concat();
+    assert!(by_prompt.starts_with("word word") && by_prompt.chars().count() == 80, "{by_prompt}");
+    run(&store, "2", &name, &prompt, &retitled("By the agent")).await;
+    assert_eq!(titles(&store, "by the AGENT").await, ["By the agent"]);
+    assert!(store.rename(&name, "Mine\n now").await.expect("a title"));
+    run(&store, "3", &name, &prompt, &retitled("Again")).await;
+    assert_eq!(titles(&store, "mine NOW").await, ["Mine now"]);
+    assert!(!store.rename(&thread("u", "missing"), "x").await.expect("an answer"));
+}
+
+#[tokio::test]
+async fn last_run_of_a_thread_outlives_its_retention() {
+    let (store, name) = (memory(), thread("u", "a"));
+    for run_name in ["1", "2"] {
+        run(&store, run_name, &name, &user_message("m", "Hi"), &[]).await;
+        store.retire_run(run_name).await.expect("a change");
+    }
+    assert!(store.run("1").await.expect("a read").is_none(), "a later run has its messages");
+    let (last, _) = store.last_run(&name).await.expect("a read").expect("a run");
+    assert_eq!(last, "2");
+    assert!(store.read("2", 0).await.expect("a read").expect("a run").has_ended);
+    let again = store.begin_run("2", &record(&name, "")).await;
+    assert!(again.expect("a run"), "a run of the same name replaces it");
+}
+
+#[tokio::test]
+async fn run_of_another_thread_may_have_the_id_of_a_retired_one() {
+    let store = memory();
+    for id in ["a", "b"] {
+        run(&store, "1", &thread("u", id), &user_message("m", id), &answer("n", id)).await;
+        store.retire_run("1").await.expect("a change");
+    }
+    for id in ["a", "b"] {
+        let (last, record) =
+            store.last_run(&thread("u", id)).await.expect("a read").expect("a run");
+        assert_eq!(record.input.thread_id.as_str(), id);
+        assert_eq!(store.read(&last, 0).await.expect("a read").expect("a run").frames.len(), 5);
+    }
+}
+
+#[tokio::test]
+async fn refused_run_leaves_the_history_as_it_was() {
+    let (store, name) = (memory(), thread("u", "a"));
+    assert!(store.begin_run("0", &record(&name, &user_message("m", "Hi"))).await.expect("a run"));
+    store.forget_run("0").await.expect("a change");
+    assert_eq!(titles(&store, "").await, [""; 0], "the conversation has not begun");
+    run(&store, "1", &name, &user_message("m", "Hi"), &[]).await;
+    store.retire_run("1").await.expect("a change");
+    assert!(store.begin_run("2", &record(&name, &user_message("n", "Ha"))).await.expect("a run"));
+    store.forget_run("2").await.expect("a change");
+    assert_eq!(store.last_run(&name).await.expect("a read").expect("a run").0, "1");
+}
+
+#[tokio::test]
+async fn activities_of_earlier_runs_stay_at_their_place() {
+    let (store, name) = (memory(), thread("u", "a"));
+    let content: Extra = wire::decode(r#"{"steps":1}"#).expect("JSON");
+    let mut events = answer("n", "Done.");
+    events.insert(0, ActivitySnapshotEvent::new("plan", "PLAN", content).into());
+    let first = user_message("m", "Hi");
+    run(&store, "1", &name, &first, &events).await;
+    let said = r#"{"id":"n","role":"assistant","content":"Done."}"#;
+    // The client leaves out the activity.
+    let second = format!("{first},{said},{}", user_message("o", "More"));
+    run(&store, "2", &name, &second, &[]).await;
+    let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
+    let ids = |record: &RunRecord| -> Vec<String> {
+        let ids = record.input.messages.iter().filter_map(Message::id);
+        ids.map(|id| id.to_string()).collect()
+    };
+    assert_eq!(ids(&record), ["m", "plan", "n", "o"]);
+    // An edited first message begins anew.
+    run(&store, "3", &name, &user_message("edited", "Hey"), &[]).await;
+    let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
+    assert_eq!(ids(&record), ["edited"]);
+}
+
+#[tokio::test]
+async fn removed_conversation_leaves_nothing() {
+    let (store, name) = (memory(), thread("u", "a"));
+    run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
+    store.remember(&name.text(), Some("session")).await.expect("a text");
+    assert!(store.remove(&name).await.expect("a change"));
+    assert!(!store.remove(&name).await.expect("a change"));
+    assert_eq!(titles(&store, "").await, [""; 0]);
+    assert!(store.run("1").await.expect("a read").is_none());
+    assert_eq!(store.recall(&name.text()).await.expect("a read"), None);
+}
+
+#[tokio::test]
+async fn run_cut_off_by_a_crash_is_not_running() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.db");
+    let store = FileStore::open(&path, LIMITS).expect("a file");
+    let begun = record(&thread("u", "a"), &user_message("m", "Hi"));
+    assert!(store.begin_run("1", &begun).await.expect("a run"));
+    assert!(list(&store, "u", "").await[0].is_running);
+    drop(store);
+    let store = FileStore::open(&path, LIMITS).expect("a file");
+    assert!(!list(&store, "u", "").await[0].is_running);
+    assert!(store.run("1").await.expect("a read").is_some(), "its events can be read");
+}
+
+/// Returns the size of the file after writing `count` conversations of about 100 kB within a limit of 1 MB.
+async fn written(path: &Path, count: usize) -> (Vec<String>, u64) {
+    let limits = FileLimits { bytes: 1 << 20, ..LIMITS };
+    let store = FileStore::open(path, limits).expect("a file");
+    for number in 0..count {
+        let (name, text) = (number.to_string(), "x".repeat(100_000));
+        let message = user_message("m", &number.to_string());
+        run(&store, &name, &thread("u", &name), &message, &answer("n", &text)).await;
+        store.retire_run(&name).await.expect("a change");
+    }
+    let titles = titles(&store, "").await;
+    drop(store);
+    (titles, std::fs::metadata(path).expect("a file").len())
+}
+
+#[tokio::test]
+async fn oldest_conversations_leave_a_full_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (titles, bytes) = written(&folder.path().join("store.db"), 30).await;
+    assert_eq!(titles.first().map(String::as_str), Some("29"));
+    assert!((2..20).contains(&titles.len()), "{titles:?}");
+    let expected = (0..30).rev().take(titles.len()).map(|number| number.to_string());
+    assert!(titles.iter().cloned().eq(expected), "the newest stay: {titles:?}");
+    assert!(bytes < 3 << 20, "space is returned: {bytes}");
+}
+
+#[tokio::test]
+async fn old_conversations_are_removed_when_the_file_is_opened() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.db");
+    let _written = written(&path, 2).await;
+    let other = rusqlite::Connection::open(&path).expect("a database");
+    other.execute("UPDATE thread SET updated = 0 WHERE id = '1'", ()).expect("a change");
+    drop(other);
+    let store = FileStore::open(&path, LIMITS).expect("a file");
+    assert_eq!(titles(&store, "").await, ["0"]);
+}
