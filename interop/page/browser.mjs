@@ -4,6 +4,7 @@ import { checks as access } from "./checks/access.mjs";
 import { checks as accessibility } from "./checks/accessibility.mjs";
 import { checks as answers } from "./checks/answers.mjs";
 import { checks as bookFlight } from "./checks/book-flight.mjs";
+import { checks as composer } from "./checks/composer.mjs";
 import { checks as forms } from "./checks/forms.mjs";
 import { checks as login } from "./checks/login.mjs";
 import { checks as longConversations } from "./checks/long-conversations.mjs";
@@ -26,6 +27,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [modules, markdown, turns, permission, forms, reload, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
+  [modules, markdown, turns, composer, permission, forms, reload, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

@@ -6,6 +6,7 @@ import { newId } from "./ids.js";
 import { Interrupts } from "./interrupts.js";
 import { PageTools } from "./page-tools.js";
 import { fromInterrupt } from "./questions.js";
+import { draftOf } from "./user-content.js";
 import { reduce } from "./reduce.js";
 import { answerInterrupt } from "./requests.js";
 import { runInput } from "./run.js";
@@ -28,11 +29,15 @@ import { Transcript } from "./transcript.js";
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./announcer.js").Announcer} announcer
  * @property {import("./view-header.js").HeaderView} header
+ * @property {import("./agent-words.js").AgentWords} words
  * @property {import("./view-timeline.js").TimelineView} timeline
  * @property {(why: string, done: () => void) => HTMLElement} login Creates the card to sign in to the agent.
  * @property {() => void} ended Called when a run has ended.
  * @property {(line: string) => void} setDebugLine
  */
+
+/** Maximum size of the messages of a request, in characters. The gateway accepts requests of 4 MiB. */
+const MAX_HISTORY = 4 * 1024 * 1024 - 64 * 1024;
 
 /** One thread of the gateway. */
 export class Chat {
@@ -114,20 +119,18 @@ export class Chat {
   /**
    * Sends a message to the agent.
    *
-   * @param {string} text
-   * @returns {boolean} `false` while the agent is answering.
+   * @param {any} content A text, or parts of a message.
+   * @returns {string} Why the message cannot be sent now; empty if it was sent.
    */
-  send(text) {
-    if (this.#run !== null) {
-      this.#parts.announcer.say("The agent is still answering. Wait, or stop it first.");
-      return false;
-    }
+  send(content) {
+    if (this.#run !== null) return "The agent is still answering. Wait, or stop it first.";
+    const message = { id: newId("user"), role: "user", content };
+    if (this.#thread.sizeWith(message) > MAX_HISTORY) return "The files of this conversation are too large together. Remove a file, or begin a new chat.";
     this.#tools.restart();
     this.#parts.timeline.clear();
-    const message = { id: newId("user"), role: "user", content: text };
     this.#thread.add(message);
     this.#start(message);
-    return true;
+    return "";
   }
 
   /** @param {import("./thread.js").Message | null} message The user's message, if any. */
@@ -220,7 +223,8 @@ export class Chat {
     if (event.type === "RUN_STARTED") this.#parts.timeline.add(active.id);
     const changes = reduce(this.#thread, event);
     for (const change of changes) {
-      if (change.kind === "custom") this.#parts.header.update(change.name, change.value);
+      if (change.kind === "custom" && change.name === "acp.commands") this.#parts.words.update(change.value);
+      else if (change.kind === "custom") this.#parts.header.update(change.name, change.value);
       else if (change.kind === "tool-arguments" && runsAtOnce(change.call)) void this.#tools.runAtOnce(active, change.call);
     }
     this.#transcript.enqueue(changes);
@@ -240,9 +244,9 @@ export class Chat {
     // A message that the agent has not received must not be sent again with the next one.
     if (message !== null && isWithdrawn) this.#thread.remove(message);
     this.#interrupts.open(interrupts);
-    const text = message?.content;
+    const content = message?.content;
     const retry = () => {
-      if (this.send(text)) this.composer?.focus();
+      if (this.send(content) === "") this.composer?.focus();
     };
     if (pending.length > 0) {
       this.#transcript.suspendTurn([]);
@@ -250,20 +254,26 @@ export class Chat {
     } else if (needsLogin) {
       // The message continues with the steps outside of a page.
       const [why = ""] = end.kind === "failed" ? end.message.split(" Sign in: ") : [];
-      const login = this.#parts.login(why, () => (typeof text === "string" ? retry() : this.composer?.focus()));
+      const login = this.#parts.login(why, () => (content !== undefined ? retry() : this.composer?.focus()));
       this.#transcript.endTurn(end, null, login);
-    } else if (end.kind !== "interrupted") this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
+    } else if (end.kind !== "interrupted") this.#transcript.endTurn(end, content !== undefined ? retry : null);
     if (this.#interrupts.isOpen) this.#transcript.suspendTurn(this.#interrupts.all.map(fromInterrupt));
     this.#keep();
     this.#parts.announcer.flush();
     if (pending.length === 0 && !needsLogin) this.#parts.announcer.say(announcement(end));
     this.composer?.setState(this.restingState);
+    if (this.restingState === "idle") this.composer?.endRun(end.kind === "finished");
     this.#parts.ended();
   }
 
   /** The thread with the gateway. */
   get threadId() {
     return this.#thread.id;
+  }
+
+  /** The texts of the user's messages. */
+  get prompts() {
+    return this.#thread.messages.filter(({ role }) => role === "user").map(({ content }) => draftOf(content).text).filter((text) => text !== "");
   }
 
   /** Whether the agent may have a session for the thread. */

@@ -2,6 +2,7 @@
 
 import { Access } from "./access.js";
 import { AgentPicker } from "./agent-picker.js";
+import { AgentWords } from "./agent-words.js";
 import { Announcer } from "./announcer.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
@@ -9,8 +10,9 @@ import { listAgents } from "./login.js";
 import { Markdown } from "./markdown.js";
 import { Scroller } from "./scroller.js";
 import { forget, held } from "./store.js";
-import { sessionSettings } from "./requests.js";
+import { acceptedFiles, sessionSettings } from "./requests.js";
 import { HeaderView } from "./view-header.js";
+import { contentOf } from "./user-content.js";
 import { LoginView } from "./view-login.js";
 import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
@@ -19,6 +21,9 @@ import { TokenView } from "./view-token.js";
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/** The key of the text for a conversation that has not begun. */
+const NEW = "new";
 
 const scroller = new Scroller(byId("conversation"), /** @type {HTMLButtonElement} */ (byId("jump")));
 const announcer = new Announcer(byId("announcer"));
@@ -30,8 +35,11 @@ const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && 
 
 const timeline = new TimelineView(/** @type {HTMLDetailsElement} */ (byId("timeline")), access.sendQuietly);
 
+const words = new AgentWords(access.sendQuietly);
+
 const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
   agentName = agent;
+  words.setAgent(agent);
   welcome(agentName);
   newChat();
 });
@@ -58,6 +66,7 @@ function openChat(before) {
     scroller,
     announcer,
     header,
+    words,
     timeline,
     ended: () => {
       void sessions.refresh();
@@ -119,6 +128,7 @@ async function offerAgents(current, send) {
   const [first] = list?.agents ?? [];
   if (list === null || first === undefined) return;
   agentName = current ?? first.name;
+  words.setAgent(agentName);
   welcome(agentName);
   void showSettings();
   picker.show(list.agents, list.missing, agentName);
@@ -134,24 +144,33 @@ void offerAgents(before?.agent ?? null, access.send).then(() => {
 });
 
 const composer = new Composer(document, {
-  send(text) {
-    const sent = chat.send(text);
-    if (sent) for (const part of ["welcome", "login"]) byId(part).hidden = true;
-    return sent;
+  send(draft) {
+    const why = chat.send(contentOf(draft));
+    if (why === "") for (const part of ["welcome", "login"]) byId(part).hidden = true;
+    return why;
   },
   stop: () => void chat.stop(),
+  accepted: () => acceptedFiles(agentName, access.send),
+  sources: words.sources,
+  say: (sentence) => announcer.say(sentence),
 });
-chat.composer = composer;
-composer.setState(chat.restingState);
+
+/** Connects the message box with the conversation. */
+function connectComposer() {
+  chat.composer = composer;
+  composer.setState(chat.restingState);
+  composer.open(() => (chat.hasBegun ? chat.threadId : NEW), chat.prompts);
+}
+
+connectComposer();
 
 function newChat() {
   chat.close();
   settings.clear();
   forget();
-  composer.setState("idle");
   byId("transcript").replaceChildren();
   chat = openChat(null);
-  chat.composer = composer;
+  connectComposer();
   announcer.say("New conversation.");
   composer.focus();
   offerLogin();
@@ -161,7 +180,7 @@ byId("new-chat").addEventListener("click", newChat);
 
 for (const example of document.querySelectorAll("[data-prompt]")) {
   example.addEventListener("click", () => {
-    composer.write(/** @type {HTMLElement} */ (example).dataset.prompt ?? "");
+    composer.write({ text: /** @type {HTMLElement} */ (example).dataset.prompt ?? "", files: [] });
     composer.submit();
   });
 }

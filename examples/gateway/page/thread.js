@@ -110,6 +110,15 @@ export class Thread {
     for (const message of messages) this.#index(message);
   }
 
+  /**
+   * The size of the messages for a run's input in JSON, in characters.
+   *
+   * @param {Message} next The next message.
+   */
+  sizeWith(next) {
+    return JSON.stringify([...this.history(), next]).length;
+  }
+
   /** The messages for a run's input: all except activities. */
   history() {
     return this.messages.filter((message) => message.role !== "activity");

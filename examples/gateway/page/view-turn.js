@@ -1,6 +1,8 @@
 /** A turn: the user's message, and the agent's work for it. */
 
+import { fileView } from "./attachments.js";
 import { button, el } from "./dom.js";
+import { draftOf } from "./user-content.js";
 import { Tail } from "./tail.js";
 import { failure, failureView, endLine } from "./view-notice.js";
 import { PlanView } from "./view-plan.js";
@@ -41,8 +43,11 @@ export class TurnView {
 
   /** @param {import("./thread.js").Message} message */
   addUser(message) {
-    const text = el("div", { class: "user-text" }, plainText(message.content));
-    this.#working.before(el("article", { class: "user", "aria-label": "You" }, text));
+    const { text, files } = draftOf(message.content);
+    const shown = files.length === 0 ? plainText(message.content) : text;
+    const said = shown === "" ? null : el("div", { class: "user-text" }, shown);
+    const list = files.length === 0 ? null : el("ul", { class: "user-files", "aria-label": "Attached files" }, ...files.map((file) => el("li", {}, fileView(file))));
+    this.#working.before(el("article", { class: "user", "aria-label": "You" }, list, said));
   }
 
   /**

@@ -2,6 +2,8 @@
 use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
 use crate::thread::ThreadKey;
+use acp_host::files::Root;
+use acp_host::host::FsAccess;
 use acp_types::client;
 use acp_types::v1::initialization::Implementation;
 use agent_catalog::{Catalog, Programs};
@@ -40,6 +42,8 @@ pub(crate) struct AcpAgents {
     conversation: ConversationOptions,
     binding: PageToolsBinding,
     own_tools: Option<bool>,
+    /// The directory of the files that a page may name.
+    root: Option<Arc<Root>>,
 }
 
 impl Agents {
@@ -78,6 +82,14 @@ impl Agents {
         let (info, asks) =
             (acp.connection.initialized().await?, &acp.conversation.translator.permission);
         Ok(hub_server::capabilities(name, &info.response.value, asks))
+    }
+
+    /// Returns the directory of the files that the agent may read.
+    pub(crate) fn root(&self) -> Option<&Arc<Root>> {
+        match self {
+            Self::Model(_) => None,
+            Self::Acp(acp) => acp.root.as_ref(),
+        }
     }
 
     /// Returns the connection to an ACP agent.
@@ -147,6 +159,8 @@ impl AcpAgents {
         let mut client =
             client::Options::v1(hub_server::initialize(info, elicits, access.as_ref(), has_login));
         (client.call_timeout, client.turn_timeout) = (times.answer.0, TURN_TIME);
+        let files_of = access.as_ref().filter(|access| access.fs != FsAccess::Off);
+        let root = files_of.map(|access| access.root.clone());
         let setup = AgentSetup {
             address,
             client,
@@ -159,7 +173,7 @@ impl AcpAgents {
         };
         let connection = Arc::new(AgentConnection::new(setup, options, removed));
         let (binding, own_tools) = (agent.page_tools, agent.gateway_tools);
-        Ok(Self { connection, conversation, binding, own_tools })
+        Ok(Self { connection, conversation, binding, own_tools, root })
     }
 
     /// Opens the conversation of a thread. Returns `false` if it is open.
