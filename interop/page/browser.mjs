@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { checks as access } from "./checks/access.mjs";
 import { checks as accessibility } from "./checks/accessibility.mjs";
+import { checks as actions } from "./checks/actions.mjs";
 import { checks as answers } from "./checks/answers.mjs";
 import { checks as bookFlight } from "./checks/book-flight.mjs";
 import { checks as composer } from "./checks/composer.mjs";
@@ -27,6 +28,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [modules, markdown, turns, composer, permission, forms, reload, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
+  [modules, markdown, turns, composer, actions, permission, forms, reload, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

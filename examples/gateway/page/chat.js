@@ -6,7 +6,6 @@ import { newId } from "./ids.js";
 import { Interrupts } from "./interrupts.js";
 import { PageTools } from "./page-tools.js";
 import { fromInterrupt } from "./questions.js";
-import { draftOf } from "./user-content.js";
 import { reduce } from "./reduce.js";
 import { answerInterrupt } from "./requests.js";
 import { runInput } from "./run.js";
@@ -15,6 +14,8 @@ import { keep } from "./store.js";
 import { pageTools, runsAtOnce } from "./tools.js";
 import { Thread } from "./thread.js";
 import { Transcript } from "./transcript.js";
+import { actionsOn } from "./turn-actions.js";
+import { draftOf } from "./user-content.js";
 
 /** @import { AgUiEvent } from "./events.js" */
 /** @import { Answer } from "./questions.js" */
@@ -35,9 +36,6 @@ import { Transcript } from "./transcript.js";
  * @property {() => void} ended Called when a run has ended.
  * @property {(line: string) => void} setDebugLine
  */
-
-/** Maximum size of the messages of a request, in characters. The gateway accepts requests of 4 MiB. */
-const MAX_HISTORY = 4 * 1024 * 1024 - 64 * 1024;
 
 /** One thread of the gateway. */
 export class Chat {
@@ -67,6 +65,16 @@ export class Chat {
       scroller: parts.scroller,
       announcer: parts.announcer,
       markdown: parts.markdown,
+      actions: actionsOn(this.#thread, {
+        isIdle: () => this.restingState === "idle",
+        cut: (first, removed) => this.#transcript.cut(first, removed),
+        send: (content) => this.send(content),
+        write: (content) => {
+          this.#keep();
+          this.composer?.edit(draftOf(content));
+        },
+        say: (sentence) => parts.announcer.say(sentence),
+      }),
       answer: (id, answer) => this.#answer(id, answer),
       mayTakeFocus: () => this.composer?.isIdle() ?? false,
       returnFocus: () => this.composer?.focus(),
@@ -99,8 +107,7 @@ export class Chat {
       if (waits) this.#transcript.suspendTurn(held.interrupts.map(fromInterrupt));
       return;
     }
-    const active = this.#begin(held.runId, []);
-    void this.#finish(active, null, active.follow(this.#thread.id));
+    this.#begin(held.runId, [], null, (active) => active.follow(this.#thread.id));
   }
 
   /** The composer's state while no run is being stopped. */
@@ -125,7 +132,7 @@ export class Chat {
   send(content) {
     if (this.#run !== null) return "The agent is still answering. Wait, or stop it first.";
     const message = { id: newId("user"), role: "user", content };
-    if (this.#thread.sizeWith(message) > MAX_HISTORY) return "The files of this conversation are too large together. Remove a file, or begin a new chat.";
+    if (!this.#thread.hasRoomFor(message)) return "The files of this conversation are too large together. Remove a file, or begin a new chat.";
     this.#tools.restart();
     this.#parts.timeline.clear();
     this.#thread.add(message);
@@ -138,10 +145,10 @@ export class Chat {
     const asked = this.#interrupts.all;
     const resume = this.#interrupts.take((id, answer) => this.#transcript.resolve(id, answer));
     if (message !== null) this.#transcript.startTurn(message);
-    const active = this.#begin(newId("run"), asked);
-    const input = runInput(this.#thread, active.id, resume, pageTools());
-    this.#keep();
-    void this.#finish(active, message, active.start(input));
+    this.#begin(newId("run"), asked, message, (active) => {
+      this.#keep();
+      return active.start(runInput(this.#thread, active.id, resume, pageTools()));
+    });
   }
 
   /**
@@ -161,8 +168,10 @@ export class Chat {
   /**
    * @param {string} id
    * @param {any[]} asked The interrupts that the run answers.
+   * @param {import("./thread.js").Message | null} message The user's message, while it can be withdrawn.
+   * @param {(active: ActiveRun) => Promise<RunEnd>} connect
    */
-  #begin(id, asked) {
+  #begin(id, asked, message, connect) {
     const { send, announcer } = this.#parts;
     const active = new ActiveRun(id, asked, {
       send,
@@ -179,17 +188,7 @@ export class Chat {
     });
     this.#run = active;
     this.composer?.setState("running");
-    return active;
-  }
-
-  /**
-   * @param {ActiveRun} active
-   * @param {import("./thread.js").Message | null} message The user's message, while it can be withdrawn.
-   * @param {Promise<RunEnd>} ending
-   */
-  async #finish(active, message, ending) {
-    const end = await ending;
-    if (this.#run === active) this.#end(active, end, message);
+    void connect(active).then((end) => this.#run === active && this.#end(active, end, message));
   }
 
   #keep() {

@@ -156,6 +156,14 @@ export class Composer {
     this.#history.keep(text);
   }
 
+  /** @param {Draft} draft A message to change and to send again, before the text that is not sent yet. */
+  edit({ text, files }) {
+    const written = this.#prompt.value.trim();
+    this.write({ text: written === "" ? text : `${text}\n\n${written}`, files: [...files, ...this.#attachments.take()] });
+    this.focus();
+    this.#actions.say("The message is in the message box.");
+  }
+
   /** @param {ComposerState} state */
   setState(state) {
     const hadFocus = document.activeElement === this.#stop;
@@ -245,7 +253,7 @@ export class Composer {
   #update() {
     const waits = this.#state !== "idle" && this.#state !== "asking";
     this.#send.disabled = this.#isEmpty || this.#attachments.isBusy;
-    this.#send.hidden = waits && this.#isEmpty;
+    this.#send.hidden = this.#state !== "idle" && this.#isEmpty;
     this.#send.textContent = waits ? "Send next" : "Send";
   }
 }

@@ -1,4 +1,4 @@
-/** The content of a user's message: a text, or a text with files. */
+/** The content of messages: a text, or a text with files. */
 
 /** @import { Draft } from "./composer.js" */
 
@@ -24,4 +24,14 @@ export function draftOf(content) {
   const parts = Array.isArray(content) ? content : [];
   const text = parts.filter((part) => part?.type === "text").map((part) => String(part.text)).join("\n");
   return { text, files: parts.filter((part) => part?.source?.type === "data") };
+}
+
+/**
+ * Returns the text of the agent.
+ *
+ * @param {import("./thread.js").Message[]} messages The messages of a turn.
+ */
+export function answerText(messages) {
+  const own = messages.filter(({ role, content }) => role === "assistant" && typeof content === "string");
+  return own.map(({ content }) => content.trim()).filter((text) => text !== "").join("\n\n");
 }
