@@ -59,7 +59,11 @@ pub fn convert(data: &[u8]) {
         let Some((&side, line)) = line.split_first() else { continue };
         let Ok(line) = core::str::from_utf8(line) else { continue };
         taken += line.len() + 4096;
-        if side == b'>' { bridge.handle_editor_line(line) } else { bridge.handle_agent_line(line) }
+        if side == b'>' {
+            bridge.handle_editor_line(line)
+        } else {
+            bridge.handle_agent_line(line)
+        }
         let passes = bridge.is_passing();
         while let Some(output) = bridge.poll_output() {
             let (Output::ToEditor(out) | Output::ToAgent(out)) = output else { continue };

@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { checks as access } from "./checks/access.mjs";
 import { checks as accessibility } from "./checks/accessibility.mjs";
+import { checks as actions } from "./checks/actions.mjs";
 import { checks as answers } from "./checks/answers.mjs";
 import { checks as bookFlight } from "./checks/book-flight.mjs";
+import { checks as composer } from "./checks/composer.mjs";
 import { checks as forms } from "./checks/forms.mjs";
 import { checks as history } from "./checks/history.mjs";
 import { checks as login } from "./checks/login.mjs";
@@ -27,6 +29,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [modules, markdown, turns, permission, forms, reload, history, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
+  [modules, markdown, turns, composer, actions, permission, forms, reload, history, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

@@ -47,9 +47,9 @@ fn options() -> Value {
 /// An agent of version 2 that runs a command with permission in each turn.
 fn v2(message: &Value) -> Vec<Value> {
     let state = |state: &Value| {
-        let mut update = state.clone();
-        update["sessionUpdate"] = json!("state_update");
-        self::update(&update)
+        let mut update = state.as_object().cloned().unwrap_or_default();
+        update.insert("sessionUpdate".to_owned(), json!("state_update"));
+        self::update(&update.into())
     };
     match message["method"].as_str() {
         Some("initialize") => vec![result(
@@ -60,7 +60,7 @@ fn v2(message: &Value) -> Vec<Value> {
         Some("session/prompt") => vec![
             state(&json!({"state": "running"})),
             update(
-                &json!({"sessionUpdate": "user_message", "messageId": "u", "content": message["params"]["prompt"]}),
+                &json!({"sessionUpdate": "user_message", "messageId": "u", "content": message.pointer("/params/prompt")}),
             ),
             result(message, &json!({"messageId": "u"})),
             update(

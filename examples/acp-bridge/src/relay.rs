@@ -47,7 +47,7 @@ pub(crate) async fn run(options: &Options, address: &Address) -> io::Result<i32>
     while has_output {
         tokio::select! {
             () = &mut terminated => break,
-            ended = &mut ending => status = Some(ended?),
+            ended = &mut ending => status = Some(ended.0?),
             written = stdout.write(&relay.to_editor), if !relay.to_editor.is_empty() => {
                 match written {
                     Ok(length) => drop(relay.to_editor.drain(..length)),
@@ -91,7 +91,7 @@ pub(crate) async fn run(options: &Options, address: &Address) -> io::Result<i32>
     }
     let status = match status {
         Some(status) => status,
-        None => ending.await?,
+        None => ending.await.0?,
     };
     Ok(if relay.report.has_failed { 1 } else { status_of(status) })
 }

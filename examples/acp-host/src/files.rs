@@ -17,8 +17,11 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+mod search;
 #[cfg(test)]
 mod tests;
+
+pub use search::{FoundFiles, MAX_FOUND};
 
 /// Maximum number of bytes of a file that is read or written.
 pub const MAX_FILE: u64 = 8 * 1024 * 1024;

@@ -14,6 +14,8 @@ import { keep } from "./store.js";
 import { pageTools, runsAtOnce } from "./tools.js";
 import { Thread } from "./thread.js";
 import { Transcript } from "./transcript.js";
+import { actionsOn } from "./turn-actions.js";
+import { draftOf } from "./user-content.js";
 
 /** @import { AgUiEvent } from "./events.js" */
 /** @import { Answer } from "./questions.js" */
@@ -28,6 +30,7 @@ import { Transcript } from "./transcript.js";
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./announcer.js").Announcer} announcer
  * @property {import("./view-header.js").HeaderView} header
+ * @property {import("./agent-words.js").AgentWords} words
  * @property {import("./view-timeline.js").TimelineView} timeline
  * @property {(why: string, done: () => void) => HTMLElement} login Creates the card to sign in to the agent.
  * @property {() => void} ended Called when a run has ended.
@@ -44,8 +47,8 @@ export class Chat {
   #transcript;
   /** @type {ActiveRun | null} */
   #run = null;
-  /** The text of the last turn, if it waits for a login. @type {string | null} */
-  #waiting = null;
+  /** The content of the last turn, if it waits for a login. @type {any} */
+  #waiting;
   #interrupts = new Interrupts();
   #tools;
   #events = new EventCounter();
@@ -64,6 +67,16 @@ export class Chat {
       scroller: parts.scroller,
       announcer: parts.announcer,
       markdown: parts.markdown,
+      actions: actionsOn(this.#thread, {
+        isIdle: () => this.restingState === "idle",
+        cut: (first, removed) => this.#transcript.cut(first, removed),
+        send: (content) => this.send(content),
+        write: (content) => {
+          this.#keep();
+          this.composer?.edit(draftOf(content));
+        },
+        say: (sentence) => parts.announcer.say(sentence),
+      }),
       answer: (id, answer) => this.#answer(id, answer),
       mayTakeFocus: () => this.composer?.isIdle() ?? false,
       returnFocus: () => this.composer?.focus(),
@@ -96,9 +109,7 @@ export class Chat {
       if (waits) this.#transcript.suspendTurn(held.interrupts.map(fromInterrupt));
       return;
     }
-    const active = this.#begin(held.runId, []);
-    const reading = held.isAtGateway ? active.open(this.#thread.id) : active.follow(this.#thread.id);
-    void this.#finish(active, null, reading);
+    this.#begin(held.runId, [], null, (active) => (held.isAtGateway ? active.open(this.#thread.id) : active.follow(this.#thread.id)));
   }
 
   /** The composer's state while no run is being stopped. */
@@ -117,21 +128,19 @@ export class Chat {
   /**
    * Sends a message to the agent.
    *
-   * @param {string} text
-   * @returns {boolean} `false` while the agent is answering.
+   * @param {any} content A text, or parts of a message.
+   * @returns {string} Why the message cannot be sent now; empty if it was sent.
    */
-  send(text) {
-    if (this.#run !== null) {
-      this.#parts.announcer.say("The agent is still answering. Wait, or stop it first.");
-      return false;
-    }
+  send(content) {
+    if (this.#run !== null) return "The agent is still answering. Wait, or stop it first.";
+    const message = { id: newId("user"), role: "user", content };
+    if (!this.#thread.hasRoomFor(message)) return "The files of this conversation are too large together. Remove a file, or begin a new chat.";
     this.#tools.restart();
     this.#parts.timeline.clear();
-    const message = { id: newId("user"), role: "user", content: text };
-    const isAgain = this.#waiting === text;
+    const isAgain = this.#waiting === content;
     this.#thread.add(message);
     this.#start(message, isAgain);
-    return true;
+    return "";
   }
 
   /**
@@ -141,13 +150,13 @@ export class Chat {
   #start(message, isAgain = false) {
     const asked = this.#interrupts.all;
     const resume = this.#interrupts.take((id, answer) => this.#transcript.resolve(id, answer));
-    this.#waiting = null;
+    this.#waiting = undefined;
     if (isAgain) this.#transcript.continueTurn();
     else if (message !== null) this.#transcript.startTurn(message);
-    const active = this.#begin(newId("run"), asked);
-    const input = runInput(this.#thread, active.id, resume, pageTools());
-    this.#keep();
-    void this.#finish(active, message, active.start(input));
+    this.#begin(newId("run"), asked, message, (active) => {
+      this.#keep();
+      return active.start(runInput(this.#thread, active.id, resume, pageTools()));
+    });
   }
 
   /**
@@ -167,8 +176,10 @@ export class Chat {
   /**
    * @param {string} id
    * @param {any[]} asked The interrupts that the run answers.
+   * @param {import("./thread.js").Message | null} message The user's message, while it can be withdrawn.
+   * @param {(active: ActiveRun) => Promise<RunEnd>} connect
    */
-  #begin(id, asked) {
+  #begin(id, asked, message, connect) {
     const { send, announcer } = this.#parts;
     const active = new ActiveRun(id, asked, {
       send,
@@ -185,17 +196,7 @@ export class Chat {
     });
     this.#run = active;
     this.composer?.setState("running");
-    return active;
-  }
-
-  /**
-   * @param {ActiveRun} active
-   * @param {import("./thread.js").Message | null} message The user's message, while it can be withdrawn.
-   * @param {Promise<RunEnd>} ending
-   */
-  async #finish(active, message, ending) {
-    const end = await ending;
-    if (this.#run === active) this.#end(active, end, message);
+    void connect(active).then((end) => this.#run === active && this.#end(active, end, message));
   }
 
   #keep() {
@@ -229,7 +230,8 @@ export class Chat {
     if (event.type === "RUN_STARTED") this.#parts.timeline.add(active.id);
     const changes = reduce(this.#thread, event);
     for (const change of changes) {
-      if (change.kind === "custom") this.#parts.header.update(change.name, change.value);
+      if (change.kind === "custom" && change.name === "acp.commands") this.#parts.words.update(change.value);
+      else if (change.kind === "custom") this.#parts.header.update(change.name, change.value);
       else if (change.kind === "tool-arguments" && runsAtOnce(change.call)) void this.#tools.runAtOnce(active, change.call);
     }
     this.#transcript.enqueue(changes);
@@ -249,9 +251,9 @@ export class Chat {
     // A message that the agent has not received must not be sent again with the next one.
     if (message !== null && isWithdrawn) this.#thread.remove(message);
     this.#interrupts.open(interrupts);
-    const text = message?.content;
+    const content = message?.content;
     const retry = () => {
-      if (this.send(text)) this.composer?.focus();
+      if (this.send(content) === "") this.composer?.focus();
     };
     if (pending.length > 0) {
       this.#transcript.suspendTurn([]);
@@ -259,26 +261,21 @@ export class Chat {
     } else if (needsLogin) {
       // The message continues with the steps outside of a page.
       const [why = ""] = end.kind === "failed" ? end.message.split(" Sign in: ") : [];
-      const login = this.#parts.login(why, () => (typeof text === "string" ? retry() : this.composer?.focus()));
+      const login = this.#parts.login(why, () => (content !== undefined ? retry() : this.composer?.focus()));
       this.#transcript.endTurn(end, null, login);
-      this.#waiting = typeof text === "string" ? text : null;
-    } else if (end.kind !== "interrupted") this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
+      this.#waiting = content;
+    } else if (end.kind !== "interrupted") this.#transcript.endTurn(end, content !== undefined ? retry : null);
     if (this.#interrupts.isOpen) this.#transcript.suspendTurn(this.#interrupts.all.map(fromInterrupt));
     this.#keep();
     this.#parts.announcer.flush();
     if (pending.length === 0 && !needsLogin) this.#parts.announcer.say(announcement(end));
     this.composer?.setState(this.restingState);
+    if (this.restingState === "idle") this.composer?.endRun(end.kind === "finished");
     this.#parts.ended();
   }
 
-  /** The thread with the gateway. */
-  get threadId() {
-    return this.#thread.id;
-  }
-
-  /** Whether the agent may have a session for the thread. */
-  get hasBegun() {
-    return this.#thread.messages.length > 0;
+  get thread() {
+    return this.#thread;
   }
 
   /**

@@ -1,14 +1,26 @@
-/** The message box with its buttons. */
+/** The message box with its files, its suggestions, its buttons, and the message that waits for the end of a run. */
 
-import { focus } from "./dom.js";
+import { Attachments } from "./attachments.js";
+import { button, el, focus } from "./dom.js";
+import { PromptHistory } from "./prompt-history.js";
+import { Suggestions } from "./suggestions.js";
+
+/** @import { FilePart } from "./attachments.js" */
 
 /** Labels of the stop button. */
 const STOP_NAMES = { idle: "Stop", asking: "Stop", running: "Stop", stopping: "Stopping…", stuck: "Disconnect" };
 
+/** @typedef {keyof typeof STOP_NAMES} ComposerState */
+
+/** @typedef {{text: string, files: FilePart[]}} Draft A message before it is sent. */
+
 /**
  * @typedef {object} ComposerActions
- * @property {(text: string) => boolean} send Returns `false` if the message cannot be sent now.
+ * @property {(draft: Draft) => string} send Returns why the message cannot be sent now, or an empty text.
  * @property {() => void} stop
+ * @property {() => Promise<import("./attachments.js").Accepted>} accepted Returns the files that the agent accepts.
+ * @property {import("./suggestions.js").Source[]} sources
+ * @property {(sentence: string) => void} say
  */
 
 /** The form at the foot of the page. */
@@ -17,8 +29,16 @@ export class Composer {
   #prompt;
   #send;
   #stop;
+  #note;
+  #waiting;
   #actions;
-  #running = false;
+  #attachments;
+  #suggestions;
+  #history = new PromptHistory();
+  /** @type {ComposerState} */
+  #state = "idle";
+  /** The message that is sent after the run. @type {Draft | null} */
+  #queued = null;
 
   /**
    * @param {Document} page
@@ -26,23 +46,78 @@ export class Composer {
    */
   constructor(page, actions) {
     this.#actions = actions;
-    this.#form = /** @type {HTMLFormElement} */ (page.getElementById("composer"));
-    this.#prompt = /** @type {HTMLTextAreaElement} */ (page.getElementById("prompt"));
-    this.#send = /** @type {HTMLButtonElement} */ (page.getElementById("send"));
-    this.#stop = /** @type {HTMLButtonElement} */ (page.getElementById("stop"));
+    const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (page.getElementById(id));
+    this.#form = /** @type {HTMLFormElement} */ (byId("composer"));
+    this.#prompt = /** @type {HTMLTextAreaElement} */ (byId("prompt"));
+    this.#send = /** @type {HTMLButtonElement} */ (byId("send"));
+    this.#stop = /** @type {HTMLButtonElement} */ (byId("stop"));
+    this.#note = byId("composer-note");
+    this.#waiting = byId("queued");
+    const note = (/** @type {string} */ sentence) => (this.#note.textContent = sentence);
+    this.#attachments = new Attachments(byId("attachments"), note, actions.accepted, () => this.#update());
+    this.#suggestions = new Suggestions(this.#prompt, byId("suggestions"), actions.sources, actions.say);
+    this.#listen(page);
+    this.#takeFiles(page, byId);
+    this.#update();
+  }
+
+  /** @param {Document} page */
+  #listen(page) {
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();
     });
     this.#prompt.addEventListener("keydown", (event) => this.#onKey(event));
-    this.#prompt.addEventListener("input", () => this.#fit());
-    this.#stop.addEventListener("click", () => actions.stop());
-    page.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || !this.#running || event.isComposing || event.repeat) return;
-      event.preventDefault();
-      actions.stop();
+    this.#prompt.addEventListener("input", () => {
+      this.#fit();
+      this.#history.keep(this.#prompt.value);
+      void this.#suggestions.update();
     });
-    this.#update();
+    this.#stop.addEventListener("click", () => this.#actions.stop());
+    page.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || this.#state === "idle" || event.isComposing || event.repeat) return;
+      event.preventDefault();
+      this.#actions.stop();
+    });
+  }
+
+  /**
+   * Takes files from the button, from the clipboard, and files that are dropped on the page.
+   *
+   * @param {Document} page
+   * @param {(id: string) => HTMLElement} byId
+   */
+  #takeFiles(page, byId) {
+    const picker = /** @type {HTMLInputElement} */ (byId("files"));
+    byId("attach").addEventListener("click", () => picker.click());
+    picker.addEventListener("change", () => {
+      void this.#attachments.add([...(picker.files ?? [])]);
+      picker.value = "";
+      this.focus();
+    });
+    this.#prompt.addEventListener("paste", (event) => {
+      const files = [...(event.clipboardData?.files ?? [])];
+      // Copied cells and formatted texts have a picture too.
+      if (files.length === 0 || event.clipboardData?.types.includes("text/plain")) return;
+      event.preventDefault();
+      void this.#attachments.add(files);
+    });
+    const drags = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
+    page.addEventListener("dragover", (event) => {
+      if (!drags(event)) return;
+      event.preventDefault();
+      this.#form.classList.add("is-target");
+    });
+    page.addEventListener("dragleave", (event) => {
+      if (event.relatedTarget === null) this.#form.classList.remove("is-target");
+    });
+    page.addEventListener("drop", (event) => {
+      this.#form.classList.remove("is-target");
+      if (!drags(event)) return;
+      event.preventDefault();
+      void this.#attachments.add([...(event.dataTransfer?.files ?? [])]);
+      this.focus();
+    });
   }
 
   focus() {
@@ -53,39 +128,119 @@ export class Composer {
   isIdle() {
     const active = document.activeElement;
     const here = active === null || active === document.body || this.#form.contains(active);
-    return here && this.#prompt.value === "";
+    return here && this.#isEmpty;
   }
 
-  /** @param {string} text Replaces the written text. */
-  write(text) {
+  get #isEmpty() {
+    return this.#prompt.value.trim() === "" && this.#attachments.isEmpty;
+  }
+
+  /**
+   * Opens a conversation, with the text that was not sent.
+   *
+   * @param {() => string} key Identifies the conversation.
+   * @param {string[]} prompts Its prompts so far.
+   */
+  open(key, prompts) {
+    this.#queue(null);
+    this.#note.textContent = "";
+    this.write({ text: this.#history.open(key, prompts), files: [] });
+  }
+
+  /** @param {Draft} draft Replaces the text and the files. */
+  write({ text, files }) {
     this.#prompt.value = text;
+    this.#attachments.put(files);
+    this.#suggestions.close();
     this.#fit();
+    this.#history.keep(text);
   }
 
-  /** @param {keyof typeof STOP_NAMES} state */
+  /** @param {Draft} draft A message to change and to send again, before the text that is not sent yet. */
+  edit({ text, files }) {
+    const written = this.#prompt.value.trim();
+    this.write({ text: written === "" ? text : `${text}\n\n${written}`, files: [...files, ...this.#attachments.take()] });
+    this.focus();
+    this.#actions.say("The message is in the message box.");
+  }
+
+  /** @param {ComposerState} state */
   setState(state) {
     const hadFocus = document.activeElement === this.#stop;
-    this.#running = state !== "idle";
-    this.#send.hidden = this.#running && state !== "asking";
-    this.#stop.hidden = !this.#running;
+    this.#state = state;
+    this.#stop.hidden = state === "idle";
     this.#stop.textContent = STOP_NAMES[state];
-    if (hadFocus && !this.#running) this.focus();
+    this.#update();
+    if (hadFocus && state === "idle") this.focus();
+  }
+
+  /** @param {boolean} isGood Whether the run ended as expected. Otherwise the waiting message returns to the box. */
+  endRun(isGood) {
+    const queued = this.#queued;
+    if (queued === null) return;
+    this.#queue(null);
+    const why = isGood ? this.#actions.send(queued) : "Your next message was not sent.";
+    if (why === "") return this.#history.add(queued.text);
+    const text = [queued.text, this.#prompt.value].filter((part) => part.trim() !== "").join("\n\n");
+    this.write({ text, files: [...queued.files, ...this.#attachments.take()] });
+    this.#note.textContent = why;
   }
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
+    if (this.#suggestions.handleKey(event)) return;
     // An Enter that ends the composition of a character does not send.
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    this.submit();
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      this.submit();
+    } else if (event.key === "ArrowUp" || event.key === "ArrowDown") this.#recall(event);
   }
 
-  /** Sends the written text. */
-  submit() {
-    const text = this.#prompt.value.trim();
-    if (text === "" || !this.#actions.send(text)) return;
-    this.#prompt.value = "";
+  /** @param {KeyboardEvent} event An arrow key at an end of the text. */
+  #recall(event) {
+    const { value, selectionStart, selectionEnd } = this.#prompt;
+    const isUp = event.key === "ArrowUp";
+    const isAtEnd = selectionStart === selectionEnd && selectionStart === (isUp ? 0 : value.length);
+    if (!isAtEnd || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
+    const text = this.#history.move(isUp ? -1 : 1, value);
+    if (text === null) return;
+    event.preventDefault();
+    this.#prompt.value = text;
+    const at = isUp ? 0 : text.length;
+    this.#prompt.setSelectionRange(at, at);
     this.#fit();
+  }
+
+  /** Sends the written text, or keeps it until the end of the run. */
+  submit() {
+    if (this.#isEmpty || this.#attachments.isBusy) return;
+    const files = this.#attachments.take();
+    const draft = { text: this.#prompt.value.trim(), files };
+    const waits = this.#state !== "idle" && this.#state !== "asking";
+    // The first message of a conversation changes what identifies it.
+    this.#history.keep("");
+    const why = waits ? "" : this.#actions.send(draft);
+    this.#note.textContent = why;
+    if (why !== "") return this.write(draft);
+    if (waits) this.#queue(this.#queued === null ? draft : { text: `${this.#queued.text}\n\n${draft.text}`.trim(), files: [...this.#queued.files, ...files] });
+    else this.#history.add(draft.text);
+    this.write({ text: "", files: [] });
+  }
+
+  /** @param {Draft | null} draft */
+  #queue(draft) {
+    this.#queued = draft;
+    this.#waiting.hidden = draft === null;
+    if (draft === null) return this.#waiting.replaceChildren();
+    const edit = button("Edit", "quiet", () => {
+      this.endRun(false);
+      this.#note.textContent = "";
+      this.focus();
+    });
+    edit.setAttribute("aria-label", "Edit the next message");
+    const text = draft.text === "" ? `${draft.files.length} attached` : draft.text;
+    this.#waiting.replaceChildren(el("span", { class: "queued-label" }, "Next"), el("span", { class: "queued-text" }, text), edit);
+    this.#actions.say("Your message is sent after this answer.");
   }
 
   /** Grows the area with its text, up to the limit of the style sheet. */
@@ -96,6 +251,9 @@ export class Composer {
   }
 
   #update() {
-    this.#send.disabled = this.#prompt.value.trim() === "";
+    const waits = this.#state !== "idle" && this.#state !== "asking";
+    this.#send.disabled = this.#isEmpty || this.#attachments.isBusy;
+    this.#send.hidden = this.#state !== "idle" && this.#isEmpty;
+    this.#send.textContent = waits ? "Send next" : "Send";
   }
 }

@@ -2,6 +2,7 @@
 
 import { Access } from "./access.js";
 import { AgentPicker } from "./agent-picker.js";
+import { AgentWords } from "./agent-words.js";
 import { Announcer } from "./announcer.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
@@ -13,9 +14,10 @@ import { Address } from "./address.js";
 import { History } from "./history.js";
 import { HistoryView } from "./view-history.js";
 import { forget, held } from "./store.js";
-import { sessionSettings } from "./requests.js";
+import { acceptedFiles, sessionSettings } from "./requests.js";
 import { AccountView } from "./view-account.js";
 import { HeaderView } from "./view-header.js";
+import { contentOf } from "./user-content.js";
 import { LoginView } from "./view-login.js";
 import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
@@ -24,6 +26,9 @@ import { TokenView } from "./view-token.js";
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/** The key of the text for a conversation that has not begun. */
+const NEW = "new";
 
 const scroller = new Scroller(byId("conversation"), /** @type {HTMLButtonElement} */ (byId("jump")));
 const announcer = new Announcer(byId("announcer"));
@@ -35,8 +40,11 @@ const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && 
 
 const timeline = new TimelineView(/** @type {HTMLDetailsElement} */ (byId("timeline")), access.sendQuietly);
 
+const words = new AgentWords(access.sendQuietly);
+
 const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
   agentName = agent;
+  words.setAgent(agent);
   welcome(agentName);
   newChat();
 });
@@ -63,6 +71,7 @@ function openChat(before) {
     scroller,
     announcer,
     header,
+    words,
     timeline,
     ended: () => {
       void sessions.refresh();
@@ -100,18 +109,18 @@ function loginView(why, done) {
 
 /** Offers a login if the agent of a new conversation needs one. */
 function offerLogin() {
-  const isNeeded = picker.needsLogin(agentName) && !chat.hasBegun;
+  const isNeeded = picker.needsLogin(agentName) && !chat.thread.hasBegun;
   byId("login").hidden = !isNeeded;
   const view = isNeeded ? loginView("", () => composer.focus()).element : null;
   byId("login").replaceChildren(...(view === null ? [] : [view]));
 }
 
-const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.threadId, change, access.send));
+const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.thread.id, change, access.send));
 
 /** Shows the settings of the agent's session. */
 async function showSettings() {
   const asked = chat;
-  const shown = agentName !== "" && asked.hasBegun ? await sessionSettings(agentName, asked.threadId, undefined, access.sendQuietly) : null;
+  const shown = agentName !== "" && asked.thread.hasBegun ? await sessionSettings(agentName, asked.thread.id, undefined, access.sendQuietly) : null;
   if (chat === asked) settings.show(shown);
 }
 
@@ -145,6 +154,7 @@ async function offerAgents(current, send) {
   const [first] = list?.agents ?? [];
   if (list === null || first === undefined) return;
   agentName = current ?? first.name;
+  words.setAgent(agentName);
   welcome(agentName);
   void showSettings();
   picker.show(list.agents, list.missing, agentName);
@@ -164,16 +174,28 @@ void offerAgents(before?.agent ?? null, access.send).then(() => {
 });
 
 const composer = new Composer(document, {
-  send(text) {
-    const sent = chat.send(text);
-    if (sent) address.enter(chat.threadId);
-    if (sent) for (const part of ["welcome", "login"]) byId(part).hidden = true;
-    return sent;
+  send(draft) {
+    const why = chat.send(contentOf(draft));
+    if (why === "") {
+      address.enter(chat.thread.id);
+      for (const part of ["welcome", "login"]) byId(part).hidden = true;
+    }
+    return why;
   },
   stop: () => void chat.stop(),
+  accepted: () => acceptedFiles(agentName, access.send),
+  sources: words.sources,
+  say: (sentence) => announcer.say(sentence),
 });
-chat.composer = composer;
-composer.setState(chat.restingState);
+
+/** Connects the message box with the conversation. */
+function connectComposer() {
+  chat.composer = composer;
+  composer.setState(chat.restingState);
+  composer.open(() => (chat.thread.hasBegun ? chat.thread.id : NEW), chat.thread.prompts);
+}
+
+connectComposer();
 
 /** @param {import("./store.js").Held | null} next The conversation that replaces the one in the page. */
 function replaceChat(next) {
@@ -184,8 +206,7 @@ function replaceChat(next) {
   byId("transcript").replaceChildren();
   document.getElementById("gone")?.remove();
   chat = openChat(next);
-  chat.composer = composer;
-  composer.setState(chat.restingState);
+  connectComposer();
   offerLogin();
 }
 
@@ -223,12 +244,12 @@ async function openId(id) {
 new HistoryView(document.body, /** @type {HTMLButtonElement} */ (byId("show-history")), {
   history: conversations,
   announcer,
-  current: () => chat.threadId,
+  current: () => chat.thread.id,
   open: openThread,
   begin: newChat,
-  renamed: (id, title) => id === chat.threadId && header.setTitle(title),
+  renamed: (id, title) => id === chat.thread.id && header.setTitle(title),
   removed: (id) => {
-    if (id !== chat.threadId) return;
+    if (id !== chat.thread.id) return;
     address.correct(null);
     newChat();
   },
@@ -244,7 +265,7 @@ async function showAddress() {
   const page = await conversations.list("");
   const found = typeof page === "string" ? undefined : page.threads.find(({ id }) => id === before.threadId);
   const isOld = found !== undefined && found.runId !== (before.runId ?? before.runs?.at(-1));
-  if (found !== undefined && isOld && chat.threadId === found.id && chat.restingState !== "running") openThread(found);
+  if (found !== undefined && isOld && chat.thread.id === found.id && chat.restingState !== "running") openThread(found);
 }
 void showAddress();
 
@@ -252,7 +273,7 @@ byId("new-chat").addEventListener("click", newChat);
 
 for (const example of document.querySelectorAll("[data-prompt]")) {
   example.addEventListener("click", () => {
-    composer.write(/** @type {HTMLElement} */ (example).dataset.prompt ?? "");
+    composer.write({ text: /** @type {HTMLElement} */ (example).dataset.prompt ?? "", files: [] });
     composer.submit();
   });
 }

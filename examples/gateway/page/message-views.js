@@ -101,6 +101,11 @@ export class MessageViews {
     return tool;
   }
 
+  /** @param {string} toolCallId A call of which the card is no longer in the page. */
+  forgetTool(toolCallId) {
+    this.#tools.delete(toolCallId);
+  }
+
   /** @param {Message} message A message of role `tool`. */
   showResult(message) {
     const tool = this.tool(message.toolCallId ?? message.id);

@@ -52,6 +52,20 @@ export async function sessionSettings(agent, threadId, change, send = fetch) {
 }
 
 /**
+ * Returns the kinds of files that an agent accepts; none without an agent.
+ *
+ * Spec: [MultimodalInputCapabilities](https://ag-ui.com/spec/1.0/schema#multimodalinputcapabilities)
+ *
+ * @param {string} agent
+ * @param {Send} send
+ */
+export async function acceptedFiles(agent, send) {
+  const response = await send(`/api/ai/agents/${encodeURIComponent(agent)}/capabilities`).catch(() => null);
+  const { image, audio, file } = (response?.ok ? await response.json() : null)?.multimodal?.input ?? {};
+  return { image: image === true, audio: audio === true, file: file === true };
+}
+
+/**
  * Sends the result of a tool of this page during the run.
  *
  * @param {string} runId

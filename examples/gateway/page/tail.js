@@ -56,6 +56,18 @@ export class Tail {
   }
 
   /**
+   * Removes an item in the page, and those after it.
+   *
+   * @param {(item: T) => boolean} isFirst
+   */
+  cut(isFirst) {
+    const at = this.#shown.findIndex(isFirst);
+    if (at === -1) return;
+    for (const { element } of this.#shown.splice(at)) element.remove();
+    this.#showCount();
+  }
+
+  /**
    * Replaces all items; the old elements are no longer in the page.
    *
    * @param {T[]} items

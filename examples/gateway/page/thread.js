@@ -1,5 +1,7 @@
 /** A conversation: its messages, as AG-UI writes them. */
 
+import { draftOf } from "./user-content.js";
+
 /**
  * @typedef {object} ToolCall
  * @property {string} id
@@ -23,6 +25,9 @@
  * @property {Record<string, unknown>} [metadata]
  */
 
+/** Maximum size of the messages of a request, in characters. The gateway accepts requests of 4 MiB. */
+const MAX_HISTORY = 4 * 1024 * 1024 - 64 * 1024;
+
 /** The messages of a thread in order, and the state that its runs share. */
 export class Thread {
   /** @type {Message[]} */
@@ -39,6 +44,16 @@ export class Thread {
   /** @param {string} id */
   constructor(id) {
     this.id = id;
+  }
+
+  /** The texts of the user's messages. */
+  get prompts() {
+    return this.messages.filter(({ role }) => role === "user").map(({ content }) => draftOf(content).text).filter((text) => text !== "");
+  }
+
+  /** Whether the agent may have a session for the thread. */
+  get hasBegun() {
+    return this.messages.length > 0;
   }
 
   /** @param {string} messageId */
@@ -102,12 +117,46 @@ export class Thread {
     this.#byId.delete(message.id);
   }
 
+  /**
+   * The messages from one to the next one of the user.
+   *
+   * @param {Message} message A message of the user.
+   */
+  turnOf(message) {
+    const from = this.messages.slice(this.messages.indexOf(message));
+    const next = from.findIndex(({ role }, at) => at > 0 && role === "user");
+    return next === -1 ? from : from.slice(0, next);
+  }
+
+  /**
+   * Removes a message and those after it.
+   *
+   * @param {Message} message
+   * @returns {Message[]} The removed messages.
+   */
+  cut(message) {
+    const at = this.messages.indexOf(message);
+    if (at === -1) return [];
+    const removed = this.messages.slice(at);
+    this.replaceAll(this.messages.slice(0, at));
+    return removed;
+  }
+
   /** @param {Message[]} messages */
   replaceAll(messages) {
     this.messages = messages;
     this.#byId.clear();
     this.#calls.clear();
     for (const message of messages) this.#index(message);
+  }
+
+  /**
+   * Whether a request can have a further message.
+   *
+   * @param {Message} next
+   */
+  hasRoomFor(next) {
+    return JSON.stringify([...this.history(), next]).length <= MAX_HISTORY;
   }
 
   /** The messages for a run's input: all except activities. */

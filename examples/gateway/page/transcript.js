@@ -18,6 +18,7 @@ import { decisionView } from "./view-permission.js";
  * @property {Thread} thread The thread to show after a reset.
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./markdown.js").Markdown} markdown
+ * @property {import("./turn-actions.js").TurnActions} actions
  */
 
 /** @typedef {OwnParts & import("./question-views.js").QuestionParts} TranscriptParts */
@@ -39,8 +40,8 @@ export class Transcript {
   constructor(root, parts) {
     this.#parts = parts;
     this.#questions = new QuestionViews(parts);
-    const { announcer, markdown, scroller } = parts;
-    this.#turns = new TurnList(root, (turn, messages) => this.#build(turn, messages), { scroller, announcer });
+    const { actions, announcer, markdown, scroller } = parts;
+    this.#turns = new TurnList(root, (turn, messages) => this.#build(turn, messages), { actions, announcer, scroller });
     const buildFor = (/** @type {string} */ toolCallId) => this.#turns.buildFor(toolCallId);
     this.#messages = new MessageViews({ announcer, markdown, currentTurn: () => this.#currentTurn, buildFor });
   }
@@ -70,6 +71,19 @@ export class Transcript {
     this.#showAgain();
     if (!running) this.#turn?.close();
     this.#parts.scroller.toEnd();
+  }
+
+  /**
+   * Removes turns.
+   *
+   * @param {Message} first The user's message of the first one.
+   * @param {Message[]} removed All their messages.
+   */
+  cut(first, removed) {
+    this.flush();
+    this.#turns.cut(first);
+    this.#turn = null;
+    for (const { toolCalls = [] } of removed) for (const { id } of toolCalls) this.#messages.forgetTool(id);
   }
 
   /** @param {boolean} lost Whether the connection to the run broke. */

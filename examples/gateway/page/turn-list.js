@@ -3,7 +3,7 @@
 import { Tail } from "./tail.js";
 import { TurnView } from "./view-turn.js";
 
-/** @import { TailParts } from "./tail.js" */
+/** @import { TurnParts } from "./view-turn.js" */
 /** @import { Message } from "./thread.js" */
 
 /** @typedef {(turn: TurnView, messages: Message[]) => void} Build Shows messages in a turn. */
@@ -19,7 +19,7 @@ export class TurnList {
   /**
    * @param {Element} root
    * @param {Build} build
-   * @param {TailParts} parts
+   * @param {TurnParts} parts
    */
   constructor(root, build, parts) {
     this.#root = root;
@@ -48,6 +48,11 @@ export class TurnList {
     const last = turns.at(-1);
     for (const turn of turns) if (turn !== last) turn.close();
     return last?.view ?? null;
+  }
+
+  /** @param {Message} message The user's message of the first turn to remove. */
+  cut(message) {
+    this.#turns.cut((turn) => turn.message === message);
   }
 
   trim() {
@@ -96,6 +101,11 @@ class OldTurn {
 
   get element() {
     return this.view.element;
+  }
+
+  /** The user's message. */
+  get message() {
+    return this.#messages.find(({ role }) => role === "user") ?? null;
   }
 
   close() {

@@ -1,10 +1,15 @@
 /** A turn: the user's message, and the agent's work for it. */
 
+import { fileView } from "./attachments.js";
 import { button, el } from "./dom.js";
+import { turnActions } from "./turn-actions.js";
+import { draftOf } from "./user-content.js";
 import { Tail } from "./tail.js";
 import { failure, failureView, endLine } from "./view-notice.js";
 import { PlanView } from "./view-plan.js";
 import { plainText } from "./view-media.js";
+
+/** @typedef {import("./tail.js").TailParts & {actions: import("./turn-actions.js").TurnActions}} TurnParts */
 
 /** A section of the conversation. */
 export class TurnView {
@@ -18,14 +23,18 @@ export class TurnView {
   /** @type {Tail<{element: HTMLElement}>} */
   #steps;
   #isAsking = false;
+  #actions;
+  /** The user's message. @type {import("./thread.js").Message | null} */
+  message = null;
 
   /**
    * @param {number} number Counted from 1.
-   * @param {import("./tail.js").TailParts} parts
+   * @param {TurnParts} parts
    * @param {number | null} since The time of the start, unless an earlier page has seen it.
    */
   constructor(number, parts, since) {
     this.#since = since;
+    this.#actions = parts.actions;
     const heading = el("h2", { class: "visually-hidden" }, `Turn ${number}`);
     this.element = el("section", { class: "turn", "aria-label": `Turn ${number}` }, heading, this.#working);
     this.#steps = new Tail("steps", (element) => this.#working.before(element), parts);
@@ -43,8 +52,12 @@ export class TurnView {
 
   /** @param {import("./thread.js").Message} message */
   addUser(message) {
-    const text = el("div", { class: "user-text" }, plainText(message.content));
-    this.#working.before(el("article", { class: "user", "aria-label": "You" }, text));
+    this.message = message;
+    const { text, files } = draftOf(message.content);
+    const shown = files.length === 0 ? plainText(message.content) : text;
+    const said = shown === "" ? null : el("div", { class: "user-text" }, shown);
+    const list = files.length === 0 ? null : el("ul", { class: "user-files", "aria-label": "Attached files" }, ...files.map((file) => el("li", {}, fileView(file))));
+    this.#working.before(el("article", { class: "user", "aria-label": "You" }, list, said));
   }
 
   /**
@@ -76,7 +89,7 @@ export class TurnView {
 
   /** Ends the turn with an unknown outcome. */
   close() {
-    this.#working.remove();
+    this.#working.replaceWith(...(this.message === null ? [] : [turnActions(this.message, this.#actions)]));
     this.element.classList.add("is-over");
   }
 

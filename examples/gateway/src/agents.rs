@@ -1,6 +1,7 @@
 //! The agents of the settings: ACP agents and models, and how their threads are served.
 use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
+use acp_host::files::Root;
 use acp_types::client;
 use acp_types::v1::initialization::Implementation;
 use agent_catalog::{Catalog, Programs};
@@ -12,6 +13,7 @@ use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
+use http_access::Principal;
 use hub_server::permission_rules::{Files, Rules};
 use hub_server::{AgentSetup, ThreadState, Unavailable, UserAgent, UserAgents};
 use run_store::ThreadName;
@@ -77,6 +79,11 @@ impl Agents {
             Self::Model(model) => Ok(model.capabilities(name)),
             Self::Acp(acp) => acp.users.capabilities(name, user.as_str()).await,
         }
+    }
+
+    /// Returns the directory of the files that the agent of a user may read.
+    pub(crate) fn root(&self, user: &Principal) -> Option<Arc<Root>> {
+        self.users()?.find(user.as_str())?.root.clone()
     }
 
     /// Returns the connections to an ACP agent.

@@ -30,6 +30,9 @@ pub(crate) use refusal::{Part, Refusal};
 /// Maximum number of requests for rendered text that are processed at the same time. Others wait.
 const RENDERED_AT_ONCE: usize = 2;
 
+/// Maximum number of searches for files that run at the same time. Others wait.
+const SEARCHED_AT_ONCE: usize = 2;
+
 /// The routes for authenticated callers.
 fn api() -> Router<Arc<Threads>> {
     Router::new()
@@ -39,6 +42,11 @@ fn api() -> Router<Arc<Threads>> {
         .route("/api/ai/ws", get(socket::open))
         .route("/api/ai/agents/{agent}/capabilities", get(about::capabilities))
         .route("/api/ai/agents/{agent}/chat", post(runs::chat_with))
+        .merge(
+            Router::new()
+                .route("/api/ai/agents/{agent}/files", get(about::files))
+                .layer(ConcurrencyLimitLayer::new(SEARCHED_AT_ONCE)),
+        )
         .route("/api/ai/chat", post(runs::chat))
         .route("/api/ai/chat/runs/{run_id}/events", get(runs::follow))
         .route("/api/ai/chat/runs/{run_id}/spans", get(runs::spans))

@@ -160,6 +160,11 @@ impl Threads {
         Some(self.agents.get(agent)?.capabilities(agent, user).await)
     }
 
+    /// Returns an agent.
+    pub(crate) fn agent(&self, name: &str) -> Option<&Agents> {
+        self.agents.get(name)
+    }
+
     /// Returns for each agent whether it can be reached.
     pub(crate) async fn readiness(&self) -> BTreeMap<&str, bool> {
         let tried =

@@ -1,5 +1,7 @@
 //! The connections to one agent: one that all users share, or one for each user.
 use crate::{AgentConnection, AgentSetup, Unavailable, capabilities};
+use acp_host::files::Root;
+use acp_host::host::FsAccess;
 use agui_bridge::Failure;
 use agui_bridge::conversation::ConversationOptions;
 use agui_bridge::hub::HubOptions;
@@ -37,6 +39,8 @@ pub struct UserAgent {
     pub connection: Arc<AgentConnection>,
     /// The options of its conversations.
     pub conversation: ConversationOptions,
+    /// The directory of the files that it may read.
+    pub root: Option<Arc<Root>>,
 }
 
 /// No agent can be started for a user.
@@ -239,8 +243,10 @@ impl UserAgents {
 
     fn connect(&self, setup: AgentSetup, options: HubOptions) -> Arc<UserAgent> {
         let conversation = options.conversation.clone();
+        let access = setup.access.as_ref().filter(|access| access.fs != FsAccess::Off);
+        let root = access.map(|access| access.root.clone());
         let connection = Arc::new(AgentConnection::new(setup, options, self.removed.clone()));
-        Arc::new(UserAgent { connection, conversation })
+        Arc::new(UserAgent { connection, conversation, root })
     }
 
     /// Ends the agent of a user, and its threads.

@@ -8,11 +8,12 @@ export const checks = [
     async run({ page }) {
       await send(page, "hello");
       await turnEnd(page).waitFor();
-      const before = await turn(page, 1).locator(".agent-text").innerText();
+      const rendered = turn(page, 1).locator(".agent-text p:not(.plain)");
+      const before = await rendered.innerText();
       await send(page, "slow");
       await turn(page, 2).getByText("1 of 50").waitFor();
       await page.reload();
-      assert.equal(await turn(page, 1).locator(".agent-text").innerText(), before, "the first turn is restored");
+      assert.equal(await rendered.innerText(), before, "the first turn is restored");
       await turn(page, 2).getByText("1 of 50").waitFor();
       assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), "the run can be stopped");
       await turn(page, 2).getByText("50 of 50").waitFor();

@@ -82,6 +82,7 @@ export const checks = [
       page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
       await send(page, "hello");
       await turnEnd(page, 1).waitFor();
+      await turn(page, 1).locator(".agent-text .plain").waitFor({ state: "detached" });
       const first = await turn(page, 1).textContent();
       await send(page, "read");
       await answerAll(page, /^allow/i, 2);

@@ -80,16 +80,16 @@ fn same_version_is_forwarded_byte_for_byte() {
         lines.push((true, &editor[2]));
         for (is_editor, line) in lines {
             if is_editor {
-                bridge.handle_editor_line(line)
+                bridge.handle_editor_line(line);
             } else {
-                bridge.handle_agent_line(line)
+                bridge.handle_agent_line(line);
             }
             while let Some(output) = bridge.poll_output() {
                 match output {
                     Output::ToEditor(line) => to_editor.push(line),
                     Output::ToAgent(line) => to_agent.push(line),
                     other => {
-                        assert!(matches!(other, Output::Diagnostic(Diagnostic::Spoken { .. })))
+                        assert!(matches!(other, Output::Diagnostic(Diagnostic::Spoken { .. })));
                     }
                 }
             }

@@ -392,11 +392,9 @@ pub(super) fn without_losses(mut updates: Vec<Value>, chain: &Chain) -> Vec<Valu
         let is_prompt =
             kind == "user_message" && (prompts.contains(id) || id.starts_with("bridge-"));
         let is_asked = update["toolCallId"].as_str().is_some_and(|id| asked.contains(id));
-        !is_asked
-            && kind != "terminal_update"
-            && !rewritten.contains(base)
-            && !is_prompt
-            && !(is_state && is_state_lost)
+        let is_named =
+            is_asked || is_prompt || rewritten.contains(base) || is_state && is_state_lost;
+        !is_named && kind != "terminal_update"
     });
     updates.iter_mut().for_each(|update| clean(update, chain));
     // Version 1 has no empty message, so that the order of messages may differ.

@@ -144,8 +144,8 @@ fn rejected_command_does_not_reach_the_editor() {
     let lines = lines(&spans);
     let asked = lines.iter().map(span).find(|span| span["name"] == "terminal/create").unwrap();
     let attributes = asked["attributes"].as_array().unwrap();
-    let rule = attributes.iter().find(|it| it["key"] == "acp.permission.rule.action").unwrap();
-    assert_eq!(rule["value"]["stringValue"], "reject");
+    let action = attributes.iter().find(|it| it["key"] == "acp.permission.rule.action").unwrap();
+    assert_eq!(action["value"]["stringValue"], "reject");
 
     // A command that no rule rejects is one for the editor.
     let (_folder, path) = rules(&rule("command = 'rm *'", "ask"));

@@ -2,17 +2,20 @@
 use super::{Part, Refusal};
 use crate::run::StartError;
 use crate::threads::Threads;
+use acp_host::files::FoundFiles;
 use agent_login::Logins;
 use agent_tools::mcp_bridge::plugin::SessionError;
 use agent_tools::mcp_bridge::registry::ToolList;
 use agui_types::capabilities::AgentCapabilities;
 use axum::Json;
-use axum::extract::{Extension, Path, Request, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use http_access::{Connection, Principal};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio::task::spawn_blocking;
 
 /// `GET /api/tools`: the tools of the gateway, with their sources.
 pub(super) async fn tools(State(threads): State<Arc<Threads>>) -> Json<ToolList> {
@@ -59,6 +62,28 @@ pub(super) async fn capabilities(
         Some(Err(trouble)) => Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, trouble)),
         Some(Ok(capabilities)) => Ok(Json(capabilities)),
     }
+}
+
+#[derive(Debug, serde::Deserialize)]
+pub(super) struct Search {
+    #[serde(default)]
+    query: String,
+}
+
+/// `GET /api/ai/agents/{agent}/files?query=`: files below the root of the agent; none without a root.
+pub(super) async fn files(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    agent: Part,
+    search: Result<Query<Search>, QueryRejection>,
+) -> Result<Json<FoundFiles>, Refusal> {
+    let (Path(agent), Query(search)) = (agent?, search?);
+    let Some(found) = threads.agent(&agent) else {
+        return Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent)));
+    };
+    let Some(root) = found.root(&principal) else { return Ok(Json(FoundFiles::default())) };
+    let found = spawn_blocking(move || root.search(&search.query)).await;
+    found.map(Json).map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))
 }
 
 /// `GET /readyz`: whether the agents can be reached.

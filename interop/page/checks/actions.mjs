@@ -1,0 +1,53 @@
+// Actions on turns: copy, regenerate, edit.
+import assert from "node:assert/strict";
+import { CHAT, noViolations, prompt, send, turn, turnEnd } from "./page.mjs";
+
+const action = (page, number, name) => turn(page, number).getByRole("group", { name: "Actions" }).getByRole("button", { name });
+
+const actions = {
+  name: "an answer is copied, asked for again, and its message edited",
+  context: { permissions: ["clipboard-read", "clipboard-write"] },
+  async run({ page, shot }) {
+    const inputs = [];
+    await page.route(CHAT, (route) => {
+      inputs.push(route.request().postDataJSON());
+      return route.continue();
+    });
+    await send(page, "hello");
+    await turnEnd(page, 1).waitFor();
+    await send(page, "edit");
+    await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
+    assert.equal(await action(page, 2, "Regenerate").count(), 0, "not while the agent waits");
+    await page.getByRole("button", { name: "Allow", exact: true }).click();
+    await turnEnd(page, 2).waitFor();
+    await shot("actions");
+    await noViolations(page, "turns with actions");
+
+    await action(page, 1, "Copy").click();
+    await action(page, 1, "Copied").waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "Hello! I am a scripted agent, and there is no model behind me.");
+
+    // The answer and the cards of the turn are replaced.
+    const before = inputs.length;
+    await action(page, 2, "Regenerate").click();
+    await page.getByRole("button", { name: "Allow", exact: true }).click();
+    await turnEnd(page, 2).waitFor();
+    assert.equal(await page.locator("article.tool").count(), 1);
+    assert.deepEqual(inputs[before].messages.map(({ role }) => role), ["user", "assistant", "user"]);
+    assert.equal(inputs[before].messages[2].content, "edit");
+
+    await prompt(page).fill("and more");
+    await action(page, 1, "Edit message").click();
+    assert.equal(await page.getByRole("region", { name: /^Turn/ }).count(), 0);
+    assert.equal(await prompt(page).inputValue(), "hello\n\nand more");
+    assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the message box has the focus");
+    await page.keyboard.press("Enter");
+    await turnEnd(page, 1).waitFor();
+    assert.deepEqual(inputs.at(-1).messages.map(({ content }) => content), ["hello\n\nand more"]);
+    // Turns of an earlier page have the actions too.
+    await page.reload();
+    await action(page, 1, "Regenerate").waitFor();
+  },
+};
+
+export const checks = [actions];
