@@ -111,7 +111,7 @@ impl Replica {
         forgotten: &CancellationToken,
         ending: &CancellationToken,
     ) -> bool {
-        let is_ours = self.copy_to_store(run, record, log, ending).await;
+        let is_ours = self.copy_to_store(run, record, log, forgotten, ending).await;
         log.release_end();
         is_ours
     }
@@ -121,6 +121,7 @@ impl Replica {
         run: &str,
         record: &RunRecord,
         log: &RunLog,
+        forgotten: &CancellationToken,
         ending: &CancellationToken,
     ) -> bool {
         let (mut changed, mut after) = (log.changed(), 0);
