@@ -47,7 +47,7 @@ pub(crate) async fn run(options: &Options, address: &Address) -> io::Result<i32>
     while has_output {
         tokio::select! {
             () = &mut terminated => break,
-            ended = &mut ending => status = Some(ended.0?),
+            (ended, _) = &mut ending => status = Some(ended?),
             written = stdout.write(&relay.to_editor), if !relay.to_editor.is_empty() => {
                 match written {
                     Ok(length) => drop(relay.to_editor.drain(..length)),
