@@ -29,7 +29,7 @@ use crate::v2::content::ContentBlock;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
-pub use diagnostic::{Diagnostic, Loss, Unsupported};
+pub use diagnostic::{BridgeDiagnostic, BridgeLoss, Unsupported};
 use jsonrpc_core::wire::{Decoded, Extra, Raw, decode};
 use jsonrpc_core::{ErrorCode, ErrorObject, Message, Notification, Request, RequestId};
 use negotiation::is_cancellation;
@@ -114,7 +114,7 @@ pub enum Output {
     /// A line for the agent.
     ToAgent(String),
     /// A decision, a tolerated deviation or a loss; for logs.
-    Diagnostic(Diagnostic),
+    Diagnostic(BridgeDiagnostic),
 }
 
 /// A bridge between two versions; see the [module documentation](self).
@@ -179,7 +179,7 @@ impl Bridge {
                 self.early.push_back(line.into());
             }
             Stage::Offered(_) => {
-                self.out.diagnose(Diagnostic::Full(Side::Editor, "MAX_EARLY_LINES"));
+                self.out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_EARLY_LINES"));
                 self.refuse_line(line, "`initialize` is not answered");
             }
             Stage::Same => self.out.forward(Side::Agent, line),
@@ -219,7 +219,7 @@ impl Bridge {
                     let id = error.id().cloned().unwrap_or(RequestId::NULL);
                     out.error(from, &id, ErrorObject::new(error.code(), error.to_string()));
                 }
-                return out.diagnose(Diagnostic::Unreadable(from, error.to_string()));
+                return out.diagnose(BridgeDiagnostic::Unreadable(from, error.to_string()));
             }
         };
         match (&mut self.stage, from, message) {
@@ -269,13 +269,13 @@ impl Bridge {
 fn refuse(to: Side, request: &Request<'_>, code: ErrorCode, message: &str, out: &mut Outbox) {
     let error = ErrorObject::new(code, message);
     out.error(to, &request.id, error.clone());
-    out.diagnose(Diagnostic::Refused(to, request.method.to_string(), error));
+    out.diagnose(BridgeDiagnostic::Refused(to, request.method.to_string(), error));
 }
 
 /// Returns a value, and reports the deviations that were tolerated.
 fn tolerate<T>(from: Side, read: Decoded<T>, out: &mut Outbox) -> T {
     for deviation in &read.diagnostics {
-        out.diagnose(Diagnostic::Tolerated(from, deviation.to_string()));
+        out.diagnose(BridgeDiagnostic::Tolerated(from, deviation.to_string()));
     }
     read.value
 }

@@ -1,5 +1,5 @@
 //! Content blocks, and content of tool calls.
-use super::Loss;
+use super::BridgeLoss;
 use super::outbox::Outbox;
 use crate::alike::{alike, content_to_v2};
 use crate::texts::{diff_of_texts, texts_of_diff};
@@ -13,16 +13,16 @@ pub(super) fn block_to_v1(
     out: &mut Outbox,
 ) -> Option<v1::content::ContentBlock> {
     if !block.is_known() {
-        out.lose(Loss::Content, block.tag());
+        out.lose(BridgeLoss::Content, block.tag());
         return None;
     }
     let mut block = block.clone();
     if let v2::content::ContentBlock::ResourceLink(link) = &mut block {
         if link.icons.take().is_some() {
-            out.lose(Loss::Content, "icons");
+            out.lose(BridgeLoss::Content, "icons");
         }
         if link.size.is_some_and(|size| i64::try_from(size).is_err()) {
-            out.lose(Loss::Content, "size");
+            out.lose(BridgeLoss::Content, "size");
             link.size = None;
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn block_to_v2(
 ) -> Option<v2::content::ContentBlock> {
     let same = content_to_v2(block);
     if same.is_none() {
-        out.lose(Loss::Content, block.tag());
+        out.lose(BridgeLoss::Content, block.tag());
     }
     same
 }
@@ -78,19 +78,19 @@ pub(super) fn produced_to_v1(
             let (texts, is_same) = texts_of_diff(diff);
             if !is_same {
                 out.lose(
-                    Loss::Diff,
+                    BridgeLoss::Diff,
                     diff.changes.first().map_or("", |change| change.operation.tag()),
                 );
             }
             texts
         }
         From::Terminal(terminal) => {
-            out.lose(Loss::Terminal, terminal.terminal_id.as_str());
+            out.lose(BridgeLoss::Terminal, terminal.terminal_id.as_str());
             let text = text_of_terminal(terminal.terminal_id.as_str());
             Vec::from([To::Content(v1::tool_calls::Content::new(text))])
         }
         From::Unknown(content) => {
-            out.lose(Loss::Content, content.tag());
+            out.lose(BridgeLoss::Content, content.tag());
             Vec::new()
         }
     }

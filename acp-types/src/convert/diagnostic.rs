@@ -9,7 +9,7 @@ use jsonrpc_core::ErrorObject;
 /// What the bridge decided, tolerated or lost; for logs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Diagnostic {
+pub enum BridgeDiagnostic {
     /// Both sides are initialized, in these versions.
     Spoken {
         /// The version of the editor.
@@ -20,7 +20,7 @@ pub enum Diagnostic {
         claimed: ProtocolVersion,
     },
     /// A part of a message has no equivalent in the other version. The text is its name on the wire, or its id.
-    Lost(Loss, String),
+    Lost(BridgeLoss, String),
     /// The bridge answered a request of this side with an error, because the version of the other side has no equivalent.
     Refused(Side, String, ErrorObject),
     /// A line of this side that is no valid message was dropped, for this reason.
@@ -33,7 +33,7 @@ pub enum Diagnostic {
     Unsupported(Unsupported),
 }
 
-impl fmt::Display for Diagnostic {
+impl fmt::Display for BridgeDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Spoken { editor, agent, claimed } => {
@@ -97,22 +97,22 @@ impl fmt::Display for Unsupported {
 impl core::error::Error for Unsupported {}
 
 macro_rules! losses {
-    ($( $(#[$attr:meta])* $Loss:ident = $name:literal, )+) => {
+    ($( $(#[$attr:meta])* $BridgeLoss:ident = $name:literal, )+) => {
         /// A part of a message without an equivalent in the other version; the table in the [module
         /// documentation](super) has the replacements.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
-        pub enum Loss {
-            $( $(#[$attr])* $Loss, )+
+        pub enum BridgeLoss {
+            $( $(#[$attr])* $BridgeLoss, )+
         }
 
-        impl Loss {
+        impl BridgeLoss {
             /// All losses.
-            pub const ALL: &[Self] = &[$( Self::$Loss, )+];
+            pub const ALL: &[Self] = &[$( Self::$BridgeLoss, )+];
 
             /// Returns the name, as in the table.
             pub fn as_str(self) -> &'static str {
-                match self { $( Self::$Loss => $name, )+ }
+                match self { $( Self::$BridgeLoss => $name, )+ }
             }
         }
     };
@@ -179,7 +179,7 @@ losses! {
     SessionList = "session-list",
 }
 
-impl fmt::Display for Loss {
+impl fmt::Display for BridgeLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

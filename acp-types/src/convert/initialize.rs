@@ -2,7 +2,7 @@
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/initialization)
-use super::Loss;
+use super::BridgeLoss;
 use super::outbox::Outbox;
 use crate::alike::alike;
 use crate::v1::initialization::{
@@ -40,10 +40,10 @@ pub(super) fn offer_to_v2(request: &Request1, out: &mut Outbox) -> Raw {
         capabilities.meta = client.meta.clone();
         let files = client.fs.as_ref();
         if files.and_then(|fs| fs.read_text_file.or(fs.write_text_file)) == Some(true) {
-            out.lose(Loss::Initialize, "clientCapabilities.fs");
+            out.lose(BridgeLoss::Initialize, "clientCapabilities.fs");
         }
         if client.terminal == Some(true) {
-            out.lose(Loss::Initialize, "clientCapabilities.terminal");
+            out.lose(BridgeLoss::Initialize, "clientCapabilities.terminal");
         }
     }
     offer.capabilities = Some(capabilities);
@@ -92,7 +92,7 @@ pub(super) fn response_to_v1(response: &Response2, out: &mut Outbox) -> Response
         let known = methods.iter().filter_map(|method| {
             let same = method_to_v1(method);
             if same.is_none() {
-                out.lose(Loss::AuthMethod, method.tag());
+                out.lose(BridgeLoss::AuthMethod, method.tag());
             }
             same
         });
@@ -153,7 +153,7 @@ fn sessions_to_v1(session: &i2::SessionCapabilities) -> i1::SessionCapabilities 
 /// Converts the response of an agent of version 1.
 pub(super) fn response_to_v2(response: &Response1, out: &mut Outbox) -> Response2 {
     let info = response.agent_info.clone().unwrap_or_else(|| {
-        out.lose(Loss::Initialize, "agentInfo");
+        out.lose(BridgeLoss::Initialize, "agentInfo");
         unknown_program()
     });
     let mut same = Response2::new(i1::ProtocolVersion::V2, info);
@@ -184,7 +184,7 @@ pub(super) fn response_to_v2(response: &Response1, out: &mut Outbox) -> Response
         mcp.acp = marked(agent.acp, i2::McpAcpCapabilities::new);
         mcp.meta = agent.meta.clone();
         if agent.sse == Some(true) {
-            out.lose(Loss::McpServer, "sse");
+            out.lose(BridgeLoss::McpServer, "sse");
         }
     }
     session.mcp = Some(mcp);

@@ -6,7 +6,7 @@ use super::initialize::{offer_to_v1, offer_to_v2, response_to_v1, response_to_v2
 use super::outbox::Side;
 use super::v1_editor::V1Editor;
 use super::v2_editor::V2Editor;
-use super::{Bridge, Diagnostic, Offer, Stage, Unsupported, refuse};
+use super::{Bridge, BridgeDiagnostic, Offer, Stage, Unsupported, refuse};
 use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;
 use crate::v2::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionErrorData};
@@ -101,12 +101,12 @@ impl Bridge {
             spoken::of_initialized(Some(claimed.0.into()), |name| member(result, name).is_some());
         let agent = if shape == Shape::V2 { ProtocolVersion::V2 } else { ProtocolVersion::V1 };
         let editor = offer.editor;
-        self.out.diagnose(Diagnostic::Spoken { editor, agent, claimed });
+        self.out.diagnose(BridgeDiagnostic::Spoken { editor, agent, claimed });
         match self.begin(&offer, agent, claimed, line, result) {
             Ok(stage) => self.stage = stage,
             Err(error) => {
                 let message = error.to_string();
-                self.out.diagnose(Diagnostic::Unreadable(Side::Agent, message.clone()));
+                self.out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, message.clone()));
                 let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, message);
                 self.out.error(Side::Editor, &offer.id, error);
             }
@@ -193,7 +193,7 @@ impl Bridge {
         let data = UnsupportedProtocolVersionErrorData::new(error.offered, supported);
         object.data = Some(Raw::of(&data));
         self.out.error(Side::Editor, &offer.id, object);
-        self.out.diagnose(Diagnostic::Unsupported(error.clone()));
+        self.out.diagnose(BridgeDiagnostic::Unsupported(error.clone()));
         self.stage = Stage::Failed(error);
         self.release();
     }

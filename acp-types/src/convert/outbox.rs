@@ -1,5 +1,5 @@
 //! Lines and diagnostics that were not polled.
-use super::{Diagnostic, Loss, Output};
+use super::{BridgeDiagnostic, BridgeLoss, Output};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -60,12 +60,12 @@ impl Outbox {
         self.send(to, &Response::new(id.clone(), Err(error)).into());
     }
 
-    pub(super) fn diagnose(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn diagnose(&mut self, diagnostic: BridgeDiagnostic) {
         self.0.push_back(Output::Diagnostic(diagnostic));
     }
 
     /// Reports a loss. `detail` is the name of what is lost, on the wire.
-    pub(super) fn lose(&mut self, loss: Loss, detail: impl Into<String>) {
-        self.diagnose(Diagnostic::Lost(loss, detail.into()));
+    pub(super) fn lose(&mut self, loss: BridgeLoss, detail: impl Into<String>) {
+        self.diagnose(BridgeDiagnostic::Lost(loss, detail.into()));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/session-setup)
-use super::Loss;
+use super::BridgeLoss;
 use super::content::{blocks_to_v1, blocks_to_v2};
 use super::outbox::Outbox;
 use crate::alike::{command_to_v1, command_to_v2, option_to_v1, option_to_v2};
@@ -39,7 +39,7 @@ pub(super) fn servers_to_v2(
         }
         From::Acp(server) => Some(To::Acp(server.clone())),
         From::Sse(server) => {
-            out.lose(Loss::McpServer, &*server.name);
+            out.lose(BridgeLoss::McpServer, &*server.name);
             None
         }
         From::Unknown(server) => Some(To::Unknown(server.clone())),
@@ -73,7 +73,7 @@ pub(super) fn servers_to_v1(
         }
         From::Acp(server) => Some(To::Acp(server.clone())),
         From::Unknown(server) => {
-            out.lose(Loss::McpServer, server.tag());
+            out.lose(BridgeLoss::McpServer, server.tag());
             None
         }
     });
@@ -118,7 +118,7 @@ pub(super) fn options_to_v1(
         let same = option_to_v1(option)
             .filter(|same| same.kind.is_known() && capabilities.allows(same).is_ok());
         if same.is_none() {
-            out.lose(Loss::ConfigOption, option.config_id.as_str());
+            out.lose(BridgeLoss::ConfigOption, option.config_id.as_str());
         }
         same
     });
@@ -188,7 +188,7 @@ pub(super) fn commands_to_v1(
             v2::slash_commands::AvailableCommand::Command(command) if command.input.is_some()
         );
         if same.as_ref().is_none_or(|same| has_input && same.input.is_none()) {
-            out.lose(Loss::Command, command.name().map_or(String::new(), Into::into));
+            out.lose(BridgeLoss::Command, command.name().map_or(String::new(), Into::into));
         }
         same
     });

@@ -3,7 +3,7 @@ use super::content::blocks_to_v2;
 use super::outbox::{Outbox, Side};
 use super::recent::Recent;
 use super::setup::{paths, servers_to_v2, system_prompt_to_v2};
-use super::{Diagnostic, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
+use super::{BridgeDiagnostic, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
 use crate::v1::dispatch::ClientRequest;
 use crate::v1::prompt_turn::{SessionNotification, SessionUpdate};
@@ -83,7 +83,7 @@ impl V1Editor {
     pub(super) fn editor_request(&mut self, line: &str, request: &Request<'_>, out: &mut Outbox) {
         let (id, method) = (&request.id, &*request.method);
         if self.asked.len() >= MAX_REQUESTS {
-            out.diagnose(Diagnostic::Full(Side::Editor, "MAX_REQUESTS"));
+            out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_REQUESTS"));
             return refuse(
                 Side::Editor,
                 request,
@@ -147,7 +147,7 @@ impl V1Editor {
                 let session = it.session_id.clone();
                 let busy = self.sessions.values().filter(|session| session.has_prompts()).count();
                 if busy >= MAX_SESSIONS || !self.session(&session).prompt(id.clone(), &content) {
-                    out.diagnose(Diagnostic::Full(Side::Editor, "MAX_PROMPTS"));
+                    out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_PROMPTS"));
                     let message = "too many open prompts";
                     return refuse(Side::Editor, request, ErrorCode::INTERNAL_ERROR, message, out);
                 }
@@ -276,7 +276,9 @@ impl V1Editor {
                 }
                 _ => out.forward(Side::Editor, line),
             },
-            Err(error) => out.diagnose(Diagnostic::Unreadable(Side::Agent, error.to_string())),
+            Err(error) => {
+                out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error.to_string()))
+            }
         }
     }
 }

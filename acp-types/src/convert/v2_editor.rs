@@ -1,7 +1,7 @@
 //! An editor of version 2 with an agent of version 1.
 use super::outbox::{Outbox, Side};
 use super::recent::Recent;
-use super::{Diagnostic, MAX_REQUESTS, MAX_SESSIONS, cancelled, refuse, tolerate};
+use super::{BridgeDiagnostic, MAX_REQUESTS, MAX_SESSIONS, cancelled, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
 use crate::methods::Receiver;
 use crate::v1::dispatch::{AgentNotification, AgentRequest};
@@ -212,7 +212,9 @@ impl V2Editor {
                 }
                 _ => out.forward(Side::Editor, line),
             },
-            Err(error) => out.diagnose(Diagnostic::Unreadable(Side::Agent, error.to_string())),
+            Err(error) => {
+                out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error.to_string()))
+            }
         }
     }
 }

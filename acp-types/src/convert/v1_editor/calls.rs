@@ -8,7 +8,7 @@ use super::terminals::Terminals;
 use crate::convert::content::produced_to_v1;
 use crate::convert::outbox::Outbox;
 use crate::convert::recent::Recent;
-use crate::convert::{Loss, MAX_CONTENT_BYTES, MAX_TOOL_CALLS, members};
+use crate::convert::{BridgeLoss, MAX_CONTENT_BYTES, MAX_TOOL_CALLS, members};
 use crate::v1::prompt_turn::SessionUpdate;
 use crate::v1::session_setup::SessionId;
 use crate::v1::tool_calls::{
@@ -66,7 +66,7 @@ impl Calls {
         call.content.extend(sized);
         while call.content.len() > 1 && call.size() > MAX_CONTENT_BYTES {
             call.content.remove(0);
-            out.lose(Loss::Content, id);
+            out.lose(BridgeLoss::Content, id);
         }
         while self.calls.values().map(Call::size).sum::<usize>() > MAX_CONTENT_BYTES
             && self.calls.forget_oldest(id)
@@ -135,7 +135,7 @@ impl Session {
     pub(super) fn terminal_changed(&self, id: &SessionId, terminal: &str, out: &mut Outbox) {
         let calls = self.calls.with_terminal(terminal);
         if calls.is_empty() {
-            out.lose(Loss::Terminal, terminal);
+            out.lose(BridgeLoss::Terminal, terminal);
         }
         for call in calls {
             let content = self.calls.content(&call, &self.terminals, out);
@@ -152,7 +152,7 @@ impl Session {
         let is_new = match &update.content {
             Presence::Absent => self.calls.change(id, false, [], out),
             Presence::Null => {
-                out.lose(Loss::Cleared, "content");
+                out.lose(BridgeLoss::Cleared, "content");
                 self.calls.change(id, true, [], out)
             }
             Presence::Value(content) => self.calls.change(id, true, content.iter().cloned(), out),
@@ -163,7 +163,7 @@ impl Session {
         change.title = unless_cleared(&update.title, "title", String::new(), out);
         change.kind = match unless_cleared(&update.kind, "kind", ToolKind::Other, out) {
             Presence::Value(kind) if !kind.is_known() => {
-                out.lose(Loss::ToolStatus, kind.as_str());
+                out.lose(BridgeLoss::ToolStatus, kind.as_str());
                 ToolKind::Other.into()
             }
             kind => kind,
@@ -175,7 +175,7 @@ impl Session {
         change.locations = match &update.locations {
             Presence::Absent => Presence::Absent,
             Presence::Null => {
-                out.lose(Loss::Cleared, "locations");
+                out.lose(BridgeLoss::Cleared, "locations");
                 Presence::Value(Vec::new())
             }
             Presence::Value(locations) => {
@@ -187,7 +187,7 @@ impl Session {
         change.raw_output = kept(&update.raw_output, "rawOutput", out);
         change.meta = kept(&update.meta, "_meta", out).value().cloned();
         if !update.capabilities.is_absent() {
-            out.lose(Loss::Controls, id);
+            out.lose(BridgeLoss::Controls, id);
         }
         change.extra = members(&update.extra);
         (change, is_new)
@@ -202,17 +202,17 @@ impl Session {
         out: &mut Outbox,
     ) -> RequestPermissionRequest {
         if it.description.is_some() {
-            out.lose(Loss::Permission, "description");
+            out.lose(BridgeLoss::Permission, "description");
         }
         let invented = || format!("permission-{request}");
         let call = match it.subject.as_deref() {
             Some(RequestPermissionSubject::ToolCall(subject)) => {
                 let (mut change, is_new) = self.change_call(&subject.tool_call, out);
                 if is_new && change.title.is_absent() {
-                    out.lose(Loss::ToolTitle, change.tool_call_id.as_str());
+                    out.lose(BridgeLoss::ToolTitle, change.tool_call_id.as_str());
                     change.title = it.title.clone().into();
                 } else {
-                    out.lose(Loss::Permission, "title");
+                    out.lose(BridgeLoss::Permission, "title");
                 }
                 if is_new {
                     let call = announcement(change.clone(), out);
@@ -224,7 +224,7 @@ impl Session {
                 let call = subject.tool_call_id.as_ref().map(|id| id.as_str().to_string());
                 let is_known = call.as_ref().is_some_and(|id| self.calls.calls.get(id).is_some());
                 let mut change = Change::new(call.unwrap_or_else(invented));
-                out.lose(Loss::Permission, change.tool_call_id.as_str());
+                out.lose(BridgeLoss::Permission, change.tool_call_id.as_str());
                 if !is_known {
                     change.title = it.title.clone().into();
                     change.kind = ToolKind::Execute.into();
@@ -237,7 +237,7 @@ impl Session {
             }
             None | Some(RequestPermissionSubject::Unknown(_)) => {
                 let mut change = Change::new(invented());
-                out.lose(Loss::Permission, change.tool_call_id.as_str());
+                out.lose(BridgeLoss::Permission, change.tool_call_id.as_str());
                 change.title = it.title.clone().into();
                 if let Some(description) = &it.description {
                     let content = Content::new(description.as_str());
@@ -257,7 +257,7 @@ impl Session {
 /// An option of an unknown kind is no permission.
 fn known_option(mut option: PermissionOption, out: &mut Outbox) -> PermissionOption {
     if !option.kind.is_known() {
-        out.lose(Loss::Permission, option.kind.as_str());
+        out.lose(BridgeLoss::Permission, option.kind.as_str());
         option.kind = PermissionOptionKind::RejectOnce;
     }
     option
@@ -270,11 +270,11 @@ fn status_to_v1(status: &Status, out: &mut Outbox) -> ToolCallStatus {
         Status::Completed => ToolCallStatus::Completed,
         Status::Failed => ToolCallStatus::Failed,
         Status::Cancelled => {
-            out.lose(Loss::ToolStatus, status.as_str());
+            out.lose(BridgeLoss::ToolStatus, status.as_str());
             ToolCallStatus::Failed
         }
         Status::Paused | Status::Unknown(_) => {
-            out.lose(Loss::ToolStatus, status.as_str());
+            out.lose(BridgeLoss::ToolStatus, status.as_str());
             ToolCallStatus::InProgress
         }
     }
@@ -289,7 +289,7 @@ fn unless_cleared<T: Clone>(
 ) -> Presence<T> {
     match change {
         Presence::Null => {
-            out.lose(Loss::Cleared, name);
+            out.lose(BridgeLoss::Cleared, name);
             Presence::Value(initial)
         }
         change => change.clone(),
@@ -300,7 +300,7 @@ fn unless_cleared<T: Clone>(
 fn kept<T: Clone>(change: &Presence<T>, name: &str, out: &mut Outbox) -> Presence<T> {
     match change {
         Presence::Null => {
-            out.lose(Loss::Cleared, name);
+            out.lose(BridgeLoss::Cleared, name);
             Presence::Absent
         }
         change => change.clone(),
@@ -317,7 +317,7 @@ fn announcement(change: Change, out: &mut Outbox) -> ToolCall {
     }
     let name = set(change.name);
     let title = set(change.title).unwrap_or_else(|| {
-        out.lose(Loss::ToolTitle, change.tool_call_id.as_str());
+        out.lose(BridgeLoss::ToolTitle, change.tool_call_id.as_str());
         name.clone().unwrap_or_else(|| change.tool_call_id.as_str().to_string())
     });
     let mut call = ToolCall::new(change.tool_call_id, title);

@@ -2,7 +2,7 @@
 use super::{Asked, V1Editor, find, send};
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::setup::{commands_to_v1, modes_of, options_to_v1};
-use crate::convert::{Diagnostic, Loss, tolerate};
+use crate::convert::{BridgeDiagnostic, BridgeLoss, tolerate};
 use crate::v1::prompt_turn::SessionUpdate;
 use crate::v1::session_setup::SessionId;
 use crate::v2::dispatch::AgentResponse;
@@ -60,7 +60,7 @@ impl V1Editor {
                 if let Asked::Prompt(session) = &asked {
                     self.session(session).refused(id);
                 }
-                out.diagnose(Diagnostic::Unreadable(Side::Agent, error));
+                out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error));
                 out.error(Side::Editor, id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
             }
         }
@@ -99,7 +99,7 @@ impl V1Editor {
             }
             (_, AgentResponse::SessionStatusResponse(it)) => {
                 if it.state.is_some() {
-                    out.lose(Loss::State, "session/status");
+                    out.lose(BridgeLoss::State, "session/status");
                 }
                 let mut same = v1::session_status::SessionStatusResponse::new(it.status.clone());
                 same.meta = it.meta;

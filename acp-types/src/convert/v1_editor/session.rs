@@ -9,7 +9,7 @@ use crate::convert::outbox::{Outbox, Side};
 use crate::convert::recent::Recent;
 use crate::convert::sent::Sent;
 use crate::convert::setup::{ModeOption, modes_of};
-use crate::convert::{Loss, MAX_MESSAGES, MAX_PROMPTS, text_of};
+use crate::convert::{BridgeLoss, MAX_MESSAGES, MAX_PROMPTS, text_of};
 use crate::v1::prompt_turn::{PromptResponse, SessionUpdate, StopReason};
 use crate::v1::session_modes::{CurrentModeUpdate, SessionModeId};
 use crate::v1::session_setup::SessionId;
@@ -142,11 +142,11 @@ impl Session {
             StateUpdate::Unknown(_) => false,
         };
         if background {
-            out.lose(Loss::Background, state.tag());
+            out.lose(BridgeLoss::Background, state.tag());
         }
         let is_known = matches!(state, StateUpdate::Running(_) | StateUpdate::Idle(_));
         if self.prompts.is_empty() || !is_known {
-            out.lose(Loss::State, state.tag());
+            out.lose(BridgeLoss::State, state.tag());
         }
         let StateUpdate::Idle(idle) = state else {
             for prompt in self.prompts.iter_mut().filter(|_| state.is_busy()) {
@@ -198,7 +198,7 @@ impl Session {
         let Some(option) = modes_of(options) else { return };
         let current = option.modes.current_mode_id;
         let Some(before) = &mut self.mode else {
-            return out.lose(Loss::Mode, current.as_str());
+            return out.lose(BridgeLoss::Mode, current.as_str());
         };
         if before.modes.current_mode_id == current {
             return;
@@ -209,7 +209,7 @@ impl Session {
             let update = SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(current));
             send(id, update, None, out);
         } else {
-            out.lose(Loss::Mode, current.as_str());
+            out.lose(BridgeLoss::Mode, current.as_str());
         }
     }
 }
@@ -219,18 +219,18 @@ fn answer(id: &RequestId, idle: &IdleStateUpdate, out: &mut Outbox) {
     let reason = match &idle.stop_reason {
         IdleReason::Error(reason) => {
             let error = reason.error.as_deref().cloned().unwrap_or_else(|| {
-                out.lose(Loss::StopReason, "error");
+                out.lose(BridgeLoss::StopReason, "error");
                 ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the turn failed")
             });
             return out.error(Side::Editor, id, error);
         }
         IdleReason::NotReported(_) => {
-            out.lose(Loss::StopReason, "");
+            out.lose(BridgeLoss::StopReason, "");
             StopReason::EndTurn
         }
         reason if reason.is_known() => reason.tag().into(),
         reason => {
-            out.lose(Loss::StopReason, reason.tag());
+            out.lose(BridgeLoss::StopReason, reason.tag());
             StopReason::EndTurn
         }
     };

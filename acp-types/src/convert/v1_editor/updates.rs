@@ -4,7 +4,7 @@
 use super::send;
 use super::session::Session;
 use crate::capabilities::v1::Capabilities;
-use crate::convert::Loss;
+use crate::convert::BridgeLoss;
 use crate::convert::content::block_to_v1;
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::setup::{commands_to_v1, options_to_v1};
@@ -84,10 +84,10 @@ impl Session {
                 if capabilities.allows(&update).is_ok() {
                     out.forward(Side::Editor, line);
                 } else if self.plan.take_if(|plan| *plan == it.plan_id).is_some() {
-                    out.lose(Loss::PlanId, it.plan_id.as_str());
+                    out.lose(BridgeLoss::PlanId, it.plan_id.as_str());
                     send(id, Update::Plan(v1::agent_plan::Plan::new([])), meta, out);
                 } else {
-                    out.lose(Loss::PlanKind, it.plan_id.as_str());
+                    out.lose(BridgeLoss::PlanKind, it.plan_id.as_str());
                 }
             }
             SessionUpdate::AvailableCommandsUpdate(it) => {
@@ -122,7 +122,7 @@ impl Session {
         if kind == MessageKind::User
             && self.is_prompt(&it.message_id, core::slice::from_ref(&it.content))
         {
-            return out.lose(Loss::PromptMessage, it.message_id.as_str());
+            return out.lose(BridgeLoss::PromptMessage, it.message_id.as_str());
         }
         let sent = self.messages.entry(&kind.key(&it.message_id), |_| true, Default::default);
         sent.push(&it.content);
@@ -148,17 +148,17 @@ impl Session {
     ) {
         let whole = content.value().map(Vec::as_slice).unwrap_or_default();
         if kind == MessageKind::User && self.is_prompt(message, whole) {
-            return out.lose(Loss::PromptMessage, message.as_str());
+            return out.lose(BridgeLoss::PromptMessage, message.as_str());
         }
         if !meta.is_absent() {
-            out.lose(Loss::MessageMeta, message.as_str());
+            out.lose(BridgeLoss::MessageMeta, message.as_str());
         }
         if content.is_absent() {
             return;
         }
         let sent = self.messages.entry(&kind.key(message), |_| true, Default::default);
         let rest = sent.rest(whole).unwrap_or_else(|| {
-            out.lose(Loss::Rewrite, message.as_str());
+            out.lose(BridgeLoss::Rewrite, message.as_str());
             *sent = sent.revised();
             whole.to_vec()
         });
@@ -190,9 +190,9 @@ impl Session {
             return send(id, update, meta, out);
         }
         let PlanUpdateContent::Items(items) = it.plan else {
-            return out.lose(Loss::PlanKind, name);
+            return out.lose(BridgeLoss::PlanKind, name);
         };
-        out.lose(Loss::PlanId, name);
+        out.lose(BridgeLoss::PlanId, name);
         self.plan = Some(items.plan_id);
         let entries = items.entries.into_iter().map(Into::into);
         let mut plan = v1::agent_plan::Plan::new(entries.collect::<Vec<_>>());
@@ -227,12 +227,12 @@ fn other(
             }
             Update::SessionMessageChunk(Box::new((*it).into()))
         }
-        _ => return out.lose(Loss::Update, tag),
+        _ => return out.lose(BridgeLoss::Update, tag),
     };
     if capabilities.allows(&same).is_ok() {
         send(id, same, meta, out);
     } else {
-        out.lose(Loss::NotAnnounced, tag);
+        out.lose(BridgeLoss::NotAnnounced, tag);
     }
 }
 
@@ -250,6 +250,6 @@ fn known_entry(entry: &mut PlanEntry, out: &mut Outbox) {
         PlanEntryStatus::Unknown(_) => PlanEntryStatus::Pending,
         _ => return,
     };
-    out.lose(Loss::PlanStatus, entry.status.as_str());
+    out.lose(BridgeLoss::PlanStatus, entry.status.as_str());
     entry.status = replaced;
 }

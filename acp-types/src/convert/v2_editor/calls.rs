@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::alike::call_to_v2;
 use crate::convert::content::produced_to_v2;
 use crate::convert::outbox::Outbox;
-use crate::convert::{Loss, members};
+use crate::convert::{BridgeLoss, members};
 use crate::v1;
 use crate::v2::permissions::{
     RequestPermissionRequest, RequestPermissionSubject, ToolCallPermissionSubject,
@@ -42,7 +42,7 @@ impl Session {
         let call = self.change_call(&it.tool_call, out);
         let id = call.tool_call_id.as_str();
         let title = self.titles.get(id).cloned().unwrap_or_else(|| {
-            out.lose(Loss::Permission, "title");
+            out.lose(BridgeLoss::Permission, "title");
             id.to_string()
         });
         let mut same = RequestPermissionRequest::new(it.session_id, title, it.options);

@@ -2,7 +2,7 @@
 use super::{Asked, V2Editor, find};
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::setup::{MODE_OPTION, paths, servers_to_v1, system_prompt_to_v1};
-use crate::convert::{Diagnostic, Loss, MAX_REQUESTS, refuse, tolerate};
+use crate::convert::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, refuse, tolerate};
 use crate::v1::cancellation::CancelRequestNotification;
 use crate::v1::session_modes::{SessionModeId, SetSessionModeRequest};
 use crate::v1::session_setup::SessionId;
@@ -25,7 +25,7 @@ impl V2Editor {
         let mut deny = |code, message: &str| refuse(Side::Editor, request, code, message, out);
         if self.asked.len() >= MAX_REQUESTS {
             deny(ErrorCode::INTERNAL_ERROR, "too many open requests");
-            return out.diagnose(Diagnostic::Full(Side::Editor, "MAX_REQUESTS"));
+            return out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_REQUESTS"));
         }
         let read = match ClientRequest::decode_with(method, request.params, Mode::SpecLenient) {
             Ok(read) => tolerate(Side::Editor, read, out),
@@ -68,7 +68,7 @@ impl V2Editor {
             },
             ClientRequest::CloseSessionRequest(it) => self.close(line, id, *it, out),
             ClientRequest::ListSessionsRequest(_) if !self.allows("session/list") => {
-                out.lose(Loss::SessionList, method);
+                out.lose(BridgeLoss::SessionList, method);
                 let none = Vec::<v2::session_list::SessionInfo>::new();
                 out.result(Side::Editor, id, &v2::session_list::ListSessionsResponse::new(none));
             }
@@ -118,7 +118,7 @@ impl V2Editor {
             self.ask(&request.id, "session/load", &same, Asked::Load(session), out);
         } else {
             if replays {
-                out.lose(Loss::Replay, session.as_str());
+                out.lose(BridgeLoss::Replay, session.as_str());
             }
             let mut same =
                 v1::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
@@ -200,7 +200,7 @@ impl V2Editor {
         if find(&mut self.sessions, &id).hold(request.id.clone(), it) {
             self.begin_turn(&id, out);
         } else {
-            out.diagnose(Diagnostic::Full(Side::Editor, "MAX_PROMPTS"));
+            out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_PROMPTS"));
             let message = "too many open prompts";
             refuse(Side::Editor, request, ErrorCode::INTERNAL_ERROR, message, out);
         }

@@ -2,7 +2,7 @@
 use super::{Asked, V2Editor, find};
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::setup::options_to_v2;
-use crate::convert::{Diagnostic, tolerate};
+use crate::convert::{BridgeDiagnostic, tolerate};
 use crate::v1::dispatch::AgentResponse;
 use crate::v1::session_config_options::SessionConfigOption;
 use crate::v1::session_modes::SessionModeState;
@@ -45,7 +45,7 @@ impl V2Editor {
             Ok(read) => self.answered(id, asked, read, out),
             Err(error) => {
                 let message = String::from("the agent's result is invalid: ") + &error;
-                out.diagnose(Diagnostic::Unreadable(Side::Agent, error));
+                out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error));
                 let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, message);
                 match asked {
                     Asked::Prompt(session) => self.end_with(&session, id, &error, out),

@@ -8,7 +8,7 @@ use crate::convert::content::blocks_to_v1;
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::recent::Recent;
 use crate::convert::setup::option_of;
-use crate::convert::{Loss, MAX_PROMPTS, MAX_TOOL_CALLS, text_of};
+use crate::convert::{BridgeLoss, MAX_PROMPTS, MAX_TOOL_CALLS, text_of};
 use crate::v1;
 use crate::v1::session_modes::SessionModeState;
 use crate::v1::session_setup::SessionId;
@@ -253,7 +253,7 @@ impl Session {
         if self.has_mode_option()
             && let Some(modes) = &self.modes
         {
-            out.lose(Loss::Modes, modes.current_mode_id.as_str());
+            out.lose(BridgeLoss::Modes, modes.current_mode_id.as_str());
             options.push(option_of(modes));
         }
         options

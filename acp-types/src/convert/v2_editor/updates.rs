@@ -4,7 +4,7 @@
 use super::send;
 use super::session::Session;
 use crate::alike::{alike, announced};
-use crate::convert::Loss;
+use crate::convert::BridgeLoss;
 use crate::convert::content::block_to_v2;
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::setup::{commands_to_v2, options_to_v2};
@@ -28,10 +28,10 @@ impl Session {
     pub(super) fn update(&mut self, line: &str, it: SessionNotification, out: &mut Outbox) {
         let (id, meta) = (&it.session_id, it.meta.as_ref());
         if self.is_closed {
-            return out.lose(Loss::Update, it.update.tag());
+            return out.lose(BridgeLoss::Update, it.update.tag());
         }
         if self.drops_replay {
-            return out.lose(Loss::Replay, it.update.tag());
+            return out.lose(BridgeLoss::Replay, it.update.tag());
         }
         match it.update {
             SessionUpdate::UserMessageChunk(it) => self.user_chunk(line, id, it, meta, out),
@@ -57,7 +57,7 @@ impl Session {
             }
             SessionUpdate::Plan(it) => {
                 self.output(id, out);
-                out.lose(Loss::PlanId, PLAN);
+                out.lose(BridgeLoss::PlanId, PLAN);
                 let entries = it.entries.iter().filter_map(alike);
                 let mut items = PlanItems::new(PLAN, entries.collect::<Vec<_>>());
                 items.meta = it.meta;
@@ -138,7 +138,7 @@ impl Session {
             }
             (None, _) => {
                 let message = self.invent();
-                out.lose(Loss::MessageId, message.as_str());
+                out.lose(BridgeLoss::MessageId, message.as_str());
                 self.open = Some((kind, message.clone()));
                 message
             }

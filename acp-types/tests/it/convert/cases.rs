@@ -1,11 +1,13 @@
 //! Single messages, and the negotiation of versions.
 use super::chain::{Chain, opened_v2};
-use acp_types::convert::{Bridge, BridgeOptions, Diagnostic, Loss, MAX_PROMPTS, Output};
+use acp_types::convert::{
+    Bridge, BridgeDiagnostic, BridgeLoss, BridgeOptions, MAX_PROMPTS, Output,
+};
 use acp_types::v1::initialization::ProtocolVersion;
 use serde_json::{Value, json};
 
 /// The outputs of a bridge: lines for the editor, lines for the agent, and diagnostics.
-type Outputs = (Vec<Value>, Vec<Value>, Vec<Diagnostic>);
+type Outputs = (Vec<Value>, Vec<Value>, Vec<BridgeDiagnostic>);
 
 fn outputs(bridge: &mut Bridge) -> Outputs {
     let (mut editor, mut agent, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
@@ -89,7 +91,10 @@ fn same_version_is_forwarded_byte_for_byte() {
                     Output::ToEditor(line) => to_editor.push(line),
                     Output::ToAgent(line) => to_agent.push(line),
                     other => {
-                        assert!(matches!(other, Output::Diagnostic(Diagnostic::Spoken { .. })));
+                        assert!(matches!(
+                            other,
+                            Output::Diagnostic(BridgeDiagnostic::Spoken { .. })
+                        ));
                     }
                 }
             }
@@ -118,7 +123,7 @@ fn shape_of_the_response_decides_the_version() {
         assert_eq!(offer[0]["params"]["clientCapabilities"]["terminal"], true);
         bridge.handle_agent_line(&format!(r#"{{"jsonrpc":"2.0","id":0,"result":{result}}}"#));
         let (response, _, diagnostics) = outputs(&mut bridge);
-        let Some(Diagnostic::Spoken { editor, agent, .. }) = diagnostics.first() else {
+        let Some(BridgeDiagnostic::Spoken { editor, agent, .. }) = diagnostics.first() else {
             panic!("{diagnostics:?}")
         };
         assert_eq!((editor.0, agent.0), (1, spoken), "{result}");
@@ -162,7 +167,7 @@ fn agent_without_a_common_version_is_an_error() {
             let message = response["error"]["message"].as_str().unwrap();
             assert!(message.contains(expected), "{message}");
         }
-        assert!(matches!(diagnostics[..], [Diagnostic::Unsupported(_)]), "{diagnostics:?}");
+        assert!(matches!(diagnostics[..], [BridgeDiagnostic::Unsupported(_)]), "{diagnostics:?}");
     }
 }
 
@@ -183,7 +188,7 @@ fn prompt_of_version_1_ends_with_the_turn() {
         (
             json!({"stopReason": "_tired"}),
             json!({"result": {"stopReason": "end_turn"}}),
-            Some(Loss::StopReason),
+            Some(BridgeLoss::StopReason),
         ),
     ];
     for (end, expected, loss) in table {
@@ -200,7 +205,7 @@ fn prompt_of_version_1_ends_with_the_turn() {
             assert_eq!(&response[name], value);
         }
         let lost = diagnostics.iter().find_map(|it| match it {
-            Diagnostic::Lost(loss, _) => Some(*loss),
+            BridgeDiagnostic::Lost(loss, _) => Some(*loss),
             _ => None,
         });
         assert_eq!(lost, loss);
@@ -486,7 +491,9 @@ fn prompts_beyond_the_limit_are_refused() {
         let (editor, _, diagnostics) = outputs(&mut bridge);
         let last = editor.iter().rfind(|line| line.get("id").is_some()).unwrap();
         assert_eq!(last["error"]["code"], -32603);
-        assert!(diagnostics.iter().any(|it| matches!(it, Diagnostic::Full(_, "MAX_PROMPTS"))));
+        assert!(
+            diagnostics.iter().any(|it| matches!(it, BridgeDiagnostic::Full(_, "MAX_PROMPTS")))
+        );
     }
 }
 
@@ -494,13 +501,13 @@ fn prompts_beyond_the_limit_are_refused() {
 #[test]
 fn table_names_each_loss() {
     let page = include_str!("../../../CONVERT.md");
-    for loss in Loss::ALL {
+    for loss in BridgeLoss::ALL {
         assert!(page.contains(&format!("| `{loss}` |\n")), "{loss} has no row");
     }
     let rows = page.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |"));
     for row in rows {
         let name = row.trim_end_matches("` |").rsplit('`').next().unwrap();
-        assert!(Loss::ALL.iter().any(|loss| loss.as_str() == name), "{row}");
+        assert!(BridgeLoss::ALL.iter().any(|loss| loss.as_str() == name), "{row}");
     }
 }
 

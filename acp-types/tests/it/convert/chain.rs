@@ -1,6 +1,6 @@
 //! An editor and an agent of one version, with two bridges and the other version between them.
 use crate::lint::linter;
-use acp_types::convert::{Bridge, BridgeOptions, Diagnostic, Loss, Output};
+use acp_types::convert::{Bridge, BridgeDiagnostic, BridgeLoss, BridgeOptions, Output};
 use acp_types::lint::{Finding, Linter, Severity};
 use acp_types::v1::initialization::ProtocolVersion;
 use jsonrpc_core::transcript::Direction;
@@ -17,7 +17,7 @@ pub(crate) struct Chain {
     pub(crate) to_editor: Vec<Value>,
     /// Lines for the agent that were not taken.
     pub(crate) to_agent: VecDeque<Value>,
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<BridgeDiagnostic>,
 }
 
 /// A line and the side that receives it: 0 the agent's end of the near bridge, 1 the editor's end of the far one.
@@ -107,14 +107,14 @@ impl Chain {
     }
 
     /// Returns whether something of this kind was lost.
-    pub(crate) fn has_lost(&self, loss: Loss) -> bool {
+    pub(crate) fn has_lost(&self, loss: BridgeLoss) -> bool {
         self.lost(loss).next().is_some()
     }
 
     /// Returns the names of what was lost.
-    pub(crate) fn lost(&self, loss: Loss) -> impl Iterator<Item = &str> {
+    pub(crate) fn lost(&self, loss: BridgeLoss) -> impl Iterator<Item = &str> {
         self.diagnostics.iter().filter_map(move |diagnostic| match diagnostic {
-            Diagnostic::Lost(lost, detail) if *lost == loss => Some(&**detail),
+            BridgeDiagnostic::Lost(lost, detail) if *lost == loss => Some(&**detail),
             _ => None,
         })
     }

@@ -1,7 +1,7 @@
 //! Properties of the bridge, for any session.
 use super::chain::{Chain, opened_v2};
 use crate::shapes::cases;
-use acp_types::convert::{Bridge, BridgeOptions, Loss};
+use acp_types::convert::{Bridge, BridgeLoss, BridgeOptions};
 use acp_types::session_state::SessionState;
 use acp_types::v2::prompt_lifecycle::SessionUpdate;
 use jsonrpc_core::wire;
@@ -379,16 +379,16 @@ pub(super) fn state_of(updates: &[Value]) -> Vec<Value> {
 
 /// Removes what the diagnostics name from a state.
 pub(super) fn without_losses(mut updates: Vec<Value>, chain: &Chain) -> Vec<Value> {
-    let rewritten: BTreeSet<_> = chain.lost(Loss::Rewrite).map(str::to_owned).collect();
-    let prompts: BTreeSet<_> = chain.lost(Loss::PromptMessage).map(str::to_owned).collect();
-    let asked: BTreeSet<_> = chain.lost(Loss::Permission).map(str::to_owned).collect();
+    let rewritten: BTreeSet<_> = chain.lost(BridgeLoss::Rewrite).map(str::to_owned).collect();
+    let prompts: BTreeSet<_> = chain.lost(BridgeLoss::PromptMessage).map(str::to_owned).collect();
+    let asked: BTreeSet<_> = chain.lost(BridgeLoss::Permission).map(str::to_owned).collect();
     let has_lost = |loss| chain.has_lost(loss);
     updates.retain(|update| {
         let kind = update["sessionUpdate"].as_str().unwrap();
         let id = update["messageId"].as_str().unwrap_or_default();
         let base = id.split('#').next().unwrap();
         let is_state = kind == "state_update";
-        let is_state_lost = has_lost(Loss::State) || has_lost(Loss::StopReason);
+        let is_state_lost = has_lost(BridgeLoss::State) || has_lost(BridgeLoss::StopReason);
         let is_prompt =
             kind == "user_message" && (prompts.contains(id) || id.starts_with("bridge-"));
         let is_asked = update["toolCallId"].as_str().is_some_and(|id| asked.contains(id));
@@ -411,27 +411,28 @@ pub(super) fn without_losses(mut updates: Vec<Value>, chain: &Chain) -> Vec<Valu
 
 fn clean(update: &mut Value, chain: &Chain) {
     let has_lost = |loss| chain.has_lost(loss);
-    let cleared: BTreeSet<_> = chain.lost(Loss::Cleared).map(str::to_owned).collect();
+    let cleared: BTreeSet<_> = chain.lost(BridgeLoss::Cleared).map(str::to_owned).collect();
     let kind = update["sessionUpdate"].as_str().unwrap().to_owned();
     let members = update.as_object_mut().unwrap();
-    if has_lost(Loss::MessageMeta) && kind.contains("message") | kind.contains("thought") {
+    if has_lost(BridgeLoss::MessageMeta) && kind.contains("message") | kind.contains("thought") {
         members.remove("_meta");
     }
     if kind == "tool_call_update" {
         for name in &cleared {
             members.remove(name);
         }
-        if has_lost(Loss::Controls) {
+        if has_lost(BridgeLoss::Controls) {
             members.remove("capabilities");
         }
-        if has_lost(Loss::ToolTitle) {
+        if has_lost(BridgeLoss::ToolTitle) {
             members.remove("title");
         }
-        if has_lost(Loss::ToolStatus) {
+        if has_lost(BridgeLoss::ToolStatus) {
             members.remove("status");
             members.remove("kind");
         }
-        let is_lost = [Loss::Terminal, Loss::Diff, Loss::Content].into_iter().any(has_lost);
+        let is_lost =
+            [BridgeLoss::Terminal, BridgeLoss::Diff, BridgeLoss::Content].into_iter().any(has_lost);
         if is_lost || members.get("content") == Some(&json!([])) {
             members.remove("content");
         }
@@ -439,7 +440,7 @@ fn clean(update: &mut Value, chain: &Chain) {
             members.remove("locations");
         }
     }
-    if has_lost(Loss::PlanStatus)
+    if has_lost(BridgeLoss::PlanStatus)
         && let Some(entries) = update.pointer_mut("/plan/entries")
     {
         entries.as_array_mut().unwrap().iter_mut().for_each(|entry| entry["status"] = json!(""));

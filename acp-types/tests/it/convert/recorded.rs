@@ -2,7 +2,7 @@
 use super::chain::{Chain, updates_of};
 use super::properties::{state_of, without_losses};
 use crate::transcripts::transcripts;
-use acp_types::convert::Loss;
+use acp_types::convert::BridgeLoss;
 use acp_types::v1::initialization::ProtocolVersion;
 use jsonrpc_core::transcript::{Direction, Entry};
 use serde_json::Value;
@@ -44,20 +44,20 @@ fn recorded_sessions_of_version_2_come_back() {
         assert_eq!((&editor[..], &link[..]), (&[][..], &[][..]), "{name}");
         // The loss of these recordings: the agent repeats prompts, reports states, and sends hunks.
         let known = [
-            Loss::PromptMessage,
-            Loss::State,
-            Loss::Diff,
-            Loss::Permission,
-            Loss::Terminal,
-            Loss::ToolStatus,
-            Loss::ToolTitle,
-            Loss::ConfigOption,
-            Loss::Controls,
-            Loss::StopReason,
+            BridgeLoss::PromptMessage,
+            BridgeLoss::State,
+            BridgeLoss::Diff,
+            BridgeLoss::Permission,
+            BridgeLoss::Terminal,
+            BridgeLoss::ToolStatus,
+            BridgeLoss::ToolTitle,
+            BridgeLoss::ConfigOption,
+            BridgeLoss::Controls,
+            BridgeLoss::StopReason,
         ];
         let known: BTreeSet<_> = known.into_iter().collect();
         let lost: BTreeSet<_> =
-            Loss::ALL.iter().copied().filter(|loss| chain.has_lost(*loss)).collect();
+            BridgeLoss::ALL.iter().copied().filter(|loss| chain.has_lost(*loss)).collect();
         assert!(lost.is_subset(&known), "{name}: {lost:?}");
         for prompt in entries.iter().filter(|entry| entry.direction == Direction::Sent) {
             let line: Value = serde_json::from_slice(&prompt.bytes).unwrap();

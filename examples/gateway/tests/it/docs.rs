@@ -96,13 +96,14 @@ fn guards_and_tests_of_rules_exist() {
 }
 
 /// Words in the source that only have the form of an error code: events, variables, placeholders.
-const NO_CODES: [&str; 11] = [
+const NO_CODES: [&str; 12] = [
     "ACTIVITY_",
     "A_KEY",
     "CARGO_",
     "MESSAGES_",
     "METHOD_ID",
     "OTEL_",
+    "OUT_DIR",
     "RUN_",
     "SPANWIRE_",
     "TEXT_MESSAGE_",

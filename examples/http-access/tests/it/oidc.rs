@@ -169,7 +169,7 @@ async fn scopes_and_claims_are_required() {
     }
     let error = "the token does not have the needed scope `files`".to_owned();
     assert_eq!(send(&access, &token("RS256")).await, (403, error));
-    needed.claims = BTreeMap::from([("groups".to_owned(), "staf".to_owned())]);
+    needed.claims = BTreeMap::from([("groups".to_owned(), "st".to_owned())]);
     let error = "the token does not have the needed value of the claim `groups`".to_owned();
     let access = new_access(&needed).unwrap();
     assert_eq!(send(&access, &token("scopes and groups")).await, (403, error.clone()));
