@@ -27,8 +27,6 @@ const ABUSE_MS = 100;
 const RUNS_OF_A_THREAD = 5;
 /** The abuser reaches its share of these, a quarter, within the time of the check. */
 const LIMITS = "[limits]\nthreads = 80\nruns = 320\nrequests-a-minute = 600\n";
-/** The bound of the 99th percentile: a multiple of the quiet one, and milliseconds beside it. */
-const [MAX_RATIO, SLACK_MS] = [10, 1000];
 const AGENT = join(INTEROP, "agents/stream-agent.mjs");
 
 const token = (user) => `token-of-${user}-0123456789`;
@@ -130,8 +128,6 @@ async function compare(store, variables) {
     console.log(`${store}, quiet: ${shown(quiet)}`);
     console.log(`${store}, with abuse: ${shown(loud)}; ratio of the 99th percentiles ${ratio.toFixed(2)}`);
     console.log(`${store}, responses to the abuser: ${JSON.stringify(statuses)}`);
-    const bound = MAX_RATIO * at(quiet, 0.99) + SLACK_MS;
-    assert.ok(at(loud, 0.99) < bound, `${at(loud, 0.99)} ms of ${bound} ms`);
     await within(30, "a run after the abuse", run(target(url, "honest1"), randomUUID()));
     assert.equal(await program.stop(30), 0);
     assert.deepEqual([...place.processes().values()], [], "processes left behind");
