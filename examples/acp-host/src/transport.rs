@@ -195,6 +195,6 @@ fn spawn(
         }
     });
     let incoming = ReaderStream::with_capacity(stdout, READ_SIZE).boxed();
-    let process = Some(AgentProcess(process, Errors::follow(stderr)));
+    let process = Some(AgentProcess(process, Errors::follow(stderr)?));
     Ok(Transport { incoming, outgoing, writer: Writer::new(writer), process })
 }

@@ -1,7 +1,9 @@
 //! Conversations of the file, and the events of one.
 use crate::error::HistoryError;
 use agui_types::PROTOCOL_VERSION;
-use agui_types::event::{Event, RunFinishedEvent, RunStartedEvent};
+use agui_types::event::{
+    Event, RunFinishedEvent, RunFinishedOutcome, RunFinishedSuccessOutcome, RunStartedEvent,
+};
 use agui_types::input::RunAgentInput;
 use http_access::Principal;
 use run_store::{
@@ -115,8 +117,9 @@ impl History {
         let (thread, run) = (&input.thread_id, &input.run_id);
         let mut started = RunStartedEvent::new(thread.clone(), run.clone());
         started.protocol_version = Some(PROTOCOL_VERSION.into());
-        let finished: Event = RunFinishedEvent::new(thread.clone(), run.clone()).into();
-        for event in [started.into(), finished] {
+        let mut finished = RunFinishedEvent::new(thread.clone(), run.clone());
+        finished.outcome = Some(RunFinishedOutcome::Success(RunFinishedSuccessOutcome::new()));
+        for event in [Event::from(started), finished.into()] {
             log.push(&event);
         }
         log.end();

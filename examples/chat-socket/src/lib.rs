@@ -47,6 +47,9 @@ pub trait ChatBackend: Send + Sync + 'static {
         input: RunAgentInput,
     ) -> impl Future<Output = Result<BoxStream<'static, Bytes>, String>> + Send;
 
+    /// Returns the events of the last run of a conversation that ended with questions, if it is kept.
+    fn interrupted_run(&self, conversation_id: &str) -> Option<BoxStream<'static, Bytes>>;
+
     /// Returns a name that no other run has.
     fn name(&self) -> String;
 
@@ -152,12 +155,10 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
         }
     }
 
-    /// Returns the open questions of a conversation, with which a run without messages ends.
+    /// Returns the questions with which a run of the conversation has ended.
     async fn open_questions(&mut self, conversation_id: &str) -> Result<Vec<String>, Ended> {
-        let Ok(input) = input(conversation_id, &self.backend.name(), &[], &[]) else {
-            return Ok(Vec::new());
-        };
-        let Ok(bytes) = self.backend.start(input).await else { return Ok(Vec::new()) };
+        let interrupted = self.backend.interrupted_run(conversation_id);
+        let Some(bytes) = interrupted else { return Ok(Vec::new()) };
         let mut events = Events::new(bytes);
         while let Some(event) = self.next_event(&mut events).await? {
             if let Some(asked) = run::asked(&event) {

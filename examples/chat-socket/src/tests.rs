@@ -55,10 +55,7 @@ fn answer_while_open(input: &RunAgentInput, is_open: &AtomicBool) -> BoxStream<'
         return run(&[result, json!({ "type": "RUN_FINISHED" })]);
     }
     assert!(resume.is_null(), "{resume}");
-    run(&[match input.messages.is_empty() {
-        true => asks(),
-        false => json!({ "type": "RUN_ERROR", "code": "INTERRUPTS_OPEN", "message": "int-1" }),
-    }])
+    run(&[json!({ "type": "RUN_ERROR", "code": "INTERRUPTS_OPEN", "message": "int-1" })])
 }
 
 fn asks() -> Value {
@@ -85,6 +82,11 @@ impl ChatBackend for Script {
         } else {
             run(&[json!({ "type": "RUN_FINISHED" })])
         })
+    }
+
+    fn interrupted_run(&self, conversation_id: &str) -> Option<BoxStream<'static, Bytes>> {
+        assert_eq!(conversation_id, "c");
+        self.is_open.load(Relaxed).then(|| run(&[asks()]))
     }
 
     fn name(&self) -> String {

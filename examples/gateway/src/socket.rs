@@ -58,6 +58,11 @@ impl ChatBackend for Backend {
         started.map(|reader| reader.read().boxed()).map_err(|error| error.to_string())
     }
 
+    fn interrupted_run(&self, conversation_id: &str) -> Option<BoxStream<'static, Bytes>> {
+        let run = self.threads.interrupted(&self.principal, self.agent.as_deref(), conversation_id);
+        run.map(|reader| reader.read().boxed())
+    }
+
     fn name(&self) -> String {
         self.threads.name()
     }

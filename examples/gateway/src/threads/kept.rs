@@ -1,5 +1,6 @@
 //! Retention of runs, and numbers of open objects.
 use super::shared::run_name;
+use super::steering::key;
 use super::{Entry, Kept, RunKey, Threads, lock};
 use crate::run::StartError;
 use crate::settings::Limits;
@@ -104,6 +105,17 @@ impl Threads {
         let runs = lock(&self.runs);
         let other = runs.get(run).filter(|other| !other.is_resumed_by(thread, input))?;
         Some(other.follow_same(thread, fingerprint(input)))
+    }
+
+    /// Reads the last run of a thread that ended with questions, if it is kept here.
+    pub(crate) fn interrupted(
+        &self,
+        principal: &Principal,
+        agent: Option<&str>,
+        thread: &str,
+    ) -> Option<Reader> {
+        let thread = key(principal, agent.unwrap_or(&self.default_agent), thread);
+        last_interrupted(&lock(&self.runs), &thread)?.log.follow(0).ok()
     }
 
     /// Removes the copy of a run that the input has resumed at another gateway, under the same id.
@@ -273,7 +285,11 @@ pub(super) fn resumed(
     input: &RunAgentInput,
 ) -> Option<TraceContext> {
     input.resume.as_ref().filter(|answers| !answers.is_empty())?;
+    last_interrupted(runs, thread)?.span.clone()
+}
+
+fn last_interrupted<'a>(runs: &'a HashMap<RunKey, Kept>, thread: &ThreadName) -> Option<&'a Kept> {
     let of_thread = runs.values().filter(|kept| kept.thread == *thread);
     let interrupted = of_thread.filter(|kept| kept.log.outcome() == Some(RunOutcome::Interrupt));
-    interrupted.max_by_key(|kept| kept.number)?.span.clone()
+    interrupted.max_by_key(|kept| kept.number)
 }

@@ -165,7 +165,7 @@ async fn new_socket_continues_after_question_of_another() {
     let mut chat = Chat::open(&gateway, "demo").await;
     for _ in 0..2 {
         let told = chat.say("c", "hello").await;
-        assert_eq!(types(&told), ["token", "complete"]);
+        assert_eq!(types(&told), ["token", "complete"], "{told:?}");
         assert!(tokens(&told).contains("there is no model behind me"), "{}", tokens(&told));
     }
 }

@@ -215,13 +215,15 @@ async fn output_is_bounded_and_command_is_killed() {
     let host = Host::new();
     let mut create = sh("printf 'aaaa\u{20ac}bb'");
     create["outputByteLimit"] = json!(4);
+    let mut endless = sh("trap '' TERM; echo >ready; yes");
+    endless["outputByteLimit"] = json!(4);
     let second = json!({ "terminalId": "terminal-2" });
     nix::unistd::mkfifo(&host.root().join("ready"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let requests = [
         ("terminal/create", create),
         ("terminal/wait_for_exit", terminal()),
         ("terminal/output", terminal()),
-        ("terminal/create", sh("trap '' TERM; echo >ready; yes")),
+        ("terminal/create", endless),
         ("terminal/create", sh("read line <ready")),
         ("terminal/wait_for_exit", json!({ "terminalId": "terminal-3" })),
         ("terminal/kill", second.clone()),

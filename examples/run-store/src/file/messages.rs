@@ -1,5 +1,5 @@
 //! Messages of conversations: those after a run, their titles, and their text.
-use crate::{LogPart, RunRecord};
+use crate::RunRecord;
 use agui_types::event::Event;
 use agui_types::id::MessageId;
 use agui_types::message::Message;
@@ -24,18 +24,29 @@ struct SessionInfo {
     title: Option<String>,
 }
 
-/// Returns the messages after a run, as far as its events can be applied.
-pub(super) fn after(record: &RunRecord, part: &LogPart) -> Vec<Message> {
-    let input = &record.input;
-    let Ok(mut reducer) = Reducer::for_input(input) else { return input.messages.clone() };
-    let old = part.base.iter().flat_map(|base| &base.frames);
-    for event in old.chain(&part.frames).filter_map(event) {
-        let _skipped = reducer.handle(&event);
+/// The messages after a run, as far as its events can be applied.
+pub(super) struct MessagesAfter(Option<Reducer>, Vec<Message>);
+
+impl MessagesAfter {
+    pub(super) fn new(record: RunRecord) -> Self {
+        let reducer = Reducer::for_input(&record.input).ok();
+        let before = if reducer.is_some() { Vec::new() } else { record.input.messages };
+        Self(reducer, before)
     }
-    reducer.into_parts().0
+
+    /// Applies the event of a frame.
+    pub(super) fn apply(&mut self, frame: &[u8]) {
+        if let (Some(reducer), Some(event)) = (&mut self.0, event(frame)) {
+            let _skipped = reducer.handle(&event);
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<Message> {
+        self.0.map_or(self.1, |reducer| reducer.into_parts().0)
+    }
 }
 
-fn event(frame: &Bytes) -> Option<Event> {
+fn event(frame: &[u8]) -> Option<Event> {
     let mut decoder = Decoder::with_limit(usize::MAX);
     decoder.push(frame);
     decoder.next_frame()?.ok()?.decode().ok()
@@ -93,13 +104,12 @@ pub(super) fn text(messages: &[Message]) -> String {
             Message::Assistant(assistant) => assistant.content.clone().unwrap_or_default(),
             _ => continue,
         };
-        let text = text.to_lowercase();
         let mut from = (bytes + text.len()).saturating_sub(MAX_TEXT);
         while !text.is_char_boundary(from) {
             from += 1;
         }
         bytes += text.len() - from;
-        texts.push(text.get(from..).unwrap_or_default().to_owned());
+        texts.push(text.get(from..).unwrap_or_default().to_lowercase());
     }
     texts.reverse();
     texts.join("\n")

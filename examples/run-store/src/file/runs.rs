@@ -1,4 +1,5 @@
 //! Runs and their events.
+use super::messages::MessagesAfter;
 use super::{FileLimits, messages, threads};
 use crate::{Appended, LogBase, LogPart, RunRecord, ThreadName};
 use bytes::Bytes;
@@ -57,9 +58,25 @@ pub(super) fn last(it: &Connection, thread: &str) -> Result<Option<(String, RunR
 /// Returns the last run of a thread, with the messages after it.
 fn messages_of(it: &Connection, thread: &str) -> Result<Option<Vec<agui_types::message::Message>>> {
     let Some((name, record)) = last(it, thread)? else { return Ok(None) };
-    let part = read(it, &name, 0)?.unwrap_or_default();
-    Ok(Some(messages::after(&record, &part)))
+    let mut messages = MessagesAfter::new(record);
+    if let Some(run) = find(it, &name)? {
+        // A frame at a time, because a run may have many bytes.
+        for sql in [FOLDED, FRAMES] {
+            let mut query = it.prepare_cached(sql)?;
+            let mut rows = query.query((run.number, 0))?;
+            while let Some(row) = rows.next()? {
+                messages.apply(row.get_ref(0)?.as_blob()?);
+            }
+        }
+    }
+    Ok(Some(messages.finish()))
 }
+
+/// The compacted events of a run from a place on.
+const FOLDED: &str = "SELECT bytes FROM folded WHERE run = ?1 AND place >= ?2 ORDER BY place";
+
+/// The events of a run after a number.
+const FRAMES: &str = "SELECT bytes FROM frame WHERE run = ?1 AND number > ?2 ORDER BY number";
 
 pub(super) fn begin(
     it: &Connection,
@@ -141,14 +158,12 @@ pub(super) fn read(it: &Connection, name: &str, after: u64) -> Result<Option<Log
         rows.collect()
     };
     let base = if run.folded > after {
-        let sql = "SELECT bytes FROM folded WHERE run = ?1 AND place >= ?2 ORDER BY place";
-        Some(LogBase { last: run.folded, frames: frames(sql, 0)? })
+        Some(LogBase { last: run.folded, frames: frames(FOLDED, 0)? })
     } else {
         None
     };
     let after = after.max(run.folded);
-    let sql = "SELECT bytes FROM frame WHERE run = ?1 AND number > ?2 ORDER BY number";
-    let frames = frames(sql, after)?;
+    let frames = frames(FRAMES, after)?;
     let has_ended = run.has_ended && after + frames.len() as u64 == run.last;
     Ok(Some(LogPart { base, after, frames, has_ended }))
 }
