@@ -277,7 +277,7 @@ impl V1Editor {
                 _ => out.forward(Side::Editor, line),
             },
             Err(error) => {
-                out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error.to_string()))
+                out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error.to_string()));
             }
         }
     }

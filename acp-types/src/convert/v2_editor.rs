@@ -213,7 +213,7 @@ impl V2Editor {
                 _ => out.forward(Side::Editor, line),
             },
             Err(error) => {
-                out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error.to_string()))
+                out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error.to_string()));
             }
         }
     }

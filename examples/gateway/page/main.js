@@ -168,7 +168,8 @@ const address = new Address((id) => void (id === null ? newChat() : openId(id)))
 const tab = held();
 const before = address.id === null || address.id === tab?.threadId ? tab : null;
 let chat = openChat(before);
-void offerAgents(before?.agent ?? null, access.send).then(() => {
+const offered = offerAgents(before?.agent ?? null, access.send);
+void offered.then(() => {
   offerLogin();
   return sessions.refresh();
 });
@@ -183,7 +184,11 @@ const composer = new Composer(document, {
     return why;
   },
   stop: () => void chat.stop(),
-  accepted: () => acceptedFiles(agentName, access.send),
+  accepted: async () => {
+    // Files may come before the page knows the agent.
+    await offered;
+    return acceptedFiles(agentName, access.send);
+  },
   sources: words.sources,
   say: (sentence) => announcer.say(sentence),
 });

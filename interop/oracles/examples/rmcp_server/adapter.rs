@@ -1,7 +1,7 @@
 //! Tools of mcp-bridge as a `ServerHandler` of rmcp, for clients of both generations. Copy this file to add them to a server of
 //! rmcp. Log messages and progress of the tools are dropped.
 use jsonrpc_core::ErrorObject;
-use jsonrpc_core::wire::{self, Raw};
+use jsonrpc_core::wire::Raw;
 use mcp_bridge::context::Carriers;
 use mcp_bridge::mcp::capabilities::ClientCapabilities;
 use mcp_bridge::mcp::dispatch::ServerRequest;
