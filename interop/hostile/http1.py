@@ -5,6 +5,7 @@ A row is a name, the rule that it checks, the expected outcome as a pattern, and
 import base64
 import json
 import time
+from itertools import count
 from urllib.parse import quote
 
 from .peer import ALICE, BOB, chat, head, send
@@ -259,8 +260,12 @@ def paths(get, post):
 
 
 def bodies(post):
+    # Rows are sent at the same time, and a run that is being refused has its id.
+    numbers = count()
+
     def with_message(**message):
-        return json.dumps({"threadId": "t", "runId": "r", "messages": [{"id": "m", "role": "user", **message}]}).encode()
+        name = f"invalid-{next(numbers)}"
+        return json.dumps({"threadId": name, "runId": name, "messages": [{"id": "m", "role": "user", **message}]}).encode()
 
     image = lambda **source: with_message(content=[{"type": "image", "source": source}])
     invalid = "400 with the place"
