@@ -10,7 +10,8 @@ use mcp_bridge::server::{missing_capability, missing_capability_error};
 use mcp_bridge_http::random_id;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ResultType, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -37,7 +38,8 @@ impl ServerHandler for HostHandler {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools: Vec<_> = self.0.tools().collect();
-        convert(&json!({ "tools": tools }))
+        // rmcp leaves the type of the result out for clients before 2026-07-28.
+        convert(&json!({ "tools": tools, "resultType": "complete" }))
     }
 
     async fn call_tool(
@@ -93,7 +95,16 @@ impl HostHandler {
         };
         loop {
             let (state, asks) = match turn {
-                Ok(Turn::Done(result)) => return Ok(CallToolResponse::Complete(convert(&result)?)),
+                Ok(Turn::Done(result)) => {
+                    let mut result: CallToolResult = convert(&result)?;
+                    if is_modern {
+                        result.result_type = Some(ResultType::COMPLETE);
+                    } else {
+                        // Earlier clients accept objects only. The text has the value as well.
+                        result.structured_content.take_if(|content| !content.is_object());
+                    }
+                    return Ok(CallToolResponse::Complete(result));
+                }
                 Ok(Turn::Asks { state, asks }) => (state, asks),
                 Ok(_) => return Ok(failed("another request already runs the call")),
                 Err(SessionError::UnknownTool(tool)) => {
