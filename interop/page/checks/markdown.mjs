@@ -1,7 +1,7 @@
 // Text of the agent, rendered as Markdown.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { noViolations, restore, send, turn, turnEnd } from "./page.mjs";
+import { noViolations, rendered, restore, send, turn, turnEnd } from "./page.mjs";
 
 const ATTEMPTS = JSON.parse(await readFile(new URL("../../../examples/markdown-html/tests/attempts.json", import.meta.url), "utf8"));
 
@@ -12,9 +12,6 @@ const answered = (content) => [
 ];
 
 const text = (page, number = 1) => turn(page, number).locator(".agent-text");
-
-/** Waits until no text is plain. */
-const rendered = (page, number = 1) => text(page, number).locator(".plain").first().waitFor({ state: "detached" });
 
 /** Replaces the response of the gateway by parts that arrive on demand. */
 const answerOnDemand = (page) =>

@@ -9,6 +9,10 @@ const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
 export const prompt = (page) => page.getByRole("textbox", { name: "Message to the agent" });
 export const turn = (page, number) => page.getByRole("region", { name: `Turn ${number}`, exact: true });
 export const turnEnd = (page, number = 1) => turn(page, number).locator(".turn-end");
+/** Waits until no text of the agent is plain. */
+export const rendered = (page, number = 1) =>
+  turn(page, number).locator(".agent-text .plain").first().waitFor({ state: "detached" });
+
 export const permission = (page) => page.getByRole("group", { name: /^Permission/ });
 
 export async function send(page, text) {

@@ -1,6 +1,6 @@
 // Reloads and lost connections.
 import assert from "node:assert/strict";
-import { answer, permission, send, turn, turnEnd } from "./page.mjs";
+import { answer, permission, rendered, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
@@ -8,19 +8,21 @@ export const checks = [
     async run({ page }) {
       await send(page, "hello");
       await turnEnd(page).waitFor();
-      const rendered = turn(page, 1).locator(".agent-text p:not(.plain)");
-      const before = await rendered.innerText();
+      await rendered(page);
+      const paragraph = turn(page, 1).locator(".agent-text p:not(.plain)");
+      const before = await paragraph.innerText();
       await send(page, "slow");
       await turn(page, 2).getByText("1 of 50").waitFor();
       await page.reload();
-      assert.equal(await rendered.innerText(), before, "the first turn is restored");
+      assert.equal(await paragraph.innerText(), before, "the first turn is restored");
       await turn(page, 2).getByText("1 of 50").waitFor();
       assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), "the run can be stopped");
       await turn(page, 2).getByText("50 of 50").waitFor();
       assert.match(await turnEnd(page, 2).innerText(), /^Done/);
       assert.equal((await turn(page, 2).innerText()).match(/\b7 of 50/g)?.length, 1, "no text is repeated");
       await page.reload();
-      assert.match(await turn(page, 2).innerText(), /50 of 50/, "the run is restored after its end");
+      // The run is restored after its end.
+      await turn(page, 2).getByText("50 of 50").waitFor();
       await send(page, "hello");
       await turnEnd(page, 3).waitFor();
       await page.getByRole("button", { name: "New chat" }).click();

@@ -1,6 +1,6 @@
 // Consecutive turns.
 import assert from "node:assert/strict";
-import { answerAll, noViolations, permission, prompt, send, turn, turnEnd } from "./page.mjs";
+import { answerAll, noViolations, permission, prompt, rendered, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
@@ -82,7 +82,7 @@ export const checks = [
       page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
       await send(page, "hello");
       await turnEnd(page, 1).waitFor();
-      await turn(page, 1).locator(".agent-text .plain").waitFor({ state: "detached" });
+      await rendered(page);
       const first = await turn(page, 1).textContent();
       await send(page, "read");
       await answerAll(page, /^allow/i, 2);
