@@ -1,13 +1,15 @@
 // The first programs of the docs, called by the official clients of MCP in both generations: a tool over stdin and stdout, over
-// HTTP, and in a server of the official Rust SDK.
-import { existsSync } from "node:fs";
+// HTTP, and in a server of the official Rust SDK. Then servers of the official SDKs behind the gateway, for a model and an agent.
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as Stdio2 } from "@modelcontextprotocol/client/stdio";
 import { Client as Client1 } from "mcp-sdk-1/client/index.js";
 import { StdioClientTransport as Stdio1 } from "mcp-sdk-1/client/stdio.js";
 import { StreamableHTTPClientTransport as Http1 } from "mcp-sdk-1/client/streamableHttp.js";
-import { BIN, Program, check, within } from "./harness.mjs";
+import { BIN, INTEROP, Program, check, within } from "./harness.mjs";
 
 const ME = { name: "interop", version: "1" };
 const EXAMPLES = join(BIN, "examples");
@@ -47,3 +49,94 @@ for (const [name, [client, Stdio, Http]] of Object.entries(CLIENTS)) {
   await check(`mcp servers, ${name}: mcp-bridge-http`, () => add(client(), new Http(new URL(url))));
 }
 await serve.stop(10);
+
+const SERVERS = {
+  "python 1.30.0": [join(INTEROP, ".venv-mcp-1/bin/python"), join(INTEROP, "mcp_server.py")],
+  "python 2.3.0": [join(INTEROP, ".venv-mcp-2/bin/python"), join(INTEROP, "mcp_server.py")],
+  "typescript 1.32.2": [process.execPath, join(INTEROP, "mcp_server.mjs")],
+};
+
+/** A gateway with a server: the demo agent gets it through the relay, the scripted model directly. */
+async function gatewayWith(words) {
+  const folder = mkdtempSync(join(tmpdir(), "interop-"));
+  const script = join(folder, "script.toml");
+  writeFileSync(
+    script,
+    `[[answers]]
+word = "add"
+steps = [{ call = [{ tool = "ui__add", arguments = { a = 2, b = 3 } }] }, { say = "It is {result}." }]
+[[answers]]
+word = "tea"
+steps = [{ call = [{ tool = "ui__book_flight" }] }, { say = "Here is {result}." }]
+`,
+  );
+  const settings = join(folder, "gateway.toml");
+  // The demo agent calls the tools of the server `ui`.
+  writeFileSync(
+    settings,
+    `default-agent = "demo"
+[agents.demo]
+page-tools = "off"
+[agents.model.model]
+script = ${JSON.stringify(script)}
+[mcp-servers.ui]
+command = ${JSON.stringify(words.map((word) => `'${word}'`).join(" "))}
+relay = true
+`,
+  );
+  const env = { ...process.env, GATEWAY_STORE: "none" };
+  const program = new Program(join(BIN, "gateway"), ["--config", settings, "--listen", "127.0.0.1:0", "--no-auth"], env);
+  const [, url] = await program.said(/listening on (\S+)\n/, 30);
+  return { program, url };
+}
+
+/** Runs one turn, and returns its events. */
+async function run(url, agent, text, more = {}) {
+  const input = {
+    protocolVersion: "1.0",
+    threadId: `${agent}-${text}`,
+    runId: crypto.randomUUID(),
+    messages: [{ id: "u", role: "user", content: text }],
+    ...more,
+  };
+  const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(input) };
+  const response = await within(60, "the run", fetch(`${url}/api/ai/agents/${agent}/chat`, request));
+  const body = await within(60, "the end of the run", response.text());
+  return [...body.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data));
+}
+
+const said = (events) => events.map((event) => (event.type === "TEXT_MESSAGE_CONTENT" ? event.delta : "")).join("");
+
+for (const [name, words] of Object.entries(SERVERS)) {
+  const title = (what) => `gateway × mcp server ${name}: ${what}`;
+  let gateway;
+  await check(title("its tools are listed with their source"), async () => {
+    gateway = await gatewayWith(words);
+    const { tools } = await within(30, "the list", fetch(`${gateway.url}/api/tools`)).then((response) => response.json());
+    const listed = tools.filter((tool) => tool.server === "ui").map((tool) => `${tool.source} ${tool.name}`);
+    assert.deepEqual(listed.toSorted(), ["mcp ui__add", "mcp ui__book_flight"]);
+  });
+  if (!gateway) continue;
+  await check(title("a model calls a tool"), async () => {
+    assert.equal(said(await run(gateway.url, "model", "add")), "It is 5.");
+  });
+  for (const [agent, text, expected] of [
+    ["model", "tea", "Here is green tea."],
+    ["demo", "book", "The tool says: green tea. "],
+  ]) {
+    await check(title(`its question to the user of ${agent}`), async () => {
+      const asked = await run(gateway.url, agent, text);
+      const [question] = asked.at(-1).outcome?.interrupts ?? [];
+      assert.equal(question?.message, "Which tea?", JSON.stringify(asked.at(-1)));
+      const payload = { action: "accept", content: { tea: "green" } };
+      const resume = [{ interruptId: question.id, status: "resolved", payload }];
+      const call = { id: question.toolCallId, type: "function", function: { name: "ui__book_flight", arguments: "{}" } };
+      const messages = [
+        { id: "u", role: "user", content: text },
+        { id: "a", role: "assistant", toolCalls: [call] },
+      ];
+      assert.ok(said(await run(gateway.url, agent, text, { messages, resume })).startsWith(expected));
+    });
+  }
+  await gateway.program.stop(30);
+}

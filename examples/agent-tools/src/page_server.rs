@@ -1,43 +1,46 @@
 //! The MCP server of a conversation, with the tools of the page and the server's own.
 //!
 //! Each server has an address that cannot be guessed, and its own secret.
-use crate::questions::{Held, failed};
-use crate::toolbox::Toolbox;
-use acp_host::process::own_program_for_others;
+use crate::relay::RelayService;
+use crate::toolbox::{OfferedServer, Toolbox};
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
-use acp_types::v1::session_setup::{
-    EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerStdio,
-};
+use acp_types::v1::session_setup::McpServer;
 use acp_types::v1::tool_calls::ToolCallId;
-use agui_bridge::frontend_tool::{FrontendToolOptions, NewCall, ToolSet, agent_call_id};
-use asking::Asking;
-use async_trait::async_trait;
-use axum::http::HeaderMap;
+use agui_bridge::frontend_tool::{FrontendToolOptions, NewCall, ToolSet};
+use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use door::Door;
 use jsonrpc_core::wire::Meta;
-use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::mcp::content::{ContentBlock, TextContent};
-use mcp_bridge::mcp::tools::{CallToolResult, Tool};
-use mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall};
+use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge_http::{CallContext, Endpoint, EndpointOptions, Service, random_id};
+use run_telemetry::Telemetry;
+use semconv_map::trace_context::TraceContext;
+use service::PageService;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::interval;
+use tokio::task::AbortHandle;
 
 mod asking;
+mod door;
+mod service;
+
+pub(crate) use asking::{ask_user, tool_question};
+pub(crate) use service::Withdraw;
 
 /// Maximum number of calls that wait for a conversation.
 const MAX_REQUESTS: usize = 64;
 
 /// Target of records for an audit log.
-const AUDIT: &str = "audit";
+pub(crate) const AUDIT: &str = "audit";
 
 /// The path prefix of the servers.
 pub const PATH: &str = "/mcp/threads/";
@@ -55,7 +58,7 @@ pub(crate) const URL_VARIABLE: &str = "SPANWIRE_MCP_URL";
 pub(crate) const SECRET_VARIABLE: &str = "SPANWIRE_MCP_SECRET";
 
 /// Interval of progress notifications of a call that waits for the user.
-const ALIVE_TIME: Duration = Duration::from_secs(10);
+pub(crate) const ALIVE_TIME: Duration = Duration::from_secs(10);
 
 /// The result of a call for the agent: a text, and whether it is an error.
 pub type TextResult = (String, bool);
@@ -83,7 +86,9 @@ pub enum FromServer {
         /// Takes the answer.
         reply: oneshot::Sender<ElicitationAction>,
     },
-    /// The agent has cancelled this call.
+    /// The span of the run is needed.
+    Span(oneshot::Sender<Option<TraceContext>>),
+    /// The agent has cancelled this call, or it has ended with open questions.
     Withdrawn(u64),
 }
 
@@ -111,7 +116,16 @@ pub struct PageServers {
     hosts: Vec<String>,
     /// The server's own tools.
     toolbox: Arc<Toolbox>,
-    open: Mutex<HashMap<String, Arc<Endpoint>>>,
+    telemetry: Telemetry,
+    open: Mutex<HashMap<String, Published>>,
+}
+
+/// A server with an address.
+#[derive(Clone, Debug)]
+struct Published {
+    endpoint: Arc<Endpoint>,
+    /// The MCP server that it relays.
+    relayed: Option<Arc<OfferedServer>>,
 }
 
 impl PageServers {
@@ -122,6 +136,7 @@ impl PageServers {
         listens: SocketAddr,
         hosts: Vec<String>,
         toolbox: Arc<Toolbox>,
+        telemetry: Telemetry,
     ) -> Self {
         let base = base.unwrap_or_else(|| {
             let mut address = listens;
@@ -134,33 +149,86 @@ impl PageServers {
         let own = base.parse::<axum::http::Uri>().ok();
         let own = own.and_then(|uri| uri.host().map(str::to_owned));
         let hosts = hosts.into_iter().chain(own).collect();
-        Self { base, hosts, toolbox, open: Mutex::default() }
+        Self { base, hosts, toolbox, telemetry, open: Mutex::default() }
     }
 
-    /// Returns the server with this name.
-    pub fn find(&self, name: &str) -> Option<Arc<Endpoint>> {
-        self.open().get(name).cloned()
+    /// Returns the tools of the server and of MCP servers.
+    pub fn toolbox(&self) -> &Toolbox {
+        &self.toolbox
     }
 
-    /// Opens a server for a conversation of `user`. With `offers_own` it includes the server's own tools. Returns the
-    /// server, and its events.
+    /// Returns whether there is a server with this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.open().contains_key(name)
+    }
+
+    /// Handles a request to the server with this name, if there is one. A relay waits until the tools of its server are
+    /// known.
+    pub async fn handle(&self, name: &str, request: Request) -> Option<Response> {
+        let Published { endpoint, relayed } = self.open().get(name).cloned()?;
+        if let Some(OfferedServer { server, .. }) = relayed.as_deref()
+            && server.description().is_none()
+            && let Err(error) = server.connected().await
+        {
+            return Some((StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response());
+        }
+        Some(endpoint.handle(request).await)
+    }
+
+    /// Returns whether an agent has relays.
+    pub fn has_relays(&self, agent: &str) -> bool {
+        self.toolbox.relayed(agent).next().is_some()
+    }
+
+    /// Opens a server for a conversation of `user` with `agent`, and relays of MCP servers. With `offers_own` it includes the
+    /// server's own tools. Returns the server, and its events.
     ///
     /// # Errors
     /// The system has no randomness.
     pub fn open_one(
         self: &Arc<Self>,
         user: &str,
+        agent: &str,
         offers_own: bool,
     ) -> io::Result<(PageServer, mpsc::Receiver<FromServer>)> {
-        let (name, secret) = (random_id()?, random_id()?);
         let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
+        let calls = Arc::new(AtomicU64::new(0));
         let service = Arc::new(PageService {
             tools: Mutex::new(Arc::from([])),
             toolbox: offers_own.then(|| self.toolbox.clone()),
             user: user.to_owned(),
-            requests,
-            calls: AtomicU64::new(0),
+            requests: requests.clone(),
+            calls: calls.clone(),
         });
+        let door = self.publish(service.clone(), None)?;
+        let mut relays = Vec::new();
+        for server in self.toolbox.relayed(agent) {
+            let (requests, calls) = (requests.clone(), calls.clone());
+            let (user, telemetry) = (user.to_owned(), self.telemetry.clone());
+            let server = server.clone();
+            let relay = RelayService { server: server.clone(), user, requests, calls, telemetry };
+            let door = self.publish(Arc::new(relay), Some(server.clone()))?;
+            let (followed, endpoint) = (server.clone(), door.endpoint.clone());
+            let watch = tokio::spawn(async move {
+                let mut changes = followed.server.changes();
+                loop {
+                    followed.server.changed(changes).await;
+                    changes = followed.server.changes();
+                    endpoint.tools_changed();
+                }
+            });
+            relays.push(Relay { door, server, watch: watch.abort_handle() });
+        }
+        Ok((PageServer { door, service, relays }, inbox))
+    }
+
+    /// Gives a service an address and a secret.
+    fn publish(
+        self: &Arc<Self>,
+        service: Arc<dyn Service>,
+        relayed: Option<Arc<OfferedServer>>,
+    ) -> io::Result<Door> {
+        let (name, secret) = (random_id()?, random_id()?);
         let mut options = EndpointOptions::default();
         options.hosts.clone_from(&self.hosts);
         let expected = format!("Bearer {secret}");
@@ -168,37 +236,28 @@ impl PageServers {
             let given = headers.get(AUTHORIZATION)?.as_bytes();
             bool::from(given.ct_eq(expected.as_bytes())).then(String::new)
         }));
-        let endpoint = Endpoint::new(service.clone(), options);
-        self.open().insert(name.clone(), endpoint.clone());
-        let servers = self.clone();
-        Ok((PageServer { servers, name, secret, service, endpoint }, inbox))
+        let endpoint = Endpoint::new(service, options);
+        let published = Published { endpoint: endpoint.clone(), relayed };
+        self.open().insert(name.clone(), published);
+        Ok(Door { servers: self.clone(), name, secret, endpoint })
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Endpoint>>> {
+    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, Published>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The server of one conversation. Dropping it closes the server.
 pub struct PageServer {
-    servers: Arc<PageServers>,
-    name: String,
-    secret: String,
+    door: Door,
     service: Arc<PageService>,
-    endpoint: Arc<Endpoint>,
+    relays: Vec<Relay>,
 }
 
 impl fmt::Debug for PageServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The name and the secret grant access.
         f.debug_struct("PageServer").finish_non_exhaustive()
-    }
-}
-
-impl Drop for PageServer {
-    fn drop(&mut self) {
-        self.servers.open().remove(&self.name);
-        self.endpoint.close();
     }
 }
 
@@ -224,13 +283,12 @@ impl PageServer {
             }
             *offered = tools;
         }
-        self.endpoint.tools_changed();
+        self.door.endpoint.tools_changed();
     }
 
     /// Returns the server for an agent that speaks MCP over HTTP.
     pub fn over_http(&self, options: &FrontendToolOptions) -> McpServer {
-        let authorization = HttpHeader::new("Authorization", format!("Bearer {}", self.secret));
-        McpServer::Http(McpServerHttp::new(&*options.server, self.url(), [authorization]))
+        self.door.over_http(&options.server)
     }
 
     /// Returns the server for an agent that starts its servers.
@@ -238,133 +296,33 @@ impl PageServer {
     /// # Errors
     /// The path of this program is unknown.
     pub fn over_stdio(&self, options: &FrontendToolOptions) -> io::Result<McpServer> {
-        let program = own_program_for_others()?.to_string_lossy().into_owned();
-        let environment = [
-            EnvVariable::new(URL_VARIABLE, self.url()),
-            EnvVariable::new(SECRET_VARIABLE, &*self.secret),
-        ];
-        let arguments = vec!["mcp-shim".to_owned()];
-        Ok(McpServer::Stdio(McpServerStdio::new(&*options.server, program, arguments, environment)))
+        self.door.over_stdio(&options.server)
     }
 
-    fn url(&self) -> String {
-        format!("{}{PATH}{}", self.servers.base, self.name)
+    /// Returns the relays, for an agent that this program has started or for another one. Each agent can start servers, but only
+    /// one on this machine finds the program.
+    ///
+    /// # Errors
+    /// The path of this program is unknown.
+    pub fn relays(&self, is_local: bool) -> io::Result<Vec<McpServer>> {
+        let relays = self.relays.iter().map(|relay| match is_local {
+            true => relay.door.over_stdio(relay.server.server.name()),
+            false => Ok(relay.door.over_http(relay.server.server.name())),
+        });
+        relays.collect()
     }
 }
 
-/// The service behind the endpoint.
-struct PageService {
-    tools: Mutex<Arc<[Tool]>>,
-    /// The server's own tools, if they are offered.
-    toolbox: Option<Arc<Toolbox>>,
-    user: String,
-    requests: mpsc::Sender<FromServer>,
-    calls: AtomicU64,
+/// The relay of an MCP server for one conversation. Dropping it closes the relay.
+struct Relay {
+    door: Door,
+    server: Arc<OfferedServer>,
+    /// Reports changes of the tools.
+    watch: AbortHandle,
 }
 
-/// Reports a cancelled call, unless it is over.
-struct Withdraw<'a> {
-    service: &'a PageService,
-    key: u64,
-    is_over: bool,
-}
-
-impl Drop for Withdraw<'_> {
+impl Drop for Relay {
     fn drop(&mut self) {
-        if !self.is_over && self.service.requests.try_send(FromServer::Withdrawn(self.key)).is_err()
-        {
-            tracing::debug!("the conversation is not informed of a cancelled call");
-        }
-    }
-}
-
-#[async_trait]
-impl Service for PageService {
-    fn options(&self, _principal: &str) -> ServerOptions {
-        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut info = Implementation::new("spanwire-ui", env!("CARGO_PKG_VERSION"));
-        info.title = Some("The user's page".to_owned());
-        ServerOptions::new(info, tools)
-    }
-
-    async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
-        let key = self.calls.fetch_add(1, Ordering::Relaxed);
-        let (user, tool, content) = (&*self.user, &*call.name, call.arguments.as_str());
-        tracing::info!(target: AUDIT, event = "tool.call", user, tool, content);
-        let mut withdraw = Withdraw { service: self, key, is_over: false };
-        match self.own(&call.name) {
-            Some(toolbox) => self.call_own(toolbox, call, context, &mut withdraw).await.into(),
-            None => self.call_page(call, context, &mut withdraw).await.into(),
-        }
-    }
-}
-
-impl PageService {
-    /// Returns the server's own tools, if the name is one of them and not one of the page.
-    fn own(&self, name: &str) -> Option<&Toolbox> {
-        let toolbox = self.toolbox.as_deref()?;
-        let offered = self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let offered = offered.iter().find(|tool| tool.name == name)?;
-        toolbox.for_agents().any(|own| own == *offered).then_some(toolbox)
-    }
-
-    async fn call_page(
-        &self,
-        call: &ToolCall,
-        context: &CallContext,
-        withdraw: &mut Withdraw<'_>,
-    ) -> CallToolResult {
-        let (reply, told) = oneshot::channel();
-        let mut request = NewCall::new(&*call.name, call.arguments.clone());
-        request.agent_id = call.meta.as_ref().and_then(agent_call_id);
-        let (key, context) = (withdraw.key, context.clone());
-        let request = FromServer::Call { key, call: request, context, reply };
-        let told = match self.requests.send(request).await {
-            Ok(()) => told.await.ok(),
-            Err(_) => None,
-        };
-        withdraw.is_over = true;
-        let (text, is_error) = told.unwrap_or_else(|| ("the page is gone".to_owned(), true));
-        let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(text))]);
-        result.is_error = is_error.then_some(true);
-        result
-    }
-
-    async fn call_own(
-        &self,
-        toolbox: &Toolbox,
-        call: &ToolCall,
-        context: &CallContext,
-        withdraw: &mut Withdraw<'_>,
-    ) -> CallToolResult {
-        let questions = toolbox.questions();
-        if !questions.has(&call.name) {
-            withdraw.is_over = true;
-            return match toolbox.call(&call.name).await {
-                Ok(text) => CallToolResult::new([ContentBlock::Text(TextContent::new(text))]),
-                Err(error) => failed(&error),
-            };
-        }
-        let asking = Asking { service: self, call, key: withdraw.key };
-        let (name, arguments) = (&call.name, call.arguments.clone());
-        let calling = questions.call_held(name, arguments, &self.user, &asking);
-        let alive = async {
-            let mut beat = interval(ALIVE_TIME);
-            for beats in 0_u32.. {
-                beat.tick().await;
-                context.progress(f64::from(beats), None, Some("waiting for the user"));
-            }
-        };
-        let held = tokio::select! {
-            held = calling => held,
-            () = alive => Held::Ended(failed("nobody answers")),
-        };
-        match held {
-            Held::Done(result) => {
-                withdraw.is_over = true;
-                result
-            }
-            Held::Ended(result) => result,
-        }
+        self.watch.abort();
     }
 }

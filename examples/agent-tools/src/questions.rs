@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 const LOST: &str = "the call was lost while it waited for the user, because the server restarted; call the tool again";
 
 /// Separates the call from its question in the id of an interrupt.
-const ELICIT: &str = ":elicit:";
+pub(crate) const ELICIT: &str = ":elicit:";
 
 /// Tools that ask, and their suspended calls.
 pub struct Questions {
@@ -355,7 +355,7 @@ pub(crate) fn failed(why: &str) -> CallToolResult {
 }
 
 /// Returns a payload as the result of an elicitation. The payload may be the content alone.
-fn answer(payload: Option<&Raw>) -> Value {
+pub(crate) fn answer(payload: Option<&Raw>) -> Value {
     let payload: Value = payload.and_then(|payload| payload.decode().ok()).unwrap_or_default();
     match payload.get("action") {
         Some(Value::String(_)) => payload,
@@ -364,7 +364,7 @@ fn answer(payload: Option<&Raw>) -> Value {
 }
 
 /// Returns a result as text for the model.
-fn result_for_model(result: &CallToolResult) -> Result<String, String> {
+pub(crate) fn result_for_model(result: &CallToolResult) -> Result<String, String> {
     let text = result_text(result);
     if result.is_error.unwrap_or_default() { Err(text) } else { Ok(text) }
 }
@@ -393,7 +393,7 @@ fn interrupts(asks: &[Ask], session_id: &str, call_id: &str) -> Vec<Interrupt> {
 }
 
 /// Returns the model's answer to a tool.
-async fn sample(params: &CreateMessageRequestParams, model: &dyn Sampler) -> Outcome {
+pub(crate) async fn sample(params: &CreateMessageRequestParams, model: &dyn Sampler) -> Outcome {
     let texts = params.messages.iter().flat_map(|message| message.content.blocks());
     let texts = texts.filter_map(|block| match block {
         SamplingMessageContentBlock::Text(text) => Some(text.text.as_str()),

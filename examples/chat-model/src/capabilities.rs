@@ -1,17 +1,16 @@
 //! The capabilities of a model with tools, in the form for AG-UI clients.
-use agent_tools::mcp_bridge::registry::Registry;
+use agui_bridge::hybrid_tools::BackendTool;
 use agui_types::capabilities::{
     AgentCapabilities, IdentityCapabilities, MultimodalCapabilities, MultimodalInputCapabilities,
     ReasoningCapabilities, ToolsCapabilities, TransportCapabilities,
 };
 use agui_types::tool::Tool;
 
-/// Returns the capabilities of a model with the tools of `registry`.
-pub(crate) fn capabilities(name: &str, registry: &Registry) -> AgentCapabilities {
-    let items = registry.iter().filter(|tool| tool.is_enabled).map(|registered| {
-        let description = registered.tool.description.clone().unwrap_or_default();
-        let mut tool = Tool::new(&*registered.name, description);
-        tool.parameters = Some(registered.tool.input_schema.clone());
+/// Returns the capabilities of a model with these tools.
+pub(crate) fn capabilities(name: &str, tools: &[BackendTool]) -> AgentCapabilities {
+    let items = tools.iter().map(|offered| {
+        let mut tool = Tool::new(&*offered.name, &*offered.description);
+        tool.parameters.clone_from(&offered.parameters);
         tool
     });
     let tools = ToolsCapabilities::new()

@@ -4,7 +4,7 @@
 //! [`Toolbox`].
 use agent_tools::{Sampler, Toolbox};
 use agui_bridge::hybrid_tools::runner::{self, Backend, Model};
-use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ToolRequest};
+use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions, ToolRequest};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::content::Content;
 use agui_types::event::Event;
@@ -67,7 +67,8 @@ pub enum ModelError {
 #[derive(Debug)]
 pub struct ChatModel {
     kind: Kind,
-    tools: Vec<BackendTool>,
+    /// Name of the model among the agents.
+    name: String,
     /// Whether clients before 1.0 receive interrupts.
     legacy_interrupts: bool,
     toolbox: Arc<Toolbox>,
@@ -80,12 +81,13 @@ enum Kind {
 }
 
 impl ChatModel {
-    /// Creates a model with the tools of `toolbox`. With `legacy_interrupts`, tools also ask the users of clients
+    /// Creates a model with the tools of `toolbox` for an agent of this name. With `legacy_interrupts`, tools also ask the users of clients
     /// before 1.0.
     ///
     /// # Errors
     /// The settings are invalid.
     pub fn new(
+        name: &str,
         settings: &ModelSettings,
         legacy_interrupts: bool,
         toolbox: Arc<Toolbox>,
@@ -96,13 +98,13 @@ impl ChatModel {
             (None, Some(url)) => Kind::Endpoint(Endpoint::new(url, settings)?),
             (None, None) => Kind::Script(Script::parse(BUILT_IN)?),
         };
-        let tools = toolbox.for_models();
-        Ok(Self { kind, tools, legacy_interrupts, toolbox })
+        Ok(Self { kind, name: name.to_owned(), legacy_interrupts, toolbox })
     }
 
     /// Returns what the model can do, in the form for AG-UI clients.
-    pub fn capabilities(&self, name: &str) -> AgentCapabilities {
-        capabilities::capabilities(name, self.toolbox.registry())
+    pub async fn capabilities(&self) -> AgentCapabilities {
+        self.toolbox.ready().await;
+        capabilities::capabilities(&self.name, &self.toolbox.for_models(&self.name))
     }
 
     /// Opens the model for one run.

@@ -1,9 +1,9 @@
 //! A run of a model, from its input to its end.
 use crate::{ChatModel, Traced};
-use agent_tools::{Called, Refused};
+use agent_tools::{Called, ModelCaller, Refused, traced_meta};
 use agui_bridge::Failure;
 use agui_bridge::hybrid_tools::runner::{self, Backend, Sink, SinkClosed};
-use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions, RunFailure, ToolRequest};
+use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, RunFailure, ToolRequest};
 use agui_types::content::Content;
 use agui_types::event::{
     Event, RunFinishedEvent, RunFinishedInterruptOutcome, RunFinishedOutcome, ToolCallResultEvent,
@@ -14,13 +14,11 @@ use agui_types::interrupt::Interrupt;
 use agui_types::message::{Message, ToolMessage};
 use agui_types::profile::Profile;
 use async_trait::async_trait;
+use run_telemetry::Span;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-
-/// Result of a tool that asks, for the model, if the client does not support interrupts.
-const CANNOT_ASK: &str = "the user cannot be asked: the client is of before AG-UI 1.0";
 
 /// A run of a [`ChatModel`].
 #[derive(Clone, Debug)]
@@ -55,10 +53,13 @@ fn failed(failure: Failure, message: &str) -> Stopped {
 pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> bool + Send) {
     let ModelRun { input, user, time, traced, cancel, shutdown } = run;
     let full = CancellationToken::new();
+    model.toolbox.ready().await;
+    let tools = model.toolbox.for_models(&model.name);
     let mut turn = Turn {
         backend: Tools::new(model, &user, &input, &traced),
         sink: EventSink { push, full: full.clone() },
-        hybrid: HybridLoop::begin(&input, &model.tools, LoopOptions::new()),
+        hybrid: HybridLoop::begin(&input, &tools, LoopOptions::new()),
+        tools,
         input,
     };
     let stopped = tokio::select! {
@@ -105,6 +106,7 @@ struct Turn<'a, F> {
     backend: Tools<'a>,
     sink: EventSink<F>,
     hybrid: HybridLoop,
+    tools: Vec<BackendTool>,
 }
 
 impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
@@ -131,8 +133,7 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
     /// Resumes calls with the user's answers. Their results are in the conversation before the model is queried.
     async fn resume(&mut self) -> Option<Stopped> {
         let Tools { model, user, .. } = self.backend;
-        let questions = model.toolbox.questions();
-        let came = match questions.resume(&self.input, user, model).await {
+        let came = match model.toolbox.resume(&self.input, user, model).await {
             Ok(came) => came,
             Err(Refused(code, message)) => {
                 return Some(Stopped::Failed(RunFailure::new(code, message)));
@@ -167,7 +168,7 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
             return Some(Stopped::Asks(asks));
         }
         self.input.messages.extend(results);
-        self.hybrid = HybridLoop::begin(&self.input, &self.backend.model.tools, LoopOptions::new());
+        self.hybrid = HybridLoop::begin(&self.input, &self.tools, LoopOptions::new());
         // The run has already started.
         let _started = self.hybrid.poll_event();
         None
@@ -219,11 +220,10 @@ impl Backend for Tools<'_> {
         let toolbox = &self.model.toolbox;
         self.state.send_modify(|open| open.running += 1);
         let mut span = self.traced.tool(&request.name, request.id.as_str());
-        let called = match (toolbox.questions().has(&request.name), self.can_ask) {
-            (true, true) => toolbox.questions().call(request, self.user, self.model).await,
-            (true, false) => Called::Done(Err(CANNOT_ASK.to_owned())),
-            (false, _) => Called::Done(toolbox.call(&request.name).await),
-        };
+        let (agent, user, can_ask) = (&*self.model.name, self.user, self.can_ask);
+        let caller = ModelCaller { agent, user, can_ask, model: self.model };
+        let meta = span.as_ref().and_then(Span::context).map(|context| traced_meta(None, &context));
+        let called = toolbox.call_for_model(request, caller, meta).await;
         match called {
             Called::Done(result) => {
                 self.state.send_modify(|open| open.running -= 1);

@@ -22,6 +22,7 @@ use mcp_bridge::tool_events::{
 };
 use run::Run;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -54,7 +55,7 @@ pub trait ChatBackend: Send + Sync + 'static {
     fn name(&self) -> String;
 
     /// Returns the tools with their sources.
-    fn registry(&self) -> &Registry;
+    fn registry(&self) -> Arc<Registry>;
 }
 
 /// One socket.
@@ -197,7 +198,7 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
             if let Some(warning) = reducer.handle(&event) {
                 tracing::debug!(%warning, "an event that changes nothing");
             }
-            for message in run.handle(&event, self.backend.registry()) {
+            for message in run.handle(&event, &self.backend.registry()) {
                 self.send(&message).await?;
             }
         }

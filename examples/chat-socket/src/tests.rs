@@ -29,7 +29,7 @@ const BROKEN: &str = "broken";
 const ASKING: &str = "asking";
 
 struct Script {
-    registry: Registry,
+    registry: Arc<Registry>,
     begun: Arc<Notify>,
     /// Whether a question is open, on any socket.
     is_open: Arc<AtomicBool>,
@@ -93,8 +93,8 @@ impl ChatBackend for Script {
         "name".to_owned()
     }
 
-    fn registry(&self) -> &Registry {
-        &self.registry
+    fn registry(&self) -> Arc<Registry> {
+        self.registry.clone()
     }
 }
 
@@ -116,7 +116,7 @@ impl Client {
         let (begun, ending) = (Arc::new(Notify::new()), CancellationToken::new());
         let server = WebSocketStream::from_raw_socket(server, Role::Server, None).await;
         let limits = SocketLimits { idle: IDLE, ending: ending.clone() };
-        let backend = Script { registry: Registry::default(), begun: begun.clone(), is_open };
+        let backend = Script { registry: Arc::default(), begun: begun.clone(), is_open };
         let serving = tokio::spawn(Chat::new(backend, Link::new(server, limits)).serve());
         let socket = WebSocketStream::from_raw_socket(client, Role::Client, None).await;
         Self { socket, begun, ending, serving }

@@ -6,7 +6,8 @@ use acp_types::client;
 use acp_types::v1::initialization::Implementation;
 use agent_catalog::{Catalog, Programs};
 use agent_login::{LoginAgent, Logins};
-use agent_tools::{PageServer, PageServers, Toolbox};
+use agent_tools::tool_sources::ServerOptions;
+use agent_tools::{FromServer, Offered, PageServer, PageServers, Toolbox};
 use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Remembered};
 use agui_bridge::hub::HubOptions;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
@@ -38,6 +39,8 @@ pub(crate) enum Agents {
 #[derive(Debug)]
 pub(crate) struct AcpAgents {
     pub(crate) users: Arc<UserAgents>,
+    name: String,
+    is_local: bool,
     binding: PageToolsBinding,
     own_tools: Option<bool>,
 }
@@ -65,7 +68,7 @@ impl Agents {
             return Err(wrong(why.to_owned()));
         }
         let legacy_interrupts = permission == Permission::AskByInterrupt;
-        let model = ChatModel::new(model, legacy_interrupts, toolbox.clone());
+        let model = ChatModel::new(name, model, legacy_interrupts, toolbox.clone());
         Ok(Self::Model(Arc::new(model.map_err(|error| wrong(error.to_string()))?)))
     }
 
@@ -76,7 +79,7 @@ impl Agents {
         user: &Principal,
     ) -> Result<AgentCapabilities, Unavailable> {
         match self {
-            Self::Model(model) => Ok(model.capabilities(name)),
+            Self::Model(model) => Ok(model.capabilities().await),
             Self::Acp(acp) => acp.users.capabilities(name, user.as_str()).await,
         }
     }
@@ -171,7 +174,7 @@ impl AcpAgents {
         };
         let users = UserAgents::new(setup, options, spaces, limits.user_agents, removed);
         let (binding, own_tools) = (agent.page_tools, agent.gateway_tools);
-        Ok(Self { users, binding, own_tools })
+        Ok(Self { users, name: name.to_owned(), is_local, binding, own_tools })
     }
 
     /// Opens the conversation of a thread. Returns `false` if it is open.
@@ -185,8 +188,7 @@ impl AcpAgents {
     ) -> Result<bool, StartError> {
         let mut options = user.conversation.clone();
         options.translator.interrupt_prefix = interrupt_prefix;
-        let (page, tools) = self.page_tools(&key.user, servers, &options);
-        options.page_tools = tools;
+        let page = self.page_tools(&key.user, servers, &mut options);
         let name = key.text();
         let mut conversation = Conversation::new(options);
         if let Some(session) = remembered.borrow().clone() {
@@ -209,35 +211,42 @@ impl AcpAgents {
         Ok(opened)
     }
 
-    /// Returns the MCP server of a thread, and how it is passed to sessions.
+    /// Returns the MCP server of a thread, if it has one. Adds it and the relays to the sessions.
     fn page_tools(
         &self,
         user: &str,
         servers: &Arc<PageServers>,
-        options: &ConversationOptions,
-    ) -> (Option<(PageServer, mpsc::Receiver<agent_tools::FromServer>)>, PageTools) {
-        match self.binding {
-            PageToolsBinding::Off => (None, PageTools::Off),
-            PageToolsBinding::Contextual => (None, PageTools::Contextual),
-            PageToolsBinding::Mcp => {
-                let opened = servers.open_one(user, self.own_tools.unwrap_or(true));
-                let described = opened.and_then(|opened| {
-                    let stdio = opened.0.over_stdio(&options.frontend)?;
-                    Ok((vec![opened.0.over_http(&options.frontend), stdio], opened))
-                });
-                match described {
-                    Ok((servers, opened)) => {
-                        let always = self.own_tools == Some(true);
-                        (Some(opened), PageTools::Mcp { servers, always })
-                    }
-                    Err(error) => {
-                        tracing::error!(%error, "the page's tools have no server");
-                        (None, PageTools::Off)
-                    }
-                }
-            }
+        options: &mut ConversationOptions,
+    ) -> Option<(PageServer, mpsc::Receiver<FromServer>)> {
+        let is_page = self.binding == PageToolsBinding::Mcp;
+        let is_contextual = self.binding == PageToolsBinding::Contextual;
+        options.page_tools = if is_contextual { PageTools::Contextual } else { PageTools::Off };
+        if !is_page && !servers.has_relays(&self.name) {
+            return None;
         }
+        let opened = servers.open_one(user, &self.name, self.own_tools.unwrap_or(true));
+        let opened = opened.and_then(|opened| {
+            options.mcp_servers.extend(opened.0.relays(self.is_local)?);
+            if is_page {
+                let stdio = opened.0.over_stdio(&options.frontend)?;
+                let servers = vec![opened.0.over_http(&options.frontend), stdio];
+                options.page_tools =
+                    PageTools::Mcp { servers, always: self.own_tools == Some(true) };
+            }
+            Ok(opened)
+        });
+        opened.inspect_err(|error| tracing::error!(%error, "a thread has no MCP servers")).ok()
     }
+}
+
+/// Connects to the MCP servers of models and relays.
+pub(crate) fn offered_servers(settings: &Settings) -> Result<Offered, SettingsError> {
+    let models = settings.agents.iter().filter(|(_, agent)| agent.model.is_some());
+    let mut options = ServerOptions::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
+    options.secrets = settings.secret_variables();
+    (options.start_time, options.call_time) = (settings.times.answer.0, settings.times.turn.0);
+    options.exit_grace = settings.times.exit_grace.0;
+    Ok(hub_server::offered_servers(&settings.mcp_servers, models.map(|(name, _)| name), &options)?)
 }
 
 /// Returns the logins of agents, the default one first.

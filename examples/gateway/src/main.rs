@@ -113,7 +113,7 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let default_agent = settings.agent_mut()?.0.to_owned();
     let store = replicas::open(&settings).await?;
     let (sessions, clock) = replicas::tool_sessions(&settings, store.file.clone()).await?;
-    let toolbox = Arc::new(Toolbox::new(sessions, clock)?);
+    let toolbox = Arc::new(Toolbox::new(sessions, clock, agents::offered_servers(&settings)?)?);
     let telemetry =
         settings.telemetry.telemetry(&Handle::current()).map_err(SettingsError::Telemetry)?;
     let (removed, removals) = mpsc::unbounded_channel();
@@ -136,10 +136,11 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     };
     let for_agents = local.as_ref().map_or(Ok(address), TcpListener::local_addr)?;
     let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
-    let servers = Arc::new(PageServers::new(agents_url, for_agents, hosts, toolbox.clone()));
+    let told = telemetry.clone();
+    let servers = Arc::new(PageServers::new(agents_url, for_agents, hosts, toolbox, told));
     let replicas = replicas::join(&settings, store.runs).await?;
     let (agent, told) = (default_agent, telemetry.clone());
-    let threads = Threads::new(agents, agent, toolbox, servers, replicas.clone(), &settings, told);
+    let threads = Threads::new(agents, agent, servers, replicas.clone(), &settings, told);
     let threads = Arc::new(threads);
     let history = |file| History::new(file, replicas, settings.limits.log(), threads.clone());
     let history = store.file.map(history).map(Arc::new);

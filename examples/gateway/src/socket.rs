@@ -67,7 +67,7 @@ impl ChatBackend for Backend {
         self.threads.name()
     }
 
-    fn registry(&self) -> &Registry {
+    fn registry(&self) -> Arc<Registry> {
         self.threads.toolbox().registry()
     }
 }

@@ -51,7 +51,6 @@ struct Entry {
 pub(crate) struct Threads {
     agents: BTreeMap<String, Agents>,
     default_agent: String,
-    toolbox: Arc<Toolbox>,
     page_servers: Arc<PageServers>,
     replicas: Arc<Replica>,
     times: Times,
@@ -98,7 +97,6 @@ impl Threads {
     pub(crate) fn new(
         agents: BTreeMap<String, Agents>,
         default_agent: String,
-        toolbox: Arc<Toolbox>,
         page_servers: Arc<PageServers>,
         replicas: Arc<Replica>,
         settings: &Settings,
@@ -107,7 +105,6 @@ impl Threads {
         Self {
             agents,
             default_agent,
-            toolbox,
             page_servers,
             replicas,
             times: settings.times,
@@ -133,7 +130,7 @@ impl Threads {
     }
 
     pub(crate) fn toolbox(&self) -> &Toolbox {
-        &self.toolbox
+        self.page_servers.toolbox()
     }
 
     /// Returns the limits of chats over a WebSocket.

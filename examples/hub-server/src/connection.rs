@@ -364,6 +364,7 @@ impl State {
                     state.questions.insert(question, (key, reply));
                 }
             }
+            FromServer::Span(reply) => drop(reply.send(state.span.clone())),
             FromServer::Withdrawn(key) => {
                 let (calls, questions) = state.withdraw(key);
                 self.hub.with_conversation(thread, now, |it| {

@@ -26,7 +26,9 @@ mod waste;
 pub use capabilities::{capabilities, initialize};
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use login::{AgentCommand, InUse, LoginState, Variables};
-pub use mcp_servers::{McpServerError, McpServerSettings, McpTransport, mcp_servers};
+pub use mcp_servers::{
+    McpServerError, McpServerSettings, McpTransport, mcp_servers, offered_servers,
+};
 pub use permission_rules;
 pub use session_settings::{ForwardedSettings, Sessions, input_rules};
 pub use task::AgentSetup;

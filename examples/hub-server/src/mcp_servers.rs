@@ -2,10 +2,13 @@
 use acp_types::v1::session_setup::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
 };
+use agent_tools::tool_sources::{ServerOptions, ToolServer};
+use agent_tools::{Offered, OfferedServer};
 use http_access::Secret;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::{env, fs};
 
 /// An MCP server, by a command or a URL. Each secret is a value, or in a file or an environment variable.
@@ -13,8 +16,10 @@ use std::{env, fs};
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct McpServerSettings {
-    /// Names of the agents that get it; all without this list.
+    /// Names of the agents and models that get it; all without this list.
     pub agents: Option<Vec<String>>,
+    /// Whether calls of agents pass through this program, instead of a connection of each agent.
+    pub relay: bool,
     /// A command with MCP on stdin and stdout; split into words like a shell, but run without a shell, by the agent.
     pub command: Option<String>,
     /// Variables of the command.
@@ -64,14 +69,46 @@ pub fn mcp_servers(
     servers: &BTreeMap<String, McpServerSettings>,
     agent: &str,
 ) -> Result<Vec<McpServer>, McpServerError> {
-    let is_for = |server: &McpServerSettings| {
-        server.agents.as_ref().is_none_or(|agents| agents.iter().any(|name| name == agent))
-    };
-    let chosen = servers.iter().filter(|(_, server)| is_for(server));
+    let chosen = servers.iter().filter(|(_, server)| server.is_for(agent) && !server.relay);
     chosen.map(|(name, server)| server.describe(name)).collect()
 }
 
+/// Connects to the servers that this program itself calls: those of `models`, and those that it relays to agents.
+///
+/// # Errors
+/// See [`mcp_servers`]. A relayed server has a transport that is deprecated.
+pub fn offered_servers<'a>(
+    servers: &BTreeMap<String, McpServerSettings>,
+    models: impl Iterator<Item = &'a String> + Clone,
+    options: &ServerOptions,
+) -> Result<Offered, McpServerError> {
+    let mut offered = Vec::new();
+    for (name, server) in servers {
+        let is_deprecated = server.transport == McpTransport::Sse && !server.relay;
+        let is_for_models = models.clone().any(|model| server.is_for(model));
+        if is_for_models && is_deprecated {
+            tracing::warn!(server = name, "models get no tools over the transport `sse`");
+        }
+        if server.relay || is_for_models && !is_deprecated {
+            let started = ToolServer::start(&server.describe(name)?, options.clone());
+            let started = started.map_err(|error| McpServerError {
+                server: name.clone(),
+                setting: "relay".to_owned(),
+                why: error.to_string(),
+            })?;
+            let (agents, is_relayed) = (server.agents.clone(), server.relay);
+            offered.push(Arc::new(OfferedServer { server: started, agents, is_relayed }));
+        }
+    }
+    Ok(offered)
+}
+
 impl McpServerSettings {
+    /// Returns whether an agent or a model gets the server.
+    fn is_for(&self, agent: &str) -> bool {
+        self.agents.as_ref().is_none_or(|agents| agents.iter().any(|name| name == agent))
+    }
+
     /// Returns the names of the environment variables with secrets.
     pub fn secret_variables(&self) -> impl Iterator<Item = String> {
         self.env_variable.values().chain(self.header_variable.values()).cloned()

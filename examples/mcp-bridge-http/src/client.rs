@@ -1,16 +1,24 @@
-//! An HTTP client for servers of both generations.
+//! A client for servers of both generations, over HTTP or pipes.
+use crate::exchange::Link;
 use crate::sign_in::SignIn;
-use crate::upstream::{Command, Upstream};
+use crate::transport::{Http, Pipes, Transport};
+use crate::upstream::{CALL_EVENTS, Command, Happened, Upstream};
 use async_trait::async_trait;
+use futures::stream::FuturesUnordered;
+use futures::{Stream, StreamExt};
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::client::{
     CallError, CallParams, ClientOptions, ConnectError, ListedTools, ServerDescription,
+    UpstreamCall,
 };
 use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::progress::ProgressNotificationParams;
 use mcp_bridge::mcp::tools::CallToolResult;
+use mcp_bridge::server::Needs;
 use std::sync::Arc;
-use tokio::sync::{mpsc, oneshot};
+use std::{fmt, io};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// Answers requests of servers.
 #[async_trait]
@@ -23,13 +31,20 @@ pub trait Handler: Send + Sync + 'static {
 }
 
 /// A client connected to one server. Dropping it ends the session and all calls.
-#[derive(Debug)]
-pub struct HttpClient {
+pub struct McpClient {
     server: ServerDescription,
     commands: mpsc::Sender<Command>,
+    handler: Arc<dyn Handler>,
+    changes: watch::Receiver<u64>,
 }
 
-impl HttpClient {
+impl fmt::Debug for McpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpClient").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+impl McpClient {
     /// Connects to the server at `url`. `handler` has to answer the requests that `options` permit. `sign_in` is used when
     /// the server requires authorization.
     ///
@@ -42,12 +57,37 @@ impl HttpClient {
         handler: Arc<dyn Handler>,
         sign_in: Option<Arc<SignIn>>,
     ) -> Result<Self, ConnectError> {
+        let link = Link { http, url: url.to_owned(), sign_in };
+        let transport = |happened| Transport::Http(Box::new(Http::new(link, happened)));
+        Self::start(options, handler, transport).await
+    }
+
+    /// Connects to a server on the pipes of a process: `incoming` are the bytes of its stdout, and `send` takes lines for its
+    /// stdin, without waiting. An error of either ends the connection.
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be used.
+    pub async fn connect_pipes<B: AsRef<[u8]> + Send>(
+        incoming: impl Stream<Item = io::Result<B>> + Send + 'static,
+        send: impl FnMut(Vec<u8>) -> io::Result<()> + Send + 'static,
+        options: ClientOptions,
+        handler: Arc<dyn Handler>,
+    ) -> Result<Self, ConnectError> {
+        let transport = |happened| Transport::Pipes(Pipes::new(incoming, send, happened));
+        Self::start(options, handler, transport).await
+    }
+
+    async fn start(
+        options: ClientOptions,
+        handler: Arc<dyn Handler>,
+        transport: impl FnOnce(mpsc::Sender<Happened>) -> Transport,
+    ) -> Result<Self, ConnectError> {
         let (commands, queue) = mpsc::channel(64);
         let (ready, is_ready) = oneshot::channel();
-        let upstream = Upstream::new(http, url, options, handler, sign_in);
-        tokio::spawn(upstream.run(queue, ready));
+        let (changed, changes) = watch::channel(0);
+        tokio::spawn(Upstream::new(options, changed, transport).run(queue, ready));
         let server = is_ready.await.unwrap_or(Err(ConnectError::Silent))?;
-        Ok(Self { server, commands })
+        Ok(Self { server, commands, handler, changes })
     }
 
     /// Returns the properties of the server.
@@ -55,7 +95,7 @@ impl HttpClient {
         &self.server
     }
 
-    /// Retrieves the tool list. Tools with invalid `x-mcp-header` keywords are reported as bad.
+    /// Retrieves the tool list. Tools with `x-mcp-header` keywords that are invalid are reported as bad over HTTP.
     ///
     /// # Errors
     /// Returns an error if the list cannot be retrieved.
@@ -65,17 +105,101 @@ impl HttpClient {
         answer.await.unwrap_or(Err(CallError::Silent))
     }
 
-    /// Calls a tool. Dropping the future cancels the call.
+    /// Subscribes to changes of the tool list. The value of the receiver changes with each.
+    ///
+    /// # Errors
+    /// Returns an error if the connection has ended.
+    pub async fn subscribe_to_tools(&self) -> Result<watch::Receiver<u64>, CallError> {
+        self.send(Command::Subscribe).await?;
+        Ok(self.changes.clone())
+    }
+
+    /// Returns whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.commands.is_closed()
+    }
+
+    /// Waits for the end of the connection: of the process, or of the session of a server up to 2025-11-25.
+    pub async fn closed(&self) {
+        self.commands.closed().await;
+    }
+
+    /// Calls a tool. Requests of the server are answered by the [`Handler`]. Dropping the future cancels the call.
     ///
     /// # Errors
     /// Returns an error if the call has no result.
     pub async fn call(&self, params: CallParams) -> Result<CallToolResult, CallError> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Command::Call(Box::new(params), reply)).await?;
-        answer.await.unwrap_or(Err(CallError::Silent))
+        let mut call = self.open(params).await?;
+        let mut answers = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                event = call.next() => match event {
+                    CallEvent::Needs(needs) => answers.push(self.answer(needs)),
+                    CallEvent::Ended(outcome) => return outcome.map(|result| *result),
+                    CallEvent::Withdrawn(_) | CallEvent::Progress(_) => {}
+                },
+                Some(answered) = answers.next() => call.answer(answered).await,
+            }
+        }
+    }
+
+    async fn answer(&self, needs: Needs) -> Vec<(String, Result<Raw, ErrorObject>)> {
+        let mut answers = Vec::new();
+        for (key, request) in needs.requests {
+            let answer = self.handler.answer(&request).await;
+            answers.push((key, answer));
+        }
+        answers
+    }
+
+    /// Starts a call of a tool. The caller answers the requests of the server.
+    ///
+    /// # Errors
+    /// Returns an error if the call cannot be sent.
+    pub async fn open(&self, params: CallParams) -> Result<OpenCall, CallError> {
+        let (sender, events) = mpsc::channel(CALL_EVENTS);
+        let (reply, opened) = oneshot::channel();
+        self.send(Command::Call(Box::new(params), sender, reply)).await?;
+        let call = opened.await.unwrap_or(Err(CallError::Silent))?;
+        Ok(OpenCall { call, commands: self.commands.clone(), events })
     }
 
     async fn send(&self, command: Command) -> Result<(), CallError> {
         self.commands.send(command).await.map_err(|_| CallError::Silent)
+    }
+}
+
+/// An event of a call.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallEvent {
+    /// The server needs answers, which [`OpenCall::answer`] takes by key.
+    Needs(Needs),
+    /// The server no longer needs the answer with this key. Up to 2025-11-25.
+    Withdrawn(String),
+    /// Progress, if the parameters of the call request it. Progress that is not read in time is dropped.
+    Progress(Box<ProgressNotificationParams>),
+    /// The call has ended.
+    Ended(Result<Box<CallToolResult>, CallError>),
+}
+
+/// A call in progress. Dropping it cancels the call, unless it has ended.
+#[derive(Debug)]
+pub struct OpenCall {
+    call: UpstreamCall,
+    commands: mpsc::Sender<Command>,
+    events: mpsc::Receiver<CallEvent>,
+}
+
+impl OpenCall {
+    /// Waits for the next event. The future can be dropped without losing one.
+    pub async fn next(&mut self) -> CallEvent {
+        self.events.recv().await.unwrap_or(CallEvent::Ended(Err(CallError::Silent)))
+    }
+
+    /// Answers requests of the server. All requests of one event are answered at once: a server since 2026-07-28 is called
+    /// again with the answers. The call is unchanged if it has ended.
+    pub async fn answer(&self, answers: Vec<(String, Result<Raw, ErrorObject>)>) {
+        let _ended = self.commands.send(Command::Answer(self.call, answers)).await;
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 /// Maximum size of an event. A stream with a larger event is abandoned.
-const MAX_EVENT: usize = 64 << 20;
+pub(crate) const MAX_EVENT: usize = 64 << 20;
 
 /// An event.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! A request to a server until its response, across interruptions of the stream.
-use crate::event_stream::EventStream;
+use crate::event_stream::{EventStream, MAX_EVENT};
 use crate::sign_in::SignIn;
 use crate::upstream::Happened;
 use futures::StreamExt;
@@ -7,7 +7,7 @@ use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId, peek};
 use mcp_bridge::client::UpstreamCall;
 use mcp_bridge::http::SESSION_ID;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{RequestBuilder, Response};
+use reqwest::{RequestBuilder, Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -54,8 +54,13 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     pub(crate) async fn run(self, request: RequestBuilder) {
+        let mut is_lost = false;
         let problem = match self.link.send(request).await {
-            Ok(response) => self.read(response).await.err(),
+            Ok(response) => {
+                let has_session = self.headers.contains_key(SESSION_ID);
+                is_lost = has_session && response.status() == StatusCode::NOT_FOUND;
+                self.read(response).await.err()
+            }
             Err(problem) => Some(problem),
         };
         // No response will arrive. The client has to be notified.
@@ -65,6 +70,9 @@ impl Exchange {
             let response = jsonrpc_core::Response::new(id.clone(), Err(error));
             Message::from(response).to_line(&mut line);
             self.take(String::from_utf8_lossy(&line).into_owned()).await;
+        }
+        if is_lost {
+            let _ended = self.happened.send(Happened::Closed).await;
         }
     }
 
@@ -101,7 +109,7 @@ impl Exchange {
         if kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
             return self.follow(response).await;
         }
-        let body = response.text().await.map_err(|error| error.without_url().to_string())?;
+        let body = body(response).await?;
         match self.answers(&body) {
             true => {
                 self.take(body).await;
@@ -157,4 +165,16 @@ impl Exchange {
     async fn take(&self, line: String) {
         let _ended = self.happened.send(Happened::Line(line, self.call)).await;
     }
+}
+
+/// Reads a body within the limit of an event.
+async fn body(response: Response) -> Result<String, String> {
+    let (mut body, mut chunks) = (Vec::new(), response.bytes_stream());
+    while let Some(chunk) = chunks.next().await {
+        body.extend_from_slice(&chunk.map_err(|error| error.without_url().to_string())?);
+        if body.len() > MAX_EVENT {
+            return Err(format!("a response of more than {MAX_EVENT} bytes"));
+        }
+    }
+    String::from_utf8(body).map_err(|_| "a response that is not UTF-8".to_owned())
 }

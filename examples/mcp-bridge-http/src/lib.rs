@@ -54,7 +54,7 @@
 //! | add a service to an axum application | [`Endpoint`], [`router`] |
 //! | share waiting calls between several programs | `RedisStore`, `RedisOwner` (feature `redis`) |
 //! | forward the sessions of older clients between programs | `Replicas`, `Directory` (feature `client`) |
-//! | call the tools of a server | `HttpClient`, `Handler` (feature `client`) |
+//! | call the tools of a server, over HTTP or pipes | `McpClient`, `Handler`, `OpenCall` (feature `client`) |
 //! | sign in at a server that requires authorization | `SignIn`, `Browser`, `Loopback` (feature `client`) |
 //!
 //! The router is a tower service. It can be nested, merged with other routes, and wrapped in layers.
@@ -109,11 +109,13 @@ mod sse;
 mod stream;
 mod tasks;
 #[cfg(feature = "client")]
+mod transport;
+#[cfg(feature = "client")]
 mod upstream;
 
 pub use axum;
 #[cfg(feature = "client")]
-pub use client::{Handler, HttpClient};
+pub use client::{CallEvent, Handler, McpClient, OpenCall};
 pub use endpoint::{Authenticate, Endpoint, EndpointOptions, router};
 #[cfg(feature = "client")]
 pub use loopback::Loopback;

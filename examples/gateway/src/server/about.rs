@@ -19,7 +19,7 @@ use tokio::task::spawn_blocking;
 
 /// `GET /api/tools`: the tools of the gateway, with their sources.
 pub(super) async fn tools(State(threads): State<Arc<Threads>>) -> Json<ToolList> {
-    Json(threads.toolbox().list())
+    Json(threads.toolbox().list().await)
 }
 
 /// `GET /api/tools/sessions`: the tool calls that run or wait for the user.
@@ -27,7 +27,7 @@ pub(super) async fn tool_sessions(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
 ) -> Result<Json<Value>, Refusal> {
-    let sessions = threads.toolbox().questions().sessions(principal.as_str()).await;
+    let sessions = threads.toolbox().sessions(principal.as_str()).await;
     let sessions =
         sessions.map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))?;
     Ok(Json(json!({ "sessions": sessions })))
@@ -40,7 +40,7 @@ pub(super) async fn abort_session(
     session: Part,
 ) -> Result<StatusCode, Refusal> {
     let Path(session) = session?;
-    match threads.toolbox().questions().abort(&session, principal.as_str()).await {
+    match threads.toolbox().abort(&session, principal.as_str()).await {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(error @ SessionError::NotFound) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
         Err(error) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)),
@@ -107,17 +107,12 @@ pub(super) async fn mcp_server(
     name: Part,
     request: Request,
 ) -> Response {
-    let endpoint = name.ok().and_then(|Path(name)| threads.page_servers().find(&name));
-    match endpoint {
-        Some(endpoint) => {
-            // The name of the endpoint is a secret of the agent.
-            if let Some(Extension(connection)) = connection {
-                connection.authenticated();
-            }
-            endpoint.handle(request).await
-        }
-        None => {
-            Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path").into_response()
-        }
+    let name = name.map(|Path(name)| name).unwrap_or_default();
+    // The name of the server is a secret of the agent.
+    if let Some(Extension(connection)) = connection.filter(|_| threads.page_servers().has(&name)) {
+        connection.authenticated();
     }
+    let response = threads.page_servers().handle(&name, request).await;
+    let missing = || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");
+    response.unwrap_or_else(|| missing().into_response())
 }

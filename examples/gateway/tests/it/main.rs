@@ -66,6 +66,9 @@ mod login;
 #[cfg(unix)]
 #[cfg(test)]
 mod mcp_servers;
+#[cfg(unix)]
+#[cfg(test)]
+mod mcp_tools;
 #[cfg(test)]
 mod page_tools;
 #[cfg(test)]

@@ -14,7 +14,7 @@ use mcp_bridge::client::{CallError, CallParams, ClientOptions, ConnectError};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::dispatch::ServerRequest;
-use mcp_bridge_http::{EndpointOptions, Handler, HttpClient, SignIn};
+use mcp_bridge_http::{EndpointOptions, Handler, McpClient, SignIn};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -28,7 +28,7 @@ impl Handler for Silent {
     }
 }
 
-async fn connect(url: &str, era: Option<Era>) -> Result<HttpClient, ConnectError> {
+async fn connect(url: &str, era: Option<Era>) -> Result<McpClient, ConnectError> {
     connect_with(http().build().expect("a client"), url, era, r#"{"elicitation":{},"sampling":{}}"#)
         .await
 }
@@ -38,11 +38,11 @@ async fn connect_with(
     url: &str,
     era: Option<Era>,
     can: &str,
-) -> Result<HttpClient, ConnectError> {
+) -> Result<McpClient, ConnectError> {
     let can: ClientCapabilities = wire::decode(can).expect("JSON");
     let mut options = ClientOptions::new(Implementation::new("c", "1"), can);
     options.era = era;
-    HttpClient::connect(http, url, options, Arc::new(Silent), None).await
+    McpClient::connect(http, url, options, Arc::new(Silent), None).await
 }
 
 /// Connects to a server of a known generation that requires a sign-in.
@@ -50,11 +50,11 @@ pub(crate) async fn connect_with_sign_in(
     url: &str,
     era: Era,
     sign_in: &Arc<SignIn>,
-) -> Result<HttpClient, ConnectError> {
+) -> Result<McpClient, ConnectError> {
     let mut options = ClientOptions::new(Implementation::new("c", "1"), ClientCapabilities::new());
     options.era = Some(era);
     let (http, sign_in) = (http().build().expect("a client"), Some(Arc::clone(sign_in)));
-    HttpClient::connect(http, url, options, Arc::new(Silent), sign_in).await
+    McpClient::connect(http, url, options, Arc::new(Silent), sign_in).await
 }
 
 fn params(tool: &str, arguments: &Value) -> CallParams {

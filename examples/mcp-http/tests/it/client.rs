@@ -9,7 +9,7 @@ use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::plugin::SuspendPolicy;
-use mcp_bridge_http::{Handler, HttpClient};
+use mcp_bridge_http::{Handler, McpClient};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ impl Handler for Traveller {
     }
 }
 
-async fn connect(url: &str, era: Era, can: &str) -> Result<HttpClient, ConnectError> {
+async fn connect(url: &str, era: Era, can: &str) -> Result<McpClient, ConnectError> {
     let can: ClientCapabilities = wire::decode(can).expect("JSON");
     let mut options = ClientOptions::new(Implementation::new("c", "1"), can);
     options.era = Some(era);
     let http = http().build().expect("a client");
-    HttpClient::connect(http, url, options, Arc::new(Traveller), None).await
+    McpClient::connect(http, url, options, Arc::new(Traveller), None).await
 }
 
 fn params(tool: &str, arguments: &Value) -> CallParams {

@@ -12,7 +12,7 @@ use mcp_bridge::mcp::capabilities::{
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge_http::{Handler, HttpClient};
+use mcp_bridge_http::{Handler, McpClient};
 use rustls::crypto::ring::default_provider;
 use serde_json::{Map, Value, json};
 use std::env;
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let _ = default_provider().install_default();
     let sign_in = Arc::new(browser::sign_in(&url, &context)?);
     let (http, handler) = (reqwest::Client::new(), Arc::new(Accepts));
-    let client = HttpClient::connect(http, &url, options, handler, Some(sign_in)).await?;
+    let client = McpClient::connect(http, &url, options, handler, Some(sign_in)).await?;
     let list = client.tools().await?;
     for bad in &list.bad {
         eprintln!("left out: {:?}: {}", bad.name, bad.error);

@@ -1,0 +1,248 @@
+//! Calls of MCP servers' tools by models. A call that asks the user waits until a run has the answer.
+use crate::questions::{Called, ELICIT, Refused, Sampler, answer, result_for_model, sample};
+use agui_types::id::ToolCallId;
+use agui_types::interrupt::{Interrupt, ResumeEntry, ResumeStatus};
+use jsonrpc_core::wire::{self, Extra, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::context::{self, Limits, extract};
+use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::elicitation::ElicitRequestParams;
+use mcp_bridge::plugin::Outcome;
+use mcp_bridge_http::{random_id, since_1970};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tool_sources::{CallEvent, ServerCall};
+
+/// Maximum number of calls that wait for users.
+const MAX_WAITING: usize = 1024;
+
+/// Time for the user to answer.
+const ANSWER_TIME: Duration = Duration::from_secs(60 * 60);
+
+/// Maximum size of a result for a model, in bytes. The rest is left out.
+const MAX_RESULT: usize = 256 * 1024;
+
+/// The answer to a request that the program cannot fulfil.
+type Answer = (String, Result<Raw, ErrorObject>);
+
+/// Calls that wait for users, by session id.
+#[derive(Debug, Default)]
+pub(crate) struct ServerCalls(Mutex<HashMap<String, Waiting>>);
+
+/// A call in progress, and its caller.
+#[derive(Debug)]
+pub(crate) struct Caller<'a> {
+    pub(crate) principal: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) call_id: &'a str,
+}
+
+/// A call that waits for the user.
+#[derive(Debug)]
+struct Waiting {
+    call: ServerCall,
+    principal: String,
+    tool: String,
+    call_id: String,
+    /// Keys of the questions.
+    questions: Vec<String>,
+    /// Answers to the other requests, which are sent together with those of the user.
+    answered: Vec<Answer>,
+    /// When the call began to wait, since 1970.
+    since: Duration,
+}
+
+impl ServerCalls {
+    /// Continues a call until its end, or until it asks the user.
+    pub(crate) async fn advance(
+        &self,
+        mut call: ServerCall,
+        caller: &Caller<'_>,
+        model: &dyn Sampler,
+    ) -> Called {
+        loop {
+            let needs = match call.next().await {
+                CallEvent::Ended(Ok(result)) => {
+                    return Called::Done(match result_for_model(&result) {
+                        Ok(text) => Ok(shortened(text)),
+                        Err(text) => Err(shortened(text)),
+                    });
+                }
+                CallEvent::Ended(Err(error)) => {
+                    return Called::Done(Err(format!("the tool has no result: {error}")));
+                }
+                CallEvent::Needs(needs) => needs,
+                _ => continue,
+            };
+            let Ok(session) = random_id() else {
+                return Called::Done(Err("no randomness is available".to_owned()));
+            };
+            let (mut interrupts, mut questions, mut answered) =
+                (Vec::new(), Vec::new(), Vec::new());
+            for (key, request) in needs.requests {
+                let answer = match &request {
+                    ServerRequest::Elicit(params) => {
+                        if let Some(question) = question(&session, &key, params, caller.call_id) {
+                            interrupts.push(question);
+                            questions.push(key);
+                            continue;
+                        }
+                        Outcome::Error("the user can be asked by form only".to_owned())
+                    }
+                    ServerRequest::CreateMessage(params) => sample(params, model).await,
+                    other => Outcome::Error(format!("unknown method: {}", other.method())),
+                };
+                answered.push((key, as_answer(answer)));
+            }
+            if interrupts.is_empty() {
+                call.answer(answered).await;
+                continue;
+            }
+            let (principal, tool) = (caller.principal.to_owned(), caller.tool.to_owned());
+            let (call_id, since) = (caller.call_id.to_owned(), since_1970());
+            let waiting = Waiting { call, principal, tool, call_id, questions, answered, since };
+            let mut all = self.lock();
+            if all.len() >= MAX_WAITING {
+                return Called::Done(Err("too many calls wait for users".to_owned()));
+            }
+            all.insert(session, waiting);
+            return Called::Asks(interrupts);
+        }
+    }
+
+    /// Returns whether a call waits for the answer to this question.
+    pub(crate) fn has(&self, interrupt: &str) -> bool {
+        let session = interrupt.split_once(ELICIT).map(|(session, _)| session);
+        session.is_some_and(|session| self.lock().contains_key(session))
+    }
+
+    /// Continues calls with the answers of their user. Questions without an answer are cancelled.
+    ///
+    /// # Errors
+    /// An answer is for the call of another user.
+    pub(crate) async fn resume(
+        &self,
+        entries: Vec<ResumeEntry>,
+        principal: &str,
+        model: &dyn Sampler,
+    ) -> Result<Vec<(ToolCallId, Called)>, Refused> {
+        let mut sessions: HashMap<String, HashMap<String, Raw>> = HashMap::new();
+        for entry in entries {
+            let Some((session, key)) = entry.interrupt_id.as_str().split_once(ELICIT) else {
+                continue;
+            };
+            if entry.status != ResumeStatus::Resolved {
+                sessions.entry(session.to_owned()).or_default();
+                continue;
+            }
+            let given = Raw::from_value(&answer(entry.payload.as_ref()))
+                .map_err(|error| Refused("RESUME_INVALID", error.to_string()))?;
+            sessions.entry(session.to_owned()).or_default().insert(key.to_owned(), given);
+        }
+        let mut came = Vec::new();
+        for (session, mut given) in sessions {
+            let waiting = self.take(&session, principal).ok_or_else(|| {
+                Refused("RESUME_MISMATCH", "There is no such question, or not any more.".to_owned())
+            })?;
+            let Waiting { call, tool, call_id, questions, mut answered, .. } = waiting;
+            for key in questions {
+                let given = given.remove(&key).map_or_else(cancelled, Ok);
+                answered.push((key, given));
+            }
+            call.answer(answered).await;
+            let caller = Caller { principal, tool: &tool, call_id: &call_id };
+            let called = self.advance(call, &caller, model).await;
+            came.push((call_id.as_str().into(), called));
+        }
+        Ok(came)
+    }
+
+    /// Removes a call of a user, which cancels it unless it is continued.
+    fn take(&self, session: &str, principal: &str) -> Option<Waiting> {
+        let mut all = self.lock();
+        all.get(session).filter(|waiting| waiting.principal == principal)?;
+        all.remove(session)
+    }
+
+    /// Ends a call of a user. Returns whether there was one.
+    pub(crate) fn abort(&self, session: &str, principal: &str) -> bool {
+        self.take(session, principal).is_some()
+    }
+
+    /// Returns the calls of a user, for display.
+    pub(crate) fn sessions(&self, principal: &str) -> Vec<Value> {
+        let all = self.lock();
+        let own = all.iter().filter(|(_, waiting)| waiting.principal == principal);
+        let shown = own.map(|(session, waiting)| {
+            json!({
+                "sessionId": session,
+                "callId": waiting.call_id,
+                "toolName": waiting.tool,
+                "status": "awaiting_elicit",
+                "waitsSince": humantime::format_rfc3339_seconds(
+                    std::time::UNIX_EPOCH + waiting.since,
+                )
+                .to_string(),
+            })
+        });
+        shown.collect()
+    }
+
+    /// Returns the calls, without those that have waited too long.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = since_1970();
+        all.retain(|_, waiting| now.saturating_sub(waiting.since) < ANSWER_TIME);
+        all
+    }
+}
+
+/// Returns the interrupt of a question, with the context of the question as metadata. `None` unless it has a form.
+fn question(
+    session: &str,
+    key: &str,
+    params: &ElicitRequestParams,
+    call_id: &str,
+) -> Option<Interrupt> {
+    let extracted = extract(params, &Limits::default());
+    let ElicitRequestParams::Form(form) = &extracted.request else { return None };
+    let mut metadata = Extra::new();
+    if let Some(shown) = extracted.context.filter(|context| !context.is_empty()) {
+        metadata.insert(context::NAME, shown.as_raw().clone());
+    }
+    metadata.insert("elicitKey", Raw::from_value(&key).ok()?);
+    let mut interrupt = Interrupt::new(format!("{session}{ELICIT}{key}"), "input_required");
+    interrupt.message = Some(form.message.clone());
+    interrupt.tool_call_id = Some(call_id.into());
+    interrupt.response_schema = form.requested_schema.decode::<Extra>().ok();
+    interrupt.metadata =
+        Raw::from_value(&metadata).ok().and_then(|metadata| wire::decode(metadata.as_str()).ok());
+    Some(interrupt)
+}
+
+fn as_answer(outcome: Outcome) -> Result<Raw, ErrorObject> {
+    match outcome {
+        Outcome::Value(value) => Ok(value),
+        Outcome::Error(error) => Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, error)),
+    }
+}
+
+fn cancelled() -> Result<Raw, ErrorObject> {
+    let cancel = Raw::from_value(&json!({ "action": "cancel" }));
+    cancel.map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
+}
+
+/// Returns a text within the limit for models.
+fn shortened(mut text: String) -> String {
+    let length = text.len();
+    if length <= MAX_RESULT {
+        return text;
+    }
+    let end = (0..=MAX_RESULT).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    text.truncate(end);
+    let left_out = length - text.len();
+    text.push_str(&format!("\n[{left_out} more bytes were left out]"));
+    text
+}

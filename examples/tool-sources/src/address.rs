@@ -1,0 +1,128 @@
+//! Transports of servers: the pipes of a process, or Streamable HTTP.
+use acp_host::transport::{Address, AgentProcess};
+use acp_types::v1::session_setup::McpServer;
+use async_trait::async_trait;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::client::ClientOptions;
+use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge_http::{Handler, McpClient};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use rustls::crypto::ring::default_provider;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time limit for a connection over TCP.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
+/// The address of a server is invalid.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddressError {
+    /// The transport is neither the pipes of a process nor Streamable HTTP.
+    #[error("expected a command, or a URL with the transport `http`")]
+    Transport,
+    /// A header cannot be sent. The value is not shown.
+    #[error("the header `{0}`: expected a name and a value of a header")]
+    Header(String),
+    /// The HTTP client cannot be created.
+    #[error("cannot create an HTTP client: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// The way to a server.
+#[derive(Debug)]
+pub(crate) enum ServerAddress {
+    Process(Address),
+    Http(reqwest::Client, String),
+}
+
+/// A connection, and the process that it belongs to.
+pub(crate) struct Connected {
+    pub(crate) client: McpClient,
+    pub(crate) process: Option<AgentProcess>,
+}
+
+impl ServerAddress {
+    /// Reads a description. A process does not inherit the variables in `secrets`.
+    pub(crate) fn new(server: &McpServer, secrets: Vec<String>) -> Result<Self, AddressError> {
+        match server {
+            McpServer::Stdio(stdio) => {
+                let words = [&stdio.command].into_iter().chain(&stdio.args).cloned().collect();
+                let variables = stdio.env.iter().map(|it| (it.name.clone(), it.value.clone()));
+                let variables: BTreeMap<_, _> = variables.collect();
+                Ok(Self::Process(Address::Command { words, secrets, variables }))
+            }
+            McpServer::Http(http) => {
+                let mut headers = HeaderMap::new();
+                for header in &http.headers {
+                    let name = HeaderName::try_from(&header.name);
+                    let value = HeaderValue::try_from(&header.value);
+                    let (Ok(name), Ok(mut value)) = (name, value) else {
+                        return Err(AddressError::Header(header.name.clone()));
+                    };
+                    value.set_sensitive(true);
+                    headers.insert(name, value);
+                }
+                // The client panics without a default provider. A default of the program stays in place.
+                let _ = default_provider().install_default();
+                let client = reqwest::Client::builder().default_headers(headers);
+                // A redirect would send the headers to another address.
+                let client = client.redirect(Policy::none()).connect_timeout(CONNECT_TIME);
+                Ok(Self::Http(client.build()?, http.url.clone()))
+            }
+            _ => Err(AddressError::Transport),
+        }
+    }
+
+    /// Connects to the server. An error is the reason, for a log.
+    pub(crate) async fn connect(
+        &self,
+        options: ClientOptions,
+        exit_grace: Duration,
+    ) -> Result<Connected, String> {
+        match self {
+            Self::Process(address) => {
+                let transport = address.connect(exit_grace).await.map_err(|it| it.to_string())?;
+                let outgoing = transport.outgoing;
+                let send = move |line| outgoing.send(line).map_err(io::Error::other);
+                let incoming = transport.incoming;
+                let client =
+                    McpClient::connect_pipes(incoming, send, options, Arc::new(NoHandler)).await;
+                match client {
+                    Ok(client) => Ok(Connected { client, process: transport.process }),
+                    Err(error) => Err(explain(error.to_string(), transport.process).await),
+                }
+            }
+            Self::Http(http, url) => {
+                let (http, handler) = (http.clone(), Arc::new(NoHandler));
+                let client = McpClient::connect(http, url, options, handler, None).await;
+                let client = client.map_err(|error| error.to_string())?;
+                Ok(Connected { client, process: None })
+            }
+        }
+    }
+}
+
+/// Waits for the end of a process, and returns `problem` with its status and its last words.
+pub(crate) async fn explain(problem: String, process: Option<AgentProcess>) -> String {
+    let Some(process) = process else { return problem };
+    let (status, last) = process.end().await;
+    let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+    let last = if last.is_empty() { String::new() } else { format!(": {}", last.join("; ")) };
+    format!("{problem} ({status}){last}")
+}
+
+/// Every call has a receiver of its own, which answers.
+struct NoHandler;
+
+#[async_trait]
+impl Handler for NoHandler {
+    async fn answer(&self, request: &ServerRequest) -> Result<Raw, ErrorObject> {
+        let problem = format!("unknown method: {}", request.method());
+        Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem))
+    }
+}

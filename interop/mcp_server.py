@@ -1,0 +1,45 @@
+"""A server of MCP with one of two official Python SDKs: it asks which tea, and returns the answer."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+from pydantic import BaseModel
+
+
+class Tea(BaseModel):
+    tea: str
+
+
+# The demo agent calls a tool of this name.
+if version("mcp").startswith("1."):
+    from mcp.server.fastmcp import Context, FastMCP
+
+    server = FastMCP("tea")
+
+    @server.tool()
+    async def book_flight(ctx: Context) -> str:
+        """Brings tea."""
+        answer = await ctx.elicit("Which tea?", schema=Tea)
+        return f"{answer.data.tea} tea" if answer.action == "accept" else answer.action
+
+else:
+    from mcp.server.mcpserver import Elicit, MCPServer, Resolve
+
+    server = MCPServer("tea")
+
+    def which() -> Elicit[Tea]:
+        return Elicit("Which tea?", Tea)
+
+    @server.tool()
+    async def book_flight(tea: Annotated[Tea, Resolve(which)]) -> str:
+        """Brings tea."""
+        return f"{tea.tea} tea"
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+server.run("stdio")
