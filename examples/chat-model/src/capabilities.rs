@@ -6,8 +6,12 @@ use agui_types::capabilities::{
 };
 use agui_types::tool::Tool;
 
-/// Returns the capabilities of a model with the tools of `registry`.
-pub(crate) fn capabilities(name: &str, registry: &Registry) -> AgentCapabilities {
+/// Returns the capabilities of a model with the tools of `registry`. `model` is its name at its endpoint.
+pub(crate) fn capabilities(
+    name: &str,
+    model: Option<&str>,
+    registry: &Registry,
+) -> AgentCapabilities {
     let items = registry.iter().filter(|tool| tool.is_enabled).map(|registered| {
         let description = registered.tool.description.clone().unwrap_or_default();
         let mut tool = Tool::new(&*registered.name, description);
@@ -20,8 +24,10 @@ pub(crate) fn capabilities(name: &str, registry: &Registry) -> AgentCapabilities
         .with_client_provided(true)
         .with_items(items.collect::<Vec<_>>());
     let input = MultimodalInputCapabilities::new().with_image(true);
+    let mut identity = IdentityCapabilities::new().with_name(name).with_type("model");
+    identity.description = model.map(str::to_owned);
     AgentCapabilities::new()
-        .with_identity(IdentityCapabilities::new().with_name(name).with_type("model"))
+        .with_identity(identity)
         .with_transport(TransportCapabilities::new().with_streaming(true).with_resumable(true))
         .with_reasoning(ReasoningCapabilities::new().with_supported(true).with_streaming(true))
         .with_tools(tools)

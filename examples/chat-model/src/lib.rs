@@ -102,16 +102,20 @@ impl ChatModel {
 
     /// Returns what the model can do, in the form for AG-UI clients.
     pub fn capabilities(&self, name: &str) -> AgentCapabilities {
-        capabilities::capabilities(name, self.toolbox.registry())
+        capabilities::capabilities(name, self.model(), self.toolbox.registry())
+    }
+
+    /// Returns the name of the model; `None` for a script.
+    fn model(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Script(_) => None,
+            Kind::Endpoint(endpoint) => Some(endpoint.model()),
+        }
     }
 
     /// Opens the model for one run.
     fn open<'a>(&'a self, traced: &'a Traced) -> TracedModel<'a> {
-        let name = match &self.kind {
-            Kind::Script(_) => None,
-            Kind::Endpoint(endpoint) => Some(endpoint.model()),
-        };
-        TracedModel::new(self.open_untraced(), name, traced)
+        TracedModel::new(self.open_untraced(), self.model(), traced)
     }
 
     fn open_untraced(&self) -> Box<dyn Model + '_> {
