@@ -148,7 +148,8 @@
 //! | a failure of a run that [answers interrupts](Translator::begin_run) | `CUSTOM` `acp.notice`, `RUN_FINISHED` | the same |
 //!
 //! Members of ACP without an equivalent are in `metadata` under `acp`: `_meta` and annotations of a message; title, kind,
-//! status, locations and source (`agent`, `mcp:<server>`, `frontend`) of `TOOL_CALL_START`; status and changed arguments
+//! status, locations, source (`agent`, `mcp:<server>`, `frontend`) and `parentToolCallId` (the call of the subagent that made
+//! the call, from `_meta.claudeCode.parentToolUseId`) of `TOOL_CALL_START`; status and changed arguments
 //! of `TOOL_CALL_RESULT`; the error number of `RUN_ERROR`; the agent's options of an interrupt.
 //!
 //! # Differences from other bridges

@@ -3,7 +3,7 @@ use crate::arguments::ArgsMode;
 use crate::frame::Frame;
 use crate::outbox::Outbox;
 use crate::terminal::Terminals;
-use crate::tool_name::{Clues, tool_name};
+use crate::tool_name::{Clues, parent_in_meta, tool_name};
 use acp_types::v1::tool_calls::{ToolCallId, ToolKind};
 use agui_types::id::ToolCallId as CallId;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -227,7 +227,11 @@ impl ToolCalls {
         });
         let name = source.unlike(name, &self.page_tools);
         self.begun += 1;
-        Call::new(frame, out.tool_call_id(change.id.as_str()), name, source, self.begun)
+        let parent = parent_in_meta(change.meta.as_ref());
+        let parent = parent.and_then(|id| self.calls.get(&Self::key(frame.lane, &id.into())));
+        let parent = parent.map(|call| call.id().clone());
+        let id = out.tool_call_id(change.id.as_str());
+        Call::new(frame, id, name, source, self.begun).with_parent(parent)
     }
 
     /// Removes the oldest call with a result; without any, completes the oldest call first.

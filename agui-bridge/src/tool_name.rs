@@ -116,6 +116,12 @@ fn name_in_meta(meta: &Meta) -> Option<String> {
         .find(|name| !name.trim().is_empty())
 }
 
+/// Returns the id of the call that a call was made for, from `_meta.claudeCode.parentToolUseId`.
+pub(crate) fn parent_in_meta(meta: Option<&Meta>) -> Option<String> {
+    let members: Extra = meta?.get("claudeCode")?.decode().ok()?;
+    members.get("parentToolUseId")?.decode().ok()
+}
+
 /// Returns the name at the head of a title, as in `apply_patch: src/main.rs`.
 fn titled(title: &str) -> Option<&str> {
     let (name, _) = title.split_once(": ")?;

@@ -18,9 +18,11 @@ import { checks as permission } from "./checks/permission.mjs";
 import { checks as picker } from "./checks/picker.mjs";
 import { checks as reload } from "./checks/reload.mjs";
 import { checks as settings } from "./checks/settings.mjs";
+import { checks as subagents } from "./checks/subagents.mjs";
 import { checks as terminal } from "./checks/terminal.mjs";
 import { checks as timeline } from "./checks/timeline.mjs";
 import { checks as turns } from "./checks/turns.mjs";
+import { checks as welcome } from "./checks/welcome.mjs";
 import { startGateway } from "./gateway.mjs";
 import { runChecks } from "./runner.mjs";
 
@@ -29,6 +31,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [modules, markdown, turns, composer, actions, permission, forms, reload, history, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
+  [modules, welcome, markdown, turns, subagents, composer, actions, permission, forms, reload, history, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

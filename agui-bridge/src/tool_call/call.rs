@@ -48,6 +48,9 @@ pub(super) struct Call {
     source: Source,
     /// The subagent invocation that made it.
     owner: Option<SubagentRunId>,
+    /// The call that it was made for, if the agent reports one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<ToolCallId>,
     lane: String,
     /// Sequence number within the thread.
     number: u64,
@@ -110,6 +113,7 @@ impl Call {
             name,
             source,
             owner: frame.owner.cloned(),
+            parent: None,
             lane: frame.lane.into(),
             number,
             turn: frame.turn,
@@ -125,6 +129,11 @@ impl Call {
             raw_output: Kept::default(),
             denied: None,
         }
+    }
+
+    pub(super) fn with_parent(mut self, parent: Option<ToolCallId>) -> Self {
+        self.parent = parent;
+        self
     }
 
     pub(super) fn id(&self) -> &ToolCallId {
@@ -223,6 +232,7 @@ impl Call {
         let mut start = ToolCallStartEvent::new(self.id.clone(), self.name.as_str());
         start.parent_message_id = Some(out.parent_message(frame));
         let acp = self.described().with("source", &*self.source.to_string());
+        let acp = acp.with_some("parentToolCallId", self.parent.as_ref());
         start.metadata = metadata(frame, acp);
         out.emit(frame, start);
     }

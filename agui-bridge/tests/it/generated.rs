@@ -78,6 +78,7 @@ fn terminal_meta() -> impl Strategy<Value = Value> {
         json!({"terminal_output_delta": {"terminal_id": "term", "data": "two\n"}}),
         json!({"terminal_exit": {"terminal_id": "term", "exit_code": 1, "signal": null}}),
         json!({"claudeCode": {"toolName": "Bash"}}),
+        json!({"claudeCode": {"parentToolUseId": "t1"}}),
     ])
 }
 

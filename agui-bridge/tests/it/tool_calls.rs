@@ -81,6 +81,33 @@ fn each_call_has_a_name_and_a_source() {
 }
 
 #[test]
+fn call_of_a_subagent_names_the_call_that_started_it() {
+    let of = |id: &str, parent: Value| {
+        call(json!({"toolCallId": id, "_meta": {"claudeCode": {"parentToolUseId": parent}}}))
+    };
+    let body = turn(&[
+        call(json!({"toolCallId": "task"})),
+        of("inner", json!("task")),
+        of("other", json!("missing")),
+        of("odd", json!(1)),
+        of("own", json!("own")),
+    ]);
+    let starts = of_type(&body, "TOOL_CALL_START");
+    let parents: Vec<_> = starts
+        .iter()
+        .map(|start| {
+            (start["toolCallId"].as_str(), start["metadata"]["acp"].get("parentToolCallId"))
+        })
+        .collect();
+    let ids = ["task", "inner", "other", "odd", "own"].map(Some);
+    let task = json!("task");
+    let expected = ids.into_iter().zip([None, Some(&task), None, None, None]);
+    assert_eq!(parents, expected.collect::<Vec<_>>());
+    let legacy = turn_for(Profile::Legacy, &[call(json!({})), of("inner", json!("t"))]);
+    assert!(legacy.iter().all(|event| event.get("metadata").is_none()), "{legacy:?}");
+}
+
+#[test]
 fn name_from_a_title_has_at_most_64_bytes() {
     let body = turn(&[call(json!({"title": "ab".repeat(40)}))]);
     assert_eq!(body[0]["toolCallName"].as_str().map(str::len), Some(64));

@@ -6,8 +6,12 @@ use agui_types::capabilities::{
 };
 use agui_types::tool::Tool;
 
-/// Returns the capabilities of a model with these tools.
-pub(crate) fn capabilities(name: &str, tools: &[BackendTool]) -> AgentCapabilities {
+/// Returns the capabilities of a model with these tools. `model` is its name at its endpoint.
+pub(crate) fn capabilities(
+    name: &str,
+    model: Option<&str>,
+    tools: &[BackendTool],
+) -> AgentCapabilities {
     let items = tools.iter().map(|offered| {
         let mut tool = Tool::new(&*offered.name, &*offered.description);
         tool.parameters.clone_from(&offered.parameters);
@@ -19,8 +23,10 @@ pub(crate) fn capabilities(name: &str, tools: &[BackendTool]) -> AgentCapabiliti
         .with_client_provided(true)
         .with_items(items.collect::<Vec<_>>());
     let input = MultimodalInputCapabilities::new().with_image(true);
+    let mut identity = IdentityCapabilities::new().with_name(name).with_type("model");
+    identity.description = model.map(str::to_owned);
     AgentCapabilities::new()
-        .with_identity(IdentityCapabilities::new().with_name(name).with_type("model"))
+        .with_identity(identity)
         .with_transport(TransportCapabilities::new().with_streaming(true).with_resumable(true))
         .with_reasoning(ReasoningCapabilities::new().with_supported(true).with_streaming(true))
         .with_tools(tools)

@@ -104,16 +104,21 @@ impl ChatModel {
     /// Returns what the model can do, in the form for AG-UI clients.
     pub async fn capabilities(&self) -> AgentCapabilities {
         self.toolbox.ready().await;
-        capabilities::capabilities(&self.name, &self.toolbox.for_models(&self.name))
+        let tools = self.toolbox.for_models(&self.name);
+        capabilities::capabilities(&self.name, self.model(), &tools)
+    }
+
+    /// Returns the name of the model; `None` for a script.
+    fn model(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Script(_) => None,
+            Kind::Endpoint(endpoint) => Some(endpoint.model()),
+        }
     }
 
     /// Opens the model for one run.
     fn open<'a>(&'a self, traced: &'a Traced) -> TracedModel<'a> {
-        let name = match &self.kind {
-            Kind::Script(_) => None,
-            Kind::Endpoint(endpoint) => Some(endpoint.model()),
-        };
-        TracedModel::new(self.open_untraced(), name, traced)
+        TracedModel::new(self.open_untraced(), self.model(), traced)
     }
 
     fn open_untraced(&self) -> Box<dyn Model + '_> {

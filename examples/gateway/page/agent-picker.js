@@ -10,6 +10,7 @@ export class AgentPicker {
   #missing;
   /** @type {Agent[]} */
   #agents = [];
+  #chosen;
 
   /**
    * @param {HTMLSelectElement} select
@@ -19,12 +20,24 @@ export class AgentPicker {
   constructor(select, missing, chosen) {
     this.#select = select;
     this.#missing = missing;
+    this.#chosen = chosen;
     select.addEventListener("change", () => chosen(select.value));
   }
 
   /** The selected agent; `null` without a choice. */
   get picked() {
     return this.#select.hidden ? null : this.#select.value;
+  }
+
+  /** The agents of the list. */
+  get agents() {
+    return this.#agents;
+  }
+
+  /** @param {string} name An agent that the user selects elsewhere. */
+  choose(name) {
+    this.#select.value = name;
+    this.#chosen(name);
   }
 
   /** The name of an agent for people. @param {string} name */

@@ -31,7 +31,12 @@ export class AgentWords {
   setAgent(agent) {
     if (agent === this.#agent) return;
     this.#agent = agent;
-    this.#commands = commandsOf(parse(this.#storage.getItem(KEY + agent)));
+    this.#commands = this.commandsOf(agent);
+  }
+
+  /** @param {string} agent An agent, of which the last known commands are returned. */
+  commandsOf(agent) {
+    return commandsOf(parse(this.#storage.getItem(KEY + agent)));
   }
 
   /** @param {any} value The value of `acp.commands`. */

@@ -6,6 +6,7 @@ import { newId } from "./ids.js";
 import { Interrupts } from "./interrupts.js";
 import { PageTools } from "./page-tools.js";
 import { fromInterrupt } from "./questions.js";
+import { RecordedLines } from "./recorded-lines.js";
 import { reduce } from "./reduce.js";
 import { answerInterrupt } from "./requests.js";
 import { runInput } from "./run.js";
@@ -27,6 +28,7 @@ import { draftOf } from "./user-content.js";
  * @property {import("./access.js").Send} send Sends a request to the gateway.
  * @property {import("./markdown.js").Markdown} markdown
  * @property {Element} root The element of the conversation.
+ * @property {HTMLElement} pinned The place of the plan of an active turn.
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./announcer.js").Announcer} announcer
  * @property {import("./view-header.js").HeaderView} header
@@ -34,7 +36,7 @@ import { draftOf } from "./user-content.js";
  * @property {import("./view-timeline.js").TimelineView} timeline
  * @property {(why: string, done: () => void) => HTMLElement} login Creates the card to sign in to the agent.
  * @property {() => void} ended Called when a run has ended.
- * @property {(line: string) => void} setDebugLine
+ * @property {(events: string, threadId: string) => void} showDetails
  */
 
 /** One thread of the gateway. */
@@ -67,6 +69,8 @@ export class Chat {
       scroller: parts.scroller,
       announcer: parts.announcer,
       markdown: parts.markdown,
+      pinned: parts.pinned,
+      lines: new RecordedLines(this.#thread.id),
       actions: actionsOn(this.#thread, {
         isIdle: () => this.restingState === "idle",
         cut: (first, removed) => this.#transcript.cut(first, removed),
@@ -91,8 +95,8 @@ export class Chat {
       next: () => this.#start(null),
       failed: (message) => this.#endCalls({ kind: "failed", message }),
     });
-    parts.setDebugLine(this.#events.line);
     if (held !== null) this.#restore(held);
+    parts.showDetails(this.#events.line, this.#thread.id);
   }
 
   /** @param {Held} held */
@@ -151,8 +155,7 @@ export class Chat {
     const asked = this.#interrupts.all;
     const resume = this.#interrupts.take((id, answer) => this.#transcript.resolve(id, answer));
     this.#waiting = undefined;
-    if (isAgain) this.#transcript.continueTurn();
-    else if (message !== null) this.#transcript.startTurn(message);
+    if (message !== null) this.#transcript[isAgain ? "continueTurn" : "startTurn"](message);
     this.#begin(newId("run"), asked, message, (active) => {
       this.#keep();
       return active.start(runInput(this.#thread, active.id, resume, pageTools()));
@@ -222,10 +225,7 @@ export class Chat {
     else if (this.#interrupts.isOpen) this.#start(null);
   }
 
-  /**
-   * @param {ActiveRun} active
-   * @param {AgUiEvent} event
-   */
+  /** @param {ActiveRun} active @param {AgUiEvent} event */
   #onEvent(active, event) {
     if (event.type === "RUN_STARTED") this.#parts.timeline.add(active.id);
     const changes = reduce(this.#thread, event);
@@ -236,7 +236,7 @@ export class Chat {
     }
     this.#transcript.enqueue(changes);
     this.#events.count(changes);
-    this.#parts.setDebugLine(this.#events.line);
+    this.#parts.showDetails(this.#events.line, this.#thread.id);
   }
 
   /**
@@ -278,11 +278,12 @@ export class Chat {
     return this.#thread;
   }
 
-  /**
-   * Removes the questions of a tool call that was ended.
-   *
-   * @param {string} sessionId
-   */
+  /** Whether a waiting tool call belongs to the conversation. @param {{sessionId: string, callId: string}} session */
+  owns({ sessionId, callId }) {
+    return this.#thread.findCall(callId) !== undefined || this.#interrupts.ofSession(sessionId).length > 0;
+  }
+
+  /** Removes the questions of a tool call that was ended. @param {string} sessionId */
   leaveSession(sessionId) {
     for (const id of this.#interrupts.ofSession(sessionId)) void this.#answer(id, { cancelled: true });
   }

@@ -156,6 +156,13 @@ export class Composer {
     this.#history.keep(text);
   }
 
+  /** @param {string} text A suggested message; the user completes and sends it. */
+  fill(text) {
+    this.write({ text, files: this.#attachments.take() });
+    this.focus();
+    this.#prompt.setSelectionRange(text.length, text.length);
+  }
+
   /** @param {Draft} draft A message to change and to send again, before the text that is not sent yet. */
   edit({ text, files }) {
     const written = this.#prompt.value.trim();

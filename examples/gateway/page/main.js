@@ -1,5 +1,6 @@
 /** Connects the parts of the page. */
 
+import { keepSettings } from "./about-agent.js";
 import { Access } from "./access.js";
 import { AgentPicker } from "./agent-picker.js";
 import { AgentWords } from "./agent-words.js";
@@ -16,6 +17,7 @@ import { HistoryView } from "./view-history.js";
 import { forget, held } from "./store.js";
 import { acceptedFiles, sessionSettings } from "./requests.js";
 import { AccountView } from "./view-account.js";
+import { DetailsView } from "./view-details.js";
 import { HeaderView } from "./view-header.js";
 import { contentOf } from "./user-content.js";
 import { LoginView } from "./view-login.js";
@@ -23,6 +25,7 @@ import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
 import { TimelineView } from "./view-timeline.js";
 import { TokenView } from "./view-token.js";
+import { WelcomeView } from "./view-welcome.js";
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -38,26 +41,26 @@ const access = new Access((refused) => token.ask(refused));
 
 const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && scroller.follow());
 
-const timeline = new TimelineView(/** @type {HTMLDetailsElement} */ (byId("timeline")), access.sendQuietly);
+const timeline = new TimelineView(byId("timeline"), /** @type {HTMLDetailsElement} */ (byId("details")), access.sendQuietly);
+const details = new DetailsView(byId("details-body"), timeline);
 
 const words = new AgentWords(access.sendQuietly);
 
 const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
   agentName = agent;
   words.setAgent(agent);
-  welcome(agentName);
   newChat();
 });
 
 /** The selected agent, if there is a choice. */
 const pickedAgent = () => picker.picked;
 
-/** Shows the welcome of an agent. */
-function welcome(/** @type {string} */ agent) {
-  for (const part of document.querySelectorAll("#welcome [data-agent]")) {
-    /** @type {HTMLElement} */ (part).hidden = /** @type {HTMLElement} */ (part).dataset.agent !== agent;
-  }
-}
+const welcome = new WelcomeView(byId("first-screen"), {
+  send: access.sendQuietly,
+  choose: (agent) => picker.choose(agent),
+  write: (text) => composer.fill(text),
+  commands: (agent) => words.commandsOf(agent),
+});
 
 /** @param {import("./store.js").Held | null} before The conversation to continue. */
 function openChat(before) {
@@ -68,6 +71,7 @@ function openChat(before) {
     send: access.send,
     markdown,
     root: byId("transcript"),
+    pinned: byId("plans"),
     scroller,
     announcer,
     header,
@@ -81,7 +85,7 @@ function openChat(before) {
       void showAccount();
     },
     login: (/** @type {string} */ why, /** @type {() => void} */ done) => loginView(why, done).element,
-    setDebugLine: (/** @type {string} */ line) => (byId("debug").textContent = line),
+    showDetails: (/** @type {string} */ events, /** @type {string} */ threadId) => details.show(events, threadId),
   };
   return new Chat(parts, before?.agent ?? pickedAgent(), before);
 }
@@ -121,7 +125,8 @@ const settings = new SettingsView(byId("settings"), (change) => sessionSettings(
 async function showSettings() {
   const asked = chat;
   const shown = agentName !== "" && asked.thread.hasBegun ? await sessionSettings(agentName, asked.thread.id, undefined, access.sendQuietly) : null;
-  if (chat === asked) settings.show(shown);
+  if (chat !== asked) return;
+  keepSettings(agentName, settings.show(shown));
 }
 
 const account = new AccountView(byId("account"), {
@@ -155,12 +160,12 @@ async function offerAgents(current, send) {
   if (list === null || first === undefined) return;
   agentName = current ?? first.name;
   words.setAgent(agentName);
-  welcome(agentName);
   void showSettings();
   picker.show(list.agents, list.missing, agentName);
+  if (!chat.thread.hasBegun) welcome.show(list.agents, agentName);
 }
 
-const sessions = new SessionsView(/** @type {HTMLDetailsElement} */ (byId("sessions")), access, (id) => chat.leaveSession(id));
+const sessions = new SessionsView(/** @type {HTMLDetailsElement} */ (byId("sessions")), access, (session) => chat.owns(session), (id) => chat.leaveSession(id));
 
 const conversations = new History(access.sendQuietly);
 const address = new Address((id) => void (id === null ? newChat() : openId(id)));
@@ -208,16 +213,18 @@ function replaceChat(next) {
   settings.clear();
   account.clear();
   forget();
-  byId("transcript").replaceChildren();
+  for (const id of ["transcript", "plans"]) byId(id).replaceChildren();
   document.getElementById("gone")?.remove();
   chat = openChat(next);
   connectComposer();
   offerLogin();
+  void sessions.refresh();
 }
 
 function newChat() {
   address.enter(null);
   replaceChat(null);
+  if (agentName !== "") welcome.show(picker.agents, agentName);
   announcer.say("New conversation.");
   composer.focus();
 }
@@ -226,7 +233,6 @@ function newChat() {
 function openThread({ id, agent, title, runId }) {
   address.enter(id);
   agentName = agent;
-  welcome(agent);
   replaceChat({ threadId: id, agent, title, runId, messages: [], state: {}, interrupts: [], pending: [], isAtGateway: true });
   void offerAgents(agent, access.sendQuietly);
   announcer.say(`Conversation: ${title}.`);
@@ -275,12 +281,5 @@ async function showAddress() {
 void showAddress();
 
 byId("new-chat").addEventListener("click", newChat);
-
-for (const example of document.querySelectorAll("[data-prompt]")) {
-  example.addEventListener("click", () => {
-    composer.write({ text: /** @type {HTMLElement} */ (example).dataset.prompt ?? "", files: [] });
-    composer.submit();
-  });
-}
 
 composer.focus();

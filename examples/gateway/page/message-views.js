@@ -1,6 +1,8 @@
 /** The elements of a conversation's messages: texts, thoughts, tool cards, terminals. */
 
+import { SUBAGENT } from "./subagents.js";
 import { mediaView } from "./view-media.js";
+import { SubagentView } from "./view-subagent.js";
 import { Terminals } from "./view-terminal.js";
 import { TextView } from "./view-text.js";
 import { ThoughtView } from "./view-thought.js";
@@ -13,6 +15,7 @@ import { ToolView } from "./view-tool.js";
  * @typedef {object} MessageParts
  * @property {import("./announcer.js").Announcer} announcer
  * @property {import("./markdown.js").Markdown} markdown
+ * @property {import("./recorded-lines.js").RecordedLines} lines
  * @property {() => TurnView} currentTurn Returns the turn of new elements.
  * @property {(toolCallId: string) => void} buildFor Builds the earlier turn with a tool call.
  */
@@ -27,6 +30,8 @@ export class MessageViews {
   /** @type {Map<string, ToolView>} */
   #tools = new Map();
   #terminals = new Terminals();
+  /** @type {Map<string, SubagentView>} */
+  #subagents = new Map();
 
   /** @param {MessageParts} parts */
   constructor(parts) {
@@ -34,7 +39,7 @@ export class MessageViews {
   }
 
   clear() {
-    for (const held of [this.#texts, this.#tools, this.#terminals]) held.clear();
+    for (const held of [this.#texts, this.#tools, this.#terminals, this.#subagents]) held.clear();
   }
 
   /** Ends all texts. */
@@ -43,10 +48,10 @@ export class MessageViews {
     this.#texts.clear();
   }
 
-  /** Ends all texts and tool cards with their run. */
+  /** Ends all texts, tool cards and subagents with their run. */
   endRun() {
     this.endTexts();
-    for (const tool of this.#tools.values()) tool.endRun();
+    for (const view of [...this.#tools.values(), ...this.#subagents.values()]) view.endRun();
   }
 
   /**
@@ -55,13 +60,13 @@ export class MessageViews {
    */
   showText(message, delta) {
     if (delta === "") return;
-    const { announcer, markdown, currentTurn } = this.#parts;
+    const { announcer, lines, markdown } = this.#parts;
     let view = this.#texts.get(message.id);
     if (view === undefined) {
       const thought = message.role === "reasoning";
-      view = thought ? new ThoughtView(markdown) : new TextView(message.role === "user" ? "user-text" : "agent-text", markdown);
+      view = thought ? new ThoughtView(markdown, (line) => lines.set(message.id, { text: line })) : new TextView(message.role === "user" ? "user-text" : "agent-text", markdown);
       this.#texts.set(message.id, view);
-      currentTurn().add(view.element);
+      this.#placeOf(message.subagentRunId).add(view.element);
       if (thought && !this.areOld) announcer.say("The agent is thinking.");
     }
     view.append(delta);
@@ -70,7 +75,9 @@ export class MessageViews {
 
   /** @param {Message} message */
   endText(message) {
-    this.#texts.get(message.id)?.end();
+    const view = this.#texts.get(message.id);
+    if (view instanceof ThoughtView && this.areOld) view.endEarlier(this.#parts.lines.get(message.id)?.text);
+    else view?.end();
     this.#texts.delete(message.id);
     this.#parts.announcer.flush();
   }
@@ -85,18 +92,22 @@ export class MessageViews {
   }
 
   /**
-   * Returns the card of a tool call; creates it in the current turn if it is missing.
+   * Returns the card of a tool call; creates it in the current turn, or in its subagent, if it is missing.
    *
    * @param {string} toolCallId
+   * @param {Message} [owner] The message of the call.
    */
-  tool(toolCallId) {
-    const { buildFor, currentTurn } = this.#parts;
+  tool(toolCallId, owner) {
+    const { buildFor } = this.#parts;
     if (!this.#tools.has(toolCallId)) buildFor(toolCallId);
     let tool = this.#tools.get(toolCallId);
     if (tool === undefined) {
       tool = new ToolView(toolCallId, this.#terminals);
       this.#tools.set(toolCallId, tool);
-      currentTurn().add(tool.element);
+      const parent = parentOf(owner, toolCallId);
+      const above = parent === toolCallId ? undefined : this.findTool(parent);
+      if (above === undefined) this.#placeOf(owner?.subagentRunId).add(tool.element);
+      else above.note(tool.element);
     }
     return tool;
   }
@@ -113,13 +124,49 @@ export class MessageViews {
     if (!this.areOld) this.#parts.announcer.say(`${tool.title}: ${tool.statusName.toLowerCase()}.`);
   }
 
+  /**
+   * Returns the place of a subagent's steps, or the current turn.
+   *
+   * @param {string | undefined} subagentRunId
+   */
+  #placeOf(subagentRunId) {
+    return subagentRunId === undefined ? this.#parts.currentTurn() : this.#subagent(subagentRunId, {});
+  }
+
+  /**
+   * Returns the view of a subagent; creates it if it is missing.
+   *
+   * @param {string} subagentRunId
+   * @param {{parentToolCallId?: string, parentSubagentRunId?: string}} content
+   */
+  #subagent(subagentRunId, { parentToolCallId, parentSubagentRunId }) {
+    let view = this.#subagents.get(subagentRunId);
+    if (view === undefined) {
+      view = new SubagentView();
+      this.#subagents.set(subagentRunId, view);
+      const tool = this.findTool(parentToolCallId);
+      if (tool === undefined) this.#placeOf(parentSubagentRunId === subagentRunId ? undefined : parentSubagentRunId).add(view.element);
+      else tool.note(view.element);
+    }
+    return view;
+  }
+
+  /** @param {any} content The content of a `subagent` activity. */
+  #showSubagent(content) {
+    const isNew = !this.#subagents.has(content.subagentRunId);
+    this.#subagent(content.subagentRunId, content).update(content);
+    if (this.areOld || (content.status === "running" && !isNew)) return;
+    this.#parts.announcer.say(`Subagent ${content.name}: ${content.status === "running" ? "working" : content.status}.`);
+  }
+
   /** @param {Message} message A message of role `activity`. */
   showActivity(message) {
     const turn = this.#parts.currentTurn;
     if (message.activityType === "PLAN") turn().updatePlan(message);
     else if (message.activityType === "acp.tool") this.tool(String(message.content.toolCallId ?? message.id)).update(message.content);
     else if (message.activityType === "acp.terminal") this.#terminals.update(message.content);
-    else if (message.activityType === "acp.content") turn().add(mediaView(message.content.part));
+    else if (message.activityType === "acp.content") this.#placeOf(message.subagentRunId).add(mediaView(message.content.part));
+    else if (message.activityType === SUBAGENT) this.#showSubagent(message.content);
   }
 
   /** @param {Message} message A complete message. */
@@ -130,7 +177,7 @@ export class MessageViews {
       this.showText(message, typeof message.content === "string" ? message.content : "");
       this.endText(message);
       for (const call of message.toolCalls ?? []) {
-        this.tool(call.id).start(call);
+        this.tool(call.id, message).start(call);
         this.tool(call.id).setArguments(call);
       }
     } else if (message.role === "tool") {
@@ -139,4 +186,17 @@ export class MessageViews {
       this.showActivity(message);
     }
   }
+}
+
+/**
+ * Returns the call of the tool that made a call, if the agent reports it.
+ *
+ * @param {Message | undefined} owner
+ * @param {string} toolCallId
+ * @returns {string | undefined}
+ */
+function parentOf(owner, toolCallId) {
+  const call = owner?.toolCalls?.find(({ id }) => id === toolCallId);
+  const parent = /** @type {any} */ (call?.metadata)?.acp?.parentToolCallId;
+  return typeof parent === "string" ? parent : undefined;
 }

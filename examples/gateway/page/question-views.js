@@ -3,6 +3,7 @@
 import { focus } from "./dom.js";
 import { FormView } from "./view-form.js";
 import { PermissionView } from "./view-permission.js";
+import { unfoldAround } from "./view-subagent.js";
 
 /** @import { Answer, Question } from "./questions.js" */
 /** @import { ToolView } from "./view-tool.js" */
@@ -49,6 +50,7 @@ export class QuestionViews {
     this.#open.set(question.id, { view, tool });
     if (tool === undefined) turn.add(view.element);
     else tool.ask(view.element);
+    unfoldAround(view.element);
     turn.setAsking(true);
     this.#parts.announcer.say(`The agent asks${question.kind === "permission" ? " for permission" : ""}: ${question.title}`);
     if (this.#parts.mayTakeFocus()) view.focus();

@@ -5,6 +5,7 @@
  */
 
 import { applyPatch, PatchError } from "./json-patch.js";
+import { subagentError, subagentFinished, subagentStarted } from "./subagents.js";
 
 /** @import { AgUiEvent } from "./events.js" */
 /** @import { Message, Thread, ToolCall } from "./thread.js" */
@@ -61,6 +62,9 @@ const REDUCERS = new Map([
   ["TOOL_CALL_RESULT", toolCallResult],
   ["ACTIVITY_SNAPSHOT", activitySnapshot],
   ["ACTIVITY_DELTA", activityDelta],
+  ["SUBAGENT_STARTED", subagentStarted],
+  ["SUBAGENT_FINISHED", subagentFinished],
+  ["SUBAGENT_ERROR", subagentError],
   ["STATE_SNAPSHOT", stateSnapshot],
   ["STATE_DELTA", stateDelta],
   ["MESSAGES_SNAPSHOT", messagesSnapshot],
@@ -97,6 +101,7 @@ function messageStart(thread, event, role, family) {
   /** @type {Message} */
   const message = { id: event.messageId, role, content: "" };
   if (event.name !== undefined) message.name = event.name;
+  if (event.subagentRunId !== undefined) message.subagentRunId = event.subagentRunId;
   mergeMetadata(message, event);
   thread.add(message);
   return [{ kind: "message", message }];
@@ -147,6 +152,7 @@ function toolCallStart(thread, event) {
   if (owner?.role !== "assistant") {
     const own = parent !== undefined || event.parentMessageId === undefined;
     owner = { id: own ? event.toolCallId : event.parentMessageId, role: "assistant" };
+    if (event.subagentRunId !== undefined) owner.subagentRunId = event.subagentRunId;
     thread.add(owner);
     changes.push({ kind: "message", message: owner });
   }
@@ -190,6 +196,7 @@ function activitySnapshot(thread, event) {
   if (held === undefined) {
     /** @type {Message} */
     const message = { id: event.messageId, role: "activity", activityType: event.activityType, content: event.content };
+    if (event.subagentRunId !== undefined) message.subagentRunId = event.subagentRunId;
     mergeMetadata(message, event);
     thread.add(message);
     return [{ kind: "activity", message }];

@@ -1,5 +1,7 @@
 /** Effects of a run's end on its conversation. */
 
+import { failureTitle, refusal } from "./next-steps.js";
+
 /** @import { RunEnd } from "./run.js" */
 
 /** Error codes of runs that did not accept their answers. */
@@ -8,14 +10,12 @@ const UNANSWERED = /^(RESUME_|EDIT_UNSUPPORTED$|INTERRUPTS_OPEN$)/;
 /** Error code of runs that did not begin because the agent requires a login. */
 const LOGIN = "ACP_AUTH_REQUIRED";
 
-/** @type {Record<RunEnd["kind"], string>} */
+/** @type {Record<Exclude<RunEnd["kind"], "failed" | "refused">, string>} */
 const ANNOUNCEMENTS = {
   finished: "The answer is complete.",
   cancelled: "Stopped.",
   disconnected: "Disconnected.",
   interrupted: "The agent is waiting for your answer.",
-  failed: "The run failed.",
-  refused: "The gateway rejected the message.",
   unreachable: "The gateway is not responding.",
   truncated: "The connection was lost.",
   malformed: "The response is invalid.",
@@ -27,7 +27,8 @@ const ANNOUNCEMENTS = {
  * @param {RunEnd} end
  */
 export function announcement(end) {
-  return ANNOUNCEMENTS[end.kind];
+  if (end.kind === "failed") return `${failureTitle(end.code)}.`;
+  return end.kind === "refused" ? `${refusal(end.status)[0]}.` : ANNOUNCEMENTS[end.kind];
 }
 
 /**

@@ -22,6 +22,7 @@ import { draftOf } from "./user-content.js";
  * @property {string} [toolCallId]
  * @property {string} [error] The error of a tool's result.
  * @property {string} [activityType]
+ * @property {string} [subagentRunId] The subagent of the message.
  * @property {Record<string, unknown>} [metadata]
  */
 

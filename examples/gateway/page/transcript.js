@@ -16,12 +16,10 @@ import { decisionView } from "./view-permission.js";
 /**
  * @typedef {object} OwnParts
  * @property {Thread} thread The thread to show after a reset.
- * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./markdown.js").Markdown} markdown
- * @property {import("./turn-actions.js").TurnActions} actions
  */
 
-/** @typedef {OwnParts & import("./question-views.js").QuestionParts} TranscriptParts */
+/** @typedef {OwnParts & import("./view-turn.js").TurnParts & import("./question-views.js").QuestionParts} TranscriptParts */
 
 /** All turns of a thread. */
 export class Transcript {
@@ -40,10 +38,10 @@ export class Transcript {
   constructor(root, parts) {
     this.#parts = parts;
     this.#questions = new QuestionViews(parts);
-    const { actions, announcer, markdown, scroller } = parts;
-    this.#turns = new TurnList(root, (turn, messages) => this.#build(turn, messages), { actions, announcer, scroller });
+    const { announcer, lines, markdown } = parts;
+    this.#turns = new TurnList(root, (turn, messages) => this.#build(turn, messages), parts);
     const buildFor = (/** @type {string} */ toolCallId) => this.#turns.buildFor(toolCallId);
-    this.#messages = new MessageViews({ announcer, markdown, currentTurn: () => this.#currentTurn, buildFor });
+    this.#messages = new MessageViews({ announcer, lines, markdown, currentTurn: () => this.#currentTurn, buildFor });
   }
 
   /** @param {Message} message What the user said. */
@@ -55,10 +53,10 @@ export class Transcript {
     this.#parts.scroller.toEnd();
   }
 
-  /** Continues the last turn: its message is sent again. */
-  continueTurn() {
+  /** @param {Message} message The message of the last turn, which is sent again. */
+  continueTurn(message) {
     this.flush();
-    this.#turn?.reopen();
+    this.#turn?.reopen(message);
     this.#parts.scroller.toEnd();
   }
 
@@ -176,7 +174,7 @@ export class Transcript {
       case "message-end":
         return this.#messages.endText(change.message);
       case "tool-call":
-        return this.#messages.tool(change.call.id).start(change.call);
+        return this.#messages.tool(change.call.id, change.message).start(change.call);
       case "tool-arguments":
         return this.#messages.tool(change.call.id).setArguments(change.call);
       case "tool-result":

@@ -43,7 +43,7 @@ export class TurnList {
    */
   replaceAll(messages) {
     const turns = turnsOf(messages).map((said, at) => new OldTurn(said, () => new TurnView(at + 1, this.#parts, null), this.#build));
-    this.#root.replaceChildren();
+    for (const element of [this.#root, this.#parts.pinned]) element.replaceChildren();
     this.#turns.replaceAll(turns);
     const last = turns.at(-1);
     for (const turn of turns) if (turn !== last) turn.close();

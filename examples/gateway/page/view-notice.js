@@ -1,6 +1,7 @@
 /** Notices and ends of runs. */
 
-import { el } from "./dom.js";
+import { el, visible } from "./dom.js";
+import { failureTitle, nextStep, refusal, sentence } from "./next-steps.js";
 
 /** @import { RunEnd } from "./run.js" */
 
@@ -11,24 +12,28 @@ const STOP_WORDS = new Map([
   ["refusal", "Refused"],
 ]);
 
+/** @typedef {{title: string, text: string, next: string, code?: string}} Failure The texts of a failed run. */
+
 /**
  * Returns the texts of a failed run.
  *
  * @param {RunEnd} end
- * @returns {{title: string, text: string, code?: string} | null} `null` if it did not fail.
+ * @returns {Failure | null} `null` if it did not fail.
  */
 export function failure(end) {
   switch (end.kind) {
     case "failed":
-      return { title: "The run failed", text: end.message, code: end.code };
-    case "refused":
-      return { title: "The gateway rejected the message", text: end.message, code: `HTTP ${end.status}` };
+      return { title: failureTitle(end.code), text: end.message, next: nextStep(end.code), code: end.code };
+    case "refused": {
+      const [title, next] = refusal(end.status);
+      return { title, text: end.message, next, code: `HTTP ${end.status}` };
+    }
     case "unreachable":
-      return { title: "The gateway is not responding", text: `Is it still running? (${end.message})` };
+      return { title: "The gateway is not responding", text: end.message, next: "Check that the gateway runs and that you are online, then try again." };
     case "truncated":
-      return { title: "The connection was lost", text: "The response ended before the run did. The part that arrived is shown above." };
+      return { title: "The connection was lost", text: "The response ended before the run did. The part that arrived is shown above.", next: "Reload the page to see the rest, or try again." };
     case "malformed":
-      return { title: "The response is invalid", text: end.message };
+      return { title: "The response is invalid", text: end.message, next: "Reload the page: it may be older than the gateway." };
     default:
       return null;
   }
@@ -37,17 +42,28 @@ export function failure(end) {
 /**
  * Creates the box of a failure.
  *
- * @param {{title: string, text: string, code?: string}} failed
+ * @param {Failure} failed
  * @param {HTMLButtonElement | null} retry
  */
-export function failureView(failed, retry) {
+export function failureView({ title, text, next, code }, retry) {
   return el(
     "div",
     { class: "notice is-error", role: "alert" },
-    el("p", { class: "notice-title" }, failed.title, failed.code === undefined ? null : el("code", {}, failed.code)),
-    el("p", { class: "notice-text" }, failed.text),
+    el("p", { class: "notice-title" }, title),
+    el("p", { class: "notice-text" }, sentence(visible(text))),
+    el("p", { class: "notice-next" }, ...withCode(next)),
     retry,
+    code === undefined ? null : el("p", { class: "notice-code" }, "Code ", el("code", {}, code)),
   );
+}
+
+/**
+ * Returns a text with its parts between backticks as code.
+ *
+ * @param {string} text
+ */
+export function withCode(text) {
+  return text.split("`").map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part));
 }
 
 /**
@@ -62,28 +78,38 @@ export function noticeView(notice) {
 }
 
 /**
- * The line under a finished turn.
+ * Returns the line under a finished turn.
  *
  * @param {RunEnd} end
  * @param {number | null} milliseconds `null` if unknown.
- * @returns {HTMLElement}
+ * @returns {import("./recorded-lines.js").Line}
  */
-export function endLine(end, milliseconds) {
-  const took = milliseconds === null ? [] : [`${(milliseconds / 1000).toFixed(1)} s`];
+export function endOf(end, milliseconds) {
+  const took = milliseconds === null ? [] : [duration(milliseconds)];
   const line = (/** @type {string[]} */ ...parts) => parts.join(" · ");
   switch (end.kind) {
     case "finished": {
       const stop = STOP_WORDS.get(end.result?.stopReason);
-      const parts = line(stop ?? "Done", ...took, ...usageWords(end.usage));
-      return el("p", { class: stop === undefined ? "turn-end" : "turn-end is-warning" }, parts);
+      return { text: line(stop ?? "Done", ...took, ...usageWords(end.usage)), state: stop === undefined ? "" : "is-warning" };
     }
     case "cancelled":
-      return el("p", { class: "turn-end is-stopped" }, line("Stopped", ...took));
+      return { text: line("Stopped", ...took), state: "is-stopped" };
     case "disconnected":
-      return el("p", { class: "turn-end is-stopped" }, line("Disconnected", ...took));
+      return { text: line("Disconnected", ...took), state: "is-stopped" };
     default:
-      return el("p", { class: "turn-end is-failed" }, line("Failed", ...took));
+      return { text: line("Failed", ...took), state: "is-failed" };
   }
+}
+
+/** @param {import("./recorded-lines.js").Line} line */
+export function endLine({ text = "", state = "" }) {
+  return el("p", { class: `turn-end ${state}` }, text);
+}
+
+/** @param {number} milliseconds */
+export function duration(milliseconds) {
+  const seconds = milliseconds / 1000;
+  return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
 /**

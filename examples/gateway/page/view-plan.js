@@ -1,6 +1,6 @@
 /** The plan of the agent, as a checklist. */
 
-import { el } from "./dom.js";
+import { el, focus } from "./dom.js";
 
 /** Names of entry states; an unknown state is shown as it is. */
 const STATUS_NAMES = new Map([
@@ -10,23 +10,45 @@ const STATUS_NAMES = new Map([
   ["cancelled", "Dropped"],
 ]);
 
-/** A checklist that shows the plan's newest state. */
+/** A folded checklist with the plan's newest state. It is pinned outside of its turn while the turn is active. */
 export class PlanView {
-  element;
+  /** The place in the turn. */
+  place = el("div", { class: "plan-place" });
   #count = el("span", { class: "plan-count" });
+  #now = el("span", { class: "plan-now" });
   #list = el("ol", { class: "plan-entries" });
+  #details;
+  #element;
   /** @type {EntryView[]} */
   #entries = [];
 
   constructor() {
-    const title = el("h3", {}, "Plan");
-    this.element = el("section", { class: "plan card", "aria-label": "Plan" }, el("header", {}, title, this.#count), this.#list);
+    const summary = el("summary", {}, el("h3", {}, "Plan"), this.#count, this.#now);
+    this.#details = el("details", { open: true }, summary, this.#list);
+    this.#element = el("section", { class: "plan card", "aria-label": "Plan" }, this.#details);
+    this.place.append(this.#element);
+  }
+
+  /** @param {HTMLElement} pinned Where the plan is shown until the end of its turn. */
+  pin(pinned) {
+    this.#details.open = false;
+    pinned.append(this.#element);
+  }
+
+  /** Shows the plan in its turn. */
+  unpin() {
+    if (this.place.contains(this.#element)) return;
+    const focused = /** @type {HTMLElement | null} */ (this.#element.contains(document.activeElement) ? document.activeElement : null);
+    this.#details.open = true;
+    this.place.append(this.#element);
+    if (focused !== null) focus(focused);
   }
 
   /** @param {any} content The content of a `PLAN` activity. */
   update(content) {
     /** @type {any[]} */
     const entries = Array.isArray(content.entries) ? content.entries : [];
+    this.#element.hidden = content.removed === true;
     while (this.#entries.length > entries.length) this.#entries.pop()?.element.remove();
     entries.forEach((entry, at) => {
       if (this.#entries[at] === undefined) {
@@ -36,8 +58,9 @@ export class PlanView {
       this.#entries[at].update(entry);
     });
     const done = entries.filter((entry) => entry?.status === "completed").length;
-    this.#count.textContent = `${done} of ${entries.length} done`;
-    this.element.classList.toggle("is-done", entries.length > 0 && done === entries.length);
+    this.#count.textContent = `${done} of ${entries.length}`;
+    this.#now.textContent = String(entries.find((entry) => entry?.status === "in_progress")?.content ?? "");
+    this.#element.classList.toggle("is-done", entries.length > 0 && done === entries.length);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The gateway's active tool calls, with a button to end each. */
+/** The active tool calls of the conversation at the gateway, with a button to end each. */
 
 import { button, el } from "./dom.js";
 
@@ -17,16 +17,19 @@ export class SessionsView {
   #list = el("ul");
   #summary = el("summary");
   #access;
+  #isOwn;
   #ended;
 
   /**
    * @param {HTMLDetailsElement} details
    * @param {import("./access.js").Access} access
+   * @param {(session: {sessionId: string, callId: string}) => boolean} isOwn Whether a call belongs to the conversation.
    * @param {(sessionId: string) => void} ended Called when the user has ended a call.
    */
-  constructor(details, access, ended) {
+  constructor(details, access, isOwn, ended) {
     this.#details = details;
     this.#access = access;
+    this.#isOwn = isOwn;
     this.#ended = ended;
     details.append(this.#summary, this.#list);
   }
@@ -34,7 +37,8 @@ export class SessionsView {
   /** Reads the calls from the gateway. */
   async refresh() {
     const response = await this.#access.sendQuietly(SESSIONS).catch(() => null);
-    const sessions = response?.ok ? (await response.json()).sessions : [];
+    const all = response?.ok ? (await response.json()).sessions : [];
+    const sessions = all.filter(this.#isOwn);
     this.#details.hidden = sessions.length === 0;
     this.#summary.textContent = sessions.length === 1 ? "1 background tool" : `${sessions.length} background tools`;
     this.#list.replaceChildren(...sessions.map((/** @type {any} */ session) => this.#row(session)));

@@ -24,11 +24,15 @@ export class SettingsView {
     this.show(null);
   }
 
-  /** @param {any} settings From the gateway; `null` without a session. */
+  /**
+   * @param {any} settings From the gateway; `null` without a session.
+   * @returns {Setting[]} The shown settings.
+   */
   show(settings) {
     const all = settingsOf(settings);
     this.#root.hidden = all.length === 0;
     this.#root.replaceChildren(...all.map((setting) => this.#row(setting)));
+    return all;
   }
 
   /** @param {Setting} setting */

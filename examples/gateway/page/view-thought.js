@@ -1,6 +1,7 @@
 /** A thought of the agent, folded. */
 
 import { el } from "./dom.js";
+import { duration } from "./view-notice.js";
 import { TextView } from "./view-text.js";
 
 /** A thought in `<details>` with its duration. */
@@ -8,11 +9,17 @@ export class ThoughtView {
   element;
   #label;
   #text;
+  #ended;
   #since = performance.now();
+  #isOver = false;
 
-  /** @param {import("./markdown.js").Markdown} markdown */
-  constructor(markdown) {
+  /**
+   * @param {import("./markdown.js").Markdown} markdown
+   * @param {(line: string) => void} ended Called with the text of the duration.
+   */
+  constructor(markdown, ended) {
     this.#text = new TextView("thought-text", markdown);
+    this.#ended = ended;
     this.#label = el("span", { class: "pulse" }, "Thinking");
     this.element = el("details", { class: "thought" }, el("summary", {}, this.#label), this.#text.element);
   }
@@ -23,9 +30,22 @@ export class ThoughtView {
   }
 
   end() {
+    const milliseconds = performance.now() - this.#since;
+    this.#show(milliseconds < 1000 ? "Thought for a moment" : `Thought for ${duration(milliseconds)}`);
+  }
+
+  /** @param {string | undefined} line The text of the duration, if an earlier page has measured it. */
+  endEarlier(line) {
+    this.#show(line ?? "Thought");
+  }
+
+  /** @param {string} line */
+  #show(line) {
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#text.end();
-    const seconds = Math.round((performance.now() - this.#since) / 1000);
     this.#label.className = "";
-    this.#label.textContent = seconds < 1 ? "Thought for a moment" : `Thought for ${seconds} s`;
+    this.#label.textContent = line;
+    this.#ended(line);
   }
 }

@@ -22,8 +22,9 @@ const CLOCK_MS = 2000;
 
 const STATE_NAMES = { open: "running", done: "done", failed: "failed" };
 
-/** A table below the conversation. It sends no requests while it is folded. */
+/** A table among the details for developers. It sends no requests while they are folded. */
 export class TimelineView {
+  #root;
   #details;
   #rows = el("tbody");
   #note = el("p", { class: "timeline-note" });
@@ -39,16 +40,18 @@ export class TimelineView {
   #scheduled = false;
 
   /**
-   * @param {HTMLDetailsElement} details
+   * @param {HTMLElement} root
+   * @param {HTMLDetailsElement} details The fold around it.
    * @param {import("./access.js").Send} send
    */
-  constructor(details, send) {
+  constructor(root, details, send) {
+    this.#root = root;
     this.#details = details;
     this.#send = send;
     const heads = ["Step", "Start", "Duration", "Status"].map((name) => el("th", { scope: "col" }, name));
     const chart = el("th", { class: "timeline-chart", "aria-hidden": "true" });
     this.#table = el("table", {}, el("caption", { class: "visually-hidden" }, "Steps of the last turn"), el("thead", {}, el("tr", {}, ...heads, chart)), this.#rows);
-    details.append(el("summary", {}, "Timeline of the last turn"), el("div", { class: "timeline-body", tabindex: "0", role: "region", "aria-label": "Timeline" }, this.#table, this.#note));
+    root.append(el("h3", {}, "Timeline of the last turn"), this.#table, this.#note);
     details.addEventListener("toggle", () => {
       if (details.open) this.#readAll();
       else this.#leave();
@@ -65,7 +68,7 @@ export class TimelineView {
     this.#leave();
     this.#runs = [];
     this.#spans = new Spans();
-    this.#details.hidden = true;
+    this.#root.hidden = true;
     this.#show();
   }
 
@@ -73,7 +76,7 @@ export class TimelineView {
   add(runId) {
     if (this.#runs.includes(runId)) return;
     this.#runs = [...this.#runs, runId].slice(-MAX_RUNS);
-    this.#details.hidden = false;
+    this.#root.hidden = false;
     if (this.#details.open) this.#readAll();
   }
 

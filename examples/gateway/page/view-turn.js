@@ -5,11 +5,18 @@ import { button, el } from "./dom.js";
 import { turnActions } from "./turn-actions.js";
 import { draftOf } from "./user-content.js";
 import { Tail } from "./tail.js";
-import { failure, failureView, endLine } from "./view-notice.js";
+import { endLine, endOf, failure, failureView } from "./view-notice.js";
 import { PlanView } from "./view-plan.js";
 import { plainText } from "./view-media.js";
 
-/** @typedef {import("./tail.js").TailParts & {actions: import("./turn-actions.js").TurnActions}} TurnParts */
+/**
+ * @typedef {object} OwnTurnParts
+ * @property {import("./turn-actions.js").TurnActions} actions
+ * @property {import("./recorded-lines.js").RecordedLines} lines
+ * @property {HTMLElement} pinned The place of the plan of an active turn.
+ */
+
+/** @typedef {import("./tail.js").TailParts & OwnTurnParts} TurnParts */
 
 /** A section of the conversation. */
 export class TurnView {
@@ -23,7 +30,7 @@ export class TurnView {
   /** @type {Tail<{element: HTMLElement}>} */
   #steps;
   #isAsking = false;
-  #actions;
+  #parts;
   /** The user's message. @type {import("./thread.js").Message | null} */
   message = null;
 
@@ -34,7 +41,7 @@ export class TurnView {
    */
   constructor(number, parts, since) {
     this.#since = since;
-    this.#actions = parts.actions;
+    this.#parts = parts;
     const heading = el("h2", { class: "visually-hidden" }, `Turn ${number}`);
     this.element = el("section", { class: "turn", "aria-label": `Turn ${number}` }, heading, this.#working);
     this.#steps = new Tail("steps", (element) => this.#working.before(element), parts);
@@ -53,6 +60,7 @@ export class TurnView {
   /** @param {import("./thread.js").Message} message */
   addUser(message) {
     this.message = message;
+    if (this.#since !== null) this.#parts.lines.set(message.id, { since: Date.now() });
     const { text, files } = draftOf(message.content);
     const shown = files.length === 0 ? plainText(message.content) : text;
     const said = shown === "" ? null : el("div", { class: "user-text" }, shown);
@@ -70,7 +78,8 @@ export class TurnView {
     if (plan === undefined) {
       plan = new PlanView();
       this.#plans.set(message.id, plan);
-      this.add(plan.element);
+      this.add(plan.place);
+      plan.pin(this.#parts.pinned);
     }
     plan.update(message.content);
   }
@@ -87,15 +96,28 @@ export class TurnView {
     this.#working.textContent = lost ? "Reconnecting" : "Working";
   }
 
-  /** Ends the turn with an unknown outcome. */
+  /** Ends the turn of an earlier page. */
   close() {
-    this.#working.replaceWith(...(this.message === null ? [] : [turnActions(this.message, this.#actions)]));
+    const line = this.message === null ? null : this.#parts.lines.get(this.message.id);
+    if (line?.text !== undefined) this.add(endLine(line));
+    this.#over();
+  }
+
+  #over() {
+    for (const plan of this.#plans.values()) plan.unpin();
+    this.#working.replaceWith(...(this.message === null ? [] : [turnActions(this.message, this.#parts.actions)]));
     this.element.classList.add("is-over");
   }
 
-  /** Continues the ended turn. */
-  reopen() {
+  /**
+   * Continues the ended turn.
+   *
+   * @param {import("./thread.js").Message} message The user's message, which is sent again.
+   */
+  reopen(message) {
+    this.message = message;
     this.#since = performance.now();
+    this.#parts.lines.set(message.id, { since: Date.now() });
     this.setAsking(false);
     this.element.append(this.#working);
     this.element.classList.remove("is-over");
@@ -118,7 +140,23 @@ export class TurnView {
       this.#retry = retry === null ? null : button("Try again", "secondary", retry);
       this.add(failureView(failed, this.#retry));
     }
-    if (next === null) this.add(endLine(end, this.#since === null ? null : performance.now() - this.#since));
-    this.close();
+    if (next === null) this.add(endLine(this.#record(end)));
+    this.#over();
+  }
+
+  /**
+   * Returns the line of an end, and stores it for later pages.
+   *
+   * @param {import("./run.js").RunEnd} end
+   */
+  #record(end) {
+    const { lines } = this.#parts;
+    const known = this.message === null ? null : lines.get(this.message.id);
+    // An earlier page has seen the end.
+    if (this.#since === null && known?.text !== undefined) return known;
+    const began = known?.since === undefined ? null : Date.now() - known.since;
+    const line = endOf(end, this.#since === null ? began : performance.now() - this.#since);
+    if (this.message !== null) lines.set(this.message.id, line);
+    return line;
   }
 }

@@ -7,10 +7,12 @@ use acp_types::v1::initialization::{
     ProtocolVersion,
 };
 use agui_bridge::PermissionMode;
+use agui_bridge::conversation::ConversationOptions;
 use agui_types::capabilities::{
     AgentCapabilities, HumanInTheLoopCapabilities, IdentityCapabilities, MultimodalCapabilities,
     MultimodalInputCapabilities, ReasoningCapabilities, StateCapabilities, TransportCapabilities,
 };
+use jsonrpc_core::wire::{Extra, Raw};
 
 /// Returns the `initialize` request with the name and the capabilities of the program. `elicits` states whether a person answers
 /// forms, and `has_terminal` whether a user can run the agent in a terminal to log in.
@@ -40,12 +42,12 @@ pub fn initialize(
     initialize
 }
 
-/// Returns the capabilities of an agent from its `initialize` response. `permission` states how its permission requests
-/// are answered.
+/// Returns the capabilities of an agent from its `initialize` response, for conversations with these options. `custom` has the
+/// member `acp`: the `cwd` of new sessions, and the `agentCapabilities` of the response.
 pub fn capabilities(
     name: &str,
     info: &client::InitializeResponse,
-    permission: &PermissionMode,
+    conversation: &ConversationOptions,
 ) -> AgentCapabilities {
     let unknown;
     let info = match info {
@@ -66,6 +68,7 @@ pub fn capabilities(
         .with_image(prompt.and_then(|prompt| prompt.image).unwrap_or_default())
         .with_audio(prompt.and_then(|prompt| prompt.audio).unwrap_or_default())
         .with_file(prompt.and_then(|prompt| prompt.embedded_context).unwrap_or_default());
+    let permission = &conversation.translator.permission;
     let is_asked = !matches!(permission, PermissionMode::Policy(_));
     let human = HumanInTheLoopCapabilities::new()
         .with_supported(is_asked)
@@ -79,4 +82,17 @@ pub fn capabilities(
         .with_multimodal(MultimodalCapabilities::new().with_input(input))
         .with_human_in_the_loop(human)
         .with_state(StateCapabilities::new().with_memory(true))
+        .with_custom(custom(&conversation.cwd, info))
+}
+
+/// Returns the facts that AG-UI's capabilities have no members for.
+fn custom(cwd: &String, info: &InitializeResponse) -> Extra {
+    let mut acp = Extra::new();
+    acp.insert("cwd", Raw::of(cwd));
+    if let Some(capabilities) = &info.agent_capabilities {
+        acp.insert("agentCapabilities", Raw::of(capabilities));
+    }
+    let mut custom = Extra::new();
+    custom.insert("acp", Raw::of(&acp));
+    custom
 }

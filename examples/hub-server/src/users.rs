@@ -183,8 +183,7 @@ impl UserAgents {
     ) -> Result<AgentCapabilities, Unavailable> {
         let agent = self.open(user).await?;
         let info = agent.connection.initialized().await?;
-        let permission = &agent.conversation.translator.permission;
-        Ok(capabilities(name, &info.response.value, permission))
+        Ok(capabilities(name, &info.response.value, &agent.conversation))
     }
 
     /// Returns whether users share the agent, and it can be reached; `None` if it is not probed.

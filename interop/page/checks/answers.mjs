@@ -8,7 +8,7 @@ export const checks = [
     expectNetworkErrors: true,
     async run({ page, shot }) {
       const answers = [
-        [(route) => route.fulfill({ status: 503, contentType: "application/json", body: '{"error":"too many runs"}' }), /rejected[\s\S]*HTTP 503[\s\S]*too many runs/],
+        [(route) => route.fulfill({ status: 503, contentType: "application/json", body: '{"error":"too many runs"}' }), /The gateway is busy[\s\S]*Too many runs\.[\s\S]*Wait a moment[\s\S]*HTTP 503/],
         [(route) => route.abort("connectionrefused"), /not responding/],
         [(route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: "" }), /connection was lost/],
         [(route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: "data: [DONE]\n\n" }), /response is invalid[\s\S]*not JSON/],
@@ -54,7 +54,7 @@ export const checks = [
       ]);
       await send(page, evil);
       await turnEnd(page).waitFor();
-      assert.match(await page.locator("#debug").innerText(), /3 ignored \(FROM_THE_FUTURE ×2, TEXT_MESSAGE_CONTENT out of place ×1\)/);
+      assert.match(await page.locator("#debug").textContent(), /3 ignored \(FROM_THE_FUTURE ×2, TEXT_MESSAGE_CONTENT out of place ×1\)/);
       assert.equal(await page.locator("main img, main script").count(), 0);
       assert.deepEqual([await page.locator(".diff del").allTextContents(), await page.locator(".diff ins").allTextContents()], [[evil], [evil + evil]]);
       assert.equal(await page.title(), `${evil} · Spanwire`);

@@ -1,11 +1,11 @@
 // A tool that asks while it runs, called by a model and by an ACP agent.
 import assert from "node:assert/strict";
-import { noViolations, send, turn, turnEnd } from "./page.mjs";
+import { noViolations, prompt, send, turn, turnEnd } from "./page.mjs";
 
 const flights = (page, number) => turn(page, number).getByRole("group", { name: /^Question: Which flight from Oslo to Lisbon/ });
 const seats = (page, number) => turn(page, number).getByRole("group", { name: /^Question: Which seat on CA-/ });
 const backgroundTool = (page) => page.getByText("1 background tool");
-const ignoredNothing = async (page) => assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
+const ignoredNothing = async (page) => assert.match(await page.locator("#debug").textContent(), / 0 ignored$/);
 
 /** Selects a flight and, by the keyboard only, a seat. Returns the seat. */
 async function book(page, number, shot = async () => {}) {
@@ -39,6 +39,7 @@ export const checks = [
     async run({ page, shot }) {
       await page.getByRole("combobox", { name: "Agent" }).selectOption("hybrid");
       await page.getByRole("button", { name: /^book/ }).click();
+      await page.keyboard.press("Enter");
       await flights(page, 1).waitFor();
       await shot("flights");
       await noViolations(page, "the flights");
@@ -68,6 +69,15 @@ export const checks = [
       await turnEnd(page, 5).waitFor();
       assert.match(await turn(page, 4).innerText(), /Not answered/);
       await ignoredNothing(page);
+
+      await send(page, "book");
+      await flights(page, 6).waitFor();
+      await backgroundTool(page).waitFor();
+      const listed = page.waitForResponse((response) => response.url().endsWith("/api/tools/sessions"));
+      await page.getByRole("button", { name: "New chat" }).click();
+      assert.equal((await (await listed).json()).sessions.length, 1, "the call still waits");
+      await prompt(page).fill("another");
+      assert.ok(await page.locator("#sessions").isHidden(), "another conversation does not show the call");
     },
   },
   ...[
@@ -78,6 +88,7 @@ export const checks = [
     context: { colorScheme: scheme, viewport: { width, height: 844 } },
     async run({ page, shot }) {
       await page.getByRole("button", { name: /^book/ }).click();
+      await page.keyboard.press("Enter");
       await flights(page, 1).waitFor();
       assert.ok(await flights(page, 1).evaluate((group) => group.contains(document.activeElement)), "the question has the focus");
       await shot("flights");

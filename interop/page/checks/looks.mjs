@@ -20,6 +20,11 @@ export const checks = [
         const over = await page.locator(name).first().evaluate((element) => element.scrollWidth - element.clientWidth);
         assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
       }
+      assert.ok(await page.getByRole("meter", { name: "Context used" }).isVisible(), "the usage");
+      const picker = page.getByRole("combobox", { name: "Agent" });
+      assert.ok((await picker.boundingBox()).width > 120, "the name of the agent has room beside the usage");
+      const share = await page.locator(".dock").evaluate((dock) => dock.getBoundingClientRect().height / innerHeight);
+      assert.ok(share < 0.2, `the dock takes ${share} of the screen`);
       await noViolations(page, `360 pixels, ${scheme}`);
       await page.getByRole("region", { name: "Conversation" }).evaluate((box) => (box.scrollTop = 0));
       await shot("top");

@@ -9,6 +9,7 @@ export const checks = [
       const picker = page.getByRole("combobox", { name: "Agent" });
       await picker.selectOption("hybrid");
       await page.getByRole("button", { name: /^time/ }).click();
+      await page.keyboard.press("Enter");
       await turnEnd(page).waitFor();
       assert.match(await turn(page, 1).locator(".agent-text").last().innerText(), /It is \S+Z\.$/);
       await shot("time");
@@ -50,7 +51,7 @@ export const checks = [
       await turnEnd(page, 7).waitFor();
       assert.match(await turn(page, 6).innerText(), /Not answered/);
       assert.match(await turn(page, 7).innerText(), /It is \S+Z/);
-      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
+      assert.match(await page.locator("#debug").textContent(), / 0 ignored$/);
     },
   },
   {
@@ -85,7 +86,7 @@ export const checks = [
       await turnEnd(page, 5).waitFor();
       assert.match(await turn(page, 4).innerText(), /Not answered/);
       assert.match(await turn(page, 5).innerText(), /Hello! I am a scripted agent/);
-      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
+      assert.match(await page.locator("#debug").textContent(), / 0 ignored$/);
     },
   },
 ];

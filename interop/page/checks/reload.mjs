@@ -1,8 +1,32 @@
 // Reloads and lost connections.
 import assert from "node:assert/strict";
-import { answer, permission, rendered, send, turn, turnEnd } from "./page.mjs";
+import { answer, answerAll, permission, rendered, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
+  {
+    name: "turns and thoughts keep their durations over a reload",
+    async run({ page }) {
+      await send(page, "tour");
+      await answerAll(page, /^allow/i);
+      await send(page, "error");
+      await turnEnd(page, 2).waitFor();
+      await send(page, "hello");
+      await turnEnd(page, 3).waitFor();
+      const lines = async () => [await page.locator(".turn-end").allInnerTexts(), await page.locator(".thought summary").allInnerTexts()];
+      const [ends, thoughts] = await lines();
+      assert.match(ends[0], /^Done · \d/);
+      assert.match(ends[1], /^Failed · \d/);
+      assert.match(ends[2], /^Done · \d/);
+      assert.match(thoughts[0], /^Thought for /);
+      await page.reload();
+      await turnEnd(page, 3).waitFor();
+      assert.deepEqual(await lines(), [ends, thoughts], "of this tab");
+      await page.evaluate(() => sessionStorage.clear());
+      await page.reload();
+      await turnEnd(page, 3).waitFor();
+      assert.deepEqual(await lines(), [ends, thoughts], "of the conversation at the gateway");
+    },
+  },
   {
     name: "a reload during a run continues the run",
     async run({ page }) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, noViolations, permission, send, turnEnd } from "./page.mjs";
 
 const panel = (page) => page.locator("#timeline");
-const fold = (page) => page.getByText("Timeline of the last turn");
+const fold = (page) => page.getByText("Details", { exact: true });
 const step = (page, name) => page.getByRole("row", { name });
 
 /** Returns the states of the steps, by name. */
@@ -24,6 +24,7 @@ export const checks = [
       const asked = [];
       page.on("request", (request) => request.url().endsWith("/spans") && asked.push(request.url()));
       assert.ok(await panel(page).isHidden(), "no timeline before the first turn");
+      assert.ok(await page.locator("#debug").isHidden(), "no counters before the details are unfolded");
       await send(page, "edit");
       await permission(page).waitFor();
       assert.deepEqual(asked, [], "spans are not requested while the timeline is folded");

@@ -10,6 +10,12 @@ export const checks = [
       await permission(page).waitFor();
       await shot("permission");
       assert.ok(await permission(page).evaluate((group) => group.contains(document.activeElement)), "the question has the focus");
+      const pinned = page.locator("#plans summary");
+      assert.match(await pinned.innerText(), /Plan\s+3 of 3/, "the plan is pinned and folded, with its progress");
+      assert.ok(await page.locator("#plans li").first().isHidden());
+      await pinned.press("Enter");
+      assert.ok(await page.locator("#plans li").first().isVisible(), "the plan unfolds with the keyboard");
+      await pinned.press("Enter");
       const asked = await answerAll(page, /^allow/i);
       assert.ok(asked > 0, "the agent asked");
       await shot("tour-end");
@@ -38,7 +44,7 @@ export const checks = [
       assert.ok(results.some((result) => result.trim().startsWith("{")), "arguments as JSON");
       assert.ok(results.filter((result) => result.trim() !== "").length > states.length, "results");
       assert.ok(await page.getByRole("meter", { name: "Context used" }).isVisible(), "the usage meter");
-      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/, "no unknown or misplaced events");
+      assert.match(await page.locator("#debug").textContent(), / 0 ignored$/, "no unknown or misplaced events");
       await noViolations(page, "a full turn");
     },
   },
@@ -66,7 +72,7 @@ export const checks = [
       const alert = turn(page, 1).getByRole("alert");
       await alert.waitFor();
       await shot("error");
-      assert.match(await alert.innerText(), /The run failed/);
+      assert.match(await alert.innerText(), /^The agent failed\n+The script says that this fails\.\n+Read the reason above/, "a title, a sentence, and the next step");
       assert.match(await alert.locator("code").innerText(), /^[A-Z_]+$/, "the code of the error");
       assert.ok((await alert.locator(".notice-text").innerText()).trim().length > 0, "the message of the error");
       assert.match(await turnEnd(page).innerText(), /^Failed/);
@@ -112,6 +118,7 @@ export const checks = [
       assert.equal(await page.locator(".turn").count(), 0);
       assert.ok(await page.getByRole("heading", { name: "What can I help with?" }).isVisible());
       await page.getByRole("button", { name: /^help/ }).click();
+      await page.keyboard.press("Enter");
       await turnEnd(page).waitFor();
       assert.match(await turnEnd(page).innerText(), /^Done/);
       assert.match(await turn(page, 1).locator(".agent-text").innerText(), /tour/);

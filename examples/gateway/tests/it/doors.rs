@@ -3,6 +3,7 @@ use crate::gateway::{Gateway, refusal, soon};
 use futures::{SinkExt, StreamExt};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use std::path::Path;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -59,6 +60,9 @@ async fn agent_capabilities_are_listed() {
     assert!(demo["identity"]["version"].is_string(), "{demo}");
     assert_eq!(demo["transport"], json!({ "streaming": true, "resumable": true }));
     assert_eq!(demo["humanInTheLoop"]["interrupts"], true);
+    let acp = &demo["custom"]["acp"];
+    assert_eq!(acp["agentCapabilities"]["loadSession"], true);
+    assert!(Path::new(acp["cwd"].as_str().unwrap()).is_absolute(), "{acp}");
     let (_, hybrid) = get(&gateway, "/api/ai/agents/hybrid/capabilities").await;
     assert_eq!(hybrid["tools"]["clientProvided"], true);
     assert_eq!(hybrid["tools"]["items"][0]["name"], "clock");

@@ -159,6 +159,48 @@ async fn files_are_accessed_only_below_root() {
 }
 
 #[tokio::test]
+async fn files_below_root_are_found_by_name() {
+    let host = Host::new();
+    for (name, text) in [
+        ("src/parser.rs", ""),
+        ("src/a b.rs", ""),
+        ("docs/parser.md", ""),
+        ("target/parser.o", ""),
+        (".hidden/parser.rs", ""),
+        (".gitignore", "/target\n"),
+    ] {
+        let path = host.root().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::write(host.folder.path().join("parser.outside"), "").unwrap();
+    let found = async |gateway: &Gateway, agent: &str, query: &str| {
+        let url = gateway.url(&format!("/api/ai/agents/{agent}/files?query={query}"));
+        let response = soon(gateway.client.get(url).send()).await.unwrap();
+        let status = response.status().as_u16();
+        (status, soon(response.json::<Value>()).await.unwrap())
+    };
+    let files = |names: &[&str]| (200, json!({ "files": names, "isPartial": false }));
+
+    let gateway = host.gateway(READS, &[]).await;
+    let parsers = ["docs/parser.md", "src/parser.rs"];
+    let (status, body) = found(&gateway, "own", "PARSER").await;
+    let mut names: Vec<_> =
+        body["files"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!((status, names), (200, parsers.to_vec()), "in any case, without ignored files");
+    assert_eq!(found(&gateway, "own", "a%20b").await, files(&["src/a b.rs"]));
+    assert_eq!(found(&gateway, "own", "nothing").await, files(&[]));
+    let (status, refused) = found(&gateway, "missing", "a").await;
+    assert_eq!((status, &refused["error"]), (404, &json!("there is no agent `missing`")));
+
+    let without_files = host.gateway(RUNS, &[]).await;
+    assert_eq!(found(&without_files, "own", "parser").await, files(&[]), "with `fs = \"off\"`");
+    let without_root = Gateway::demo(&[]).await;
+    assert_eq!(found(&without_root, "demo", "parser").await, files(&[]), "without a root");
+}
+
+#[tokio::test]
 async fn unknown_session_has_no_access() {
     let host = Host::new();
     let path = host.path("file");
