@@ -17,6 +17,8 @@
 //! - The [`Context`] of a request reports its cancellation. The request has still to be answered.
 //! - At the end of the stream, calls end. When all open requests are answered, the sink is closed and the future
 //!   completes.
+//! - An object with the handlers of both versions, [connected](connect_agent), speaks the version that the client
+//!   selects.
 //! - Methods that the version does not define arrive at `extension`, typed if a type exists: see [`Extension`].
 //!
 //! ```
@@ -96,6 +98,7 @@ use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
+mod both;
 mod cancel;
 mod driver;
 mod handler;
@@ -112,6 +115,7 @@ pub mod v2;
 
 #[doc(no_inline)]
 pub use async_trait::async_trait;
+pub use both::{connect_agent, connect_local_agent};
 pub use handler::{Context, Extension};
 pub use peer::{Peer, PendingCall, PendingRawCall};
 pub use sessions::{Session, Sessions};
@@ -150,9 +154,9 @@ impl ConnectionOptions {
     /// Default of [`outgoing`](Self::outgoing).
     pub const DEFAULT_OUTGOING: usize = 64;
 
-    /// Creates the machine of an agent for `version`.
-    fn agent(&self, version: ProtocolVersion) -> agent::Connection {
-        let mut options = agent::Options::new([version]);
+    /// Creates the machine of an agent for these versions.
+    fn agent(&self, versions: &[ProtocolVersion]) -> agent::Connection {
+        let mut options = agent::Options::new(versions.iter().copied());
         (options.limits.requests, options.limits.calls) = (self.requests, self.calls);
         // The driver stops reading before this limit.
         options.limits.replies = usize::MAX;

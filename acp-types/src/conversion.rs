@@ -2,6 +2,7 @@
 //!
 //! The JSON value stays the same: a member that version 1 does not define is in `extra`, and an unknown variant stays
 //! unknown.
+use crate::alike::option_to_v1;
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -148,6 +149,13 @@ impl From<v2::session_states::IdleStateUpdate> for v1::subagents::IdleStateUpdat
             StopReason::Unknown(_) => {}
         }
         Self { usage: idle.usage, stop_reason: stop_reason.into(), meta: idle.meta }
+    }
+}
+
+impl v1::session_config_options::SessionConfigOption {
+    /// Converts an option of version 2; `None` if version 1 cannot express it.
+    pub fn from_v2(option: &v2::session_config_options::SessionConfigOption) -> Option<Self> {
+        option_to_v1(option)
     }
 }
 

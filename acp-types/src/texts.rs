@@ -26,6 +26,13 @@ pub(crate) fn diff_of_texts(texts: &Texts) -> Diff {
     diff
 }
 
+/// Converts texts to a change with a patch, which removes the old text and adds the new one.
+impl From<Texts> for Diff {
+    fn from(texts: Texts) -> Self {
+        diff_of_texts(&texts)
+    }
+}
+
 /// Returns the patch between both texts in Git's format, with absolute paths as version 2 requires.
 fn patch(texts: &Texts) -> String {
     let (path, old) = (&texts.path, texts.old_text.as_deref().unwrap_or_default());

@@ -100,9 +100,9 @@ pub use runs::{Accepted, RunRefused, RunRequest};
 use runs::{KnownRuns, PendingRun};
 use servers::OpenAttempt;
 pub use servers::RefusedServers;
-pub(crate) use session::Trouble;
 use session::{AgentState, OpenedSession};
 pub use session::{Remembered, SessionSettings, config_value};
+pub(crate) use session::{Trouble, options_of};
 
 /// One thread: its runs, and the agent's session. See the [module](self) for the run loop and an example.
 ///

@@ -72,6 +72,7 @@ mod shape;
 mod text;
 mod text_piece;
 mod threads;
+mod version;
 
 pub use event::{Frame, HubEvent, HubRefused};
 pub use options::HubOptions;

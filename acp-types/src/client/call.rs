@@ -112,6 +112,17 @@ impl Call {
         Self { method: method.into(), params, timeout: None }
     }
 
+    /// Returns the call in version 2: logins and logouts of version 1 have other method names there.
+    #[must_use]
+    pub fn in_v2(mut self) -> Self {
+        self.method = match &*self.method {
+            "authenticate" => Cow::Borrowed("auth/login"),
+            "logout" => Cow::Borrowed("auth/logout"),
+            _ => self.method,
+        };
+        self
+    }
+
     /// Sets the time limit of the call, instead of [`Options::call_timeout`](super::Options::call_timeout).
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {

@@ -108,7 +108,7 @@ pub enum CloseReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
-    /// The version in the agent's response.
+    /// The version in the agent's response, or the newest one that its error names.
     pub answered: ProtocolVersion,
     /// The versions that the client offers.
     pub offered: Vec<ProtocolVersion>,
@@ -117,7 +117,10 @@ pub struct UnsupportedVersion {
 impl fmt::Display for UnsupportedVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the agent speaks version {}; the client offers", self.answered.0)?;
-        self.offered.iter().try_for_each(|version| write!(f, " {}", version.0))
+        self.offered.iter().enumerate().try_for_each(|(at, version)| {
+            let before = if at == 0 { "" } else { " and" };
+            write!(f, "{before} {}", version.0)
+        })
     }
 }
 

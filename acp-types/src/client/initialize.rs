@@ -9,11 +9,12 @@ use super::{
 };
 use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;
+use crate::v2::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionErrorData};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Raw, decode};
-use jsonrpc_core::{Request, peek_member};
+use jsonrpc_core::{ErrorObject, Request, peek_member};
 use serde_json::value::RawValue;
 
 impl Connection {
@@ -62,7 +63,21 @@ impl Connection {
                 self.outgoing.release();
             }
             Err(CallError::Closed(reason)) => self.close(reason),
+            Err(CallError::Answered(error)) if error.code == UNSUPPORTED_PROTOCOL_VERSION => {
+                self.close(self.unsupported(error));
+            }
             Err(error) => self.close(CloseReason::Initialize(Box::new(error))),
+        }
+    }
+
+    /// Returns the reason for an error that names the versions of the agent.
+    fn unsupported(&self, error: ErrorObject) -> CloseReason {
+        let data = error.data.as_ref().map(Raw::decode::<UnsupportedProtocolVersionErrorData>);
+        match data.and_then(Result::ok).and_then(|data| data.supported.into_iter().max()) {
+            Some(answered) => {
+                CloseReason::Version(UnsupportedVersion { answered, offered: self.offered() })
+            }
+            None => CloseReason::Initialize(Box::new(CallError::Answered(error))),
         }
     }
 

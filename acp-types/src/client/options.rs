@@ -1,4 +1,5 @@
 //! Options of a client connection, and its limits.
+use crate::v1::initialization::{Implementation, ProtocolVersion};
 use crate::{v1, v2};
 use core::time::Duration;
 
@@ -26,6 +27,22 @@ impl Options {
     pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
     /// Default of [`turn_timeout`](Self::turn_timeout).
     pub const DEFAULT_TURN_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+    /// Creates the options of a client of both versions without capabilities, with default times and limits.
+    ///
+    /// ```
+    /// use acp_types::client::Options;
+    /// use acp_types::v1::initialization::Implementation;
+    ///
+    /// let options = Options::new(Implementation::new("my-editor", "1.2.0"));
+    /// assert!(options.v1.is_some() && options.v2.is_some());
+    /// ```
+    pub fn new(program: Implementation) -> Self {
+        let mut one = v1::initialization::InitializeRequest::new(ProtocolVersion::V1);
+        one.client_info = Some(program.clone());
+        let two = v2::initialization::InitializeRequest::new(ProtocolVersion::V2, program);
+        Self::v1(one).with_v2(two)
+    }
 
     /// Creates the options of a client for version 1 only, with default times and limits.
     pub fn v1(initialize: v1::initialization::InitializeRequest) -> Self {

@@ -28,6 +28,8 @@ pub(super) struct Sessions {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) stage: Stage,
+    /// Version 2: the session works, also without a prompt.
+    is_busy: bool,
     turn: Option<Turn>,
     inbox: Inbox<Waiting>,
     is_ready: bool,
@@ -69,6 +71,8 @@ pub(super) struct Turn {
     deadline: Duration,
     pub(super) is_cancelled: bool,
     is_ended: bool,
+    /// Version 2: the session was busy with other work when the prompt was sent.
+    was_busy: bool,
     /// Version 2: the session was busy since the prompt.
     is_busy: bool,
     /// Version 2: the session became idle since the prompt.
@@ -83,6 +87,7 @@ impl Turn {
             deadline,
             is_cancelled: false,
             is_ended: false,
+            was_busy: false,
             is_busy: false,
             idle: None,
         }
@@ -135,7 +140,8 @@ impl Sessions {
         }
         self.unnamed += usize::from(stage.is_unnamed());
         let (turn, inbox) = (None, Inbox::default());
-        self.all.insert(key, Session { stage, turn, inbox, is_ready: false });
+        let session = Session { stage, is_busy: false, turn, inbox, is_ready: false };
+        self.all.insert(key, session);
     }
 
     /// Opens the session under this id, and returns its early updates.
@@ -256,8 +262,9 @@ impl Sessions {
         }
     }
 
-    pub(super) fn begin_turn(&mut self, key: SessionKey, turn: Turn) {
+    pub(super) fn begin_turn(&mut self, key: SessionKey, mut turn: Turn) {
         if let Some(session) = self.all.get_mut(&key) {
+            turn.was_busy = session.is_busy;
             self.timers.insert((turn.deadline, key));
             session.turn = Some(turn);
         }
@@ -307,11 +314,17 @@ impl Sessions {
         state: Received<v2::session_states::StateUpdate>,
     ) {
         use v2::session_states::{StateUpdate, StopReason};
+        if let Some(session) = self.all.get_mut(&key) {
+            session.is_busy = state.value.is_busy();
+        }
         let Some(turn) = self.turn(key) else { return };
         turn.is_busy |= state.value.is_busy();
         let StateUpdate::Idle(idle) = state.value else { return };
-        if !turn.is_busy && matches!(idle.stop_reason, StopReason::NotReported(_)) {
-            // The state precedes the prompt.
+        let has_reason = !matches!(idle.stop_reason, StopReason::NotReported(_));
+        let is_earlier = turn.was_busy && turn.request.is_some();
+        if !turn.is_busy && (!has_reason || is_earlier) {
+            // The state precedes the prompt, or ends the work before it.
+            turn.was_busy = false;
             return;
         }
         let end = Box::new(Received { value: TurnEnd::V2(idle), raw: state.raw });

@@ -6,8 +6,9 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 macro_rules! side {
     (
         $kind:tt;
-        $(#[$attr:meta])* $Trait:ident by $(#[$cattr:meta])* $connect:ident,
-        $(#[$lattr:meta])* $Local:ident by $(#[$clattr:meta])* $connect_local:ident;
+        $(#[$attr:meta])* $Trait:ident by $(#[$cattr:meta])* $connect:ident with $Handles:ident,
+        $(#[$lattr:meta])* $Local:ident by $(#[$clattr:meta])* $connect_local:ident
+            with $HandlesLocal:ident;
         required { $( $(#[$qattr:meta])* $qfn:ident($QRequest:ident) -> $QResponse:ident; )* }
         optional { $( $(#[$oattr:meta])* $ofn:ident($ORequest:ident) -> $OResponse:ident; )* }
         taken { $( $(#[$tattr:meta])* $tfn:ident($TNotification:ident); )* }
@@ -15,9 +16,9 @@ macro_rules! side {
     ) => {
         side! { @both
             [$kind $(#[$attr])*] $Trait, [Send + Sync + 'static], [], BoxFuture,
-            [$(#[$cattr])*] $connect, [Arc], [+ Send];
+            [$(#[$cattr])*] $connect, $Handles, [Arc], [+ Send];
             [$kind $(#[$lattr])*] $Local, ['static], [(?Send)], LocalBoxFuture,
-            [$(#[$clattr])*] $connect_local, [Rc], [];
+            [$(#[$clattr])*] $connect_local, $HandlesLocal, [Rc], [];
             {
                 required { $( [$(#[$qattr])*] $qfn $QRequest $QResponse; )* }
                 optional { $( [$(#[$oattr])*] $ofn $ORequest $OResponse; )* }
@@ -44,7 +45,8 @@ macro_rules! side {
             }
             $(#[$attr:meta])*
         ] $Trait:ident, [$($bound:tt)*], [$($send:tt)*],
-        $Boxed:ident, [$(#[$cattr:meta])*] $connect:ident, [$Pointer:ident], [$($sends:tt)*]
+        $Boxed:ident, [$(#[$cattr:meta])*] $connect:ident, $Handles:ident, [$Pointer:ident],
+        [$($sends:tt)*]
         {
             required { $( [$(#[$qattr:meta])*] $qfn:ident $QRequest:ident $QResponse:ident; )* }
             optional { $( [$(#[$oattr:meta])*] $ofn:ident $ORequest:ident $OResponse:ident; )* }
@@ -101,63 +103,63 @@ macro_rules! side {
             }
         }
 
+        /// The side in the form of the driver.
+        pub(super) struct $Handles<S>(pub(super) $Pointer<S>);
+
+        impl<S: $Trait> Serve<$Machine> for $Handles<S> {
+            type Answer = $Boxed<'static, Result<Raw, ErrorObject>>;
+            type Handling = $Boxed<'static, ()>;
+
+            fn request(&self, request: $Request, context: Context) -> Self::Answer {
+                type Versions = $Request;
+                type Requests = $Requests;
+                let side = $Pointer::clone(&self.0);
+                Box::pin(async move {
+                    let Versions::$version(request) = request else {
+                        return Err($crate::connection::side::method_not_found(request.method()));
+                    };
+                    match request {
+                        $( Requests::$QRequest(params) => {
+                            Ok(Raw::of(&side.$qfn(*params, context).await?))
+                        } )*
+                        $( Requests::$ORequest(params) => {
+                            Ok(Raw::of(&side.$ofn(*params, context).await?))
+                        } )*
+                        Requests::Other { method, params } => {
+                            side.extension(Extension { method, params }, context).await
+                        }
+                    }
+                })
+            }
+
+            fn notification(&self, notification: $Event, peer: Peer) -> Self::Handling {
+                type Versions = $Event;
+                type Events = $Events;
+                let side = $Pointer::clone(&self.0);
+                Box::pin(async move {
+                    let Versions::$version(notification) = notification else { return };
+                    match notification {
+                        $( Events::$TNotification(params) => side.$tfn(params, peer).await, )*
+                        $( Events::$Notification(params) => side.$nfn(params, peer).await, )*
+                        // It refers to no open request.
+                        Events::CancelRequestNotification(_) => {}
+                        Events::Other { method, params } => {
+                            side.extension_notification(Extension { method, params }, peer).await;
+                        }
+                    }
+                })
+            }
+
+            fn problem(&self, problem: &Diagnostic) {
+                self.0.problem(problem);
+            }
+        }
+
         side! { @connect $connected
             [$(#[$cattr])*] $connect $Trait $Machine, [$($sends)*];
             side, stream, sink, options, machine => {
-                /// The side in the form of the driver.
-                struct Handles<S>($Pointer<S>);
-
-                impl<S: $Trait> Serve<$Machine> for Handles<S> {
-                    type Answer = $Boxed<'static, Result<Raw, ErrorObject>>;
-                    type Handling = $Boxed<'static, ()>;
-
-                    fn request(&self, request: $Request, context: Context) -> Self::Answer {
-                        type Versions = $Request;
-                        type Requests = $Requests;
-                        let side = $Pointer::clone(&self.0);
-                        Box::pin(async move {
-                            let Versions::$version(request) = request else {
-                                return Err($crate::connection::side::method_not_found(request.method()));
-                            };
-                            match request {
-                                $( Requests::$QRequest(params) => {
-                                    Ok(Raw::of(&side.$qfn(*params, context).await?))
-                                } )*
-                                $( Requests::$ORequest(params) => {
-                                    Ok(Raw::of(&side.$ofn(*params, context).await?))
-                                } )*
-                                Requests::Other { method, params } => {
-                                    side.extension(Extension { method, params }, context).await
-                                }
-                            }
-                        })
-                    }
-
-                    fn notification(&self, notification: $Event, peer: Peer) -> Self::Handling {
-                        type Versions = $Event;
-                        type Events = $Events;
-                        let side = $Pointer::clone(&self.0);
-                        Box::pin(async move {
-                            let Versions::$version(notification) = notification else { return };
-                            match notification {
-                                $( Events::$TNotification(params) => side.$tfn(params, peer).await, )*
-                                $( Events::$Notification(params) => side.$nfn(params, peer).await, )*
-                                // It refers to no open request.
-                                Events::CancelRequestNotification(_) => {}
-                                Events::Other { method, params } => {
-                                    side.extension_notification(Extension { method, params }, peer).await;
-                                }
-                            }
-                        })
-                    }
-
-                    fn problem(&self, problem: &Diagnostic) {
-                        self.0.problem(problem);
-                    }
-                }
-
                 let shared = Arc::new(Shared::new(machine, options));
-                (Driver::new(stream, sink, Handles($Pointer::new(side)), shared.clone(), options), shared)
+                (Driver::new(stream, sink, $Handles($Pointer::new(side)), shared.clone(), options), shared)
             }
         }
     };
@@ -177,7 +179,7 @@ macro_rules! side {
             Si: Sink<Frame, Error = E> + Unpin $($sends)*,
             S: $Trait,
         {
-            let $machine = $options.agent(VERSION);
+            let $machine = $options.agent(&[VERSION]);
             let (driver, shared) = $body;
             (driver, Peer::new(shared))
         }

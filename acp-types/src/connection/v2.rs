@@ -73,13 +73,13 @@ side! {
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     Agent by
     /// Connects an agent with a client. Returns the future that runs the connection, and the client as a [`Peer`].
-    connect_agent,
+    connect_agent with Handles,
     /// An [`Agent`] on one thread: it and its futures need not be `Send`.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     LocalAgent by
     /// Connects an agent on one thread with a client; see [`connect_agent`].
-    connect_local_agent;
+    connect_local_agent with LocalHandles;
     required {
         /// Negotiates version and capabilities. See [`InitializeRequest`].
         initialize(InitializeRequest) -> InitializeResponse;
@@ -148,13 +148,13 @@ side! {
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     Client by
     /// Connects a client with an agent. Returns the future that runs the connection, and the agent as [`Sessions`].
-    connect_client,
+    connect_client with ClientHandles,
     /// A [`Client`] on one thread: it and its futures need not be `Send`.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     LocalClient by
     /// Connects a client on one thread with an agent; see [`connect_client`].
-    connect_local_client;
+    connect_local_client with LocalClientHandles;
     required {
         /// Requests the user's permission. See [`RequestPermissionRequest`].
         request_permission(RequestPermissionRequest) -> RequestPermissionResponse;

@@ -8,7 +8,7 @@ use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::prompt_turn::StopReason;
 use acp_types::v1::session_list::ListSessionsRequest;
 use acp_types::v1::session_setup::{LoadSessionRequest, NewSessionRequest};
-use acp_types::v2;
+use acp_types::{v1, v2};
 use core::iter;
 use core::time::Duration;
 use jsonrpc_core::ErrorCode;
@@ -509,6 +509,54 @@ fn turn_of_version_2_ends_with_the_idle_state() {
         ),
         "{events:?}"
     );
+}
+
+/// The agent works without a prompt when the prompt is sent: the end of that work is not the end of the turn.
+#[test]
+fn idle_state_of_earlier_work_does_not_end_a_turn() {
+    let mut client = Client::new(both());
+    client.answer(1, json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" } }));
+    let session = client.0.open_session(v2::session_setup::NewSessionRequest::new("/work"), NOW);
+    client.answer(2, json!({ "sessionId": "s" }));
+    let state = |state: &str| {
+        let update = json!({
+            "sessionUpdate": "state_update", "state": state, "stopReason": "end_turn",
+        });
+        let params = json!({ "sessionId": "s", "update": update });
+        json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
+    };
+    let is_end = |event: &Event| matches!(event, Event::Session(_, SessionEvent::TurnEnded(..)));
+    client.line(state("running"));
+    client.0.prompt(session, Prompt::v2(["Hi".into()]), NOW).unwrap();
+    client.line(state("idle"));
+    client.answer(3, json!({ "messageId": "m" }));
+    assert!(!client.events().iter().any(is_end));
+    client.line(state("running"));
+    client.line(state("idle"));
+    assert_eq!(client.events().iter().filter(|event| is_end(event)).count(), 1);
+}
+
+#[test]
+fn error_that_names_versions_closes_the_connection_with_them() {
+    let mut client = Client::new(both());
+    let data = json!({ "requested": 2, "supported": [3, 4] });
+    let error = json!({ "code": -32022, "message": "Unsupported protocol version", "data": data });
+    client.line(json!({ "jsonrpc": "2.0", "id": 1, "error": error }));
+    let events = client.events();
+    let Some(Event::Closed(reason)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(reason.to_string(), "the agent speaks version 4; the client offers 1 and 2");
+}
+
+#[test]
+fn login_has_another_method_in_version_2() {
+    let login = Call::new(&v1::authentication::AuthenticateRequest::new("key")).in_v2();
+    let mut client = Client::new(both());
+    client.answer(1, json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" } }));
+    client.sent();
+    client.0.call(login, NOW);
+    let sent = client.sent();
+    assert_eq!(sent[0]["method"], "auth/login");
+    assert_eq!(sent[0]["params"], json!({ "methodId": "key" }));
 }
 
 #[test]

@@ -222,7 +222,8 @@ impl Conversation {
         now: Duration,
     ) -> Result<SettingKey, QuestionError> {
         self.begin_input(now);
-        let session = self.session.as_ref().ok_or(QuestionError::NoSession)?.number;
+        let opened = self.session.as_ref().ok_or(QuestionError::NoSession)?;
+        let (session, setting) = (opened.number, opened.form_of(setting));
         if self.setting.len() >= MAX_SETTING {
             return Err(QuestionError::TooMany);
         }

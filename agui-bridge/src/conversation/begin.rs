@@ -179,6 +179,7 @@ impl Conversation {
             self.translator.end_replay();
         }
         self.session = Some(OpenedSession::new(number, opened));
+        self.show_commands(opened);
         if let Some(remembered) = &self.remembered
             && self.memory == SessionMemory::new()
         {

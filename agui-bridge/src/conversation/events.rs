@@ -101,6 +101,9 @@ impl Conversation {
             // `TurnEnded` has it.
             Update::V2(update) if is_idle(&update.update) => {}
             Update::V2(update) => {
+                if let Some(session) = &mut self.session {
+                    session.handle_update_v2(&update.update);
+                }
                 let owner = self.page.machine.handle_update_v2(&update, self.now);
                 if owner == CallOwner::Agent {
                     self.translator.handle_notification_v2(update);

@@ -146,9 +146,8 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
         prompt.image = Some(content.image.is_some());
         prompt.audio = Some(content.audio.is_some());
         prompt.embedded_context = Some(content.embedded_context.is_some());
-        let info = Implementation::new(&*response.info.name, &*response.info.version);
         Self {
-            info: Some(info),
+            info: Some(response.info.clone()),
             prompt,
             load: false,
             // Version 2 requires `session/resume` of each agent with sessions.

@@ -6,11 +6,13 @@ use acp_types::client::{self, CallError, NewSessionResponse};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::prompt_turn::SessionUpdate;
 use acp_types::v1::session_config_options::{
-    SessionConfigOption, SessionConfigOptionBoolean, SessionConfigOptionValue,
-    SessionConfigOptionValueId,
+    SessionConfigOption, SessionConfigOptionBoolean, SessionConfigOptionCategory,
+    SessionConfigOptionValue, SessionConfigOptionValueId,
 };
 use acp_types::v1::session_modes::SessionModeState;
 use acp_types::v1::session_setup::SessionId;
+use acp_types::v2;
+use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -95,7 +97,10 @@ impl OpenedSession {
                 modes: response.modes.clone(),
                 config_options: response.config_options.clone().unwrap_or_default(),
             },
-            // Options of version 2 have another shape. The stream shows them.
+            NewSessionResponse::V2(response) => SessionSettings {
+                modes: None,
+                config_options: options_of(response.config_options.as_deref().unwrap_or_default()),
+            },
             _ => SessionSettings::default(),
         };
         Self { number, id: opened.session_id.clone(), settings, has_turn: false }
@@ -114,6 +119,29 @@ impl OpenedSession {
         }
     }
 
+    /// As [`handle_update`](Self::handle_update), for version 2.
+    pub(super) fn handle_update_v2(&mut self, update: &SessionUpdateV2) {
+        if let SessionUpdateV2::ConfigOptionUpdate(update) = update {
+            self.settings.config_options = options_of(&update.config_options);
+        }
+    }
+
+    /// Returns the form in which the agent has a setting. Without modes, the mode is a config option, as in version 2.
+    pub(super) fn form_of(&self, setting: Setting) -> Setting {
+        let is_mode = |option: &&SessionConfigOption| {
+            option.category == Some(SessionConfigOptionCategory::Mode)
+        };
+        let option = self.settings.config_options.iter().find(is_mode);
+        match (setting, option) {
+            (Setting::Mode(mode), Some(option)) if self.settings.modes.is_none() => {
+                let value = SessionConfigOptionValueId::new(mode.as_str());
+                let value = SessionConfigOptionValue::ValueId(value);
+                Setting::ConfigOption(option.id.clone(), value)
+            }
+            (setting, _) => setting,
+        }
+    }
+
     /// Records a changed setting, with all config options if the agent returned them.
     pub(super) fn set(&mut self, setting: &Setting, options: Option<Vec<SessionConfigOption>>) {
         if let (Setting::Mode(mode), Some(modes)) = (setting, &mut self.settings.modes) {
@@ -123,6 +151,13 @@ impl OpenedSession {
             self.settings.config_options = options;
         }
     }
+}
+
+/// Returns options of version 2 in the form of version 1.
+pub(crate) fn options_of(
+    options: &[v2::session_config_options::SessionConfigOption],
+) -> Vec<SessionConfigOption> {
+    options.iter().filter_map(SessionConfigOption::from_v2).collect()
 }
 
 /// Converts a JSON string or boolean into the value of a config option.

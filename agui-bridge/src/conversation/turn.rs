@@ -7,10 +7,14 @@ use super::session::{AgentState, OpenedSession, continued};
 use super::{Conversation, ConversationDiagnostic, Trouble, config_value};
 use crate::Failure;
 use crate::input::{SessionScope, SessionStep};
-use acp_types::client::{CallError, Opened, Received, TurnEnd, TurnError};
+use acp_types::client::{CallError, NewSessionResponse, Opened, Received, TurnEnd, TurnError};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{PromptResponse, StopReason};
 use acp_types::v1::session_setup::SessionId;
+use acp_types::v2::prompt_lifecycle::{
+    SessionUpdate as SessionUpdateV2, UpdateSessionNotification,
+};
+use acp_types::v2::slash_commands::AvailableCommandsUpdate;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -124,10 +128,23 @@ impl Conversation {
         };
         let stage = core::mem::replace(&mut active.stage, Stage::Working);
         self.session = Some(OpenedSession::new(number, &opened));
+        self.show_commands(&opened);
         self.translator.set_opening(false);
         self.handle_attempt_opened();
         if let Stage::Opening { turn, .. } = stage {
             self.prompt(turn);
+        }
+    }
+
+    /// Shows the commands of an opened session, which version 2 has in the response.
+    pub(super) fn show_commands(&mut self, opened: &Opened) {
+        if let NewSessionResponse::V2(response) = &opened.response.value
+            && let Some(commands) = &response.available_commands
+        {
+            let update = AvailableCommandsUpdate::new(commands.clone());
+            let update = SessionUpdateV2::AvailableCommandsUpdate(update);
+            let update = UpdateSessionNotification::new(opened.session_id.as_str(), update);
+            self.translator.handle_notification_v2(update);
         }
     }
 
@@ -166,7 +183,11 @@ impl Conversation {
                 None => self.diagnose(ConversationDiagnostic::ConfigValue(config.clone())),
             }
         }
-        let set = |setting| Command::Set { session: number, key: None, setting };
+        let form = |setting| match &self.session {
+            Some(session) => session.form_of(setting),
+            None => setting,
+        };
+        let set = |setting| Command::Set { session: number, key: None, setting: form(setting) };
         self.commands.extend(settings.into_iter().map(set));
         let run = self.active.as_ref().map(|active| active.meta.clone());
         let mut members = run.unwrap_or_default();

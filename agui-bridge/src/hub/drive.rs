@@ -1,36 +1,26 @@
 //! Data flow between the connection of a hub, its conversations and its logs.
 use super::threads::ThreadNumber;
+use super::version::{open_request, prompt, set, speaks_v2};
 use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent, Login, Trouble};
-use crate::conversation::{
-    Command, Notice, OpenSession, RunEvent, RunOutput, SessionOrigin, Setting, SettingError,
-};
+use crate::conversation::{Command, Notice, RunEvent, RunOutput, SettingError, options_of};
 use acp_types::client::{
-    AgentNotification, AgentResponse, Call, CallError, CallKey, Connection, Event,
-    InitializeResponse, Initialized, Open, Prompt, PromptContent, Received, SessionEvent,
-    SessionKey, TurnError, Update,
+    AgentNotification, AgentResponse, CallError, CallKey, Connection, Event, InitializeResponse,
+    Initialized, Received, SessionEvent, SessionKey, TurnError, Update,
 };
-use acp_types::v1::content::ContentBlock;
 use acp_types::v1::dispatch::{
     AgentNotification as AgentNotificationV1, AgentResponse as AgentResponseV1,
 };
 use acp_types::v1::elicitation::CompleteElicitationNotification;
-use acp_types::v1::initialization::ProtocolVersion;
 use acp_types::v1::prompt_turn::SessionUpdate;
-use acp_types::v1::session_config_options::SetSessionConfigOptionRequest;
-use acp_types::v1::session_modes::SetSessionModeRequest;
-use acp_types::v1::session_setup::{
-    ForkSessionRequest, LoadSessionRequest, NewSessionRequest, ResumeSessionRequest,
+use acp_types::v2::dispatch::{
+    AgentNotification as AgentNotificationV2, AgentResponse as AgentResponseV2,
 };
-use acp_types::v1::system_prompt::{SystemPrompt, SystemPromptMode};
-use acp_types::v2::dispatch::AgentNotification as AgentNotificationV2;
 use agui_types::event::Event as AgUiEvent;
 use agui_types::run_log::RunOutcome;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::ToString;
-use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::wire::{Meta, Raw, Wire};
 
 impl Hub {
     /// Handles the outputs of the connection.
@@ -157,6 +147,9 @@ impl Hub {
                 AgentResponse::V1(AgentResponseV1::SetSessionConfigOptionResponse(response)) => {
                     Some(response.config_options)
                 }
+                AgentResponse::V2(AgentResponseV2::SetSessionConfigOptionResponse(response)) => {
+                    Some(options_of(&response.config_options))
+                }
                 _ => None,
             }),
             Err(CallError::Answered(error) | CallError::AuthRequired { error, .. }) => {
@@ -279,12 +272,7 @@ impl Hub {
             Command::Set { key, setting, .. } => {
                 let session = attached.and_then(|(_, key)| connection.session_id(key));
                 let Some(session) = session.map(ToString::to_string) else { return };
-                let call = match setting {
-                    Setting::Mode(mode) => Call::new(&SetSessionModeRequest::new(&*session, mode)),
-                    Setting::ConfigOption(config, value) => {
-                        Call::new(&SetSessionConfigOptionRequest::new(&*session, config, value))
-                    }
-                };
+                let call = set(&session, setting, speaks_v2(connection));
                 let call = connection.call(call, now);
                 self.setting.insert(call, (number, key));
             }
@@ -322,65 +310,4 @@ fn is_text(update: &Update) -> bool {
     use SessionUpdate::{AgentMessageChunk, AgentThoughtChunk};
 
     matches!(update, Update::V1(it) if matches!(it.update, AgentMessageChunk(_) | AgentThoughtChunk(_)))
-}
-
-fn speaks_v2(connection: &Connection) -> bool {
-    let version = connection.initialized().map(|initialized| initialized.version);
-    version.is_some_and(|version| version != ProtocolVersion::V1)
-}
-
-fn prompt(connection: &Connection, blocks: Vec<ContentBlock>, meta: Option<Meta>) -> Prompt {
-    let v2 = speaks_v2(connection).then(|| in_v2(&blocks)).flatten();
-    let mut prompt = Prompt::v1([]);
-    prompt.content = v2.map_or(PromptContent::V1(blocks), PromptContent::V2);
-    prompt.meta = meta;
-    prompt
-}
-
-/// Returns the request for a session, in the agent's version.
-fn open_request(open: OpenSession, is_v2: bool) -> Open {
-    let OpenSession { origin, cwd, mcp_servers, system_prompt, meta } = open;
-    let system_prompt = system_prompt
-        .map(|text| Box::new(SystemPrompt::new(SystemPromptMode::Append, [text.into()])));
-    let open = match origin {
-        SessionOrigin::New => {
-            let mut request = NewSessionRequest::new(cwd, mcp_servers);
-            (request.system_prompt, request.meta) = (system_prompt, meta);
-            Open::from(request)
-        }
-        SessionOrigin::Load(id) => {
-            let mut request = LoadSessionRequest::new(id, cwd, mcp_servers);
-            (request.system_prompt, request.meta) = (system_prompt, meta);
-            Open::from(request)
-        }
-        SessionOrigin::Resume(id) => {
-            let mut request = ResumeSessionRequest::new(id, cwd);
-            request.mcp_servers = Some(mcp_servers);
-            (request.system_prompt, request.meta) = (system_prompt, meta);
-            Open::from(request)
-        }
-        SessionOrigin::Fork(id) => {
-            let mut request = ForkSessionRequest::new(id, cwd);
-            request.mcp_servers = Some(mcp_servers);
-            (request.system_prompt, request.meta) = (system_prompt, meta);
-            Open::from(request)
-        }
-    };
-    if is_v2 { open_v2(open) } else { open }
-}
-
-/// Returns the same request in version 2, if it has an equivalent.
-fn open_v2(open: Open) -> Open {
-    let v2 = match &open {
-        Open::New(request) => in_v2(&**request).map(|it| Open::NewV2(Box::new(it))),
-        Open::Resume(request) => in_v2(&**request).map(|it| Open::ResumeV2(Box::new(it))),
-        Open::Fork(request) => in_v2(&**request).map(|it| Open::ForkV2(Box::new(it))),
-        _ => None,
-    };
-    v2.unwrap_or(open)
-}
-
-/// Converts a value into the version 2 type with the same JSON text.
-fn in_v2<T: Wire, U: Wire>(value: &T) -> Option<U> {
-    Raw::of(value).decode().ok()
 }

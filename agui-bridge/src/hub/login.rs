@@ -1,4 +1,5 @@
 //! The login after `initialize`, and the error for a user if it fails.
+use super::version::speaks_v2;
 use super::{Failure, Hub, HubEvent, Login, Trouble};
 use crate::SignIn;
 use acp_types::client::CallError;
@@ -22,6 +23,7 @@ impl Hub {
         if let Login::Planned(call) = core::mem::replace(&mut self.login, Login::Done)
             && let Some(connection) = &mut self.connection
         {
+            let call = if speaks_v2(connection) { call.in_v2() } else { call };
             self.login = Login::Open(connection.call(call, now));
             return;
         }

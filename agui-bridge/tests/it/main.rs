@@ -41,6 +41,8 @@ mod hub_properties;
 #[cfg(test)]
 mod hub_text;
 #[cfg(test)]
+mod hub_v2;
+#[cfg(test)]
 mod hub_world;
 #[cfg(test)]
 mod hybrid_tools;

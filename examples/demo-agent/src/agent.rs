@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::page::PageTools;
-use crate::script::Scene;
+use crate::script::{Scene, Shows};
 use crate::session::Session;
 use crate::stdio::Output;
 use crate::words::{self, WORDS};
@@ -17,7 +17,7 @@ use acp_types::v1::initialization::{
     ProtocolVersion, SessionCapabilities, SessionCloseCapabilities,
 };
 use acp_types::v1::prompt_turn::{
-    CancelNotification, PromptRequest, PromptResponse, SessionUpdate,
+    CancelNotification, ContentChunk, PromptRequest, PromptResponse, SessionUpdate,
 };
 use acp_types::v1::session_modes::{SetSessionModeRequest, SetSessionModeResponse};
 use acp_types::v1::session_setup::{
@@ -29,6 +29,7 @@ use core::cell::{Cell, RefCell};
 use core::time::Duration;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use tokio::sync::mpsc;
 use tokio::task::spawn_local;
 use tokio_util::sync::CancellationToken;
@@ -39,8 +40,8 @@ const MAX_SESSIONS: usize = 1_000;
 /// The only authentication method, which is optional.
 const AUTH_METHOD: &str = "none";
 
-/// The agent and its sessions.
-#[derive(Debug)]
+/// The agent and its sessions, which clones share.
+#[derive(Clone, Debug)]
 pub(crate) struct Agent {
     /// The time between two updates.
     pub(crate) pause: Duration,
@@ -49,9 +50,10 @@ pub(crate) struct Agent {
     pub(crate) gone: CancellationToken,
     /// Takes the exit status to end the process.
     pub(crate) exit: mpsc::Sender<u8>,
-    pub(crate) sessions: RefCell<BTreeMap<SessionId, Session>>,
-    has_terminal: Cell<bool>,
-    shows_forms: Cell<bool>,
+    pub(crate) sessions: Rc<RefCell<BTreeMap<SessionId, Session>>>,
+    pub(crate) has_terminal: Cell<bool>,
+    pub(crate) shows_forms: Cell<bool>,
+    shows: Cell<Shows>,
 }
 
 #[async_trait::async_trait(?Send)]
@@ -63,6 +65,12 @@ impl v1::LocalAgent for Agent {
     ) -> Result<InitializeResponse, ErrorObject> {
         let client = request.client_capabilities.as_ref();
         self.has_terminal.set(client.and_then(|client| client.terminal).unwrap_or(false));
+        let session = client.and_then(|client| client.session.as_ref());
+        self.shows.set(Shows {
+            notices: session.is_some_and(|session| session.notices.is_some()),
+            compactions: session.is_some_and(|session| session.compaction.is_some()),
+            subagents: client.is_some_and(|client| client.subagents.is_some()),
+        });
         let elicitation = client.and_then(|client| client.elicitation.as_ref());
         self.shows_forms.set(elicitation.is_some_and(|elicitation| elicitation.form.is_some()));
         let mut prompt = PromptCapabilities::new();
@@ -101,31 +109,27 @@ impl v1::LocalAgent for Agent {
         request: NewSessionRequest,
         context: Context,
     ) -> Result<NewSessionResponse, ErrorObject> {
-        let mut sessions = self.sessions.borrow_mut();
-        if sessions.len() >= MAX_SESSIONS {
-            let message = format!("no more than {MAX_SESSIONS} sessions");
-            return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
-        }
-        let session_id = new_session_id()?;
-        let session = Session::new(Scene {
-            session_id: session_id.clone(),
-            page: PageTools::of(&request),
+        let page = PageTools::of(&request);
+        let session_id = self.open(|session_id| Scene {
+            session_id,
+            is_v2: false,
+            page,
             cwd: request.cwd,
             has_terminal: self.has_terminal.get(),
+            shows: self.shows.get(),
             shows_forms: self.shows_forms.get(),
             asks: true,
             ids: 0,
-        });
+        })?;
         let mut response = NewSessionResponse::new(session_id.clone());
-        response.modes = Some(session.modes());
-        sessions.insert(session_id.clone(), session);
+        response.modes = Some(self.with_session(&session_id, |session| session.modes())?);
         // After the response: before it, the client does not know the session.
         let client = Client::new(context.peer().clone(), session_id);
         spawn_local(async move {
             let commands: Vec<_> =
                 WORDS.iter().map(|word| AvailableCommand::new(word.name, word.about)).collect();
             let update = AvailableCommandsUpdate::new(commands);
-            client.update(&SessionUpdate::AvailableCommandsUpdate(update)).await;
+            client.update(SessionUpdate::AvailableCommandsUpdate(update)).await;
         });
         Ok(response)
     }
@@ -139,8 +143,8 @@ impl v1::LocalAgent for Agent {
             (session.history().cloned().collect::<Vec<_>>(), session.modes())
         })?;
         let client = Client::new(context.peer().clone(), request.session_id);
-        for update in &history {
-            client.update(update).await;
+        for (session, update) in history {
+            client.update_of(&session, update).await;
         }
         let mut response = LoadSessionResponse::new();
         response.modes = Some(modes);
@@ -175,14 +179,12 @@ impl v1::LocalAgent for Agent {
         context: Context,
     ) -> Result<PromptResponse, ErrorObject> {
         let steps = |scene: &mut Scene| words::steps(&text(&request.prompt), scene);
-        let turn = self
-            .with_session(&request.session_id, |session| session.begin(&request.prompt, steps))?;
-        let Some(turn) = turn else {
-            let message = "a prompt of this session is being worked on; cancel it or wait";
-            return Err(ErrorObject::new(ErrorCode::INVALID_REQUEST, message));
-        };
+        let said = request.prompt.iter().map(|block| ContentChunk::new(block.clone()));
+        let said = said.map(SessionUpdate::UserMessageChunk);
+        let turn = self.with_session(&request.session_id, |session| session.begin(said, steps))?;
+        let turn = turn.ok_or_else(busy)?;
         let client = Client::new(context.peer().clone(), request.session_id.clone());
-        let outcome = self.run(turn, &client, &context).await;
+        let outcome = self.run(turn, &client, Some(&context)).await;
         // The session may have been closed meanwhile.
         let _ = self.with_session(&request.session_id, Session::end);
         outcome
@@ -202,10 +204,26 @@ impl Agent {
             output,
             gone: CancellationToken::new(),
             exit,
-            sessions: RefCell::default(),
+            sessions: Rc::default(),
             has_terminal: Cell::new(false),
             shows_forms: Cell::new(false),
+            shows: Cell::default(),
         }
+    }
+
+    /// Opens a session, and returns its id.
+    pub(crate) fn open(
+        &self,
+        scene: impl FnOnce(SessionId) -> Scene,
+    ) -> Result<SessionId, ErrorObject> {
+        let mut sessions = self.sessions.borrow_mut();
+        if sessions.len() >= MAX_SESSIONS {
+            let message = format!("no more than {MAX_SESSIONS} sessions");
+            return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
+        }
+        let session_id = new_session_id()?;
+        sessions.insert(session_id.clone(), Session::new(scene(session_id.clone())));
+        Ok(session_id)
     }
 
     /// Calls a function with a session.
@@ -220,6 +238,12 @@ impl Agent {
             .ok_or_else(|| ErrorObject::new(RESOURCE_NOT_FOUND, format!("no session {id:?}")))?;
         Ok(act(session))
     }
+}
+
+/// The error for a prompt during a turn.
+pub(crate) fn busy() -> ErrorObject {
+    let message = "a prompt of this session is being worked on; cancel it or wait";
+    ErrorObject::new(ErrorCode::INVALID_REQUEST, message)
 }
 
 /// Returns an id that is unique among all processes and cannot be guessed.

@@ -1,9 +1,11 @@
 //! A session's access to the client.
 
+use crate::updates::Update;
 use acp_types::connection::{Peer, PendingRawCall, RequestError};
 use acp_types::methods::RequestParams;
-use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+use acp_types::v1::prompt_turn::SessionNotification;
 use acp_types::v1::session_setup::SessionId;
+use acp_types::v2::prompt_lifecycle::UpdateSessionNotification;
 use core::future::Future;
 use jsonrpc_core::wire::Raw;
 use serde::Serialize;
@@ -14,17 +16,45 @@ use tokio::task::spawn_local;
 pub(crate) struct Client {
     peer: Peer,
     session_id: SessionId,
+    is_v2: bool,
 }
 
 impl Client {
     pub(crate) fn new(peer: Peer, session_id: SessionId) -> Self {
-        Self { peer, session_id }
+        Self { peer, session_id, is_v2: false }
+    }
+
+    /// Creates a client that speaks version 2.
+    pub(crate) fn v2(peer: Peer, session_id: SessionId) -> Self {
+        Self { peer, session_id, is_v2: true }
+    }
+
+    pub(crate) fn is_v2(&self) -> bool {
+        self.is_v2
     }
 
     /// Sends an update of the session.
-    pub(crate) async fn update(&self, update: &SessionUpdate) {
-        let params = SessionNotification::new(self.session_id.clone(), update.clone());
-        if let Err(error) = self.peer.notify(&params).await {
+    pub(crate) async fn update(&self, update: impl Into<Update>) {
+        self.update_of(&self.session_id, update.into()).await;
+    }
+
+    /// Sends an update of a session: this one, or one that it owns.
+    pub(crate) async fn update_of(&self, session: &SessionId, update: Update) {
+        let lost = match (self.is_v2, update) {
+            (false, Update::Both(update)) => {
+                self.peer.notify(&SessionNotification::new(session.clone(), update)).await.err()
+            }
+            // The script says in words what version 1 does not have.
+            (false, Update::V2(_)) => return,
+            (true, update) => match update.in_v2() {
+                Ok(update) => {
+                    let params = UpdateSessionNotification::new(session.clone(), update);
+                    self.peer.notify(&params).await.err()
+                }
+                Err(error) => return eprintln!("demo-agent: an update is lost: {error}"),
+            },
+        };
+        if let Some(error) = lost {
             eprintln!("demo-agent: an update is lost: {error}");
         }
     }

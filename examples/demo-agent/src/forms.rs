@@ -22,6 +22,7 @@ pub(crate) fn form(scene: &mut Scene) -> Vec<Step> {
     let mode = ElicitationMode::Form(Box::new(ElicitationFormMode::new(schema, scope)));
     let request = CreateElicitationRequest::new("Which seat would you like?", mode);
     let name = scene.message_id();
+    // The request has the same form in both versions.
     vec![ask(&request, move |answer| {
         let said = match answer.map(|answer| answer.action) {
             Ok(ElicitationAction::Accept(accept)) => booked(&accept.content.unwrap_or_default()),

@@ -5,15 +5,17 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `agent` | the methods: the trait `LocalAgent` of `acp_types::connection` |
+//! | `agent`, `agent_v2` | the methods of both versions: the traits `LocalAgent` of `acp_types::connection` |
 //! | `turns`, `session` | running turns |
-//! | `client` | updates and requests of the agent |
+//! | `client`, `updates` | updates and requests of the agent, in the version of the connection |
 //! | `stdio` | reading, writing, the runtime |
-//! | `words`, `talk`, `tools`, `terminal`, `page` | the script |
+//! | `words`, `talk`, `tools`, `terminal`, `page`, `news` | the script |
 
 mod agent;
+mod agent_v2;
 mod client;
 mod forms;
+mod news;
 mod page;
 mod script;
 mod session;
@@ -22,6 +24,7 @@ mod talk;
 mod terminal;
 mod tools;
 mod turns;
+mod updates;
 mod words;
 
 use core::time::Duration;

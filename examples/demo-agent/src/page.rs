@@ -5,6 +5,7 @@ use crate::talk::{say, words};
 use crate::tools::{failed, raw, start, status, update};
 use acp_types::v1::session_setup::{McpServer, McpServerStdio, NewSessionRequest};
 use acp_types::v1::tool_calls::{ToolCall, ToolCallStatus};
+use acp_types::v2;
 use core::fmt;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
@@ -45,11 +46,26 @@ impl PageTools {
             McpServer::Stdio(server) if server.name == SERVER => Some(server.clone()),
             _ => None,
         });
+        Self::offered(server, request.meta.as_ref())
+    }
+
+    /// As [`of`](Self::of), in version 2.
+    pub(crate) fn of_v2(request: &v2::session_setup::NewSessionRequest) -> Self {
+        let server = request.mcp_servers.iter().flatten().find_map(|server| match server {
+            v2::session_setup::McpServer::Stdio(server) if server.name == SERVER => {
+                let (args, env) = (server.args.clone(), server.env.clone());
+                let (args, env) = (args.unwrap_or_default(), env.unwrap_or_default());
+                Some(McpServerStdio::new(SERVER, server.command.as_str(), args, env))
+            }
+            _ => None,
+        });
+        Self::offered(server, request.meta.as_ref())
+    }
+
+    fn offered(server: Option<McpServerStdio>, meta: Option<&Meta>) -> Self {
         match server {
             Some(server) => Self::Server(Box::new(server)),
-            None if request.meta.as_ref().is_some_and(|meta| meta.get(META_KEY).is_some()) => {
-                Self::Extension
-            }
+            None if meta.is_some_and(|meta| meta.get(META_KEY).is_some()) => Self::Extension,
             None => Self::None,
         }
     }

@@ -6,6 +6,7 @@ use acp_types::v1::prompt_turn::{SessionUpdate, StopReason, Usage};
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::terminals::TerminalId;
 use acp_types::v1::tool_calls::ToolCallId;
+use acp_types::v2::prompt_lifecycle::SessionUpdate as UpdateV2;
 use core::fmt;
 use core::time::Duration;
 use jsonrpc_core::wire::{DecodeError, Raw};
@@ -18,6 +19,10 @@ use serde::de::DeserializeOwned;
 pub(crate) enum Step {
     /// Send an update.
     Update(SessionUpdate),
+    /// Send an update that only version 2 has.
+    UpdateV2(Box<UpdateV2>),
+    /// Send an update of a session that this one owns.
+    UpdateOwned(SessionId, SessionUpdate),
     /// Wait.
     Wait(Duration),
     /// Send a request, and continue with the steps that follow from its response.
@@ -32,6 +37,8 @@ pub(crate) enum Step {
     ForgetTerminal,
     /// Count tokens, for the response to the prompt.
     Spend(Usage),
+    /// Work on these steps after the turn, in a turn without a prompt. Version 2 only.
+    Later(Vec<Step>),
     /// Write a line that is not a message.
     Noise(&'static str),
     /// End the turn.
@@ -82,14 +89,26 @@ pub(crate) fn wrong_answer(method: &str, error: &DecodeError) -> ErrorObject {
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, message)
 }
 
+/// What a client shows. In version 2 each client shows all of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shows {
+    pub(crate) notices: bool,
+    pub(crate) compactions: bool,
+    pub(crate) subagents: bool,
+}
+
 /// The context of a turn: the facts about the session that words may use.
 #[derive(Debug)]
 pub(crate) struct Scene {
     pub(crate) session_id: SessionId,
+    /// The connection speaks version 2.
+    pub(crate) is_v2: bool,
     /// The session's working directory. Its files are not accessed.
     pub(crate) cwd: String,
     /// The client runs commands for agents.
     pub(crate) has_terminal: bool,
+    /// The client shows notices, compactions and subagents.
+    pub(crate) shows: Shows,
     /// The client shows forms.
     pub(crate) shows_forms: bool,
     /// The way to call the page's tools.

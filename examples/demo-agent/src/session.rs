@@ -1,17 +1,24 @@
 //! A session: its conversation and its running turn.
 
 use crate::script::{Scene, Step};
-use acp_types::v1::content::ContentBlock;
-use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, StopReason, Usage};
+use crate::updates::Update;
+use acp_types::v1::prompt_turn::{SessionUpdate, StopReason, Usage};
 use acp_types::v1::session_modes::{SessionMode, SessionModeState};
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::terminals::TerminalId;
 use acp_types::v1::tool_calls::{ToolCallId, ToolCallStatus};
+use acp_types::v2::session_config_options::{
+    SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelect,
+    SessionConfigSelectOption, SessionConfigSelectOptions,
+};
 use std::collections::VecDeque;
 use tokio_util::sync::CancellationToken;
 
 /// Number of updates that a session keeps for `session/load`; older ones are dropped.
 const MAX_HISTORY: usize = 10_000;
+
+/// The option of version 2 with the modes.
+pub(crate) const MODE: &str = "mode";
 
 /// The mode in which edits need permission.
 const ASK: &str = "ask";
@@ -19,30 +26,64 @@ const ASK: &str = "ask";
 /// The mode in which edits need no permission.
 const AUTO: &str = "auto";
 
+/// Identifiers, names and descriptions of the modes.
+const MODES: [(&str, &str, &str); 2] =
+    [(ASK, "Ask", "Asks before it edits a file"), (AUTO, "Auto", "Edits without asking")];
+
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) scene: Scene,
     /// Cancels the running turn.
     turn: Option<CancellationToken>,
-    history: VecDeque<SessionUpdate>,
+    /// Sessions and updates, in order.
+    history: VecDeque<(SessionId, Update)>,
+    /// Steps of a turn without a prompt.
+    later: Vec<Step>,
+    /// The running turn has no prompt.
+    is_own_turn: bool,
+    /// A prompt waits for the end of that turn.
+    is_awaited: bool,
 }
 
 impl Session {
     pub(crate) fn new(scene: Scene) -> Self {
-        Self { scene, turn: None, history: VecDeque::new() }
+        Self {
+            scene,
+            turn: None,
+            history: VecDeque::new(),
+            later: Vec::new(),
+            is_own_turn: false,
+            is_awaited: false,
+        }
     }
 
     /// Returns the modes and the current mode.
     pub(crate) fn modes(&self) -> SessionModeState {
-        let modes =
-            [(ASK, "Ask", "Asks before it edits a file"), (AUTO, "Auto", "Edits without asking")];
-        let modes = modes.map(|(id, name, description)| {
+        let modes = MODES.map(|(id, name, description)| {
             let mut mode = SessionMode::new(id, name);
             mode.description = Some(description.to_owned());
             mode
         });
-        SessionModeState::new(if self.scene.asks { ASK } else { AUTO }, modes)
+        SessionModeState::new(self.mode(), modes)
+    }
+
+    /// Returns the modes as an option of version 2.
+    pub(crate) fn options(&self) -> Vec<SessionConfigOption> {
+        let values = MODES.map(|(id, name, description)| {
+            let mut value = SessionConfigSelectOption::new(id, name);
+            value.description = Some(description.to_owned());
+            value
+        });
+        let values = SessionConfigSelectOptions::Ungrouped(values.into());
+        let select = SessionConfigSelect::new(self.mode(), values);
+        let mut option = SessionConfigOption::new(MODE, "Mode", SessionConfigKind::Select(select));
+        option.category = Some(SessionConfigOptionCategory::Mode);
+        vec![option]
+    }
+
+    fn mode(&self) -> &'static str {
+        if self.scene.asks { ASK } else { AUTO }
     }
 
     /// Switches the mode; returns `false` for an unknown mode.
@@ -55,21 +96,46 @@ impl Session {
     }
 
     /// Returns the conversation so far, of both sides.
-    pub(crate) fn history(&self) -> impl Iterator<Item = &SessionUpdate> {
+    pub(crate) fn history(&self) -> impl Iterator<Item = &(SessionId, Update)> {
         self.history.iter()
     }
 
-    /// Starts a turn with the user's message, unless one is running.
-    pub(crate) fn begin(
+    /// Returns whether a turn is running.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Returns whether a turn without a prompt is to follow.
+    pub(crate) fn has_later(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// Keeps the steps of a turn without a prompt.
+    pub(crate) fn keep_for_later(&mut self, steps: Vec<Step>) {
+        self.later = steps;
+    }
+
+    /// Starts the turn without a prompt, unless a turn is running.
+    pub(crate) fn begin_later(&mut self) -> Option<Turn> {
+        if self.turn.is_some() || self.later.is_empty() {
+            return None;
+        }
+        let steps = core::mem::take(&mut self.later);
+        self.is_own_turn = true;
+        self.begin::<Update>([], |_| steps)
+    }
+
+    /// Starts a turn with the user's messages, unless one is running.
+    pub(crate) fn begin<U: Into<Update>>(
         &mut self,
-        prompt: &[ContentBlock],
+        prompt: impl IntoIterator<Item = U>,
         steps: impl FnOnce(&mut Scene) -> Vec<Step>,
     ) -> Option<Turn> {
         if self.turn.is_some() {
             return None;
         }
-        for block in prompt {
-            self.remember(SessionUpdate::UserMessageChunk(ContentChunk::new(block.clone())));
+        for said in prompt {
+            self.remember(self.scene.session_id.clone(), said.into());
         }
         let cancel = CancellationToken::new();
         self.turn = Some(cancel.clone());
@@ -88,17 +154,28 @@ impl Session {
         self.turn.iter().for_each(CancellationToken::cancel);
     }
 
-    /// Ends the running turn.
-    pub(crate) fn end(&mut self) {
-        self.turn = None;
+    /// Returns whether a turn without a prompt is running, for which a prompt waits.
+    pub(crate) fn await_own_turn(&mut self) -> bool {
+        self.is_awaited = self.is_own_turn;
+        self.is_own_turn
+    }
+
+    /// Ends the running turn, and returns whether a prompt continues it.
+    pub(crate) fn end(&mut self) -> bool {
+        (self.turn, self.is_own_turn) = (None, false);
+        core::mem::take(&mut self.is_awaited)
     }
 
     /// Keeps an update that belongs to the conversation.
-    pub(crate) fn remember(&mut self, update: SessionUpdate) {
+    pub(crate) fn remember(&mut self, session: SessionId, update: Update) {
+        // A notice is not part of the history.
+        if matches!(update, Update::Both(SessionUpdate::Notice(_))) {
+            return;
+        }
         if self.history.len() == MAX_HISTORY {
             self.history.pop_front();
         }
-        self.history.push_back(update);
+        self.history.push_back((session, update));
     }
 }
 

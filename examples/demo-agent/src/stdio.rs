@@ -1,7 +1,7 @@
 //! The agent on standard input and output.
 
 use crate::agent::Agent;
-use acp_types::connection::{ConnectionOptions, v1};
+use acp_types::connection::{ConnectionOptions, connect_local_agent};
 use core::future::poll_fn;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -43,7 +43,7 @@ async fn serve(pause: Duration) -> ExitCode {
     let mut options = ConnectionOptions::default();
     // Turns of all sessions run at once, as those of a client that sends as many prompts as are permitted.
     options.handlers = options.requests;
-    let (mut connection, _) = v1::connect_local_agent(agent, lines, Output, options);
+    let (mut connection, _) = connect_local_agent(agent, lines, Output, options);
     let ended = poll_fn(|task| match Pin::new(&mut connection).poll(task) {
         Poll::Ready(end) => Poll::Ready(Ok(end)),
         Poll::Pending => status.poll_recv(task).map(Err),

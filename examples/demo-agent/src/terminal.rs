@@ -10,13 +10,18 @@ use acp_types::v1::terminals::{
 use acp_types::v1::tool_calls::{
     Terminal, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
+use acp_types::v2::prompt_lifecycle::SessionUpdate as UpdateV2;
+use acp_types::v2::terminals::{TerminalExitStatus, TerminalOutputChunk, TerminalUpdate};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use jsonrpc_core::wire::Presence;
 use serde_json::json;
 
 const COMMAND: &str = "echo";
 const ARGUMENTS: [&str; 3] = ["one", "two", "three"];
 
-/// Runs `echo one two three`: in the client's terminal if it has one, otherwise with simulated output.
+/// Runs `echo one two three`: in the client's terminal if it has one, otherwise with simulated output; in version 2 in a
+/// simulated terminal of the agent.
 pub(crate) fn run(scene: &mut Scene) -> Vec<Step> {
     let id = scene.tool_call_id();
     let mut call = ToolCall::new(id.clone(), "echo one two three");
@@ -25,7 +30,11 @@ pub(crate) fn run(scene: &mut Scene) -> Vec<Step> {
     call.status = Some(ToolCallStatus::InProgress);
     call.raw_input = raw(&json!({ "command": COMMAND, "args": ARGUMENTS }));
     let mut steps = vec![start(call)];
-    if scene.has_terminal {
+    if scene.is_v2 {
+        scene.ids += 1;
+        steps.extend(own_terminal(&id, &format!("terminal-{}", scene.ids), &scene.cwd));
+        steps.extend(say(scene, "The output is made up, as I run no commands. "));
+    } else if scene.has_terminal {
         let after = say(scene, "The command has run in your terminal. ");
         steps.push(create(scene, id, after));
     } else {
@@ -46,6 +55,31 @@ fn made_up(id: &ToolCallId) -> Vec<Step> {
         growing.content = vec![text(&output)].into();
         steps.push(update(growing));
     }
+    steps.push(update(ended(id, 0, &output)));
+    steps
+}
+
+/// A terminal of the agent, with its output in chunks.
+fn own_terminal(id: &ToolCallId, terminal: &str, cwd: &str) -> Vec<Step> {
+    let step = |update| Step::UpdateV2(Box::new(update));
+    let mut begins = TerminalUpdate::new(terminal);
+    begins.command = format!("{COMMAND} {}", ARGUMENTS.join(" ")).into();
+    begins.cwd = Presence::Value(cwd.into());
+    let mut shown = status(id, ToolCallStatus::InProgress);
+    shown.content = vec![ToolCallContent::Terminal(Terminal::new(terminal))].into();
+    let mut steps = vec![step(UpdateV2::TerminalUpdate(Box::new(begins))), update(shown)];
+    let mut output = String::new();
+    for word in ARGUMENTS {
+        let line = format!("{word}\n");
+        let chunk = TerminalOutputChunk::new(terminal, STANDARD.encode(&line));
+        steps.push(step(UpdateV2::TerminalOutputChunk(Box::new(chunk))));
+        output.push_str(&line);
+    }
+    let mut exit = TerminalExitStatus::new();
+    exit.exit_code = Some(0);
+    let mut exited = TerminalUpdate::new(terminal);
+    exited.exit_status = exit.into();
+    steps.push(step(UpdateV2::TerminalUpdate(Box::new(exited))));
     steps.push(update(ended(id, 0, &output)));
     steps
 }

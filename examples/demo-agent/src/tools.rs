@@ -8,6 +8,9 @@ use acp_types::v1::tool_calls::{
     RequestPermissionRequest, ToolCall, ToolCallContent, ToolCallId, ToolCallLocation,
     ToolCallStatus, ToolCallUpdate, ToolKind,
 };
+use acp_types::v2;
+use acp_types::v2::permissions::{RequestPermissionSubject, ToolCallPermissionSubject};
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Presence, Raw};
 use serde_json::json;
 
@@ -62,8 +65,13 @@ pub(crate) fn edit(scene: &mut Scene) -> Vec<Step> {
 
 pub(crate) fn permission(scene: &mut Scene) -> Vec<Step> {
     let id = scene.tool_call_id();
-    let allowed = say(scene, "Thank you. I will not make use of it. ");
-    let refused = say(scene, "As you wish. ");
+    let mut allowed = say(scene, "Thank you. I will not make use of it. ");
+    let mut refused = say(scene, "As you wish. ");
+    if scene.is_v2 {
+        // The subject of the request is a tool call.
+        allowed.insert(0, update(status(&id, ToolCallStatus::Completed)));
+        refused.insert(0, update(failed(&id, "The permission was refused.")));
+    }
     vec![ask_permission(scene, id, allowed, refused)]
 }
 
@@ -79,28 +87,40 @@ fn ask_permission(scene: &Scene, id: ToolCallId, allowed: Vec<Step>, refused: Ve
     let mut tool_call = ToolCallUpdate::new(id.clone());
     tool_call.title = "Edit greeting.txt".to_owned().into();
     tool_call.kind = ToolKind::Edit.into();
-    let request = RequestPermissionRequest::new(scene.session_id.clone(), tool_call, options);
-    ask(&request, move |answer| {
-        let outcome = match answer {
-            Ok(answer) => answer.outcome,
-            Err(error) => {
-                let reason = format!("The client cannot ask for permission: {}", error.message);
-                return vec![update(failed(&id, &reason))];
-            }
-        };
-        let selected = match &outcome {
-            RequestPermissionOutcome::Selected(selected) => selected.option_id.as_str(),
-            _ => "",
-        };
-        match selected {
-            "allow-once" => allowed,
-            "allow-always" => [Step::AllowEdits].into_iter().chain(allowed).collect(),
-            "reject-once" => refused,
-            _ => vec![
-                update(failed(&id, "Nobody gave permission.")),
-                Step::Stop(StopReason::Cancelled),
-            ],
+    let session = scene.session_id.clone();
+    let then = move |selected: Result<Option<String>, ErrorObject>| match selected {
+        Ok(Some(option)) if option == "allow-once" => allowed,
+        Ok(Some(option)) if option == "allow-always" => {
+            [Step::AllowEdits].into_iter().chain(allowed).collect()
         }
+        Ok(Some(option)) if option == "reject-once" => refused,
+        Ok(_) => {
+            let stop = Step::Stop(StopReason::Cancelled);
+            vec![update(failed(&id, "Nobody gave permission.")), stop]
+        }
+        Err(error) => {
+            let reason = format!("The client cannot ask for permission: {}", error.message);
+            vec![update(failed(&id, &reason))]
+        }
+    };
+    if scene.is_v2 {
+        let mut subject = v2::tool_calls::ToolCallUpdate::new(tool_call.tool_call_id);
+        (subject.title, subject.kind) = (tool_call.title, tool_call.kind);
+        let subject = ToolCallPermissionSubject::new(Box::new(subject));
+        let mut request =
+            v2::permissions::RequestPermissionRequest::new(session, "Edit greeting.txt?", options);
+        request.description = Some("A line is added.".to_owned());
+        request.subject = Some(Box::new(RequestPermissionSubject::ToolCall(subject)));
+        return ask(&request, |answer| {
+            then(answer.map(|answer| answer.outcome.option_id().map(ToString::to_string)))
+        });
+    }
+    let request = RequestPermissionRequest::new(session, tool_call, options);
+    ask(&request, |answer| {
+        then(answer.map(|answer| match answer.outcome {
+            RequestPermissionOutcome::Selected(selected) => Some(selected.option_id.to_string()),
+            _ => None,
+        }))
     })
 }
 

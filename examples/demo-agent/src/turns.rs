@@ -5,10 +5,15 @@ use crate::client::{Client, wait_in_passing};
 use crate::script::{Question, Step, wrong_answer};
 use crate::session::Turn;
 use crate::tools::failed;
+use crate::updates::Update;
 use acp_types::client::CallError;
 use acp_types::connection::{Context, RequestError};
 use acp_types::v1::prompt_turn::{PromptResponse, SessionUpdate, StopReason};
+use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::terminals::ReleaseTerminalRequest;
+use acp_types::v2::prompt_lifecycle::SessionUpdate as UpdateV2;
+use acp_types::v2::session_states::{RequiresActionStateUpdate, RunningStateUpdate, StateUpdate};
+use acp_types::v2::tool_calls::{ToolCallStatus, ToolCallUpdate};
 use core::future::{Future, pending};
 use core::time::Duration;
 use futures::future::{Either, select};
@@ -18,12 +23,13 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 
 impl Agent {
-    /// Executes the steps of a turn until it ends.
+    /// Executes the steps of a turn until it ends. `context` is that of the prompt, which the client may cancel in
+    /// version 1.
     pub(crate) async fn run(
         &self,
         mut turn: Turn,
         client: &Client,
-        context: &Context,
+        context: Option<&Context>,
     ) -> Result<PromptResponse, ErrorObject> {
         loop {
             if turn.cancel.is_cancelled() {
@@ -32,8 +38,19 @@ impl Agent {
             match turn.next() {
                 Step::Update(update) => {
                     turn.track_calls(&update);
-                    self.send_update(&turn, client, update).await;
+                    self.send_update(&turn, client, update.into()).await;
                     self.wait(&turn, context, self.pause).await;
+                }
+                Step::UpdateV2(update) => {
+                    self.send_update(&turn, client, Update::V2(update)).await;
+                    self.wait(&turn, context, self.pause).await;
+                }
+                Step::UpdateOwned(owned, update) => {
+                    self.send_update_of(&turn, &owned, client, update.into()).await;
+                    self.wait(&turn, context, self.pause).await;
+                }
+                Step::Later(steps) => {
+                    self.with_session(&turn.session_id, |session| session.keep_for_later(steps))?;
                 }
                 Step::Wait(pause) => self.wait(&turn, context, pause).await,
                 Step::Ask(question) => self.ask(&mut turn, client, context, question).await,
@@ -72,14 +89,34 @@ impl Agent {
 
     /// Sends a request, and continues with the steps that follow from the response. A response after a cancellation is
     /// ignored.
-    async fn ask(&self, turn: &mut Turn, client: &Client, context: &Context, question: Question) {
+    async fn ask(
+        &self,
+        turn: &mut Turn,
+        client: &Client,
+        context: Option<&Context>,
+        question: Question,
+    ) {
+        if client.is_v2() {
+            client
+                .update(state(StateUpdate::RequiresAction(RequiresActionStateUpdate::new())))
+                .await;
+        }
         let answer = match client.ask(question.method, &question.params).await {
             Ok(mut reply) => match self.unless_cancelled(turn, context, &mut reply).await {
                 Some(answer) => answer,
-                None => return wait_in_passing(reply),
+                None => {
+                    // In version 2 the agent withdraws its questions, in version 1 the client answers them.
+                    if client.is_v2() {
+                        reply.withdraw();
+                    }
+                    return wait_in_passing(reply);
+                }
             },
             Err(error) => Err(error),
         };
+        if client.is_v2() {
+            client.update(running()).await;
+        }
         turn.go_on(match answer {
             Err(RequestError::Call(CallError::Invalid(error))) => {
                 vec![Step::Fail(wrong_answer(question.method, &error))]
@@ -88,7 +125,7 @@ impl Agent {
         });
     }
 
-    async fn wait(&self, turn: &Turn, context: &Context, pause: Duration) {
+    async fn wait(&self, turn: &Turn, context: Option<&Context>, pause: Duration) {
         self.unless_cancelled(turn, context, sleep(pause)).await;
     }
 
@@ -96,10 +133,15 @@ impl Agent {
     async fn unless_cancelled<F: Future>(
         &self,
         turn: &Turn,
-        context: &Context,
+        context: Option<&Context>,
         future: F,
     ) -> Option<F::Output> {
-        let taken_back = pin!(context.cancelled());
+        let taken_back = pin!(async {
+            match context {
+                Some(context) => context.cancelled().await,
+                None => pending().await,
+            }
+        });
         let gone = pin!(self.gone.cancelled());
         let cancelled = pin!(turn.cancel.cancelled());
         let ends = select(cancelled, select(taken_back, gone));
@@ -119,17 +161,39 @@ impl Agent {
             client.ask_in_passing(&request).await;
         }
         for id in turn.take_open_calls() {
-            let update = failed(&id, "The turn was cancelled.");
-            self.send_update(&turn, client, SessionUpdate::ToolCallUpdate(Box::new(update))).await;
+            let update = if client.is_v2() {
+                let mut cancelled = ToolCallUpdate::new(id);
+                cancelled.status = ToolCallStatus::Cancelled.into();
+                UpdateV2::ToolCallUpdate(Box::new(cancelled)).into()
+            } else {
+                let failed = failed(&id, "The turn was cancelled.");
+                SessionUpdate::ToolCallUpdate(Box::new(failed)).into()
+            };
+            self.send_update(&turn, client, update).await;
         }
         let mut response = PromptResponse::new(StopReason::Cancelled);
         response.usage = turn.usage;
         response
     }
 
-    async fn send_update(&self, turn: &Turn, client: &Client, update: SessionUpdate) {
-        client.update(&update).await;
-        // A closed session keeps nothing.
-        let _ = self.with_session(&turn.session_id, |session| session.remember(update));
+    async fn send_update(&self, turn: &Turn, client: &Client, update: Update) {
+        self.send_update_of(turn, &turn.session_id, client, update).await;
     }
+
+    /// Sends an update of the session of the turn, or of one that it owns.
+    async fn send_update_of(&self, turn: &Turn, of: &SessionId, client: &Client, update: Update) {
+        client.update_of(of, update.clone()).await;
+        // A closed session keeps nothing.
+        let _ = self.with_session(&turn.session_id, |session| session.remember(of.clone(), update));
+    }
+}
+
+/// A state of the session, as an update.
+pub(crate) fn state(state: StateUpdate) -> UpdateV2 {
+    UpdateV2::StateUpdate(state)
+}
+
+/// The state of a session that works.
+pub(crate) fn running() -> UpdateV2 {
+    state(StateUpdate::Running(RunningStateUpdate::new()))
 }

@@ -1,7 +1,7 @@
 //! The agent's words.
 
 use crate::script::{Scene, Step};
-use crate::{forms, page, talk, terminal, tools};
+use crate::{forms, news, page, talk, terminal, tools};
 
 /// A word, its description and its steps.
 #[derive(Debug)]
@@ -28,6 +28,12 @@ pub(crate) const WORDS: &[Word] = &[
     word("title", "names the conversation with a tool of your page", page::title),
     word("book", "books a flight with a tool that asks you, if one is offered", page::book),
     word("usage", "reports the used context, the cost, and the tokens", talk::usage),
+    word("pieces", "runs a tool with a result in pieces", news::pieces),
+    word("rewrite", "sends a whole message, and rewrites it (version 2)", news::rewrite),
+    word("later", "works again after the turn, without a prompt (version 2)", news::later),
+    word("compact", "compacts its context, if the client shows that", news::compact),
+    word("notice", "sends a notice, if the client shows notices", news::notice),
+    word("delegate", "starts a subagent, if the client shows subagents", news::delegate),
     word("image", "sends an image", talk::image),
     word("link", "sends a link to a resource", talk::link),
     word("slow", "talks for five seconds; cancel it", talk::slow),

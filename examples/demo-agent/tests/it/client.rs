@@ -36,6 +36,14 @@ pub(crate) struct Turn {
 impl Client {
     /// Starts the agent without pauses, and initializes it.
     pub(crate) fn start(capabilities: Value) -> Self {
+        let mut client = Self::spawn();
+        let params = json!({ "protocolVersion": 1, "clientCapabilities": capabilities });
+        client.call("initialize", &params).unwrap();
+        client
+    }
+
+    /// Starts the agent without pauses.
+    pub(crate) fn spawn() -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_demo-agent"))
             .env(demo_agent::PAUSE_VARIABLE, "0")
             .stdin(Stdio::piped())
@@ -48,10 +56,7 @@ impl Client {
             stdout.lines().map_while(Result::ok).try_for_each(|line| read.send(line))
         });
         let stdin = child.stdin.take();
-        let mut client = Self { child, stdin, lines, last_id: 0 };
-        let params = json!({ "protocolVersion": 1, "clientCapabilities": capabilities });
-        client.call("initialize", &params).unwrap();
-        client
+        Self { child, stdin, lines, last_id: 0 }
     }
 
     /// Starts the agent for a client without capabilities, with one session.

@@ -7,4 +7,6 @@ mod client;
 #[cfg(test)]
 mod connection;
 #[cfg(test)]
+mod v2;
+#[cfg(test)]
 mod words;

@@ -1,0 +1,100 @@
+//! Requests of a hub in the version of the agent.
+use crate::conversation::{OpenSession, SessionOrigin, Setting};
+use acp_types::client::{Call, Connection, Open, Prompt, PromptContent};
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::initialization::ProtocolVersion;
+use acp_types::v1::session_config_options::{
+    SessionConfigOptionValue, SetSessionConfigOptionRequest,
+};
+use acp_types::v1::session_modes::SetSessionModeRequest;
+use acp_types::v1::session_setup::{
+    ForkSessionRequest, LoadSessionRequest, NewSessionRequest, ResumeSessionRequest,
+};
+use acp_types::v1::system_prompt::{SystemPrompt, SystemPromptMode};
+use acp_types::v2::session_config_options as options_v2;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Meta, Raw, Wire};
+
+/// Returns whether the agent speaks version 2.
+pub(super) fn speaks_v2(connection: &Connection) -> bool {
+    let version = connection.initialized().map(|initialized| initialized.version);
+    version.is_some_and(|version| version != ProtocolVersion::V1)
+}
+
+/// Returns a prompt, in the agent's version.
+pub(super) fn prompt(
+    connection: &Connection,
+    blocks: Vec<ContentBlock>,
+    meta: Option<Meta>,
+) -> Prompt {
+    let v2 = speaks_v2(connection).then(|| in_v2(&blocks)).flatten();
+    let mut prompt = Prompt::v1([]);
+    prompt.content = v2.map_or(PromptContent::V1(blocks), PromptContent::V2);
+    prompt.meta = meta;
+    prompt
+}
+
+/// Returns the call that changes a setting, in the agent's version.
+pub(super) fn set(session: &str, setting: Setting, is_v2: bool) -> Call {
+    match setting {
+        Setting::Mode(mode) => Call::new(&SetSessionModeRequest::new(session, mode)),
+        Setting::ConfigOption(config, SessionConfigOptionValue::ValueId(value)) if is_v2 => {
+            let value = options_v2::SessionConfigOptionValue::Id(value);
+            let config = config.as_str();
+            Call::new(&options_v2::SetSessionConfigOptionRequest::new(session, config, value))
+        }
+        // The values of other types have the same form in both versions.
+        Setting::ConfigOption(config, value) => {
+            Call::new(&SetSessionConfigOptionRequest::new(session, config, value))
+        }
+    }
+}
+
+/// Returns the request for a session, in the agent's version.
+pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
+    let OpenSession { origin, cwd, mcp_servers, system_prompt, meta } = open;
+    let system_prompt = system_prompt
+        .map(|text| Box::new(SystemPrompt::new(SystemPromptMode::Append, [text.into()])));
+    let open = match origin {
+        SessionOrigin::New => {
+            let mut request = NewSessionRequest::new(cwd, mcp_servers);
+            (request.system_prompt, request.meta) = (system_prompt, meta);
+            Open::from(request)
+        }
+        SessionOrigin::Load(id) => {
+            let mut request = LoadSessionRequest::new(id, cwd, mcp_servers);
+            (request.system_prompt, request.meta) = (system_prompt, meta);
+            Open::from(request)
+        }
+        SessionOrigin::Resume(id) => {
+            let mut request = ResumeSessionRequest::new(id, cwd);
+            request.mcp_servers = Some(mcp_servers);
+            (request.system_prompt, request.meta) = (system_prompt, meta);
+            Open::from(request)
+        }
+        SessionOrigin::Fork(id) => {
+            let mut request = ForkSessionRequest::new(id, cwd);
+            request.mcp_servers = Some(mcp_servers);
+            (request.system_prompt, request.meta) = (system_prompt, meta);
+            Open::from(request)
+        }
+    };
+    if is_v2 { open_v2(open) } else { open }
+}
+
+/// Returns the same request in version 2, if it has an equivalent.
+fn open_v2(open: Open) -> Open {
+    let v2 = match &open {
+        Open::New(request) => in_v2(&**request).map(|it| Open::NewV2(Box::new(it))),
+        Open::Resume(request) => in_v2(&**request).map(|it| Open::ResumeV2(Box::new(it))),
+        Open::Fork(request) => in_v2(&**request).map(|it| Open::ForkV2(Box::new(it))),
+        _ => None,
+    };
+    v2.unwrap_or(open)
+}
+
+/// Converts a value into the version 2 type with the same JSON text.
+fn in_v2<T: Wire, U: Wire>(value: &T) -> Option<U> {
+    Raw::of(value).decode().ok()
+}

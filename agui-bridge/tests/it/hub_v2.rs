@@ -1,0 +1,116 @@
+//! A hub with an agent of ACP v2: its login, the settings and commands of its sessions.
+use crate::thread::{input, options, user};
+use acp_types::client::{self, Call};
+use acp_types::v1::authentication::AuthenticateRequest;
+use acp_types::v1::initialization::Implementation;
+use agui_bridge::conversation::{Accepted, Notice, Setting, config_value};
+use agui_bridge::hub::{Hub, HubEvent, HubOptions};
+use jsonrpc_core::wire::Raw;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const NOW: Duration = Duration::ZERO;
+
+/// Returns the next line to the agent.
+fn sent(hub: &mut Hub) -> Value {
+    let transmit = hub.poll_transmit().expect("a line to the agent");
+    serde_json::from_slice(&transmit.line).unwrap()
+}
+
+/// Expects a request of this method, answers it, and returns its parameters.
+fn answer(hub: &mut Hub, method: &str, result: Value) -> Value {
+    let mut request = sent(hub);
+    assert_eq!(request["method"], method, "{request}");
+    let response = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
+    hub.handle_line(Ok(&response.to_string()), NOW);
+    request["params"].take()
+}
+
+/// The option with the modes, and this value.
+fn mode_options(value: &str) -> Value {
+    let values = json!([{ "value": "ask", "name": "Ask" }, { "value": "auto", "name": "Auto" }]);
+    json!([{
+        "configId": "mode", "name": "Mode", "category": "mode", "type": "select",
+        "currentValue": value, "options": values,
+    }])
+}
+
+/// Returns the current mode in the settings of the session.
+fn mode(hub: &Hub) -> Value {
+    let settings = hub.conversation("t").unwrap().session_settings().unwrap();
+    let settings = serde_json::to_value(settings).unwrap();
+    assert_eq!(settings["configOptions"][0]["id"], "mode", "{settings}");
+    settings["configOptions"][0]["currentValue"].clone()
+}
+
+/// Connects the agent, and opens a session with a prompt. The request for the prompt is not answered.
+fn opened() -> Hub {
+    let mut hub = Hub::new(HubOptions::new(options()));
+    let login = Call::new(&AuthenticateRequest::new("key"));
+    hub.connect_with_login(client::Options::new(Implementation::new("c", "1")), login, NOW);
+    let said = input("r", &[user("u", "Hi")], &json!({}));
+    assert_eq!(hub.handle_run("t", said, NOW).unwrap(), Accepted::Queued);
+    let info = json!({ "name": "a", "version": "1" });
+    let agent = json!({
+        "protocolVersion": 2, "info": info, "capabilities": { "session": {} },
+        "authMethods": [{ "methodId": "key", "type": "agent", "name": "Key" }],
+    });
+    let offered = answer(&mut hub, "initialize", agent);
+    assert_eq!(offered["protocolVersion"], 2);
+    assert_eq!(answer(&mut hub, "auth/login", json!({})), json!({ "methodId": "key" }));
+    let commands = json!([{ "type": "command", "name": "help", "description": "Helps" }]);
+    let session = json!({
+        "sessionId": "s", "configOptions": mode_options("ask"), "availableCommands": commands,
+    });
+    answer(&mut hub, "session/new", session);
+    assert_eq!(sent(&mut hub)["method"], "session/prompt");
+    hub
+}
+
+#[test]
+fn commands_of_the_response_are_shown() {
+    let mut hub = opened();
+    let frames: Vec<u8> =
+        std::iter::from_fn(|| hub.poll_frame()).flat_map(|frame| frame.bytes.to_vec()).collect();
+    let frames = String::from_utf8(frames).unwrap();
+    assert!(frames.contains(r#""name":"acp.commands""#), "{frames}");
+    assert!(frames.contains(r#""name":"help""#), "{frames}");
+}
+
+#[test]
+fn mode_is_set_as_the_option_of_its_category() {
+    let mut hub = opened();
+    assert_eq!(mode(&hub), "ask");
+    let value = config_value(&Raw::from_text(r#""ask""#).unwrap()).unwrap();
+    for (setting, value) in [
+        (Setting::Mode("auto".into()), "auto"),
+        (Setting::ConfigOption("mode".into(), value), "ask"),
+    ] {
+        let key = hub.with_conversation("t", NOW, |it| it.handle_setting(setting.clone(), NOW));
+        let key = key.expect("the thread").expect("a session");
+        let params = answer(
+            &mut hub,
+            "session/set_config_option",
+            json!({ "configOptions": mode_options(value) }),
+        );
+        let expected =
+            json!({ "sessionId": "s", "configId": "mode", "type": "id", "value": value });
+        assert_eq!(params, expected);
+        assert_eq!(mode(&hub), value);
+        let ended = std::iter::from_fn(|| hub.poll_event()).any(|event| {
+            matches!(event, HubEvent::Notice(_, Notice::SettingEnded(it, Ok(()))) if it == key)
+        });
+        assert!(ended, "{setting:?}");
+    }
+}
+
+#[test]
+fn changed_options_of_the_agent_are_settings() {
+    let mut hub = opened();
+    let update =
+        json!({ "sessionUpdate": "config_option_update", "configOptions": mode_options("auto") });
+    let params = json!({ "sessionId": "s", "update": update });
+    let line = json!({ "jsonrpc": "2.0", "method": "session/update", "params": params });
+    hub.handle_line(Ok(&line.to_string()), NOW);
+    assert_eq!(mode(&hub), "auto");
+}
