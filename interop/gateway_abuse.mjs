@@ -1,5 +1,6 @@
 // Ten honest users beside one that abuses the gateway, with the store in memory and with Redis. The time to the first token of the
-// honest users is measured alone and during the abuse, in turn, because other work on the machine changes.
+// honest users is measured while the eleventh user is honest too, and during its abuse, in turn, because other work on the machine
+// changes. Runs begin at fixed times, so that the load of the honest users is the same in both phases, and a late run counts as late.
 //
 //   ABUSE_SECONDS=15 node gateway_abuse.mjs     default: 3 s for each of three quiet and three loud phases
 //
@@ -18,8 +19,8 @@ const SECONDS = Number(process.env.ABUSE_SECONDS ?? 3);
 const ROUNDS = 3;
 const HONEST = 10;
 const [PIECES, PAUSE_MS] = [5, 10];
-/** Pause of an honest user between two runs, in milliseconds. */
-const THINK_MS = 50;
+/** Time between the beginnings of two runs of an honest user, in milliseconds. */
+const INTERVAL_MS = 250;
 const RUN_SECONDS = 60;
 /** Pause of the abuser between two acts of one kind, in milliseconds. */
 const ABUSE_MS = 100;
@@ -27,14 +28,14 @@ const ABUSE_MS = 100;
 const RUNS_OF_A_THREAD = 5;
 /** The abuser reaches its share of these, a quarter, within the time of the check. */
 const LIMITS = "[limits]\nthreads = 80\nruns = 320\nrequests-a-minute = 600\n";
+const ABUSER = "abuser";
 const AGENT = join(INTEROP, "agents/stream-agent.mjs");
 
 const token = (user) => `token-of-${user}-0123456789`;
 const target = (url, user) => ({ url, headers: { authorization: `Bearer ${token(user)}` } });
 
-/** Runs an input of an honest user, and returns the time to its first token in milliseconds. */
-async function run({ url, headers }, threadId) {
-  const began = performance.now();
+/** Runs an input of an honest user, and returns the time from `began` to its first token in milliseconds. */
+async function run({ url, headers }, threadId, began = performance.now()) {
   const response = await fetch(`${url}/api/ai/chat`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -52,20 +53,20 @@ async function run({ url, headers }, threadId) {
   return first;
 }
 
-/** Lets the honest users run for a while, and returns all times to a first token. */
-async function honest(url) {
-  const until = performance.now() + SECONDS * 1000;
-  const user = async (number) => {
+/** Lets users run at fixed times for a while, and returns the times to a first token of the honest ones. */
+async function honest(url, users) {
+  const began = performance.now();
+  const user = async (name, number) => {
     let [times, threadId] = [[], undefined];
-    for (let count = 0; performance.now() < until; count++) {
+    for (let count = 0; count < (SECONDS * 1000) / INTERVAL_MS; count++) {
+      const due = began + (count + number / users.length) * INTERVAL_MS;
+      await sleep(Math.max(0, due - performance.now()));
       if (count % RUNS_OF_A_THREAD === 0) threadId = randomUUID();
-      times.push(await run(target(url, `honest${number}`), threadId));
-      await sleep(THINK_MS);
+      times.push(await run(target(url, name), threadId, due));
     }
-    return times;
+    return name === ABUSER ? [] : times;
   };
-  const all = await Promise.all(Array.from({ length: HONEST }, (_, number) => user(number)));
-  return all.flat();
+  return (await Promise.all(users.map(user))).flat();
 }
 
 const at = (times, part) => times[Math.floor((times.length - 1) * part)];
@@ -78,7 +79,7 @@ async function abuse(url) {
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (status === 429 && statuses.get(429) === 1) console.error("refused");
   };
-  const [abuser, stranger] = [target(url, "abuser"), { url, headers: { authorization: "Bearer a-guess" } }];
+  const [abuser, stranger] = [target(url, ABUSER), { url, headers: { authorization: "Bearer a-guess" } }];
   abuser.onStatus = stranger.onStatus = onStatus;
   const signal = new AbortController().signal;
   const forever = async (act) => {
@@ -103,7 +104,8 @@ async function abuse(url) {
 
 async function compare(store, variables) {
   const place = new Place();
-  const users = ["abuser", ...Array.from({ length: HONEST }, (_, number) => `honest${number}`)];
+  const honestUsers = Array.from({ length: HONEST }, (_, number) => `honest${number}`);
+  const users = [...honestUsers, ABUSER];
   const settings = join(place.root, "gateway.toml");
   writeFileSync(settings, `${LIMITS}[auth.tokens]\n${users.map((user) => `${user} = "${token(user)}"\n`).join("")}`);
   const agent = `'${process.execPath}' '${AGENT}'`;
@@ -114,11 +116,11 @@ async function compare(store, variables) {
     await run(target(url, "honest0"), randomUUID());
     const [quiet, loud, statuses] = [[], [], {}];
     for (let round = 0; round < ROUNDS; round++) {
-      quiet.push(...(await honest(url)));
+      quiet.push(...(await honest(url, users)));
       // The abuser has a lower priority, because a real one has a processor of its own.
-      const abuser = new Program("nice", ["-n", "10", process.execPath, process.argv[1], "abuser", url], place.env);
+      const abuser = new Program("nice", ["-n", "10", process.execPath, process.argv[1], ABUSER, url], place.env);
       await abuser.said(/refused\n/, 60);
-      loud.push(...(await honest(url)));
+      loud.push(...(await honest(url, honestUsers)));
       assert.equal(await abuser.stop(30), 0, abuser.stderr);
       const [, counted] = abuser.stderr.match(/statuses: (.*)\n/);
       for (const [status, count] of Object.entries(JSON.parse(counted))) statuses[status] = (statuses[status] ?? 0) + count;
@@ -136,7 +138,7 @@ async function compare(store, variables) {
   }
 }
 
-if (process.argv[2] === "abuser") {
+if (process.argv[2] === ABUSER) {
   await abuse(process.argv[3]);
 } else {
   await check(`abuse: ${HONEST} honest users and an abuser, in memory`, () => compare("memory", {}));

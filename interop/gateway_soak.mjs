@@ -59,10 +59,20 @@ async function* frames(response) {
   }
 }
 
-/** Runs an input, checks the received frames, and returns how the run ended. */
+/** Runs an input, and returns how the run ended. An error names the run and what was received of it. */
 async function run(url, threadId, does) {
-  const began = performance.now();
-  const runId = randomUUID();
+  const [began, runId, seen] = [performance.now(), randomUUID(), []];
+  try {
+    return await checkedRun(url, { began, threadId, runId, does, seen });
+  } catch (error) {
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    const received = `${seen.length} frames after ${seconds} s, the last: ${seen.at(-1)}`;
+    throw new Error(`run ${runId} of thread ${threadId} (${does}): ${received}`, { cause: error });
+  }
+}
+
+/** Runs an input, checks the received frames, and returns how the run ended. */
+async function checkedRun(url, { began, threadId, runId, does, seen }) {
   const messages = [{ id: randomUUID(), role: "user", content: `${PIECES} every ${PAUSE_MS}` }];
   const signal = AbortSignal.timeout(RUN_SECONDS * 1000);
   const begin = () =>
@@ -79,7 +89,6 @@ async function run(url, threadId, does) {
     response = await begin();
   }
   assert.equal(response.status, 200);
-  const seen = [];
   let left = false;
   for await (const frame of frames(response)) {
     if (frame.startsWith(":")) continue;

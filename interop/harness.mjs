@@ -20,7 +20,7 @@ export async function check(name, body) {
     console.log(`PASS ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
   } catch (error) {
     process.exitCode = 1;
-    console.log(`FAIL ${name}\n${error.stack}`);
+    console.log(`FAIL ${name}\n${error.stack}${error.cause ? `\ncaused by ${error.cause.stack}` : ""}`);
   }
 }
 

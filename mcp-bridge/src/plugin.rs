@@ -107,7 +107,7 @@ pub use in_result::{
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
 pub use serve::{outcome, resumption, send_notice};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
-pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits};
+pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits, StoreMemory};
 pub use tasks::{StartedTask, TaskView};
 pub use tool::{DefinitionError, PluginTool, PluginToolBuilder, Undeclared};
 pub use turn::{Clock, NewCall, NoticeSink, Resumption, SessionError, SuspendPolicy, Turn};

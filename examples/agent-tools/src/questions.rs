@@ -16,7 +16,7 @@ use mcp_bridge::mcp::sampling::{
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::plugin::{
     Ask, Clock, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, SessionError,
-    SessionStore, SuspendPolicy, Turn,
+    SessionStore, StoreMemory, SuspendPolicy, Turn,
 };
 use mcp_bridge::tool_events::result_text;
 use mcp_bridge_http::random_id;
@@ -95,6 +95,11 @@ impl Questions {
     /// Returns whether a tool is one that asks.
     pub fn has(&self, name: &str) -> bool {
         self.tools().any(|tool| tool.name == name)
+    }
+
+    /// Returns the memory of the calls of a principal and of all.
+    pub fn memory(&self, principal: &str) -> StoreMemory {
+        self.store.memory(principal)
     }
 
     /// Calls a tool. `model` answers its questions to a model.

@@ -1,6 +1,8 @@
 //! Suspended calls of tools that ask the user, in the file of the conversations.
 use async_trait::async_trait;
-use mcp_bridge::plugin::{MemoryStore, SessionRecord, SessionStore, StoreError};
+use mcp_bridge::plugin::{
+    MemoryStore, SessionRecord, SessionStore, StoreError, StoreLimits, StoreMemory,
+};
 use run_store::FileStore;
 use serde::Serialize;
 use std::sync::Arc;
@@ -11,6 +13,26 @@ const CALL: &str = "call";
 
 /// Kind of the notes with used names; the value is the end of the mark in milliseconds.
 const USED_NAME: &str = "used-name";
+
+/// Part of the common memory that calls may take, as a divisor. Calls cannot be dropped while they wait, and other contents can.
+const PART_OF_CALLS: usize = 2;
+
+/// Limits of suspended calls.
+#[derive(Clone, Copy, Debug)]
+pub struct CallLimits {
+    /// Memory in bytes that the calls share with other contents. Calls take at most half of it.
+    pub memory: usize,
+    /// Number of shares of each limit, of which one principal has at most one.
+    pub shares: usize,
+}
+
+impl From<CallLimits> for StoreLimits {
+    fn from(CallLimits { memory, shares }: CallLimits) -> Self {
+        let mut limits = Self::new(Self::DEFAULT_SESSIONS, memory / PART_OF_CALLS);
+        limits.principal_divisor = shares;
+        limits
+    }
+}
 
 /// Suspended calls in memory, which are written to a file and read from it at the next start.
 #[derive(Debug)]
@@ -24,8 +46,12 @@ impl ParkedCalls {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub async fn open(file: Arc<FileStore>, now: Duration) -> Result<Self, run_store::StoreError> {
-        let memory = MemoryStore::default();
+    pub async fn open(
+        file: Arc<FileStore>,
+        now: Duration,
+        limits: CallLimits,
+    ) -> Result<Self, run_store::StoreError> {
+        let memory = MemoryStore::new(limits.into());
         for (id, text) in file.notes(CALL).await? {
             let record = serde_json::from_str::<SessionRecord>(&text);
             let kept = match record {
@@ -86,6 +112,10 @@ impl SessionStore for ParkedCalls {
 
     async fn list(&self) -> Result<Vec<SessionRecord>, StoreError> {
         self.memory.list().await
+    }
+
+    fn memory(&self, principal: &str) -> StoreMemory {
+        self.memory.memory(principal)
     }
 
     async fn use_once(

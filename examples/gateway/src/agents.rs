@@ -16,7 +16,7 @@ use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
 use http_access::Principal;
 use hub_server::permission_rules::{Files, Rules};
-use hub_server::{AgentSetup, ThreadState, Unavailable, UserAgent, UserAgents};
+use hub_server::{AgentSetup, Isolation, ThreadState, Unavailable, UserAgent, UserAgents};
 use run_store::ThreadName;
 use run_telemetry::Telemetry;
 use std::collections::BTreeMap;
@@ -66,6 +66,17 @@ impl Agents {
         if agent.token.is_some() || agent.token_file.is_some() || agent.token_variable.is_some() {
             let why = "a model has its key in `model.key-variable`, not a `token`";
             return Err(wrong(why.to_owned()));
+        }
+        let of_process = [
+            ("isolation", agent.isolation == Isolation::User),
+            ("home", agent.home),
+            ("root", agent.root.is_some()),
+            ("fs", agent.fs.is_some()),
+            ("terminal", agent.terminal.is_some()),
+        ];
+        if let Some((name, _)) = of_process.into_iter().find(|(_, is_set)| *is_set) {
+            let why = "expected an agent with a process, got a model; remove the setting";
+            return Err(wrong(format!("{name}: {why}")));
         }
         let legacy_interrupts = permission == Permission::AskByInterrupt;
         let model = ChatModel::new(name, model, legacy_interrupts, toolbox.clone());

@@ -29,6 +29,7 @@ use chat_history::History;
 use clap::Parser;
 use cli::{Args, Task};
 use http_access::{Access, AccessError, Secret, SiteSettings, Tls, serve as serve_http};
+use hub_server::UserSettings;
 use program_log::{Log, say};
 use settings::SettingsError;
 use std::io::{self, Write};
@@ -111,6 +112,8 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     tokio::spawn(access.clone().load_keys());
     let terminated = process::termination()?;
     let default_agent = settings.agent_mut()?.0.to_owned();
+    let isolations = settings.all_agents().map(|(_, agent)| agent.isolation);
+    UserSettings::check(&settings.users, isolations).map_err(SettingsError::Users)?;
     let store = replicas::open(&settings).await?;
     let (sessions, clock) = replicas::tool_sessions(&settings, store.file.clone()).await?;
     let toolbox = Arc::new(Toolbox::new(sessions, clock, agents::offered_servers(&settings)?)?);

@@ -1,9 +1,9 @@
 //! This gateway among those that share a store.
-use crate::settings::{Settings, SettingsError};
+use crate::settings::{Settings, SettingsError, shares};
 use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
 use agent_tools::mcp_bridge_http::{random_id, since_1970};
 use agui_types::event::RunErrorEvent;
-use chat_history::{OpenStore, ParkedCalls, PlaceError, PlaceOptions};
+use chat_history::{CallLimits, OpenStore, ParkedCalls, PlaceError, PlaceOptions};
 use http_access::Secret;
 use run_store::{FileLimits, FileStore, Replica, ReplicaOptions, RunStore};
 use std::sync::Arc;
@@ -55,7 +55,8 @@ pub(crate) async fn tool_sessions(
         return Ok((shared_sessions(url, &prefix).await?, Arc::new(since_1970)));
     };
     let (start, began) = (since_1970(), std::time::Instant::now());
-    let calls = ParkedCalls::open(file, start).await.map_err(PlaceError::from)?;
+    let limits = CallLimits { memory: settings.limits.kept_bytes, shares: shares(&settings.auth) };
+    let calls = ParkedCalls::open(file, start, limits).await.map_err(PlaceError::from)?;
     Ok((Arc::new(calls), Arc::new(move || start + began.elapsed())))
 }
 

@@ -4,7 +4,8 @@ use agui_bridge::conversation as runs;
 use chat_history::{PlaceError, StorePlace};
 use chat_model::ModelSettings;
 use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
-use hub_server::{McpServerError, McpServerSettings, UserSettings, permission_rules::Rule};
+use hub_server::permission_rules::Rule;
+use hub_server::{McpServerError, McpServerSettings, SpaceError, UserSettings};
 use run_telemetry::variable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -185,6 +186,8 @@ pub(crate) enum SettingsError {
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]
     Cwd(String),
+    #[error(transparent)]
+    Users(#[from] SpaceError),
     #[error(transparent)]
     McpServer(#[from] McpServerError),
     #[error(transparent)]

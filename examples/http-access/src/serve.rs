@@ -134,7 +134,8 @@ async fn drive(
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write));
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new());
+    // Its own limit also ends idle connections, after 30 s by default.
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(None);
     let http2 = &mut builder.http2();
     http2.timer(TokioTimer::new()).keep_alive_interval(PING_TIME).keep_alive_timeout(PING_TIME);
     let service = service_fn(|request: Request<Incoming>| {
@@ -165,5 +166,67 @@ async fn drive(
                 serving.as_mut().graceful_shutdown();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    const IDLE: Duration = Duration::from_secs(75);
+
+    const LIMITS: ConnectionLimits = ConnectionLimits {
+        connections: 1,
+        strangers: 1,
+        header: Duration::from_secs(10),
+        body: Duration::from_secs(60),
+        idle: IDLE,
+        write: Duration::from_secs(30),
+    };
+
+    /// Serves one connection, and returns the end of its client.
+    fn connect() -> DuplexStream {
+        let (client, server) = duplex(4096);
+        let connections = Arc::new(Connections::new(LIMITS.connections, LIMITS.strangers));
+        let open = connections.enter(([127, 0, 0, 1], 1).into()).unwrap();
+        let router = Router::new().route("/", get(async || "ok"));
+        tokio::spawn(async move {
+            let _connections = connections;
+            drive(server, (open, router, LIMITS, CancellationToken::new())).await;
+        });
+        client
+    }
+
+    /// Sends a request, and returns what is received.
+    async fn receive(client: &mut DuplexStream) -> String {
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+        let mut buffer = [0; 4096];
+        let read = client.read(&mut buffer).await.unwrap();
+        String::from_utf8_lossy(&buffer[..read]).into_owned()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connection_is_kept_between_requests_for_its_time() {
+        let mut client = connect();
+        for _ in 0..3 {
+            assert!(receive(&mut client).await.starts_with("HTTP/1.1 200"));
+            sleep(IDLE - Duration::from_secs(1)).await;
+        }
+        assert!(receive(&mut client).await.starts_with("HTTP/1.1 200"));
+        let begun = tokio::time::Instant::now();
+        assert_eq!(client.read(&mut [0]).await.unwrap(), 0, "the connection ends");
+        assert_eq!(begun.elapsed().as_secs(), IDLE.as_secs());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn incomplete_headers_do_not_keep_a_connection() {
+        let mut client = connect();
+        assert!(receive(&mut client).await.starts_with("HTTP/1.1 200"));
+        let begun = tokio::time::Instant::now();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: loc").await.unwrap();
+        assert_eq!(client.read(&mut [0]).await.unwrap(), 0, "the connection ends");
+        assert_eq!(begun.elapsed().as_secs(), IDLE.as_secs());
     }
 }

@@ -60,6 +60,11 @@ pub trait SessionStore: Send + Sync {
     /// Returns an error if the store failed.
     async fn list(&self) -> Result<Vec<SessionRecord>, StoreError>;
 
+    /// Returns the memory that the sessions take in this program. A store elsewhere takes none, which is the default.
+    fn memory(&self, _principal: &str) -> StoreMemory {
+        StoreMemory::default()
+    }
+
     /// Marks a name of a principal as used. Returns whether it was unused. The mark may be removed after `until`.
     ///
     /// # Errors
@@ -71,6 +76,16 @@ pub trait SessionStore: Send + Sync {
         until: Duration,
         now: Duration,
     ) -> Result<bool, StoreError>;
+}
+
+/// The [size](SessionRecord::size) of sessions in memory, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreMemory {
+    /// Size of the sessions of one principal.
+    pub principal: usize,
+    /// Size of all sessions.
+    pub total: usize,
 }
 
 /// Limits of a store.
@@ -277,6 +292,12 @@ impl SessionStore for MemoryStore {
 
     async fn list(&self) -> Result<Vec<SessionRecord>, StoreError> {
         Ok(self.contents().sessions.values().cloned().collect())
+    }
+
+    fn memory(&self, principal: &str) -> StoreMemory {
+        let contents = self.contents();
+        let own = contents.principals.get(principal).map_or(0, |own| own.bytes);
+        StoreMemory { principal: own, total: contents.total.bytes }
     }
 
     async fn use_once(

@@ -225,8 +225,8 @@ fn status() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// For any steps, the sessions of each principal and of all stay within the limits, and only sessions that have
-    /// ended or are past their deadline are evicted.
+    /// For any steps, the sessions of each principal and of all stay within the limits, their memory is known, and
+    /// only sessions that have ended or are past their deadline are evicted.
     #[test]
     fn store_stays_within_its_limits(
         steps in prop::collection::vec((0..12u8, 0..3u64, status(), 0..3u64, 0..400usize), 0..60),
@@ -250,8 +250,12 @@ proptest! {
             }
             for principal in ["ada", "bob", "eve"] {
                 let own: Vec<_> = after.iter().filter(|it| it.principal == principal).collect();
-                prop_assert!(own.len() <= 3 && own.iter().map(|it| it.size()).sum::<usize>() <= 2500);
+                let bytes = own.iter().map(|it| it.size()).sum::<usize>();
+                prop_assert!(own.len() <= 3 && bytes <= 2500);
+                prop_assert_eq!(store.memory(principal).principal, bytes);
             }
+            let total = after.iter().map(SessionRecord::size).sum::<usize>();
+            prop_assert_eq!(store.memory("").total, total);
             prop_assert!(after.len() <= 6 && after.iter().map(SessionRecord::size).sum::<usize>() <= 5000);
             if matches!(stored, Err(StoreError::Full)) {
                 prop_assert!(after.iter().all(|kept| before.contains(kept)));

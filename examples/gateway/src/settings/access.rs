@@ -31,9 +31,6 @@ impl AgentSettings {
             }
             return Ok(None);
         };
-        if self.model.is_some() {
-            return Err(wrong("a model has no use for a `root`".to_owned()));
-        }
         let root = Root::open(&base(root))
             .map_err(|error| wrong(format!("root: {}: {error}", root.display())))?;
         Ok(Some(Access { root: Arc::new(root), fs: self.fs.unwrap_or_default(), terminal }))

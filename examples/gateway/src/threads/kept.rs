@@ -19,35 +19,18 @@ use tokio_util::sync::CancellationToken;
 /// Copies of an input while its run is kept: those of the run, its record, its log, and its thread.
 const INPUT_COPIES: usize = 4;
 
-/// Numbers of open threads and runs, reported on a signal.
-#[cfg(unix)]
-#[derive(Debug)]
-pub(crate) struct Open {
-    threads: usize,
-    /// Runs that have not ended.
-    going_on: usize,
-    /// Runs that can be read.
-    kept: usize,
-}
-
-#[cfg(unix)]
-impl std::fmt::Display for Open {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} threads, {} of {} runs", self.threads, self.going_on, self.kept)
-    }
-}
-
 impl Threads {
-    /// Returns the numbers of open objects.
+    /// Describes the numbers of open threads, of runs that have not ended, and of runs that can be read.
     #[cfg(unix)]
-    pub(crate) fn open(&self) -> Open {
+    pub(crate) fn open(&self) -> String {
         let is_open = |thread: &&Entry| !thread.has_ended();
         let (going_on, kept) = {
             let runs = lock(&self.runs);
             let going_on = runs.values().filter(|run| !run.log.has_ended()).count();
             (going_on, runs.len())
         };
-        Open { threads: lock(&self.threads).values().filter(is_open).count(), going_on, kept }
+        let threads = lock(&self.threads).values().filter(is_open).count();
+        format!("{threads} threads, {going_on} of {kept} runs")
     }
 
     /// Stops a run without readers. Returns when it has ended.
@@ -140,7 +123,7 @@ impl Threads {
     }
 
     /// Removes ended runs, the oldest first, while the limits are exceeded: those of the user beyond the share of a
-    /// user, then those of all users. Returns the removed runs of this gateway.
+    /// user, then those of all users. Waiting tool calls are part of the memory. Returns the removed runs of this gateway.
     pub(super) fn make_room(
         &self,
         runs: &mut HashMap<RunKey, Kept>,
@@ -148,13 +131,14 @@ impl Threads {
     ) -> Result<Vec<RunKey>, StartError> {
         let Limits { runs: most, kept_bytes, .. } = self.limits;
         let (share, share_bytes) = (most.div_ceil(self.shares), kept_bytes / self.shares);
+        let calls = self.toolbox.questions().memory(user.as_str());
         let mut forgotten = Vec::new();
         loop {
             let own = || runs.iter().filter(|((owner, _), _)| owner == user);
-            let has_share = own().count() >= share
-                || own().map(|(_, run)| run.bytes()).sum::<usize>() > share_bytes;
-            let is_full =
-                runs.len() >= most || runs.values().map(Kept::bytes).sum::<usize>() > kept_bytes;
+            let own_bytes = calls.principal + own().map(|(_, run)| run.bytes()).sum::<usize>();
+            let has_share = own().count() >= share || own_bytes > share_bytes;
+            let bytes = calls.total + runs.values().map(Kept::bytes).sum::<usize>();
+            let is_full = runs.len() >= most || bytes > kept_bytes;
             if !has_share && !is_full {
                 return Ok(forgotten);
             }

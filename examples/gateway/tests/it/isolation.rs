@@ -254,10 +254,16 @@ async fn idle_agent_is_ended() {
 
 #[tokio::test]
 async fn settings_that_users_would_share_end_the_start() {
+    let no_agent = "users.alice: expected an agent with `isolation = \"user\"`, got none";
     for (settings, expected) in [
-        ("isolation = 'user'\nroot = '/srv/all'", "root: expected {user} in the path"),
-        ("isolation = 'user'\nhome = true", "home: expected a `root`"),
-        ("root = '/srv/{user}'", "isolation: expected `user` with `home` or {user} in `root`"),
+        ("isolation = 'user'\nroot = '/srv/all'", "agents.own: root: expected {user} in the path"),
+        ("isolation = 'user'\nhome = true", "agents.own: home: expected a `root`"),
+        (
+            "root = '/srv/{user}'",
+            "agents.own: isolation: expected `user` with `home` or {user} in `root`",
+        ),
+        ("[users.alice.environment]\nTEST_KEY = 'first'", no_agent),
+        ("isolation = 'shared'\n[users.alice]", no_agent),
     ] {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), format!("[agents.own]\n{settings}")).unwrap();
@@ -265,6 +271,6 @@ async fn settings_that_users_would_share_end_the_start() {
         failing.args(["--config", file.path().to_str().unwrap()]);
         let output = soon(failing.output()).await.unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.starts_with(&format!("gateway: agents.own: {expected}")), "{said}");
+        assert!(said.starts_with(&format!("gateway: {expected}")), "{said}");
     }
 }

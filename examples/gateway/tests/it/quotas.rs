@@ -118,6 +118,53 @@ async fn user_fills_a_quarter_of_bytes() {
     }
 }
 
+/// A script of a model that calls a tool with arguments of these lengths. Each call waits for the user.
+#[cfg(unix)]
+fn calls(lengths: &[(&str, usize)]) -> tempfile::NamedTempFile {
+    let answers = lengths.iter().map(|(word, length)| {
+        let from = "x".repeat(*length);
+        let call = format!(
+            "{{ tool = 'book_flight', arguments = {{ from = '{from}', destination = 'Lisbon' }} }}"
+        );
+        format!("[[answers]]\nword = '{word}'\nsteps = [{{ call = [{call}] }}, {{ say = '{{result}}' }}]\n")
+    });
+    let answers = answers.chain(["[[answers]]\nsteps = [{ say = 'Hello.' }]\n".to_owned()]);
+    let script = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(script.path(), answers.collect::<String>()).unwrap();
+    script
+}
+
+/// Waiting calls of tools and runs have one limit, of each user and of all users.
+#[cfg(unix)]
+#[tokio::test]
+async fn waiting_calls_count_as_kept_bytes() {
+    let script = calls(&[("wait", 100_000), ("excessive", 130_000)]);
+    let model = format!("[agents.a.model]\nscript = {:?}", script.path());
+    let settings = format!("[limits]\nkept-bytes = 1000000\n{model}\n{USERS}");
+    let mut gateway = Gateway::configured(&settings).await;
+    let run = async |gateway: &Gateway, token: &str, run: &str, text: String| {
+        let input = input(run, run, &text);
+        Run::new(&input, send(gateway, token, &input).await).rest().await
+    };
+    let large = || format!("hello {}", "y".repeat(40_000));
+    // The share of alice is 250 KB. The run with the call is dropped, and the call is not.
+    assert_eq!(run(&gateway, "a-secret", "asks", "wait".into()).await.end(), "interrupt");
+    assert_eq!(run(&gateway, "a-secret", "second", large()).await.end(), "success");
+    assert_eq!(run(&gateway, "a-secret", "third", "hello".into()).await.end(), "success");
+    assert_eq!(
+        kept_runs(&mut gateway).await,
+        "0 of 1 runs",
+        "160 KB have no place beside the call"
+    );
+    // Bob has the same share. A call that does not fit into the half of it is refused.
+    assert_eq!(run(&gateway, "b-secret", "first", large()).await.end(), "success");
+    assert_eq!(run(&gateway, "b-secret", "second", "hello".into()).await.end(), "success");
+    assert_eq!(kept_runs(&mut gateway).await, "0 of 3 runs");
+    let refused = run(&gateway, "b-secret", "excessive", "excessive".into()).await;
+    assert_eq!((refused.end(), refused.results().len()), ("success", 1));
+    assert!(refused.results()[0].contains("store is full"), "{:?}", refused.results());
+}
+
 /// Six users have less than their shares, but together more than the limit.
 #[cfg(unix)]
 #[tokio::test]

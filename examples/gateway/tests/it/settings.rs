@@ -345,6 +345,9 @@ async fn unusable_settings_are_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let bad = "what is set as `token` cannot be a bearer token";
     let more = "expected one of `token`, `token-file` and `token-variable`, got more";
+    let of_process = |name: &str| {
+        format!("{name}: expected an agent with a process, got a model; remove the setting")
+    };
     for (agent, why) in [
         ("token = 's3cret'", "a `token` is for an agent behind a `url`"),
         ("command = 'sh'\ntoken = 's3cret'", "a `token` is for an agent behind a `url`"),
@@ -378,6 +381,11 @@ async fn unusable_settings_are_refused() {
             "token-variable = 'SPACED'\n[agents.a.model]",
             "a model has its key in `model.key-variable`, not a `token`",
         ),
+        ("isolation = 'user'\n[agents.a.model]", &of_process("isolation")),
+        ("home = true\n[agents.a.model]", &of_process("home")),
+        ("root = '/srv'\n[agents.a.model]", &of_process("root")),
+        ("fs = 'read'\n[agents.a.model]", &of_process("fs")),
+        ("terminal = true\n[agents.a.model]", &of_process("terminal")),
     ] {
         fs::write(file.path(), format!("[agents.a]\n{agent}")).unwrap();
         let mut command = command(&["--config", file.path().to_str().unwrap()]);

@@ -128,6 +128,26 @@ async fn silent_connections_do_not_keep_others_out() {
     assert!(receive(last).await.starts_with("HTTP/1.1 200"), "the newest is kept");
 }
 
+/// Connections without a user make room for each other, and not at the cost of a user.
+#[tokio::test]
+async fn silent_connections_do_not_close_those_of_users() {
+    let server = Server::start(LIMITS).await;
+    let mut user = server.user("/known").await;
+    assert!(receive(&mut user).await.starts_with("HTTP/1.1 200"));
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(server.connect().await);
+    }
+    let last = silent.last_mut().unwrap();
+    send(last, OPEN).await;
+    assert!(receive(last).await.starts_with("HTTP/1.1 200"), "all were accepted");
+    assert_open(&user);
+    let authorization = format!("Authorization: Bearer {}", server.token);
+    send(&mut user, &format!("GET /known HTTP/1.1\r\nHost: localhost\r\n{authorization}\r\n\r\n"))
+        .await;
+    assert!(receive(&mut user).await.starts_with("HTTP/1.1 200"), "the user's is open");
+}
+
 #[tokio::test]
 async fn connection_at_work_is_not_closed_for_another() {
     let server = Server::start(LIMITS).await;

@@ -88,6 +88,11 @@ pub enum SpaceError {
     /// The working directory is outside of the root.
     #[error("cwd: {0}")]
     Cwd(String),
+    /// Settings of a user without an agent that has a process for each user.
+    #[error(
+        "users.{0}: expected an agent with `isolation = \"user\"`, got none; set `isolation`, or remove the table"
+    )]
+    NoAgent(String),
     /// A variable has no valid value: the user, the setting and the reason.
     #[error("users.{0}.{1}: {2}")]
     Variable(String, String, String),
@@ -202,6 +207,22 @@ impl UserSpaces {
 }
 
 impl UserSettings {
+    /// Checks that the settings of users apply to one of the agents, which have these isolations.
+    ///
+    /// # Errors
+    /// [`SpaceError::NoAgent`] for the first of the users.
+    pub fn check(
+        users: &BTreeMap<String, Self>,
+        mut isolations: impl Iterator<Item = Isolation>,
+    ) -> Result<(), SpaceError> {
+        match users.keys().next() {
+            Some(user) if !isolations.any(|it| it == Isolation::User) => {
+                Err(SpaceError::NoAgent(user.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the names of variables of this program with secrets.
     pub fn secret_variables(&self) -> impl Iterator<Item = String> {
         self.environment_variable.values().cloned()
