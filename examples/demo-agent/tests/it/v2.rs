@@ -244,18 +244,16 @@ fn cancelled_turn_withdraws_its_question_and_cancels_its_call() {
     session.send(
         &json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": id } }),
     );
-    let mut is_withdrawn = false;
-    let turn = loop {
+    let withdrawal = loop {
         let line = session.next();
         if line["method"] == "$/cancel_request" {
-            assert_eq!(line["params"]["requestId"], question["id"]);
-            is_withdrawn = true;
-            let cancelled = json!({ "outcome": { "outcome": "cancelled" } });
-            session.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": cancelled }));
-            break session.rest(allow);
+            break line;
         }
     };
-    assert!(is_withdrawn);
+    assert_eq!(withdrawal["params"]["requestId"], question["id"]);
+    let cancelled = json!({ "outcome": { "outcome": "cancelled" } });
+    session.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": cancelled }));
+    let turn = session.rest(allow);
     assert_eq!(of(&turn, "tool_call_update")[0]["status"], "cancelled");
     assert_eq!(stop(&turn), "cancelled");
     assert_eq!(session.findings(), [""; 0]);

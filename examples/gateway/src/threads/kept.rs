@@ -131,7 +131,7 @@ impl Threads {
     ) -> Result<Vec<RunKey>, StartError> {
         let Limits { runs: most, kept_bytes, .. } = self.limits;
         let (share, share_bytes) = (most.div_ceil(self.shares), kept_bytes / self.shares);
-        let calls = self.toolbox.questions().memory(user.as_str());
+        let calls = self.toolbox().questions().memory(user.as_str());
         let mut forgotten = Vec::new();
         loop {
             let own = || runs.iter().filter(|((owner, _), _)| owner == user);
