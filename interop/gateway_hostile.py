@@ -36,6 +36,9 @@ permission = "reject"
 root = "{root}"
 fs = "read-write"
 terminal = true
+[agents.crowded]
+command = "{python} {interop}/agents/hostile-agent.py"
+root = "{root}"
 [times]
 header = 2
 body = 2

@@ -48,8 +48,8 @@ def ended(events):
 
 
 def rows(target):
-    def go(*lines):
-        return lambda: ended(turn(target, list(lines)))
+    def go(*lines, agent="hostile"):
+        return lambda: ended(turn(target, list(lines), agent))
 
     ignored = "dropped and logged; the turn goes on"
     for name, line in {
@@ -214,8 +214,9 @@ def files(go, ask):
     yield "read from line 0", "as from line 1", "success q-\\d+=ok", read("ROOT/notes.txt", line=0)
     yield "read -1 lines", "no negative number", "success q-\\d+=-32602", read("ROOT/notes.txt", limit=-1)
     yield "read 2^64 lines", "numbers have 32 bits", "success q-\\d+=-32602", read("ROOT/notes.txt", limit=1 << 64)
+    # The limit is one of the process, so the reads of other rows have another one.
     yield "200 reads at once", "64 wait, others are refused", "success( q-\\d+=(ok|-32\\d+)){200}", go(
-        *[ask(unique(), "fs/read_text_file", path="ROOT/notes.txt") for _ in range(200)]
+        *[ask(unique(), "fs/read_text_file", path="ROOT/notes.txt") for _ in range(200)], agent="crowded"
     )
 
 

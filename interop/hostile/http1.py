@@ -8,7 +8,7 @@ import time
 from itertools import count
 from urllib.parse import quote
 
-from .peer import ALICE, BOB, chat, head, send
+from .peer import ALICE, BOB, PATIENCE, chat, head, send
 
 CHAT = "/api/ai/chat"
 AGENTS = "/api/ai/agents"
@@ -116,7 +116,8 @@ def framing(target, raw, get, chunked, good, smuggled, length):
     yield "chunks: the body breaks off", chunk, "400 closed", raw(
         head(target, "POST", CHAT, Content_Type="application/json", Transfer_Encoding="chunked") + b"5\r\nhel", half=True
     )
-    yield "pipeline of 50 requests", "RFC 9112, 9.3.2: in order", "200( 200){49}( closed)?", raw(good * 50, quiet=2)
+    last = good[:-2] + b"Connection: close\r\n\r\n"
+    yield "pipeline of 50 requests", "RFC 9112, 9.3.2: in order", "200( 200){49} closed", raw(good * 49 + last, quiet=PATIENCE)
 
 
 def limits(target, raw, get, post):
@@ -224,8 +225,12 @@ def credentials(target, get):
     yield "token in a header of a proxy", "no trusted header is set", "401", lambda: send(
         target, head(target, "GET", AGENTS, token=None, X_Forwarded_User="alice", X_Remote_User="alice"), source="127.0.4.2"
     )
-    yield "30 guesses of one address", "8 in 10 s, then 429", "401 " * 8 + "429 " * 21 + "429", lambda: send(
-        target, head(target, "GET", AGENTS, token="guess") * 30, source="127.0.4.3", quiet=2
+    yield "30 guesses of one address", "8 in 10 s, then 429", "401 " * 8 + "429 " * 22 + "closed", lambda: send(
+        target,
+        head(target, "GET", AGENTS, token="guess") * 29,
+        head(target, "GET", AGENTS, token="guess", Connection="close"),
+        source="127.0.4.3",
+        quiet=PATIENCE,
     )
 
 
