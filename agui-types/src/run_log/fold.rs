@@ -75,6 +75,8 @@ fn compacted(frames: &[Bytes], state: Option<&Raw>) -> Option<Vec<Bytes>> {
 pub(super) fn encode(event: &Event) -> Option<Bytes> {
     let mut bytes = Vec::new();
     sse::write_event(&mut bytes, event).ok()?;
+    // The log counts the length of a frame, and holds its capacity.
+    bytes.shrink_to_fit();
     Some(bytes.into())
 }
 

@@ -7,6 +7,7 @@ use agui_types::reduce::Reducer;
 use agui_types::sse::Decoder;
 use bytes::Bytes;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Longest title of a conversation, in characters.
@@ -100,8 +101,10 @@ pub(super) fn text(messages: &[Message]) -> String {
             break;
         }
         let text = match message {
-            Message::User(user) => user.content.text(),
-            Message::Assistant(assistant) => assistant.content.clone().unwrap_or_default(),
+            Message::User(user) => Cow::Owned(user.content.text()),
+            Message::Assistant(assistant) => {
+                Cow::Borrowed(assistant.content.as_deref().unwrap_or_default())
+            }
             _ => continue,
         };
         let mut from = (bytes + text.len()).saturating_sub(MAX_TEXT);
