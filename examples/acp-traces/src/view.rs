@@ -70,7 +70,7 @@ pub(crate) fn run(options: &ViewOptions) -> io::Result<ExitCode> {
         let mut stdout = io::stdout();
         writeln!(stdout, "http://{address}/?token={}", token.reveal())?;
         stdout.flush()?;
-        let router = router(Arc::new(Mutex::new(library)), access);
+        let router = router(Arc::new(Mutex::new(library)), access.without_scripts());
         http_access::serve(listener, None, router, CONNECTIONS, CancellationToken::new()).await;
         Ok(ExitCode::SUCCESS)
     })

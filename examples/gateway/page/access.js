@@ -5,7 +5,13 @@
  */
 
 /** The storage key of the token. Session storage is per tab, and ends with it. */
-const KEY = "spanwire.token";
+const TOKEN = "spanwire.token";
+
+/** The storage key of the session's key, in storage that only pages of this port can read. The cookie is valid with it only. */
+const KEY = "spanwire.key";
+
+/** The part of the address with the key, after signing in. */
+const FRAGMENT = "#key=";
 
 /** @typedef {(path: string, init?: RequestInit) => Promise<Response>} Send */
 
@@ -14,6 +20,7 @@ export class Access {
   #ask;
   #send;
   #storage;
+  #keys;
   /** The open question. @type {Promise<string | null> | null} */
   #asking = null;
 
@@ -22,11 +29,27 @@ export class Access {
    *   rejected. Resolves to `null` if the user enters none.
    * @param {Send} [send]
    * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [storage]
+   * @param {Pick<Storage, "getItem" | "setItem">} [keys]
    */
-  constructor(ask, send = (path, init) => fetch(path, init), storage = sessionStorage) {
+  constructor(ask, send = (path, init) => fetch(path, init), storage = sessionStorage, keys = localStorage) {
     this.#ask = ask;
     this.#send = send;
     this.#storage = storage;
+    this.#keys = keys;
+  }
+
+  /**
+   * Keeps the key of an address after signing in.
+   *
+   * @param {URL} address
+   * @returns {URL} The address without the key.
+   */
+  takeKey(address) {
+    const page = new URL(address);
+    if (!page.hash.startsWith(FRAGMENT)) return page;
+    this.#keys.setItem(KEY, page.hash.slice(FRAGMENT.length));
+    page.hash = "";
+    return page;
   }
 
   /**
@@ -36,7 +59,7 @@ export class Access {
    */
   send = async (path, init = {}) => {
     for (;;) {
-      const token = this.#storage.getItem(KEY);
+      const token = this.#storage.getItem(TOKEN);
       const response = await this.sendQuietly(path, init);
       if (!wantsToken(response) || !(await this.#renew(token))) return response;
     }
@@ -47,14 +70,26 @@ export class Access {
    *
    * @type {Send}
    */
-  sendQuietly = (path, init = {}) => this.#send(path, withToken(init, this.#storage.getItem(KEY)));
+  sendQuietly = (path, init = {}) => this.#send(path, this.#signed(init));
+
+  /**
+   * @param {RequestInit} init
+   * @returns {RequestInit}
+   */
+  #signed(init) {
+    const [token, key] = [this.#storage.getItem(TOKEN), this.#keys.getItem(KEY)];
+    const headers = new Headers(init.headers);
+    if (token !== null) headers.set("Authorization", `Bearer ${token}`);
+    else if (key !== null) headers.set("Sign-In-Key", key);
+    return { ...init, headers };
+  }
 
   /**
    * @param {string | null} refused The rejected token.
    * @returns {Promise<boolean>} Whether another token is known.
    */
   async #renew(refused) {
-    if (this.#storage.getItem(KEY) !== refused) return true;
+    if (this.#storage.getItem(TOKEN) !== refused) return true;
     this.#asking ??= this.#askFor(refused !== null).finally(() => (this.#asking = null));
     return (await this.#asking) !== null;
   }
@@ -62,22 +97,10 @@ export class Access {
   /** @param {boolean} refused */
   async #askFor(refused) {
     const token = await this.#ask(refused);
-    if (token === null) this.#storage.removeItem(KEY);
-    else this.#storage.setItem(KEY, token);
+    if (token === null) this.#storage.removeItem(TOKEN);
+    else this.#storage.setItem(TOKEN, token);
     return token;
   }
-}
-
-/**
- * @param {RequestInit} init
- * @param {string | null} token
- * @returns {RequestInit}
- */
-function withToken(init, token) {
-  if (token === null) return init;
-  const headers = new Headers(init.headers);
-  headers.set("Authorization", `Bearer ${token}`);
-  return { ...init, headers };
 }
 
 /** @param {Response} response */

@@ -38,6 +38,7 @@ const announcer = new Announcer(byId("announcer"));
 const header = new HeaderView(document);
 const token = new TokenView(document.body);
 const access = new Access((refused) => token.ask(refused));
+history.replaceState(history.state, "", access.takeKey(new URL(location.href)));
 
 const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && scroller.follow());
 

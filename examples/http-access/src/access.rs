@@ -23,6 +23,8 @@ pub struct Access {
     users: RwLock<Arc<Users>>,
     failures: Failures,
     quotas: Quotas,
+    /// Whether a cookie is valid with its key only.
+    pub(crate) needs_key: bool,
 }
 
 /// The settings of access cannot be used.
@@ -113,7 +115,14 @@ impl Access {
         }
         let (failures, quotas) = (Failures::default(), Quotas::new(limits));
         let users = RwLock::new(Arc::new(users));
-        Ok((Self { site: Site::new(site)?, listen, users, failures, quotas }, token))
+        let site = Site::new(site)?;
+        Ok((Self { site, listen, users, failures, quotas, needs_key: true }, token))
+    }
+
+    /// Accepts a cookie without its key, for pages without scripts. Other servers on this host receive the cookie too.
+    #[must_use]
+    pub fn without_scripts(self) -> Self {
+        Self { needs_key: false, ..self }
     }
 
     /// Replaces the users. A generated token stays valid if the settings still have no users. Requests at work go on.
@@ -154,11 +163,16 @@ impl Access {
         }
         let connection = request.extensions.get::<Connection>();
         let address = connection.map(|connection| connection.peer().ip());
-        let check = |users: &Users| users.credentials(&request.headers, address);
+        let check = |users: &Users| users.credentials(&request.headers, address, self.needs_key);
         let signed = signed_token(&request.headers);
-        let user = match self.attempt(address, signed, check).await? {
+        let user = match self.attempt(address, signed.as_deref(), check).await? {
             Credentials::Valid(user) => user,
             Credentials::Missing | Credentials::Invalid => return Err(Refused::unknown(None)),
+            Credentials::Unclear => {
+                return Err(Refused::malformed(
+                    "expected one user in the header of the proxy, in UTF-8",
+                ));
+            }
             Credentials::Rejected(TokenError::NoKeys(wait)) => {
                 return Err(Refused::without_keys(&TokenError::NoKeys(wait), wait));
             }
@@ -197,7 +211,7 @@ impl Access {
             Credentials::Invalid => Some("the token is unknown".to_owned()),
             Credentials::Rejected(TokenError::NoKeys(_)) => None,
             Credentials::Rejected(error) => Some(error.to_string()),
-            Credentials::Valid(_) | Credentials::Missing => None,
+            Credentials::Valid(_) | Credentials::Missing | Credentials::Unclear => None,
         };
         if let Some(reason) = reason {
             if self.failures.count(address, now) {

@@ -1,6 +1,6 @@
-//! Rejected credentials, counted by the address that sent them.
+//! Rejected credentials, counted by the network of the address that sent them.
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,7 @@ struct Window {
 impl Failures {
     /// Returns how long an address has to wait, if it has reached the limit.
     pub(crate) fn wait(&self, address: Option<IpAddr>, now: Instant) -> Option<Duration> {
+        let address = address.map(network);
         let windows = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let window = windows.get(&address).or_else(|| windows.get(&None))?;
         let left = WINDOW.checked_sub(now.saturating_duration_since(window.began))?;
@@ -36,6 +37,7 @@ impl Failures {
 
     /// Counts a failure. Returns whether it is within the limit, so that it can be logged.
     pub(crate) fn count(&self, address: Option<IpAddr>, now: Instant) -> bool {
+        let address = address.map(network);
         let mut windows = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let is_current = |window: &Window| now.saturating_duration_since(window.began) < WINDOW;
         if windows.len() >= MAX_ADDRESSES {
@@ -50,6 +52,21 @@ impl Failures {
         }
         window.failures = window.failures.saturating_add(1);
         window.failures <= MAX_FAILURES
+    }
+}
+
+/// Bits of an address of version 6 that name one network; its owner can choose the others.
+const NETWORK_BITS: u32 = 64;
+
+/// Returns the address as which failures are counted.
+///
+/// Spec: [RFC 4291, section 2.5.4](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.4)
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            Ipv6Addr::from_bits(address.to_bits() >> NETWORK_BITS << NETWORK_BITS).into()
+        }
+        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -70,6 +87,20 @@ mod tests {
         assert_eq!(failures.wait(other, now), None);
         assert_eq!(failures.wait(one, now + WINDOW + Duration::from_millis(1)), None);
         assert!(failures.count(one, now + WINDOW), "a window of its own");
+    }
+
+    #[test]
+    fn addresses_of_one_network_share_a_limit() {
+        let (failures, now) = (Failures::default(), Instant::now());
+        let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
+        for number in 0..MAX_FAILURES {
+            assert!(failures.count(address(&format!("2001:db8:0:1::{number:x}")), now));
+        }
+        assert!(failures.wait(address("2001:db8:0:1:ffff::"), now).is_some());
+        assert_eq!(failures.wait(address("2001:db8:0:2::"), now), None);
+        assert!((0..MAX_FAILURES).all(|_| failures.count(address("::ffff:10.0.0.1"), now)));
+        assert!(failures.wait(address("10.0.0.1"), now).is_some());
+        assert_eq!(failures.wait(address("::ffff:10.0.0.2"), now), None);
     }
 
     #[test]

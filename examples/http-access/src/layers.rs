@@ -2,7 +2,7 @@
 use crate::access::{AUDIT, Access};
 use crate::connection::Held;
 use crate::oidc::TokenError;
-use crate::users::{self, Credentials, Users};
+use crate::users::{self, Credentials, Session, Users};
 use crate::{Connection, Principal};
 use axum::Json;
 use axum::body::Body;
@@ -152,9 +152,11 @@ impl Record {
     }
 }
 
-/// Exchanges the token of `?token=…` for a cookie, and redirects to the page without the query. For the route of the page.
+/// Exchanges the token of `?token=…` for a session, and redirects to the page without the query. For the route of the page.
 ///
-/// Scripts cannot read the cookie, and browsers do not send it with requests of other sites.
+/// Scripts cannot read its cookie, and browsers do not send it with requests of other sites. The cookie is valid with its key,
+/// which the page finds in the fragment `#key=…` of its address and sends in the header `Sign-In-Key`; see
+/// [`Access::without_scripts`].
 ///
 /// Spec: [RFC 6265bis, `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7)
 pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
@@ -163,20 +165,23 @@ pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: 
     let Some(token) = token else { return next.run(request).await };
     let token = percent_decode_str(token).collect::<Vec<_>>();
     let address = request.extensions().get::<Connection>().map(|it| it.peer().ip());
-    let mut cookie = None;
+    let mut session = None;
     let check = |users: &Users| {
-        cookie = users.cookie(&token);
+        session = users.session(&token);
         users.with_token(&token)
     };
     let credentials = access.attempt(address, Some(&token), check).await;
-    let response = match credentials.map(|it| (it, cookie)) {
-        Ok((Credentials::Valid(user), Some(value))) => {
+    let response = match credentials.map(|it| (it, session)) {
+        Ok((Credentials::Valid(user), Some(session))) => {
             let address = address.map(|address| address.to_string()).unwrap_or_default();
             tracing::info!(target: AUDIT, event = "login", user = user.as_str(), address);
             let name = users::cookie_name(request.headers());
             let secure = if access.site.is_encrypted { "; Secure" } else { "" };
-            let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}");
-            let headers = [(header::LOCATION, request.uri().path()), (header::SET_COOKIE, &cookie)];
+            let Session { cookie, key } = session;
+            let cookie = format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict{secure}");
+            let fragment = if access.needs_key { format!("#key={key}") } else { String::new() };
+            let page = format!("{}{fragment}", request.uri().path());
+            let headers = [(header::LOCATION, page), (header::SET_COOKIE, cookie)];
             (StatusCode::SEE_OTHER, headers).into_response()
         }
         // The page without its token asks for one.

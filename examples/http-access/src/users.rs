@@ -1,10 +1,11 @@
-//! Users and their credentials: a bearer token, a cookie in its place, a token of an OpenID provider, or a header of a proxy.
+//! Users and their credentials: a bearer token, a session in its place, a token of an OpenID provider, or a header of a proxy.
 use crate::oidc::{Oidc, OidcSettings, TokenError};
 use crate::proxies::TrustedProxies;
 use crate::{AccessError, Secret};
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -23,8 +24,12 @@ const GENERATED_USER: &str = "user";
 /// Maximum size of a token of an OpenID provider in a cookie, in bytes. Browsers ignore a cookie of more than 4096 bytes.
 const MAX_COOKIE: usize = 3800;
 
-/// Separates the digest of a cookie from that of its token.
+/// Separate the digests of a session from that of its token.
 const COOKIE_DOMAIN: &[u8] = b"http-access cookie\0";
+const KEY_DOMAIN: &[u8] = b"http-access key\0";
+
+/// Header with the key of a session.
+pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("sign-in-key");
 
 /// A user. The empty name is that of all callers of a server without authentication.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +101,8 @@ pub(crate) enum Credentials {
     Invalid,
     /// A token of the OpenID provider is not accepted.
     Rejected(TokenError),
+    /// A trusted proxy names several users, or not in UTF-8.
+    Unclear,
 }
 
 /// The users of a server.
@@ -116,13 +123,42 @@ pub(crate) struct Users {
 struct Token {
     user: Principal,
     digest: [u8; 32],
-    /// Value of the cookie that stands for the token. It cannot be turned back into a token of sufficient length.
-    cookie: String,
+    /// Stands for the token. It cannot be turned back into a token of sufficient length.
+    session: Session,
+}
+
+/// A session of a browser, in place of a token.
+///
+/// A browser sends the cookies of a host to all ports of that host, also to a server that an agent has started. The cookie is
+/// therefore valid only with its key, which the page keeps: storage of pages is separate for each port.
+///
+/// Spec: [RFC 6265, section 8.5](https://www.rfc-editor.org/rfc/rfc6265#section-8.5)
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) cookie: String,
+    pub(crate) key: String,
+}
+
+impl Session {
+    fn new(token: &[u8]) -> Self {
+        let digest = |domain| {
+            hexadecimal(&Sha256::new().chain_update(domain).chain_update(token).finalize())
+        };
+        Self { cookie: digest(COOKIE_DOMAIN), key: digest(KEY_DOMAIN) }
+    }
+
+    /// Splits a token of an OpenID provider: the key is its signature.
+    fn of_signed(token: &[u8]) -> Option<Self> {
+        let (content, signature) = std::str::from_utf8(token).ok()?.rsplit_once('.')?;
+        (content.len() <= MAX_COOKIE)
+            .then(|| Self { cookie: content.to_owned(), key: signature.to_owned() })
+    }
 }
 
 impl Token {
     fn new(user: &str, token: &str) -> Self {
-        Self { user: user.into(), digest: Sha256::digest(token).into(), cookie: cookie(token) }
+        let (digest, session) = (Sha256::digest(token).into(), Session::new(token.as_bytes()));
+        Self { user: user.into(), digest, session }
     }
 }
 
@@ -173,19 +209,33 @@ impl Users {
         Ok((users, Some(token.into())))
     }
 
-    /// Looks for the credentials of a request.
+    /// Looks for the credentials of a request. A session is valid with its key only, unless pages have no scripts.
     ///
     /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
-    pub(crate) fn credentials(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Credentials {
+    pub(crate) fn credentials(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<IpAddr>,
+        needs_key: bool,
+    ) -> Credentials {
         if !self.required {
             return Credentials::Valid("".into());
         }
         let header = self.trusted_header.as_ref();
         let header =
             header.filter(|_| peer.is_some_and(|peer| self.trusted_proxies.contains(peer)));
-        let named = header.and_then(|name| headers.get(name)?.to_str().ok());
-        if let Some(name) = named.filter(|name| !name.is_empty()) {
-            return Credentials::Valid(name.into());
+        let named = header.map(|name| headers.get_all(name).iter().collect::<Vec<_>>());
+        match named.as_deref() {
+            None | Some([]) => {}
+            Some([name]) if name.is_empty() => {}
+            Some([name]) => {
+                return match std::str::from_utf8(name.as_bytes()) {
+                    Ok(name) => Credentials::Valid(name.into()),
+                    Err(_) => Credentials::Unclear,
+                };
+            }
+            // A proxy that adds its header to that of a client does not say which one is right.
+            Some(_) => return Credentials::Unclear,
         }
         if let Some(authorization) = headers.get(header::AUTHORIZATION) {
             let given = authorization.as_bytes().split_at_checked("Bearer ".len());
@@ -197,9 +247,13 @@ impl Users {
             };
         }
         let Some(cookie) = cookie_of(headers) else { return Credentials::Missing };
-        match self.with_cookie(cookie) {
+        let key = headers.get(KEY_HEADER).map(HeaderValue::as_bytes);
+        if needs_key && key.is_none() {
+            return Credentials::Missing;
+        }
+        match self.with_session(cookie.as_bytes(), key.filter(|_| needs_key)) {
             Credentials::Invalid if self.is_guessable => Credentials::Invalid,
-            // A cookie of an earlier start, or with an expired token, is no attempt to guess.
+            // A session of an earlier start, or with an expired token, is no attempt to guess.
             Credentials::Invalid => Credentials::Missing,
             Credentials::Rejected(error) if error.is_about_token() => Credentials::Missing,
             credentials => credentials,
@@ -213,9 +267,13 @@ impl Users {
         known.map_or_else(|| self.with_signed(token), Credentials::Valid)
     }
 
-    fn with_cookie(&self, cookie: &str) -> Credentials {
-        let known = self.matching(|known| known.cookie.as_bytes().ct_eq(cookie.as_bytes()).into());
-        known.map_or_else(|| self.with_signed(cookie.as_bytes()), Credentials::Valid)
+    fn with_session(&self, cookie: &[u8], key: Option<&[u8]>) -> Credentials {
+        let known = self.matching(|Token { session, .. }| {
+            let is_key = key.map_or(1.into(), |key| session.key.as_bytes().ct_eq(key));
+            (session.cookie.as_bytes().ct_eq(cookie) & is_key).into()
+        });
+        let signed = || self.with_signed(&[cookie, key.unwrap_or_default()].join(&b'.'));
+        known.map_or_else(signed, Credentials::Valid)
     }
 
     /// Returns the user of a token of the OpenID provider.
@@ -224,14 +282,14 @@ impl Users {
         oidc.user(token).map_or_else(Credentials::Rejected, Credentials::Valid)
     }
 
-    /// Returns the value of the cookie for a valid token; `None` if the token does not fit into one. It stands for a token of
-    /// the settings. A token of the OpenID provider is its own value: it expires, and all replicas can verify it.
-    pub(crate) fn cookie(&self, token: &[u8]) -> Option<String> {
+    /// Returns the session for a valid token; `None` if the token does not fit into one. It stands for a token of the settings.
+    /// A token of the OpenID provider is split: it expires, and all replicas can verify it.
+    pub(crate) fn session(&self, token: &[u8]) -> Option<Session> {
         let digest: [u8; 32] = Sha256::digest(token).into();
         if self.matching(|known| known.digest.ct_eq(&digest).into()).is_some() {
-            return Some(cookie(token));
+            return Some(Session::new(token));
         }
-        String::from_utf8(token.to_vec()).ok().filter(|token| token.len() <= MAX_COOKIE)
+        Session::of_signed(token)
     }
 
     /// Compares all tokens, so that the time does not depend on which one matches.
@@ -239,12 +297,6 @@ impl Users {
         let matching = self.tokens.iter().filter(|known| is_it(known));
         matching.fold(None, |_, known| Some(known.user.clone()))
     }
-}
-
-/// Returns the value of the cookie that stands for a token.
-fn cookie(token: impl AsRef<[u8]>) -> String {
-    let digest = Sha256::new().chain_update(COOKIE_DOMAIN).chain_update(token).finalize();
-    hexadecimal(&digest)
 }
 
 /// Returns the name of the cookie. Servers on different ports of one host share the cookies of that host, so the name
@@ -256,12 +308,14 @@ pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     format!("gateway-{}", port.unwrap_or("web"))
 }
 
-/// Returns the token or cookie of a request, of which the OpenID provider may have signed one.
-pub(crate) fn signed_token(headers: &HeaderMap) -> Option<&[u8]> {
-    match headers.get(header::AUTHORIZATION) {
-        Some(given) => given.as_bytes().split_at_checked("Bearer ".len()).map(|(_, token)| token),
-        None => cookie_of(headers).map(str::as_bytes),
+/// Returns the token or session of a request, which the OpenID provider may have signed.
+pub(crate) fn signed_token(headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
+    if let Some(given) = headers.get(header::AUTHORIZATION) {
+        return Some(given.as_bytes().split_at_checked("Bearer ".len())?.1.into());
     }
+    let (content, signature) =
+        (cookie_of(headers)?.as_bytes(), headers.get(KEY_HEADER)?.as_bytes());
+    Some([content, signature].join(&b'.').into())
 }
 
 /// Finds the cookie among those of a request.

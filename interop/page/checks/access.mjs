@@ -1,6 +1,31 @@
 // Tokens.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { noViolations, send, turn, turnEnd } from "./page.mjs";
+
+/**
+ * Opens a page of a server on another port of the host.
+ *
+ * @returns {Promise<string>} The cookies that the server received.
+ */
+async function otherPort(context, hostname) {
+  let received = "";
+  const server = createServer((request, response) => {
+    received ||= request.headers.cookie ?? "";
+    response.end();
+  });
+  await once(server.listen(0, hostname), "listening");
+  const page = await context.newPage();
+  try {
+    await page.goto(`http://${hostname}:${server.address().port}/`);
+  } finally {
+    await page.close();
+    server.close();
+    server.closeAllConnections();
+  }
+  return received;
+}
 
 export const checks = [
   {
@@ -8,12 +33,21 @@ export const checks = [
     variables: {},
     expectNetworkErrors: true,
     async run({ page }) {
-      assert.equal(new URL(page.url()).search, "", "the token is not left in the address");
+      const address = new URL(page.url());
+      assert.deepEqual([address.search, address.hash], ["", ""], "neither token nor key is left in the address");
       const [cookie] = await page.context().cookies();
       assert.deepEqual([cookie.httpOnly, cookie.sameSite], [true, "Strict"]);
       assert.equal(await page.evaluate(() => document.cookie), "", "scripts cannot read the cookie");
       await send(page, "hello");
       await turnEnd(page, 1).waitFor();
+      const tab = await page.context().newPage();
+      await tab.goto(address.origin);
+      await tab.getByRole("combobox", { name: "Agent" }).waitFor();
+      await tab.close();
+      const received = await otherPort(page.context(), address.hostname);
+      assert.match(received, /gateway-\d+=/, "a server on another port receives the cookie");
+      const replayed = await fetch(new URL("/api/ai/agents", address), { headers: { Cookie: received } });
+      assert.equal(replayed.status, 401, "the cookie alone is worthless");
       await page.context().clearCookies();
       await page.reload();
       await page.getByRole("dialog", { name: "Sign in" }).waitFor();

@@ -4,6 +4,8 @@ import { Access } from "../../../examples/gateway/page/access.js";
 
 const REFUSED = () => new Response("", { status: 401, headers: { "WWW-Authenticate": "Bearer" } });
 
+const NOTHING = { getItem: () => null, setItem() {}, removeItem() {} };
+
 /**
  * A gateway that accepts one token, and a user that enters these.
  *
@@ -21,6 +23,12 @@ function access(tokens) {
     setItem: (/** @type {string} */ key, /** @type {string} */ value) => void kept.set(key, value),
     removeItem: (/** @type {string} */ key) => void kept.delete(key),
   };
+  /** @type {Map<string, string>} */
+  const known = new Map();
+  const keys = {
+    getItem: (/** @type {string} */ key) => known.get(key) ?? null,
+    setItem: (/** @type {string} */ key, /** @type {string} */ value) => void known.set(key, value),
+  };
   const ask = async (/** @type {boolean} */ refused) => {
     asked.push(refused);
     return tokens.shift() ?? null;
@@ -29,7 +37,7 @@ function access(tokens) {
     sent.push(init);
     return new Headers(init.headers).get("Authorization") === "Bearer right" ? new Response("in") : REFUSED();
   };
-  return { access: new Access(ask, gateway, storage), asked, sent, kept };
+  return { access: new Access(ask, gateway, storage, keys), asked, sent, kept };
 }
 
 test("requests a token until one is accepted, and keeps it", async () => {
@@ -66,9 +74,21 @@ test("a request without a dialog sends the known token", async () => {
   assert.equal((await it.sendQuietly("/")).status, 200);
 });
 
+test("the key of a session is taken from the address, and sent until there is a token", async () => {
+  const { access: it, sent } = access(["right"]);
+  assert.equal(it.takeKey(new URL("http://localhost/c/1?a=b#key=secret")).href, "http://localhost/c/1?a=b");
+  assert.equal(it.takeKey(new URL("http://localhost/#other")).href, "http://localhost/#other");
+  await it.send("/", { headers: { Accept: "text/plain" } });
+  const headers = sent.map((init) => Object.fromEntries(new Headers(init.headers)));
+  assert.deepEqual(headers, [
+    { accept: "text/plain", "sign-in-key": "secret" },
+    { accept: "text/plain", authorization: "Bearer right" },
+  ]);
+});
+
 test("no token is requested if none is required", async () => {
   for (const answer of [new Response("", { status: 401 }), new Response("", { status: 403 }), new Response("")]) {
-    const it = new Access(() => assert.fail("asked"), async () => answer, { getItem: () => null, setItem() {}, removeItem() {} });
+    const it = new Access(() => assert.fail("asked"), async () => answer, NOTHING, NOTHING);
     assert.equal(await it.send("/"), answer);
   }
 });

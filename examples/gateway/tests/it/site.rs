@@ -2,7 +2,7 @@
 use crate::gateway::http;
 use crate::gateway::{Gateway, command, input, refusal, soon};
 use crate::run::Run;
-use reqwest::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use reqwest::header::{AUTHORIZATION, COOKIE, HOST, HeaderValue, ORIGIN};
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -39,16 +39,22 @@ async fn token_of_url_is_exchanged_for_cookie() {
     let (gateway, url) = start_by_default().await;
     let client = http().redirect(Policy::none()).build().unwrap();
     let response = soon(client.get(&url).send()).await.unwrap();
-    assert_eq!(
-        (response.status().as_u16(), &response.headers()["location"]),
-        (303, &"/".parse().unwrap())
-    );
+    assert_eq!(response.status(), 303);
+    let location = response.headers()["location"].to_str().unwrap();
+    let key = location.strip_prefix("/#key=").unwrap().to_owned();
     assert_eq!(response.headers()["referrer-policy"], "no-referrer");
     let cookie = response.headers()["set-cookie"].to_str().unwrap().to_owned();
     let (pair, attributes) = cookie.split_once(';').unwrap();
     assert_eq!(attributes, " Path=/; HttpOnly; SameSite=Strict");
     assert!(!pair.contains(url.split_once("token=").unwrap().1), "the cookie is not the token");
-    let agents = |cookie: &str| client.get(gateway.url("/api/ai/agents")).header(COOKIE, cookie);
+    // Another server on this host receives the cookie, but not the key.
+    let without_key =
+        |cookie: &str| client.get(gateway.url("/api/ai/agents")).header(COOKIE, cookie);
+    assert_eq!(soon(without_key(pair).send()).await.unwrap().status(), 401);
+    let wrong_key = without_key(pair).header("sign-in-key", &key[1..]);
+    assert_eq!(soon(wrong_key.send()).await.unwrap().status(), 401);
+    assert!(!pair.contains(&key) && !url.contains(&key), "the key is neither cookie nor token");
+    let agents = |cookie: &str| without_key(cookie).header("sign-in-key", &key);
     let many = format!("other=1; {pair}; third=3");
     for (cookie, status) in
         [(pair, 200), (&*many, 200), (&pair[..pair.len() - 1], 401), ("a=b", 401)]
@@ -235,6 +241,11 @@ async fn trusted_header_names_user() {
     assert_eq!(soon(agents().send()).await.unwrap().status(), 401);
     assert_eq!(soon(agents().header("x-user", "").send()).await.unwrap().status(), 401);
     assert_eq!(soon(agents().header("x-user", "carol").send()).await.unwrap().status(), 200);
+    assert_eq!(soon(agents().header("x-user", "Jörg").send()).await.unwrap().status(), 200);
+    let latin1 = HeaderValue::from_bytes(b"J\xf6rg").unwrap();
+    assert_eq!(soon(agents().header("x-user", latin1).send()).await.unwrap().status(), 400);
+    let two = agents().header("x-user", "eve").header("x-user", "carol");
+    assert_eq!(soon(two.send()).await.unwrap().status(), 400, "which one the proxy set is unknown");
 }
 
 /// A client that is no proxy cannot choose its name.

@@ -257,17 +257,23 @@ async fn token_is_exchanged_for_cookie() {
     assert_eq!(response.status(), StatusCode::SEE_OTHER);
     let cookie = response.headers()[header::SET_COOKIE].to_str().unwrap();
     assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
-    let ask = async |cookie: &str| {
+    let location = response.headers()[header::LOCATION].to_str().unwrap();
+    let key = location.strip_prefix("/#key=").unwrap();
+    let ask = async |cookie: &str, key: &str| {
         let name = Request::get("/name").header(header::HOST, "localhost:8080");
-        let name = name.header(header::COOKIE, cookie).body(Body::empty()).unwrap();
-        answer(request(&access, name).await).await
+        let name = name.header(header::COOKIE, cookie).header("sign-in-key", key);
+        answer(request(&access, name.body(Body::empty()).unwrap()).await).await
     };
     let cookie = cookie.split(';').next().unwrap();
-    assert_eq!(ask(cookie).await, (200, "alice".to_owned()));
-    let (name, _) = cookie.split_once('=').unwrap();
+    assert_eq!(ask(cookie, key).await, (200, "alice".to_owned()));
+    let (name, value) = cookie.split_once('=').unwrap();
+    assert_eq!(format!("{value}.{key}"), token("RS256"), "neither part is a token");
+    let refused = (401, "a bearer token is needed".to_owned());
+    assert_eq!(ask(cookie, "").await, refused);
     for other in ["expired", "key of a stranger", "none"] {
-        let expected = (401, "a bearer token is needed".to_owned());
-        assert_eq!(ask(&format!("{name}={}", token(other))).await, expected, "{other}");
+        let other_token = token(other);
+        let (content, signature) = other_token.rsplit_once('.').unwrap();
+        assert_eq!(ask(&format!("{name}={content}"), signature).await, refused, "{other}");
     }
     for refused in ["expired", "more than 16 KiB"] {
         let response = open(&token(refused)).await;
