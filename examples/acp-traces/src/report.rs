@@ -63,6 +63,12 @@ impl Reading {
         Self { tracker: Tracker::new(policy), session, conversation, lines: 0 }
     }
 
+    /// Returns the title that the agent has given to a session, if titles are shown.
+    pub(crate) fn title(&self, session: &str, privacy: &Privacy) -> Option<String> {
+        let talk = self.conversation.sessions.iter().find(|talk| talk.id == session)?;
+        privacy.title(talk.state.info().title.value()?)
+    }
+
     /// Handles the next line of the transcript.
     pub(crate) fn handle_line(&mut self, entry: Option<&Entry<'_>>) {
         self.lines += 1;

@@ -5,7 +5,7 @@ mod table;
 pub(crate) use table::{Format, Table};
 
 use crate::cli::SummaryOptions;
-use crate::report::{Kind, Session, Span, read};
+use crate::report::{Kind, Privacy, Reading, Session, Span, read};
 use crate::transcript::open;
 use core::time::Duration;
 use semconv_map::{AttributeValue, keys};
@@ -25,8 +25,9 @@ const MAX_DURATIONS: usize = 1 << 20;
 /// Returns an error if the list cannot be written.
 pub(crate) fn list_sessions(options: &SummaryOptions) -> io::Result<ExitCode> {
     let mut table = Table::new(&SESSION_COLUMNS);
-    let status = each(options, |path, session| {
-        for row in sessions(path, session) {
+    let privacy = Privacy::new(&options.reading, &options.reading.policy());
+    let status = each(options, |path, reading| {
+        for row in sessions(path, reading, &privacy) {
             table.push(row);
         }
     });
@@ -40,7 +41,7 @@ pub(crate) fn list_sessions(options: &SummaryOptions) -> io::Result<ExitCode> {
 /// Returns an error if the table cannot be written.
 pub(crate) fn write_stats(options: &SummaryOptions) -> io::Result<ExitCode> {
     let mut operations = BTreeMap::<(String, String), Operation>::new();
-    let status = each(options, |_, session| {
+    let status = each(options, |_, Reading { session, .. }| {
         let agents = agents(session);
         for span in &session.spans {
             let agent = agents.last().map(|agent| agent.0.clone()).unwrap_or_default();
@@ -63,9 +64,10 @@ pub(crate) fn write_stats(options: &SummaryOptions) -> io::Result<ExitCode> {
     Ok(status)
 }
 
-pub(crate) const SESSION_COLUMNS: [&str; 13] = [
+pub(crate) const SESSION_COLUMNS: [&str; 14] = [
     "file",
     "session",
+    "title",
     "agent",
     "version",
     "model",
@@ -107,7 +109,7 @@ impl Operation {
 }
 
 /// Reads each transcript. Those that cannot be read are reported and skipped; the exit status is 1 then.
-fn each(options: &SummaryOptions, mut take: impl FnMut(&Path, &Session)) -> ExitCode {
+fn each(options: &SummaryOptions, mut take: impl FnMut(&Path, &Reading)) -> ExitCode {
     let mut failed = false;
     for path in &options.paths {
         let transcripts = transcripts(path).unwrap_or_else(|error| {
@@ -123,7 +125,7 @@ fn each(options: &SummaryOptions, mut take: impl FnMut(&Path, &Session)) -> Exit
             match session {
                 Ok((reading, bad_lines)) => {
                     failed |= bad_lines > 0;
-                    take(&path, &reading.session);
+                    take(&path, &reading);
                 }
                 Err(error) => {
                     eprintln!("acp-traces: {}: {error}", path.display());
@@ -162,24 +164,24 @@ fn agents(session: &Session) -> Vec<(String, String)> {
 }
 
 /// Returns a row for each session with a turn.
-pub(crate) fn sessions(path: &Path, session: &Session) -> Vec<Vec<Value>> {
+pub(crate) fn sessions(path: &Path, reading: &Reading, privacy: &Privacy) -> Vec<Vec<Value>> {
+    let Reading { session, .. } = reading;
     let mut by_id = BTreeMap::<String, Vec<&Span>>::new();
     for span in &session.spans {
         if let Some(id) = span.text(keys::GEN_AI_CONVERSATION_ID) {
             by_id.entry(id).or_default().push(span);
         }
     }
-    let mut rows: Vec<_> =
-        by_id.into_iter().filter_map(|(id, spans)| row(path, &id, &spans)).collect();
-    rows.sort_by(|one, other| {
-        let start =
-            |row: &Vec<Value>| row.get(5).and_then(Value::as_str).unwrap_or_default().to_owned();
-        start(one).cmp(&start(other))
+    let mut by_start: Vec<_> = by_id.into_iter().collect();
+    by_start.sort_by_key(|(_, spans)| spans.iter().map(|span| span.start).min());
+    let rows = by_start.into_iter().filter_map(|(id, spans)| {
+        let title = reading.title(&id, privacy);
+        row(path, &id, title.as_deref(), &spans)
     });
-    rows
+    rows.collect()
 }
 
-fn row(path: &Path, id: &str, spans: &[&Span]) -> Option<Vec<Value>> {
+fn row(path: &Path, id: &str, title: Option<&str>, spans: &[&Span]) -> Option<Vec<Value>> {
     let of_kind = |kind| spans.iter().filter(move |span| span.kind() == kind);
     let turns: Vec<_> = of_kind(Kind::Turn).collect();
     let last = turns.last()?;
@@ -192,6 +194,7 @@ fn row(path: &Path, id: &str, spans: &[&Span]) -> Option<Vec<Value>> {
     Some(vec![
         json!(path.file_name().unwrap_or_default().to_string_lossy()),
         json!(id),
+        json!(title),
         json!(last.text(keys::GEN_AI_AGENT_NAME)),
         json!(version),
         json!(model),

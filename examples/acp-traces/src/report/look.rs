@@ -70,6 +70,11 @@ impl Privacy {
         redacted(&self.redact, text).unwrap_or_else(|| text.to_owned())
     }
 
+    /// Returns the title of a session, redacted, if titles are shown.
+    pub(crate) fn title(&self, title: &str) -> Option<String> {
+        self.titles.then(|| self.text(title))
+    }
+
     /// Returns a text as HTML: redacted, not longer than `limit` bytes, and escaped.
     pub(crate) fn html(&self, text: &str, limit: usize) -> String {
         let text = self.text(text);

@@ -63,7 +63,7 @@ fn side(library: &mut Library, name: &str) -> Result<Side, Unavailable> {
     let mut steps = steps_of(reading, &privacy);
     let is_long = steps.len() > MAX_STEPS;
     steps.truncate(MAX_STEPS);
-    Ok(Side { steps, is_long, rows: sessions(&path, &reading.session) })
+    Ok(Side { steps, is_long, rows: sessions(&path, reading, &privacy) })
 }
 
 /// Returns a table of the totals of both sides.

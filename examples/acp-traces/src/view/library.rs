@@ -135,8 +135,9 @@ impl Library {
         {
             return rows.clone();
         }
+        let privacy = self.privacy.clone();
         let opened = self.open(name);
-        let rows = opened.map(|opened| sessions(path, &opened.reading().session));
+        let rows = opened.map(|opened| sessions(path, opened.reading(), &privacy));
         let rows = rows.unwrap_or_default();
         if self.rows.len() >= MAX_TRANSCRIPTS {
             self.rows.clear();

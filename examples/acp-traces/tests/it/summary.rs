@@ -31,19 +31,46 @@ fn sessions_of_a_folder_are_listed() {
     let rows: Vec<Value> = serde_json::from_str(&text).unwrap();
     assert_eq!(rows.len(), 2);
     let expected = json!({
-        "file": "a.jsonl", "session": "s", "agent": "agent", "version": "1", "model": null,
+        "file": "a.jsonl", "session": "s", "title": null, "agent": "agent", "version": "1", "model": null,
         "start": "2023-11-14T22:13:21Z", "seconds": 3.0, "turns": 2, "tools": 1, "errors": 0,
         "input_tokens": 40, "output_tokens": 14, "cost": null,
     });
     assert_eq!(rows[0], expected);
     let (csv, _, _) = run("sessions", "csv", folder.path());
     let lines: Vec<_> = csv.split("\r\n").collect();
-    assert!(lines[0].starts_with("file,session,agent,version"), "{csv}");
-    assert_eq!(lines[1], "a.jsonl,s,agent,1,,2023-11-14T22:13:21Z,3.0,2,1,0,40,14,");
-    assert!(lines[2].starts_with(r#"b.jsonl,s,"'=agent, b",1"#), "{csv}");
+    assert!(lines[0].starts_with("file,session,title,agent,version"), "{csv}");
+    assert_eq!(lines[1], "a.jsonl,s,,agent,1,,2023-11-14T22:13:21Z,3.0,2,1,0,40,14,");
+    assert!(lines[2].starts_with(r#"b.jsonl,s,,"'=agent, b",1"#), "{csv}");
     let (table, _, _) = run("sessions", "table", folder.path());
     assert_eq!(table.lines().count(), 3);
     assert!(table.lines().nth(1).unwrap().contains("  3.000    2"), "{table}");
+}
+
+/// A title is content: it is listed if content is, and redacted.
+#[test]
+fn titles_are_listed_with_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let titled = TURNS.lines().flat_map(|line| {
+        let title = (line.contains("session/prompt") && line.contains("sent")).then(|| {
+            let time = &line[..line.find(",\"direction").unwrap()];
+            let update = r#"{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"session_info_update\",\"title\":\"Fix the parser of alice\"}}}"#;
+            format!(r#"{time},"direction":"received","text":"{update}"}}"#)
+        });
+        [Some(line.to_owned()), title].into_iter().flatten()
+    });
+    let titled: Vec<_> = titled.collect();
+    let path = folder.path().join("a.jsonl");
+    fs::write(&path, titled.join("\n") + "\n").unwrap();
+    let titles = |options: &[&str]| {
+        let mut command = acp_traces(&["sessions", "--format", "json"]);
+        let output = command.args(options).arg(&path).output().unwrap();
+        let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+        rows.into_iter().map(|row| row["title"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(titles(&[]), [Value::Null]);
+    assert_eq!(titles(&["--record-content"]), ["Fix the parser of alice"]);
+    let redacted = titles(&["--record-content", "--redact", "alice"]);
+    assert_eq!(redacted, ["Fix the parser of [redacted]"]);
 }
 
 #[test]
