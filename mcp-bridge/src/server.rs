@@ -84,6 +84,7 @@ mod event;
 mod outcome;
 mod received;
 mod requests;
+mod state;
 mod tasks;
 
 #[cfg(feature = "plugin")]
@@ -94,6 +95,7 @@ pub use outcome::CallOutcome;
 pub(crate) use received::ReadParams;
 pub use received::Received;
 pub use requests::{DEFAULT_TTL_MS, ServerOptions};
+pub use state::StateCodec;
 pub use tasks::tasks_required;
 
 /// A tool server on one connection.
@@ -117,7 +119,6 @@ pub struct Server {
     session: Option<Session>,
     calls: BTreeMap<CallId, OpenCall>,
     next_call: u64,
-    offer: requests::ToolOffer,
     /// Open subscriptions to changes.
     listeners: BTreeMap<RequestId, tasks::Listener>,
     outgoing: VecDeque<Outgoing>,
@@ -170,7 +171,6 @@ impl Server {
             session: None,
             calls: BTreeMap::new(),
             next_call: 0,
-            offer: requests::ToolOffer::Known,
             listeners: BTreeMap::new(),
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
@@ -240,7 +240,6 @@ impl Server {
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
         let _unsent = self.peer.respond(request, Err(cancelled));
         self.listeners.remove(request);
-        self.offer.forget(request);
         let Some(id) = self.call_of(request) else { return };
         self.withdraw_questions(id);
         self.calls.remove(&id);
@@ -334,27 +333,10 @@ impl Server {
         Ok(())
     }
 
-    /// Replaces the tools. Held requests are answered, and clients are notified if the tools differ.
+    /// Replaces the tools, and notifies clients.
     pub fn set_tools(&mut self, tools: impl Into<Arc<[Tool]>>) {
         self.options.tools = tools.into();
-        match core::mem::replace(&mut self.offer, requests::ToolOffer::Known) {
-            requests::ToolOffer::Pending(held) => self.handle_held(held),
-            _ => self.notify_tools_changed(),
-        }
-    }
-
-    /// Holds requests to list and call tools while the tools are not known yet, until [`set_tools`](Self::set_tools) or
-    /// [`fail_tools`](Self::fail_tools).
-    pub fn hold_tools(&mut self) {
-        self.offer = requests::ToolOffer::Pending(Vec::new());
-    }
-
-    /// Rejects requests to list and call tools, including held ones, until [`set_tools`](Self::set_tools).
-    pub fn fail_tools(&mut self, error: ErrorObject) {
-        let offer = requests::ToolOffer::Failed(error);
-        if let requests::ToolOffer::Pending(held) = core::mem::replace(&mut self.offer, offer) {
-            self.handle_held(held);
-        }
+        self.notify_tools_changed();
     }
 
     /// Returns the next event.
@@ -386,7 +368,6 @@ impl Server {
     /// Handles the end of the connection. All calls end.
     pub fn handle_close(&mut self) {
         self.peer.handle_close();
-        self.offer.clear();
         self.listeners.clear();
         while let Some((id, _)) = self.calls.pop_first() {
             self.events.push_back(ServerEvent::Cancelled(id));

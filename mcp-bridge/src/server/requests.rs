@@ -72,40 +72,6 @@ impl ServerOptions {
     }
 }
 
-/// Availability of the tools.
-#[derive(Debug)]
-pub(super) enum ToolOffer {
-    Known,
-    /// The tools are not known yet. Requests about them are held.
-    Pending(Vec<HeldRequest>),
-    /// The tools cannot be determined.
-    Failed(ErrorObject),
-}
-
-/// A request that is held until the tools are known.
-#[derive(Debug)]
-pub(super) struct HeldRequest {
-    id: RequestId,
-    request: ClientRequest,
-    meta: RequestMetaObject,
-}
-
-impl ToolOffer {
-    /// Drops a cancelled request.
-    pub(super) fn forget(&mut self, id: &RequestId) {
-        if let Self::Pending(held) = self {
-            held.retain(|request| request.id != *id);
-        }
-    }
-
-    /// Drops all requests.
-    pub(super) fn clear(&mut self) {
-        if let Self::Pending(held) = self {
-            held.clear();
-        }
-    }
-}
-
 /// The supported versions, latest first.
 const VERSIONS: [ProtocolVersion; 5] = [
     ProtocolVersion::V20260728,
@@ -140,33 +106,7 @@ impl Server {
             decoded => decoded.map_err(invalid)?,
         };
         let meta = meta.map_err(invalid)?;
-        if matches!(decoded, ClientRequest::ListTools(_) | ClientRequest::CallTool(_)) {
-            match &mut self.offer {
-                ToolOffer::Known => {}
-                ToolOffer::Failed(error) => return Err(error.clone()),
-                ToolOffer::Pending(held) if held.len() >= Self::MAX_CALLS => {
-                    return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many requests"));
-                }
-                ToolOffer::Pending(held) => {
-                    held.push(HeldRequest { id: id.clone(), request: decoded, meta });
-                    return Ok(());
-                }
-            }
-        }
         self.handle_decoded(id, decoded, meta)
-    }
-
-    /// Handles the held requests.
-    pub(super) fn handle_held(&mut self, held: Vec<HeldRequest>) {
-        for HeldRequest { id, request, meta } in held {
-            let handled = match &self.offer {
-                ToolOffer::Failed(error) => Err(error.clone()),
-                _ => self.handle_decoded(&id, request, meta),
-            };
-            if let Err(error) = handled {
-                self.answer(&id, Err(error));
-            }
-        }
     }
 
     fn handle_decoded(

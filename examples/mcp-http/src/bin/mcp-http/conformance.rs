@@ -13,7 +13,7 @@ use mcp_bridge::mcp::logging::LoggingLevel;
 use mcp_bridge::mcp::prompts::GetPromptRequestParams;
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::plugin::NewCall;
-use mcp_bridge::relay::StateCodec;
+use mcp_bridge::server::StateCodec;
 use mcp_bridge::server::{
     CallOutcome, DEFAULT_TTL_MS, Needs, ServerOptions, ToolCall, missing_capability, tasks_required,
 };
