@@ -60,7 +60,7 @@
 //! | serve tools over HTTP | crate [`mcp-bridge-http`](https://docs.rs/mcp-bridge-http) |
 //! | serve tools with a server of `rmcp` | an adapter to copy, in the folder `interop/oracles/examples/rmcp_server` of the repository |
 //! | serve tools over another transport | [`server`] |
-//! | call the tools of a server | [`client`] |
+//! | call the tools of a server, read its prompts and resources, and follow changes | [`client`] |
 //! | read and write messages | [`mcp`], one module for each page of the specification |
 //! | decode params and results by method | [`mcp::dispatch`] |
 //! | combine the tools of several servers under unique [names] | [`registry`] |

@@ -64,6 +64,7 @@ use crate::mcp::capabilities::{ClientCapabilities, Implementation};
 use crate::mcp::dispatch::ClientNotification;
 use crate::mcp::logging::LoggingLevel;
 use crate::mcp::progress::ProgressNotificationParams;
+use crate::mcp::subscriptions::ServerChange;
 use crate::mcp::tools::{CallToolResult, Tool};
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -85,8 +86,10 @@ mod outcome;
 mod received;
 mod requests;
 mod state;
+mod subscriptions;
 mod tasks;
 
+pub use adapt::adapt_outcome;
 #[cfg(feature = "plugin")]
 pub(crate) use ask::input_requests;
 pub use ask::{AskError, Needs, missing_capability, missing_capability_error};
@@ -119,8 +122,7 @@ pub struct Server {
     session: Option<Session>,
     calls: BTreeMap<CallId, OpenCall>,
     next_call: u64,
-    /// Open subscriptions to changes.
-    listeners: BTreeMap<RequestId, tasks::Listener>,
+    subscriptions: subscriptions::Subscriptions,
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<ServerEvent>,
 }
@@ -171,7 +173,7 @@ impl Server {
             session: None,
             calls: BTreeMap::new(),
             next_call: 0,
-            listeners: BTreeMap::new(),
+            subscriptions: subscriptions::Subscriptions::default(),
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
         }
@@ -239,7 +241,7 @@ impl Server {
     fn handle_cancelled(&mut self, request: &RequestId) {
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
         let _unsent = self.peer.respond(request, Err(cancelled));
-        self.listeners.remove(request);
+        self.forget_listener(request);
         let Some(id) = self.call_of(request) else { return };
         self.withdraw_questions(id);
         self.calls.remove(&id);
@@ -336,7 +338,7 @@ impl Server {
     /// Replaces the tools, and notifies clients.
     pub fn set_tools(&mut self, tools: impl Into<Arc<[Tool]>>) {
         self.options.tools = tools.into();
-        self.notify_tools_changed();
+        self.notify_changed(&ServerChange::Tools);
     }
 
     /// Returns the next event.
@@ -368,7 +370,7 @@ impl Server {
     /// Handles the end of the connection. All calls end.
     pub fn handle_close(&mut self) {
         self.peer.handle_close();
-        self.listeners.clear();
+        self.clear_subscriptions();
         while let Some((id, _)) = self.calls.pop_first() {
             self.events.push_back(ServerEvent::Cancelled(id));
         }

@@ -281,7 +281,6 @@ impl Service for Conformance {
                 is_cacheable = false;
                 json!({ "completion": { "values": [], "hasMore": false } })
             }
-            ClientRequest::Subscribe(_) | ClientRequest::Unsubscribe(_) => json!({}),
             other => return self.plugins.request(other, context).await,
         };
         if let (Era::Modern, Value::Object(result)) = (context.era, &mut result) {
