@@ -4,7 +4,7 @@ use jsonrpc_core::Message;
 use jsonrpc_core::wire::{self, Extra, Raw};
 use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
 use mcp_bridge::context::{self, Carriers, Encoding, Limits, ModelContext};
-use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::{
     ClientNotification, ClientRequest, ClientResult, ServerNotification, ServerRequest,
@@ -14,7 +14,6 @@ use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::mcp::methods;
 use mcp_bridge::mcp::tasks::{Task, TaskMembers, TaskStatus};
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
-use mcp_bridge::relay::{Relay, RelayOptions, StateCodec};
 use mcp_bridge::schema;
 use mcp_bridge::server::{Needs, Server, ServerEvent, ServerOptions};
 use serde_json::Value;
@@ -138,8 +137,8 @@ pub fn mcp_schema(data: &[u8]) {
     }
 }
 
-/// For any lines, a server answers each request at most once, and each call that it reports can be ended. A client and
-/// a relay accept the same lines.
+/// For any lines, a server answers each request at most once, and each call that it reports can be ended. A client
+/// accepts the same lines.
 pub fn mcp_peers(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let tool: Tool =
@@ -149,12 +148,8 @@ pub fn mcp_peers(data: &[u8]) {
     options.offer_tasks();
     let mut server = Server::new(options);
     let can = wire::decode(r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#);
-    let mut client = Client::new(ClientOptions::new(me.clone(), can.expect("capabilities")));
-    let offered = RelayOptions::new(ServerOptions::new(me.clone(), []), "");
-    let mut relay = Relay::new(ClientOptions::new(me, ClientCapabilities::new()), offered, Open);
+    let mut client = Client::new(ClientOptions::new(me, can.expect("capabilities")));
     client.start(Duration::ZERO);
-    relay.start(Duration::ZERO);
-    let connection = relay.connect().expect("there is room");
     let mut answered = BTreeSet::new();
     for (index, line) in text.lines().enumerate() {
         server.handle_line(Ok(line));
@@ -171,18 +166,9 @@ pub fn mcp_peers(data: &[u8]) {
         let now = Duration::from_secs(u64::try_from(index).expect("a count"));
         client.handle_timeout(now);
         assert!(client.poll_timeout().is_none_or(|due| due > now), "the time stands still");
-        if index.is_multiple_of(2) {
-            relay.handle_upstream(Ok(line), None, Duration::from_secs(1));
-        } else {
-            relay.handle_downstream(connection, Ok(line), Duration::from_secs(1));
-        }
-        while relay.poll_event().is_some() || relay.poll_upstream().is_some() {}
-        while relay.poll_downstream().is_some() {}
     }
     server.handle_close();
     client.handle_close();
-    relay.handle_upstream_closed();
-    relay.disconnect(connection);
     assert_eq!((server.open_calls(), client.open_calls()), (0, 0));
 }
 
@@ -239,16 +225,4 @@ fn run_client(client: &mut Client) {
         }
     }
     while client.poll_outgoing().is_some() {}
-}
-
-struct Open;
-
-impl StateCodec for Open {
-    fn seal(&self, state: &str, _: &str) -> String {
-        state.into()
-    }
-
-    fn open(&self, sealed: &str, _: &str) -> Option<String> {
-        Some(sealed.into())
-    }
 }

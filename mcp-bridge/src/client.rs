@@ -65,6 +65,8 @@ mod handshake;
 mod incoming;
 mod list;
 mod options;
+mod request;
+mod subscriptions;
 mod tasks;
 
 pub use error::{CallError, ConnectError, NotSent};
@@ -94,11 +96,12 @@ pub struct Client {
     calls: BTreeMap<UpstreamCall, call::OpenCall>,
     next_call: u64,
     list: Option<list::List>,
+    subscription: subscriptions::Subscription,
     outgoing: VecDeque<MessageBuf>,
     events: VecDeque<ClientEvent>,
 }
 
-/// Identifies a tool call of a [`Client`]. Ids are unique within the client.
+/// Identifies a call or another request of a [`Client`]. Ids are unique within the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UpstreamCall(u64);
 
@@ -137,8 +140,10 @@ enum Pending {
     Discover,
     Initialize,
     List,
-    /// Subscription to changes of the tool list. It stays open.
-    Listen,
+    /// Subscription to changes, by its number. It stays open.
+    Listen(u64),
+    /// Subscription to changes of one resource, or its end. Up to 2025-11-25.
+    Subscribe,
     Call(UpstreamCall),
     /// Poll of the task that a call became.
     Task(UpstreamCall),
@@ -147,7 +152,7 @@ enum Pending {
 }
 
 impl Client {
-    /// Maximum number of open calls.
+    /// Maximum number of open calls and other requests.
     pub const MAX_CALLS: usize = 1024;
 
     /// Creates a client for a new connection. Call [`start`](Self::start) next.
@@ -159,6 +164,7 @@ impl Client {
             calls: BTreeMap::new(),
             next_call: 0,
             list: None,
+            subscription: subscriptions::Subscription::default(),
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
         }
@@ -235,14 +241,14 @@ impl Client {
             Pending::Call(call) | Pending::Task(call) | Pending::UpdateTask(call) => {
                 self.fail(call, CallError::Silent);
             }
-            Pending::CancelTask | Pending::Listen => {}
+            Pending::CancelTask | Pending::Listen(_) | Pending::Subscribe => {}
         }
     }
 
-    fn request<T: Serialize>(
+    fn transmit<T: Serialize>(
         &mut self,
         pending: Pending,
-        method: &'static str,
+        method: &str,
         params: &T,
         deadline: Option<Duration>,
     ) -> Result<RequestId, NotSent> {
@@ -299,8 +305,10 @@ impl Client {
             Pending::Call(call) => self.handle_call(call, outcome),
             Pending::Task(call) => self.handle_task(call, outcome),
             Pending::UpdateTask(call) => self.handle_task_update(call, outcome),
-            // The server cancels the task at its own pace, and may end a subscription.
-            Pending::CancelTask | Pending::Listen => {}
+            Pending::Listen(number) => self.handle_listen_end(number, outcome.err()),
+            Pending::Subscribe => self.handle_subscribed(outcome),
+            // The server cancels the task at its own pace.
+            Pending::CancelTask => {}
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The [Model Context Protocol](https://modelcontextprotocol.io) (MCP) as open, lossless types, with sans-IO machines for
-//! servers, clients and relays of tools.
+//! servers and clients of tools.
 //!
 //! Use this crate to serve tools, to call the tools of other servers, or to translate between the two generations of the
 //! protocol: up to [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25) and since
@@ -60,8 +60,7 @@
 //! | serve tools over HTTP | crate [`mcp-bridge-http`](https://docs.rs/mcp-bridge-http) |
 //! | serve tools with a server of `rmcp` | an adapter to copy, in the folder `interop/oracles/examples/rmcp_server` of the repository |
 //! | serve tools over another transport | [`server`] |
-//! | call the tools of a server | [`client`] |
-//! | relay the tools of a server to clients of any generation | [`relay`] |
+//! | call the tools of a server, read its prompts and resources, and follow changes | [`client`] |
 //! | read and write messages | [`mcp`], one module for each page of the specification |
 //! | decode params and results by method | [`mcp::dispatch`] |
 //! | combine the tools of several servers under unique [names] | [`registry`] |
@@ -109,6 +108,7 @@ extern crate alloc;
 #[cfg(feature = "plugin")]
 extern crate std;
 
+#[cfg(feature = "plugin")]
 mod arguments;
 pub mod client;
 pub mod context;
@@ -119,7 +119,6 @@ pub mod names;
 #[cfg(feature = "plugin")]
 pub mod plugin;
 pub mod registry;
-pub mod relay;
 pub mod schema;
 #[cfg(feature = "seal")]
 pub mod seal;

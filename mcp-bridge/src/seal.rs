@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use core::time::Duration;
-//! use mcp_bridge::relay::StateCodec;
+//! use mcp_bridge::server::StateCodec;
 //! use mcp_bridge::seal::{SealedStates, StateKey};
 //!
 //! // The clock and the source of randomness are for the example only.
@@ -17,7 +17,7 @@
 //! assert_eq!(states.open(&sealed, "ada").as_deref(), Some("seat 12A"));
 //! assert_eq!(states.open(&sealed, "eve"), None);
 //! ```
-use crate::relay::StateCodec;
+use crate::server::StateCodec;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::{Aes256Gcm, Nonce};
 use alloc::string::String;

@@ -64,6 +64,7 @@ use crate::mcp::capabilities::{ClientCapabilities, Implementation};
 use crate::mcp::dispatch::ClientNotification;
 use crate::mcp::logging::LoggingLevel;
 use crate::mcp::progress::ProgressNotificationParams;
+use crate::mcp::subscriptions::ServerChange;
 use crate::mcp::tools::{CallToolResult, Tool};
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -84,8 +85,11 @@ mod event;
 mod outcome;
 mod received;
 mod requests;
+mod state;
+mod subscriptions;
 mod tasks;
 
+pub use adapt::adapt_outcome;
 #[cfg(feature = "plugin")]
 pub(crate) use ask::input_requests;
 pub use ask::{AskError, Needs, missing_capability, missing_capability_error};
@@ -94,6 +98,7 @@ pub use outcome::CallOutcome;
 pub(crate) use received::ReadParams;
 pub use received::Received;
 pub use requests::{DEFAULT_TTL_MS, ServerOptions};
+pub use state::StateCodec;
 pub use tasks::tasks_required;
 
 /// A tool server on one connection.
@@ -117,9 +122,7 @@ pub struct Server {
     session: Option<Session>,
     calls: BTreeMap<CallId, OpenCall>,
     next_call: u64,
-    offer: requests::ToolOffer,
-    /// Open subscriptions to changes.
-    listeners: BTreeMap<RequestId, tasks::Listener>,
+    subscriptions: subscriptions::Subscriptions,
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<ServerEvent>,
 }
@@ -170,8 +173,7 @@ impl Server {
             session: None,
             calls: BTreeMap::new(),
             next_call: 0,
-            offer: requests::ToolOffer::Known,
-            listeners: BTreeMap::new(),
+            subscriptions: subscriptions::Subscriptions::default(),
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
         }
@@ -239,8 +241,7 @@ impl Server {
     fn handle_cancelled(&mut self, request: &RequestId) {
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
         let _unsent = self.peer.respond(request, Err(cancelled));
-        self.listeners.remove(request);
-        self.offer.forget(request);
+        self.forget_listener(request);
         let Some(id) = self.call_of(request) else { return };
         self.withdraw_questions(id);
         self.calls.remove(&id);
@@ -334,27 +335,10 @@ impl Server {
         Ok(())
     }
 
-    /// Replaces the tools. Held requests are answered, and clients are notified if the tools differ.
+    /// Replaces the tools, and notifies clients.
     pub fn set_tools(&mut self, tools: impl Into<Arc<[Tool]>>) {
         self.options.tools = tools.into();
-        match core::mem::replace(&mut self.offer, requests::ToolOffer::Known) {
-            requests::ToolOffer::Pending(held) => self.handle_held(held),
-            _ => self.notify_tools_changed(),
-        }
-    }
-
-    /// Holds requests to list and call tools while the tools are not known yet, until [`set_tools`](Self::set_tools) or
-    /// [`fail_tools`](Self::fail_tools).
-    pub fn hold_tools(&mut self) {
-        self.offer = requests::ToolOffer::Pending(Vec::new());
-    }
-
-    /// Rejects requests to list and call tools, including held ones, until [`set_tools`](Self::set_tools).
-    pub fn fail_tools(&mut self, error: ErrorObject) {
-        let offer = requests::ToolOffer::Failed(error);
-        if let requests::ToolOffer::Pending(held) = core::mem::replace(&mut self.offer, offer) {
-            self.handle_held(held);
-        }
+        self.notify_changed(&ServerChange::Tools);
     }
 
     /// Returns the next event.
@@ -386,8 +370,7 @@ impl Server {
     /// Handles the end of the connection. All calls end.
     pub fn handle_close(&mut self) {
         self.peer.handle_close();
-        self.offer.clear();
-        self.listeners.clear();
+        self.clear_subscriptions();
         while let Some((id, _)) = self.calls.pop_first() {
             self.events.push_back(ServerEvent::Cancelled(id));
         }

@@ -142,7 +142,10 @@ impl Served {
                     // An error means that the request was cancelled.
                     let _cancelled = self.server.respond(&id, Err(refusal));
                 }
-                ServerEvent::Notification(_) | ServerEvent::Malformed(_) => {}
+                ServerEvent::Subscribed(_)
+                | ServerEvent::Unsubscribed(_)
+                | ServerEvent::Notification(_)
+                | ServerEvent::Malformed(_) => {}
             }
         }
     }

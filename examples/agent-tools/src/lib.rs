@@ -10,6 +10,7 @@
 //! ```
 pub use {mcp_bridge, mcp_bridge_http, tool_sources};
 
+mod lost;
 pub mod page_server;
 pub mod questions;
 mod relay;

@@ -1,7 +1,7 @@
 //! The MCP server of a conversation, with the tools of the page and the server's own.
 //!
 //! Each server has an address that cannot be guessed, and its own secret.
-use crate::relay::RelayService;
+use crate::relay::{RelayService, report_changes};
 use crate::toolbox::{OfferedServer, Toolbox};
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
 use acp_types::v1::session_setup::McpServer;
@@ -206,17 +206,12 @@ impl PageServers {
             let (requests, calls) = (requests.clone(), calls.clone());
             let (user, telemetry) = (user.to_owned(), self.telemetry.clone());
             let server = server.clone();
-            let relay = RelayService { server: server.clone(), user, requests, calls, telemetry };
-            let door = self.publish(Arc::new(relay), Some(server.clone()))?;
-            let (followed, endpoint) = (server.clone(), door.endpoint.clone());
-            let watch = tokio::spawn(async move {
-                let mut changes = followed.server.changes();
-                loop {
-                    followed.server.changed(changes).await;
-                    changes = followed.server.changes();
-                    endpoint.tools_changed();
-                }
-            });
+            let (watched, followed) = (Mutex::default(), server.clone());
+            let relay =
+                RelayService { server: followed, user, requests, calls, telemetry, watched };
+            let (relay, changes) = (Arc::new(relay), server.server.subscribe());
+            let door = self.publish(relay.clone(), Some(server.clone()))?;
+            let watch = tokio::spawn(report_changes(changes, relay, door.endpoint.clone()));
             relays.push(Relay { door, server, watch: watch.abort_handle() });
         }
         Ok((PageServer { door, service, relays }, inbox))
@@ -317,7 +312,7 @@ impl PageServer {
 struct Relay {
     door: Door,
     server: Arc<OfferedServer>,
-    /// Reports changes of the tools.
+    /// Reports changes of the server.
     watch: AbortHandle,
 }
 

@@ -1,10 +1,10 @@
 //! Tools that ask the user while they run: a call is suspended for its questions, and resumed with the answers.
+use crate::lost::{LOST, open_calls};
 use crate::tools;
 use agui_bridge::hybrid_tools::ToolRequest;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::interrupt::{Interrupt, ResumeStatus};
-use agui_types::message::Message;
 use async_trait::async_trait;
 use futures::future::join_all;
 use jsonrpc_core::wire::{self, Extra, Raw};
@@ -25,9 +25,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io, mem};
 use tokio_util::sync::CancellationToken;
-
-/// The result of a call that lost its session in a restart.
-const LOST: &str = "the call was lost while it waited for the user, because the server restarted; call the tool again";
 
 /// Separates the call from its question in the id of an interrupt.
 pub(crate) const ELICIT: &str = ":elicit:";
@@ -272,18 +269,7 @@ impl Questions {
             let own = active.iter().filter(|record| record.principal == principal);
             own.into_iter().any(|record| record.call_id == id.as_str())
         };
-        let mut open = Vec::new();
-        for message in &input.messages {
-            match message {
-                Message::Assistant(message) => {
-                    let calls = message.tool_calls.iter().flatten();
-                    let own = calls.filter(|call| self.has(&call.function.name));
-                    open.extend(own.map(|call| call.id.clone()));
-                }
-                Message::Tool(result) => open.retain(|id| *id != result.tool_call_id),
-                _ => {}
-            }
-        }
+        let mut open = open_calls(input, |name| self.has(name));
         open.retain(|id| !is_kept(id));
         open
     }

@@ -1,5 +1,5 @@
-//! Calls of an MCP server's tools by an agent, which pass through this program: traced, audited, and with questions to the user of
-//! the conversation.
+//! Requests of an agent to an MCP server, which pass through this program: traced, audited, and with questions to the user of the
+//! conversation.
 use crate::page_server::{ALIVE_TIME, AUDIT, FromServer, Withdraw, ask_user, tool_question};
 use crate::toolbox::OfferedServer;
 use async_trait::async_trait;
@@ -11,19 +11,23 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::{CallError, CallParams};
 use mcp_bridge::context::{Limits, extract};
 use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::completion::CompletionReference;
+use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
-use mcp_bridge::server::{CallOutcome, Needs, ServerOptions, ToolCall};
-use mcp_bridge_http::{CallContext, Service};
+use mcp_bridge::mcp::subscriptions::ServerChange;
+use mcp_bridge::server::{CallOutcome, Needs, ServerOptions, ToolCall, adapt_outcome};
+use mcp_bridge_http::{CallContext, Endpoint, RequestContext, Service};
 use opentelemetry::trace::SpanKind;
 use run_telemetry::{Span, Telemetry, cut};
 use semconv_map::keys;
 use semconv_map::trace_context::{TRACEPARENT, TraceContext};
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::{mpsc, oneshot};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::interval;
-use tool_sources::{CallEvent, ServerCall};
+use tool_sources::{CallEvent, ServerCall, WatchedResource};
 
 /// Progress that is reported while the user is asked, in addition to that of the tool.
 const ALIVE_PROGRESS: f64 = 0.001;
@@ -37,6 +41,29 @@ pub fn traced_meta(meta: Option<&Meta>, span: &TraceContext) -> Meta {
     meta
 }
 
+/// Reports the changes of a server to the clients of its relay.
+pub(crate) async fn report_changes(
+    mut changes: broadcast::Receiver<ServerChange>,
+    relay: Arc<RelayService>,
+    endpoint: Arc<Endpoint>,
+) {
+    loop {
+        match changes.recv().await {
+            Ok(ServerChange::Tools) => endpoint.tools_changed(),
+            Ok(change) => endpoint.notify_changed(&change),
+            Err(RecvError::Lagged(_)) => {
+                endpoint.tools_changed();
+                endpoint.notify_changed(&ServerChange::Prompts);
+                endpoint.notify_changed(&ServerChange::Resources);
+                let watched: Vec<_> = relay.watched().keys().cloned().collect();
+                let watched = watched.into_iter().map(ServerChange::Resource);
+                watched.for_each(|change| endpoint.notify_changed(&change));
+            }
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
 /// A server for the agent of one conversation.
 pub(crate) struct RelayService {
     pub(crate) server: Arc<OfferedServer>,
@@ -45,6 +72,18 @@ pub(crate) struct RelayService {
     /// The number of calls of the conversation.
     pub(crate) calls: Arc<AtomicU64>,
     pub(crate) telemetry: Telemetry,
+    /// Subscriptions of the agent to resources, and the number of its connections that have each.
+    pub(crate) watched: Mutex<HashMap<String, (usize, Option<WatchedResource>)>>,
+}
+
+/// A request in progress.
+struct Subject<'a> {
+    /// Identifies the request.
+    key: u64,
+    method: &'a str,
+    /// The tool, prompt or resource.
+    target: &'a str,
+    meta: Option<&'a Meta>,
 }
 
 #[async_trait]
@@ -55,26 +94,38 @@ impl Service for RelayService {
         let own = || Implementation::new(server.name(), env!("CARGO_PKG_VERSION"));
         let info = description.as_ref().and_then(|it| it.server_info.clone()).unwrap_or_else(own);
         let mut options = ServerOptions::new(info, server.tools());
-        options.instructions = description.and_then(|it| it.instructions);
+        if let Some(description) = description {
+            let offered = description.capabilities;
+            options.capabilities.prompts = offered.prompts;
+            options.capabilities.resources = offered.resources;
+            options.capabilities.completions = offered.completions;
+            options.instructions = description.instructions;
+        }
         options
     }
 
     async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
-        let key = self.calls.fetch_add(1, Ordering::Relaxed);
-        let (user, server, tool) = (&*self.user, self.server.server.name(), &*call.name);
+        let (meta, target, method) = (call.meta.as_ref(), &*call.name, "tools/call");
+        let subject = Subject { key: self.key(), method, target, meta };
+        let (user, server, tool) = (&*self.user, self.server.server.name(), target);
         let content = call.arguments.as_str();
         tracing::info!(target: AUDIT, event = "tool.call", user, server, tool, content);
-        // Questions are withdrawn when the call ends or is cancelled.
-        let _withdraw = Withdraw { requests: &self.requests, key, is_over: false };
-        let mut span = self.span(call).await;
+        let mut span = self.span(&subject).await;
         let mut params = CallParams::new(tool, call.arguments.clone());
         params.wants_progress = call.progress_token.is_some();
         params.meta = match span.as_ref().and_then(Span::context) {
-            Some(span) => Some(traced_meta(call.meta.as_ref(), &span)),
-            None => call.meta.clone(),
+            Some(span) => Some(traced_meta(meta, &span)),
+            None => meta.cloned(),
         };
         let outcome = match self.server.server.open(params).await {
-            Ok(open) => self.relay(open, call, context, key).await,
+            Ok(open) => match self.relay(open, &subject, Some(context)).await {
+                CallEvent::Ended(Ok(result)) => CallOutcome::Done(result),
+                CallEvent::Ended(Err(CallError::Refused(error))) => CallOutcome::Failed(error),
+                CallEvent::Ended(Err(error)) => {
+                    CallOutcome::failed(&format!("the tool has no result: {error}"))
+                }
+                other => CallOutcome::failed(&format!("the tool has no result: {other:?}")),
+            },
             Err(error) => CallOutcome::failed(&error.to_string()),
         };
         let is_error = match &outcome {
@@ -86,38 +137,161 @@ impl Service for RelayService {
         }
         outcome
     }
+
+    async fn request(
+        &self,
+        request: &ClientRequest,
+        context: &RequestContext,
+    ) -> Result<Raw, ErrorObject> {
+        let Some((target, meta)) = relayed(request) else {
+            let problem = format!("unknown method: {}", request.method());
+            return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem));
+        };
+        let subject = Subject { key: self.key(), method: request.method(), target, meta };
+        let (user, server, method) = (&*self.user, self.server.server.name(), subject.method);
+        let params = request.to_params().ok().flatten();
+        let content = params.as_ref().map_or("{}", Raw::as_str);
+        tracing::info!(target: AUDIT, event = "mcp.request", user, server, method, content);
+        let mut span = self.span(&subject).await;
+        let traced = span.as_ref().and_then(Span::context);
+        let sent = match traced {
+            Some(span) => with_meta(request, traced_meta(meta, &span))?,
+            None => request.clone(),
+        };
+        let outcome = match self.server.server.request(sent).await {
+            Ok(open) => match self.relay(open, &subject, None).await {
+                CallEvent::Answered(result) => Ok(result),
+                CallEvent::Ended(Err(CallError::Refused(error))) => Err(error),
+                CallEvent::Ended(Err(error)) => Err(internal(error.to_string())),
+                other => Err(internal(format!("unexpected {other:?}"))),
+            },
+            Err(error) => Err(internal(error.to_string())),
+        };
+        if let (Err(error), Some(span)) = (&outcome, &mut span) {
+            span.fail(error.code.0.to_string());
+        }
+        adapt_outcome(request, outcome, context.era)
+    }
+
+    fn subscribed(&self, uri: &str) {
+        let mut watched = self.watched();
+        let (count, _) = watched.entry(uri.to_owned()).or_insert_with(|| {
+            let watch = self.server.server.watch_resource(uri);
+            if watch.is_none() {
+                let server = self.server.server.name();
+                tracing::warn!(server, uri, "too many resources of an MCP server are watched");
+            }
+            (0, watch)
+        });
+        *count += 1;
+    }
+
+    fn unsubscribed(&self, uri: &str) {
+        let mut watched = self.watched();
+        let Some((count, _)) = watched.get_mut(uri) else { return };
+        *count -= 1;
+        if *count == 0 {
+            watched.remove(uri);
+        }
+    }
+}
+
+/// Returns the subject and the `_meta` of a request that is relayed.
+fn relayed(request: &ClientRequest) -> Option<(&str, Option<&Meta>)> {
+    Some(match request {
+        ClientRequest::ListPrompts(params)
+        | ClientRequest::ListResources(params)
+        | ClientRequest::ListResourceTemplates(params) => ("", params.meta.as_ref()),
+        ClientRequest::GetPrompt(params) => (&params.name, params.meta.as_ref()),
+        ClientRequest::ReadResource(params) => (&params.uri, params.meta.as_ref()),
+        ClientRequest::Complete(params) => {
+            let target = match &params.r#ref {
+                CompletionReference::Prompt(prompt) => &*prompt.name,
+                CompletionReference::Resource(resource) => &*resource.uri,
+                _ => "",
+            };
+            (target, params.meta.as_ref())
+        }
+        _ => return None,
+    })
+}
+
+/// Returns a request with another `_meta`.
+fn with_meta(request: &ClientRequest, meta: Meta) -> Result<ClientRequest, ErrorObject> {
+    let mut request = request.clone();
+    let member = match &mut request {
+        ClientRequest::ListPrompts(params)
+        | ClientRequest::ListResources(params)
+        | ClientRequest::ListResourceTemplates(params) => &mut params.meta,
+        ClientRequest::GetPrompt(params) => &mut params.meta,
+        ClientRequest::ReadResource(params) => &mut params.meta,
+        ClientRequest::Complete(params) => &mut params.meta,
+        other => return Err(internal(format!("`{}` is not relayed", other.method()))),
+    };
+    *member = Some(meta);
+    Ok(request)
+}
+
+fn internal(problem: String) -> ErrorObject {
+    ErrorObject::new(ErrorCode::INTERNAL_ERROR, problem)
 }
 
 impl RelayService {
-    /// Starts the span of a call, below the span that the agent states, or else that of the run.
-    async fn span(&self, call: &ToolCall) -> Option<Span> {
-        let stated = call.meta.as_ref().and_then(|meta| TraceContext::from_meta(meta.as_str()));
+    fn key(&self) -> u64 {
+        self.calls.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn watched(&self) -> MutexGuard<'_, HashMap<String, (usize, Option<WatchedResource>)>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the span of a request, below the span that the agent states, or else that of the run.
+    async fn span(&self, subject: &Subject<'_>) -> Option<Span> {
+        let stated = subject.meta.and_then(|meta| TraceContext::from_meta(meta.as_str()));
         let (reply, run) = oneshot::channel();
         let run = match self.requests.send(FromServer::Span(reply)).await {
             Ok(()) => run.await.ok().flatten(),
             Err(_) => None,
         };
-        let (tool, run) = (cut(&call.name), stated.or(run));
-        let name = format!("tools/call {tool}");
+        let (method, target, run) =
+            (subject.method.to_owned(), cut(subject.target), stated.or(run));
+        let name = match subject.method {
+            "tools/call" | "prompts/get" => format!("{method} {target}"),
+            _ => method.clone(),
+        };
         let mut span = self.telemetry.span(name, SpanKind::Client, run.as_ref())?;
-        span.set(keys::MCP_METHOD_NAME, "tools/call");
-        span.set(keys::GEN_AI_OPERATION_NAME, "execute_tool");
-        span.set(keys::GEN_AI_TOOL_NAME, tool);
+        match subject.method {
+            "tools/call" => {
+                span.set(keys::GEN_AI_OPERATION_NAME, "execute_tool");
+                span.set(keys::GEN_AI_TOOL_NAME, target);
+            }
+            "prompts/get" => span.set(keys::GEN_AI_PROMPT_NAME, target),
+            // A URI may contain what the user keeps private.
+            _ => {}
+        }
+        span.set(keys::MCP_METHOD_NAME, method);
         if let Some(server) = self.server.server.description() {
             span.set(keys::MCP_PROTOCOL_VERSION, server.version.as_str().to_owned());
         }
         Some(span)
     }
 
+    /// Follows a request until its last event.
     async fn relay(
         &self,
         mut open: ServerCall,
-        call: &ToolCall,
-        context: &CallContext,
-        key: u64,
-    ) -> CallOutcome {
+        subject: &Subject<'_>,
+        context: Option<&CallContext>,
+    ) -> CallEvent {
+        // Questions are withdrawn when the request ends or is cancelled.
+        let _withdraw = Withdraw { requests: &self.requests, key: subject.key, is_over: false };
         let mut asked = FuturesUnordered::new();
         let (mut beat, mut progress) = (interval(ALIVE_TIME), 0.0);
+        let report = |progress, total, message: Option<&str>| {
+            if let Some(context) = context {
+                context.progress(progress, total, message);
+            }
+        };
         loop {
             let is_asking = !asked.is_empty();
             let event = async {
@@ -125,25 +299,19 @@ impl RelayService {
             };
             tokio::select! {
                 event = event => match event {
-                    CallEvent::Ended(Ok(result)) => return CallOutcome::Done(result),
-                    CallEvent::Ended(Err(CallError::Refused(error))) => {
-                        return CallOutcome::Failed(error);
-                    }
-                    CallEvent::Ended(Err(error)) => {
-                        return CallOutcome::failed(&format!("the tool has no result: {error}"));
-                    }
-                    CallEvent::Needs(needs) => asked.push(self.answers(needs, call, key)),
+                    CallEvent::Needs(needs) => asked.push(self.answers(needs, subject)),
                     CallEvent::Progress(params) => {
                         progress = params.progress.as_f64().unwrap_or(progress);
                         let total = params.total.as_ref().and_then(serde_json::Number::as_f64);
-                        context.progress(progress, total, params.message.as_deref());
+                        report(progress, total, params.message.as_deref());
                     }
+                    event @ (CallEvent::Ended(_) | CallEvent::Answered(_)) => return event,
                     _ => {}
                 },
                 Some(answers) = asked.next() => open.answer(answers).await,
                 _ = beat.tick(), if is_asking => {
                     progress += ALIVE_PROGRESS;
-                    context.progress(progress, None, Some("waiting for the user"));
+                    report(progress, None, Some("waiting for the user"));
                 }
             }
         }
@@ -153,12 +321,10 @@ impl RelayService {
     async fn answers(
         &self,
         needs: Needs,
-        call: &ToolCall,
-        key: u64,
+        subject: &Subject<'_>,
     ) -> Vec<(String, Result<Raw, ErrorObject>)> {
         let answers = needs.requests.into_iter().map(async |(name, request)| {
-            let answer = self.answer(&request, call, &name, key).await;
-            let internal = |problem| ErrorObject::new(ErrorCode::INTERNAL_ERROR, problem);
+            let answer = self.answer(&request, subject, &name).await;
             (name, answer.map_err(internal))
         });
         join_all(answers).await
@@ -167,9 +333,8 @@ impl RelayService {
     async fn answer(
         &self,
         request: &ServerRequest,
-        call: &ToolCall,
+        subject: &Subject<'_>,
         name: &str,
-        key: u64,
     ) -> Result<Raw, String> {
         let ServerRequest::Elicit(params) = request else {
             return Err("no model is available".to_owned());
@@ -178,7 +343,8 @@ impl RelayService {
         let ElicitRequestParams::Form(form) = &extracted.request else {
             return Err("the user can be asked by form only".to_owned());
         };
+        let call = (subject.target, subject.meta);
         let question = tool_question(call, form, extracted.context.as_ref(), name, None)?;
-        ask_user(&self.requests, key, question).await
+        ask_user(&self.requests, subject.key, question).await
     }
 }

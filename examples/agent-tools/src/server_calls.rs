@@ -1,4 +1,5 @@
 //! Calls of MCP servers' tools by models. A call that asks the user waits until a run has the answer.
+use crate::lost::LOST;
 use crate::questions::{Called, ELICIT, Refused, Sampler, answer, result_for_model, sample};
 use agui_types::id::ToolCallId;
 use agui_types::interrupt::{Interrupt, ResumeEntry, ResumeStatus};
@@ -11,6 +12,7 @@ use mcp_bridge::plugin::Outcome;
 use mcp_bridge_http::{random_id, since_1970};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tool_sources::{CallEvent, ServerCall};
@@ -27,9 +29,17 @@ const MAX_RESULT: usize = 256 * 1024;
 /// The answer to a request that the program cannot fulfil.
 type Answer = (String, Result<Raw, ErrorObject>);
 
-/// Calls that wait for users, by session id.
-#[derive(Debug, Default)]
-pub(crate) struct ServerCalls(Mutex<HashMap<String, Waiting>>);
+/// Prefix of the session ids of calls.
+const PREFIX: &str = "mcp-";
+
+/// Calls that wait for users.
+#[derive(Debug)]
+pub(crate) struct ServerCalls {
+    /// Prefix of the session ids of this process. Calls of another process, such as one before a restart, are lost.
+    prefix: String,
+    /// The calls by session id.
+    waiting: Mutex<HashMap<String, Waiting>>,
+}
 
 /// A call in progress, and its caller.
 #[derive(Debug)]
@@ -55,6 +65,15 @@ struct Waiting {
 }
 
 impl ServerCalls {
+    /// Creates the calls of this process.
+    ///
+    /// # Errors
+    /// The system has no randomness.
+    pub(crate) fn new() -> io::Result<Self> {
+        let prefix = format!("{PREFIX}{}-", random_id()?);
+        Ok(Self { prefix, waiting: Mutex::default() })
+    }
+
     /// Continues a call until its end, or until it asks the user.
     pub(crate) async fn advance(
         &self,
@@ -76,9 +95,10 @@ impl ServerCalls {
                 CallEvent::Needs(needs) => needs,
                 _ => continue,
             };
-            let Ok(session) = random_id() else {
+            let Ok(id) = random_id() else {
                 return Called::Done(Err("no randomness is available".to_owned()));
             };
+            let session = format!("{}{id}", self.prefix);
             let (mut interrupts, mut questions, mut answered) =
                 (Vec::new(), Vec::new(), Vec::new());
             for (key, request) in needs.requests {
@@ -112,19 +132,26 @@ impl ServerCalls {
         }
     }
 
-    /// Returns whether a call waits for the answer to this question.
-    pub(crate) fn has(&self, interrupt: &str) -> bool {
-        let session = interrupt.split_once(ELICIT).map(|(session, _)| session);
-        session.is_some_and(|session| self.lock().contains_key(session))
+    /// Returns whether a question is one of a call, of this process or another.
+    pub(crate) fn asked(interrupt: &str) -> bool {
+        interrupt.starts_with(PREFIX)
     }
 
-    /// Continues calls with the answers of their user. Questions without an answer are cancelled.
+    /// Returns whether a call of a user waits for an answer.
+    pub(crate) fn waits(&self, principal: &str, call_id: &str) -> bool {
+        let all = self.lock();
+        all.values().any(|waiting| waiting.principal == principal && waiting.call_id == call_id)
+    }
+
+    /// Continues calls with the answers of their user. Questions without an answer are cancelled. If a call waited in another
+    /// process, the calls in `lost` fail.
     ///
     /// # Errors
     /// An answer is for the call of another user.
     pub(crate) async fn resume(
         &self,
         entries: Vec<ResumeEntry>,
+        lost: Vec<ToolCallId>,
         principal: &str,
         model: &dyn Sampler,
     ) -> Result<Vec<(ToolCallId, Called)>, Refused> {
@@ -141,11 +168,16 @@ impl ServerCalls {
                 .map_err(|error| Refused("RESUME_INVALID", error.to_string()))?;
             sessions.entry(session.to_owned()).or_default().insert(key.to_owned(), given);
         }
-        let mut came = Vec::new();
+        let (mut came, mut has_lost) = (Vec::new(), false);
         for (session, mut given) in sessions {
-            let waiting = self.take(&session, principal).ok_or_else(|| {
-                Refused("RESUME_MISMATCH", "There is no such question, or not any more.".to_owned())
-            })?;
+            let Some(waiting) = self.take(&session, principal) else {
+                if lost.is_empty() || session.starts_with(&self.prefix) {
+                    let message = "There is no such question, or not any more.".to_owned();
+                    return Err(Refused("RESUME_MISMATCH", message));
+                }
+                has_lost = true;
+                continue;
+            };
             let Waiting { call, tool, call_id, questions, mut answered, .. } = waiting;
             for key in questions {
                 let given = given.remove(&key).map_or_else(cancelled, Ok);
@@ -155,6 +187,9 @@ impl ServerCalls {
             let caller = Caller { principal, tool: &tool, call_id: &call_id };
             let called = self.advance(call, &caller, model).await;
             came.push((call_id.as_str().into(), called));
+        }
+        if has_lost {
+            came.extend(lost.into_iter().map(|id| (id, Called::Done(Err(LOST.to_owned())))));
         }
         Ok(came)
     }
@@ -192,7 +227,7 @@ impl ServerCalls {
 
     /// Returns the calls, without those that have waited too long.
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let now = since_1970();
         all.retain(|_, waiting| now.saturating_sub(waiting.since) < ANSWER_TIME);
         all

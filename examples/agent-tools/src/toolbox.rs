@@ -1,4 +1,5 @@
 //! The tools of the server itself and of MCP servers, for models and for agents.
+use crate::lost::open_calls;
 use crate::questions::{Called, ELICIT, Questions, Refused, Sampler};
 use crate::server_calls::{Caller, ServerCalls};
 use agui_bridge::hybrid_tools::{BackendTool, ToolRequest};
@@ -93,7 +94,7 @@ impl Toolbox {
             Tool::new(CLOCK, Raw::from_value(&json!({ "type": "object", "properties": {} }))?);
         clock.description = Some("The date and the time of day, in UTC.".to_owned());
         let own = [clock].into_iter().chain(questions.tools().cloned()).collect();
-        let (merged, calls, started) = (Mutex::default(), ServerCalls::default(), Instant::now());
+        let (merged, calls, started) = (Mutex::default(), ServerCalls::new()?, Instant::now());
         Ok(Self { own, servers, merged, questions, calls, started })
     }
 
@@ -236,14 +237,25 @@ impl Toolbox {
     ) -> Result<Vec<(ToolCallId, Called)>, Refused> {
         let entries = input.resume.iter().flatten().cloned();
         let (of_servers, own): (Vec<_>, Vec<_>) =
-            entries.partition(|entry| self.calls.has(entry.interrupt_id.as_str()));
-        let mut came = self.calls.resume(of_servers, user, model).await?;
+            entries.partition(|entry| ServerCalls::asked(entry.interrupt_id.as_str()));
+        let lost = self.unanswered(input, user);
+        let mut came = self.calls.resume(of_servers, lost, user, model).await?;
         if !own.is_empty() {
             let mut input = input.clone();
             input.resume = Some(own);
             came.extend(self.questions.resume(&input, user, model).await?);
         }
         Ok(came)
+    }
+
+    /// Returns the calls of MCP servers' tools in the history that have no result and do not wait for the user. A server may be
+    /// unavailable after a restart, so its tools are those that neither the page nor the program has.
+    fn unanswered(&self, input: &RunAgentInput, user: &str) -> Vec<ToolCallId> {
+        let is_own = |name: &str| self.own.iter().any(|tool| tool.name == name);
+        let is_of_page = |name: &str| input.tools.iter().flatten().any(|tool| tool.name == name);
+        let mut open = open_calls(input, |name| !is_own(name) && !is_of_page(name));
+        open.retain(|call| !self.calls.waits(user, call.as_str()));
+        open
     }
 
     /// Returns the open calls of a user, for display.

@@ -2,7 +2,7 @@
 use crate::exchange::Link;
 use crate::sign_in::SignIn;
 use crate::transport::{Http, Pipes, Transport};
-use crate::upstream::{CALL_EVENTS, Command, Happened, Upstream};
+use crate::upstream::{CALL_EVENTS, Command, Happened, Opening, Upstream};
 use async_trait::async_trait;
 use futures::stream::FuturesUnordered;
 use futures::{Stream, StreamExt};
@@ -12,13 +12,17 @@ use mcp_bridge::client::{
     CallError, CallParams, ClientOptions, ConnectError, ListedTools, ServerDescription,
     UpstreamCall,
 };
-use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use mcp_bridge::mcp::progress::ProgressNotificationParams;
+use mcp_bridge::mcp::subscriptions::{ServerChange, SubscriptionFilter};
 use mcp_bridge::mcp::tools::CallToolResult;
 use mcp_bridge::server::Needs;
 use std::sync::Arc;
 use std::{fmt, io};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+/// Number of changes that a reader may be behind. A reader that is further behind is notified by an error.
+const MAX_CHANGES: usize = 256;
 
 /// Answers requests of servers.
 #[async_trait]
@@ -35,7 +39,7 @@ pub struct McpClient {
     server: ServerDescription,
     commands: mpsc::Sender<Command>,
     handler: Arc<dyn Handler>,
-    changes: watch::Receiver<u64>,
+    changes: broadcast::Receiver<ServerChange>,
 }
 
 impl fmt::Debug for McpClient {
@@ -84,7 +88,7 @@ impl McpClient {
     ) -> Result<Self, ConnectError> {
         let (commands, queue) = mpsc::channel(64);
         let (ready, is_ready) = oneshot::channel();
-        let (changed, changes) = watch::channel(0);
+        let (changed, changes) = broadcast::channel(MAX_CHANGES);
         tokio::spawn(Upstream::new(options, changed, transport).run(queue, ready));
         let server = is_ready.await.unwrap_or(Err(ConnectError::Silent))?;
         Ok(Self { server, commands, handler, changes })
@@ -105,13 +109,18 @@ impl McpClient {
         answer.await.unwrap_or(Err(CallError::Silent))
     }
 
-    /// Subscribes to changes of the tool list. The value of the receiver changes with each.
+    /// Replaces the changes that the server reports, and returns them. If the server ends the subscription, it is opened
+    /// again, and everything that it covers is reported as changed.
     ///
     /// # Errors
     /// Returns an error if the connection has ended.
-    pub async fn subscribe_to_tools(&self) -> Result<watch::Receiver<u64>, CallError> {
-        self.send(Command::Subscribe).await?;
-        Ok(self.changes.clone())
+    pub async fn subscribe(
+        &self,
+        filter: SubscriptionFilter,
+    ) -> Result<broadcast::Receiver<ServerChange>, CallError> {
+        let changes = self.changes.resubscribe();
+        self.send(Command::Subscribe(filter)).await?;
+        Ok(changes)
     }
 
     /// Returns whether the connection has ended.
@@ -129,14 +138,34 @@ impl McpClient {
     /// # Errors
     /// Returns an error if the call has no result.
     pub async fn call(&self, params: CallParams) -> Result<CallToolResult, CallError> {
-        let mut call = self.open(params).await?;
+        match self.end_of(self.open(params).await?).await {
+            CallEvent::Ended(outcome) => outcome.map(|result| *result),
+            _ => Err(CallError::Silent),
+        }
+    }
+
+    /// Sends a request that is no tool call, such as `resources/read`, and returns its result as received.
+    /// [`ServerResult`](mcp_bridge::mcp::dispatch::ServerResult) decodes it. Otherwise like [`call`](Self::call).
+    ///
+    /// # Errors
+    /// Returns an error if the request has no result, or the version of the server does not define the method.
+    pub async fn request(&self, request: ClientRequest) -> Result<Raw, CallError> {
+        match self.end_of(self.open_request(request).await?).await {
+            CallEvent::Answered(result) => Ok(result),
+            CallEvent::Ended(Err(error)) => Err(error),
+            _ => Err(CallError::Silent),
+        }
+    }
+
+    /// Answers the requests of the server during a call, and returns its last event.
+    async fn end_of(&self, mut call: OpenCall) -> CallEvent {
         let mut answers = FuturesUnordered::new();
         loop {
             tokio::select! {
                 event = call.next() => match event {
                     CallEvent::Needs(needs) => answers.push(self.answer(needs)),
-                    CallEvent::Ended(outcome) => return outcome.map(|result| *result),
                     CallEvent::Withdrawn(_) | CallEvent::Progress(_) => {}
+                    CallEvent::Answered(_) | CallEvent::Ended(_) => return event,
                 },
                 Some(answered) = answers.next() => call.answer(answered).await,
             }
@@ -157,9 +186,21 @@ impl McpClient {
     /// # Errors
     /// Returns an error if the call cannot be sent.
     pub async fn open(&self, params: CallParams) -> Result<OpenCall, CallError> {
+        self.begin(Opening::Call(params)).await
+    }
+
+    /// Starts a request that is no tool call. The caller answers the requests of the server.
+    ///
+    /// # Errors
+    /// Returns an error if the request cannot be sent, or the version of the server does not define the method.
+    pub async fn open_request(&self, request: ClientRequest) -> Result<OpenCall, CallError> {
+        self.begin(Opening::Request(request)).await
+    }
+
+    async fn begin(&self, opening: Opening) -> Result<OpenCall, CallError> {
         let (sender, events) = mpsc::channel(CALL_EVENTS);
         let (reply, opened) = oneshot::channel();
-        self.send(Command::Call(Box::new(params), sender, reply)).await?;
+        self.send(Command::Open(Box::new(opening), sender, reply)).await?;
         let call = opened.await.unwrap_or(Err(CallError::Silent))?;
         Ok(OpenCall { call, commands: self.commands.clone(), events })
     }
@@ -179,11 +220,13 @@ pub enum CallEvent {
     Withdrawn(String),
     /// Progress, if the parameters of the call request it. Progress that is not read in time is dropped.
     Progress(Box<ProgressNotificationParams>),
-    /// The call has ended.
+    /// The result of a [request](McpClient::open_request) that is no tool call, as received.
+    Answered(Raw),
+    /// The call has ended, or the request has no result.
     Ended(Result<Box<CallToolResult>, CallError>),
 }
 
-/// A call in progress. Dropping it cancels the call, unless it has ended.
+/// A call or another request in progress. Dropping it cancels the call, unless it has ended.
 #[derive(Debug)]
 pub struct OpenCall {
     call: UpstreamCall,

@@ -44,6 +44,8 @@ struct State {
     ended: VecDeque<Arc<MessageStream>>,
     next_stream: u64,
     calls: BTreeMap<CallId, OpenCall>,
+    /// Requests that are no calls, without a response.
+    requests: BTreeMap<RequestId, AbortHandle>,
     timer: Option<(Duration, AbortHandle)>,
     used: Instant,
 }
@@ -85,6 +87,7 @@ impl Connection {
             ended: VecDeque::new(),
             next_stream: STANDALONE + 1,
             calls: BTreeMap::new(),
+            requests: BTreeMap::new(),
             timer: None,
             used: Instant::now(),
         };
@@ -127,8 +130,13 @@ impl Connection {
         state.server.handle_message(received);
         self.pump(&mut state, request.as_ref());
         // The stream of a cancelled call ends after the cancellations of its questions.
-        if let Some(stream) = cancelled.and_then(|id| state.open.remove(&id)) {
-            stream.finish();
+        if let Some(id) = cancelled {
+            if let Some(task) = state.requests.remove(&id) {
+                task.abort();
+            }
+            if let Some(stream) = state.open.remove(&id) {
+                stream.finish();
+            }
         }
         Ok(stream)
     }
@@ -152,7 +160,9 @@ impl Connection {
                         self.abandon(call.request_state);
                     }
                 }
-                ServerEvent::Request { id, request } => self.request(id, *request),
+                ServerEvent::Request { id, request } => self.request(state, id, *request),
+                ServerEvent::Subscribed(uri) => self.service.subscribed(&uri),
+                ServerEvent::Unsubscribed(uri) => self.service.unsubscribed(&uri),
                 other => tracing::debug!(?other, "nothing to do"),
             }
         }
@@ -212,18 +222,22 @@ impl Connection {
     }
 
     /// Answers a request that is not about tools.
-    fn request(&self, id: RequestId, request: ClientRequest) {
+    fn request(&self, state: &mut State, id: RequestId, request: ClientRequest) {
         let Some(connection) = self.me.upgrade() else { return };
-        tokio::spawn(async move {
+        let key = id.clone();
+        // The lock of the state is held, so that the task is registered before it ends.
+        let task = tokio::spawn(async move {
             let (principal, era) = (connection.principal.clone(), connection.era);
             let context = RequestContext { principal, era };
             let outcome = AssertUnwindSafe(connection.service.request(&request, &context));
             let outcome = outcome.catch_unwind().await.unwrap_or_else(|_| Err(internal()));
+            connection.state().requests.remove(&id);
             connection.with_server(|server| {
                 // An error means that the request was cancelled.
                 let _not_open = server.respond(&id, outcome.as_ref().map_err(Clone::clone));
             });
         });
+        state.requests.insert(key, task.abort_handle());
     }
 
     fn now(&self) -> Duration {
@@ -309,6 +323,7 @@ impl Connection {
         let mut state = self.state();
         state.server.end_subscriptions();
         state.server.handle_close();
+        std::mem::take(&mut state.requests).values().for_each(AbortHandle::abort);
         self.pump(&mut state, None);
         while let Some((_, stream)) = state.open.pop_first() {
             stream.finish();

@@ -15,6 +15,7 @@ use axum::routing::any;
 use jsonrpc_core::{ErrorObject, Message};
 use mcp_bridge::http::PROTOCOL_VERSION;
 use mcp_bridge::mcp::base::{Era, ProtocolVersion};
+use mcp_bridge::mcp::subscriptions::ServerChange;
 use mcp_bridge::mcp::tasks::Task;
 use mcp_bridge::server::Received;
 use reply::{error_response, not_allowed, refuse};
@@ -176,6 +177,12 @@ impl Endpoint {
     /// Replaces the tools by those of the service, and notifies clients.
     pub fn tools_changed(&self) {
         self.connections().iter().for_each(|connection| connection.tools_changed());
+    }
+
+    /// Notifies clients of a change. Tools are replaced by [`tools_changed`](Self::tools_changed).
+    pub fn notify_changed(&self, change: &ServerChange) {
+        let connections = self.connections();
+        connections.iter().for_each(|it| it.with_server(|server| server.notify_changed(change)));
     }
 
     /// Notifies subscribed clients of a principal of the status of a task.

@@ -26,7 +26,16 @@ pub trait Service: Send + Sync + 'static {
     /// the call's [`Needs`](CallOutcome::Needs). Up to 2025-11-25.
     async fn abandoned(&self, _request_state: &str, _principal: &str) {}
 
-    /// Answers a request that is not about tools.
+    /// Handles the first subscription of a client to a resource. Report its changes to
+    /// [`Endpoint::notify_changed`](crate::Endpoint::notify_changed). A resource with several clients is reported once for
+    /// each. The method is not asynchronous, because the connection waits for it.
+    fn subscribed(&self, _uri: &str) {}
+
+    /// Handles the end of the last subscription of a client to a resource.
+    fn unsubscribed(&self, _uri: &str) {}
+
+    /// Answers a request that is not about tools. The future is dropped when the client cancels the request. Subscriptions are
+    /// handled without the service.
     ///
     /// # Errors
     /// Returns the error to respond with. The default is that the method does not exist.

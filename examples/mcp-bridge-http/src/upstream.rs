@@ -1,18 +1,20 @@
 //! The background task of a client: exchanges messages with the server over its transport.
 use crate::client::CallEvent;
 use crate::transport::Transport;
-use jsonrpc_core::ErrorObject;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::{
     BadTool, CallError, CallParams, Client, ClientEvent, ClientOptions, ConnectError, ListedTools,
-    ServerDescription, UpstreamCall,
+    NotSent, ServerDescription, UpstreamCall,
 };
 use mcp_bridge::http::param_headers;
+use mcp_bridge::mcp::dispatch::ClientRequest;
+use mcp_bridge::mcp::subscriptions::{ServerChange, SubscriptionFilter};
 use reqwest::header::HeaderValue;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -23,19 +25,28 @@ const RESERVED: usize = 32;
 /// Number of events that a call may be behind.
 pub(crate) const CALL_EVENTS: usize = 2 * RESERVED;
 
+/// Time after which a subscription that has ended is opened again. It doubles with each attempt.
+const SUBSCRIBE_AGAIN: Duration = Duration::from_secs(1);
+
+/// Maximum time between attempts to open a subscription again.
+const MAX_SUBSCRIBE_AGAIN: Duration = Duration::from_secs(60);
+
 /// A command to the background task.
 #[derive(Debug)]
 pub(crate) enum Command {
     List(oneshot::Sender<Result<ListedTools, CallError>>),
-    /// Starts a call; its events go to the sender.
-    Call(
-        Box<CallParams>,
-        mpsc::Sender<CallEvent>,
-        oneshot::Sender<Result<UpstreamCall, CallError>>,
-    ),
+    /// Starts a call or another request; its events go to the sender.
+    Open(Box<Opening>, mpsc::Sender<CallEvent>, oneshot::Sender<Result<UpstreamCall, CallError>>),
     Answer(UpstreamCall, Vec<(String, Result<Raw, ErrorObject>)>),
-    /// Subscribes to changes of the tool list.
-    Subscribe,
+    /// Replaces the changes that the server reports.
+    Subscribe(SubscriptionFilter),
+}
+
+/// What a command starts.
+#[derive(Debug)]
+pub(crate) enum Opening {
+    Call(CallParams),
+    Request(ClientRequest),
 }
 
 /// An event of the background task.
@@ -74,16 +85,26 @@ pub(crate) struct Upstream {
     news: mpsc::Receiver<Happened>,
     lists: Vec<oneshot::Sender<Result<ListedTools, CallError>>>,
     calls: BTreeMap<UpstreamCall, Waiting>,
-    /// Counts changes of the tool list.
-    changes: watch::Sender<u64>,
+    changes: broadcast::Sender<ServerChange>,
+    subscription: Subscription,
     began: Instant,
+}
+
+/// The changes that the server reports.
+#[derive(Default)]
+struct Subscription {
+    filter: SubscriptionFilter,
+    /// Number of ends since the subscription was open. Changes may have been missed then.
+    ends: u32,
+    /// When a lost subscription is opened again.
+    due: Option<Instant>,
 }
 
 impl Upstream {
     /// Creates the task. `transport` is made with the sender of its events.
     pub(crate) fn new(
         options: ClientOptions,
-        changes: watch::Sender<u64>,
+        changes: broadcast::Sender<ServerChange>,
         transport: impl FnOnce(mpsc::Sender<Happened>) -> Transport,
     ) -> Self {
         let (happened, news) = mpsc::channel(64);
@@ -95,6 +116,7 @@ impl Upstream {
             lists: Vec::new(),
             calls: BTreeMap::new(),
             changes,
+            subscription: Subscription::default(),
             began: Instant::now(),
         }
     }
@@ -111,6 +133,7 @@ impl Upstream {
         while is_open {
             let due = self.client.poll_timeout();
             let due = due.map(|due| self.began + self.transport.waited() + due);
+            let due = due.into_iter().chain(self.subscription.due).min();
             let due = async {
                 match due {
                     Some(due) => tokio::time::sleep_until(due).await,
@@ -124,7 +147,10 @@ impl Upstream {
                 },
                 // This side holds a sender, so the channel stays open.
                 Some(happened) = self.news.recv() => is_open = self.happened(happened),
-                () = due => self.client.handle_timeout(self.now()),
+                () = due => {
+                    self.client.handle_timeout(self.now());
+                    self.subscribe_again();
+                }
             }
             is_open &= self.handle_events(&mut ready).await;
             is_open &= self.send_all(None).await;
@@ -151,27 +177,59 @@ impl Upstream {
                 }
                 true
             }
-            Command::Call(params, events, reply) => match self.client.call(*params) {
-                Ok(call) => {
-                    self.calls.insert(call, self.watch(call, events));
-                    let _gone = reply.send(Ok(call));
-                    self.send_all(Some(call)).await
+            Command::Open(opening, events, reply) => {
+                let opened = match *opening {
+                    Opening::Call(params) => self.client.call(params),
+                    Opening::Request(request) => self.client.request(&request),
+                };
+                match opened {
+                    Ok(call) => {
+                        self.calls.insert(call, self.watch(call, events));
+                        let _gone = reply.send(Ok(call));
+                        self.send_all(Some(call)).await
+                    }
+                    Err(error) => {
+                        let _gone = reply.send(Err(not_sent(error)));
+                        true
+                    }
                 }
-                Err(_) => {
-                    let _gone = reply.send(Err(CallError::Silent));
-                    true
-                }
-            },
+            }
             Command::Answer(call, answers) => {
                 // An error means that the call has ended.
                 let _ended = self.client.answer(call, answers);
                 self.send_all(Some(call)).await
             }
-            Command::Subscribe => {
+            Command::Subscribe(filter) => {
                 // An error means that the connection has ended.
-                let _ended = self.client.subscribe_to_tools();
+                let _ended = self.client.subscribe(filter.clone());
+                self.subscription.filter = filter;
                 true
             }
+        }
+    }
+
+    /// Opens a lost subscription again, when it is time.
+    fn subscribe_again(&mut self) {
+        if self.subscription.due.take_if(|due| *due <= Instant::now()).is_some() {
+            // An error means that the connection has ended.
+            let _ended = self.client.subscribe(self.subscription.filter.clone());
+        }
+    }
+
+    /// Reports every change that may have been missed.
+    fn report_all(&mut self) {
+        self.subscription.ends = 0;
+        let filter = &self.subscription.filter;
+        let lists = [
+            (filter.tools_list_changed, ServerChange::Tools),
+            (filter.prompts_list_changed, ServerChange::Prompts),
+            (filter.resources_list_changed, ServerChange::Resources),
+        ];
+        let lists = lists.into_iter().filter(|(wanted, _)| *wanted == Some(true));
+        let lists = lists.map(|(_, change)| change);
+        let resources = filter.resource_subscriptions.iter().flatten().cloned();
+        for change in lists.chain(resources.map(ServerChange::Resource)) {
+            let _unread = self.changes.send(change);
         }
     }
 
@@ -237,7 +295,24 @@ impl Upstream {
                 self.listed(&Ok(list));
             }
             ClientEvent::ToolsFailed(error) => self.listed(&Err(error)),
-            ClientEvent::ToolsChanged => self.changes.send_modify(|count| *count += 1),
+            ClientEvent::Changed(change) => {
+                let _unread = self.changes.send(change);
+            }
+            ClientEvent::Subscribed if self.subscription.ends > 0 => self.report_all(),
+            ClientEvent::SubscriptionEnded { was_open, error } => {
+                tracing::debug!(was_open, ?error, "a subscription has ended");
+                // A server that never had a subscription is not asked again.
+                let Subscription { ends, due, .. } = &mut self.subscription;
+                if was_open || *ends > 0 {
+                    let wait = SUBSCRIBE_AGAIN.saturating_mul(2_u32.saturating_pow(*ends));
+                    *due = Some(Instant::now() + wait.min(MAX_SUBSCRIBE_AGAIN));
+                    *ends = ends.saturating_add(1);
+                }
+            }
+            ClientEvent::Answered { call, result } => {
+                self.notify(call, CallEvent::Answered(result));
+                self.calls.remove(&call);
+            }
             ClientEvent::Done { call, result } => self.ended(call, Ok(*result)),
             ClientEvent::Failed { call, error } => self.ended(call, Err(error)),
             ClientEvent::Needs { call, needs } => self.notify(call, CallEvent::Needs(needs)),
@@ -283,6 +358,15 @@ impl Upstream {
             }
         }
         true
+    }
+}
+
+fn not_sent(error: NotSent) -> CallError {
+    match error {
+        NotSent::Version => {
+            CallError::Refused(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, error.to_string()))
+        }
+        _ => CallError::Silent,
     }
 }
 

@@ -26,4 +26,4 @@ mod server;
 
 pub use address::AddressError;
 pub use names::merge;
-pub use server::{ServerCall, ServerOptions, ToolServer, Unavailable};
+pub use server::{ServerCall, ServerOptions, ToolServer, Unavailable, WatchedResource};

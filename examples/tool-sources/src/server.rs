@@ -1,26 +1,29 @@
 //! The connection to one server, which is opened again when it ends.
-use crate::address::{AddressError, Connected, ServerAddress, explain};
+use crate::address::{AddressError, ServerAddress};
 use acp_types::v1::session_setup::McpServer;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
-use mcp_bridge::client::{CallError, CallParams, ClientOptions, ServerDescription};
-use mcp_bridge::mcp::capabilities::{
-    ClientCapabilities, ElicitationCapability, Implementation, SamplingCapability,
-};
+use mcp_bridge::client::{CallError, CallParams, ServerDescription};
+use mcp_bridge::mcp::capabilities::Implementation;
+use mcp_bridge::mcp::dispatch::ClientRequest;
+use mcp_bridge::mcp::subscriptions::ServerChange;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge_http::{CallEvent, McpClient, OpenCall};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, broadcast, watch};
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
-/// Time before the second attempt to connect. It doubles with each attempt.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
+mod connection;
 
-/// Maximum time between attempts. A connection that lasted longer counts as a success.
-const MAX_WAIT: Duration = Duration::from_secs(60);
+/// Number of changes that a relay may be behind.
+const MAX_CHANGES: usize = 256;
+
+/// Maximum number of resources of one server that are watched.
+const MAX_WATCHED: usize = 1024;
 
 /// Options of a [`ToolServer`].
 #[derive(Clone, Debug)]
@@ -62,6 +65,10 @@ struct Shared {
     address: ServerAddress,
     options: ServerOptions,
     state: watch::Sender<State>,
+    /// Changes of lists and resources, for relays.
+    changes: broadcast::Sender<ServerChange>,
+    /// Resources with subscriptions, and the number of those.
+    watched: watch::Sender<BTreeMap<String, usize>>,
     /// Ends the time between two attempts.
     wake: Notify,
 }
@@ -75,6 +82,8 @@ struct State {
     tools: Arc<[Tool]>,
     /// Number of changes of the tools.
     changes: u64,
+    /// Number of connections so far.
+    connections: u64,
     /// Number of failed attempts to connect, and the last error.
     failures: u64,
     error: String,
@@ -123,6 +132,8 @@ impl ToolServer {
             address: ServerAddress::new(server, options.secrets.clone())?,
             options,
             state: watch::Sender::default(),
+            changes: broadcast::Sender::new(MAX_CHANGES),
+            watched: watch::Sender::default(),
             wake: Notify::new(),
         });
         let task = tokio::spawn(shared.clone().keep_connected()).abort_handle();
@@ -149,11 +160,26 @@ impl ToolServer {
         self.shared.state.borrow().description.clone()
     }
 
-    /// Waits until the number of changes differs from `changes`.
-    pub async fn changed(&self, changes: u64) {
-        let mut state = self.shared.state.subscribe();
-        // This side holds the sender, so the wait ends only with its condition.
-        let _ = state.wait_for(|state| state.changes != changes).await;
+    /// Returns the changes from now on: of the lists, and of resources that are [watched](Self::watch_resource). After an
+    /// interruption, all of them are reported as changed.
+    pub fn subscribe(&self) -> broadcast::Receiver<ServerChange> {
+        self.shared.changes.subscribe()
+    }
+
+    /// Subscribes to changes of a resource, until the result is dropped. Returns `None` if too many resources are watched.
+    pub fn watch_resource(&self, uri: &str) -> Option<WatchedResource> {
+        let mut is_watched = false;
+        self.shared.watched.send_if_modified(|watched| {
+            is_watched = watched.contains_key(uri) || watched.len() < MAX_WATCHED;
+            if !is_watched {
+                return false;
+            }
+            let count = watched.entry(uri.to_owned()).or_default();
+            *count += 1;
+            *count == 1
+        });
+        let (shared, uri) = (self.shared.clone(), uri.to_owned());
+        is_watched.then(|| WatchedResource { shared, uri })
     }
 
     /// Waits until the tools are known, or the first attempt to connect has failed.
@@ -191,8 +217,19 @@ impl ToolServer {
     /// # Errors
     /// Returns an error if the server cannot be reached.
     pub async fn open(&self, params: CallParams) -> Result<ServerCall, Unavailable> {
-        let client = self.connected().await?;
-        let call = client.open(params).await.map_err(|error| Unavailable {
+        self.opened(self.connected().await?.open(params).await)
+    }
+
+    /// Starts a request that is no call of a tool, such as `resources/read`.
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be reached, or its version does not define the method.
+    pub async fn request(&self, request: ClientRequest) -> Result<ServerCall, Unavailable> {
+        self.opened(self.connected().await?.open_request(request).await)
+    }
+
+    fn opened(&self, call: Result<OpenCall, CallError>) -> Result<ServerCall, Unavailable> {
+        let call = call.map_err(|error| Unavailable {
             server: self.shared.name.clone(),
             reason: error.to_string(),
         })?;
@@ -200,7 +237,33 @@ impl ToolServer {
     }
 }
 
-/// A call in progress. Dropping it cancels the call, unless it has ended.
+/// A subscription to the changes of a resource. Dropping it ends the subscription.
+pub struct WatchedResource {
+    shared: Arc<Shared>,
+    uri: String,
+}
+
+impl fmt::Debug for WatchedResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WatchedResource").field("uri", &self.uri).finish_non_exhaustive()
+    }
+}
+
+impl Drop for WatchedResource {
+    fn drop(&mut self) {
+        self.shared.watched.send_if_modified(|watched| {
+            let Some(count) = watched.get_mut(&self.uri) else { return false };
+            *count -= 1;
+            let is_last = *count == 0;
+            if is_last {
+                watched.remove(&self.uri);
+            }
+            is_last
+        });
+    }
+}
+
+/// A call or another request in progress. Dropping it cancels the call, unless it has ended.
 #[derive(Debug)]
 pub struct ServerCall {
     call: OpenCall,
@@ -222,111 +285,5 @@ impl ServerCall {
     /// Answers all requests of one event.
     pub async fn answer(&self, answers: Vec<(String, Result<Raw, ErrorObject>)>) {
         self.call.answer(answers).await;
-    }
-}
-
-impl Shared {
-    async fn keep_connected(self: Arc<Self>) {
-        let mut wait = FIRST_WAIT;
-        loop {
-            let began = Instant::now();
-            let reason = self.serve().await;
-            tracing::warn!(server = self.name, reason, "no connection to an MCP server");
-            wait = if began.elapsed() > MAX_WAIT { FIRST_WAIT } else { wait };
-            tokio::select! {
-                () = sleep(wait) => {}
-                () = self.wake.notified() => {}
-            }
-            wait = MAX_WAIT.min(wait * 2);
-        }
-    }
-
-    /// Serves one connection until its end. Returns the reason of the end.
-    async fn serve(&self) -> String {
-        let start_time = self.options.start_time;
-        let connected = match timeout(start_time, self.connect()).await {
-            Ok(Ok(connected)) => connected,
-            Ok(Err(reason)) => return self.failed(reason),
-            Err(_) => {
-                let seconds = start_time.as_secs_f64();
-                return self.failed(format!("no answer within {seconds} seconds"));
-            }
-        };
-        let Connected { client, process } = connected;
-        let client = Arc::new(client);
-        self.state.send_modify(|state| state.client = Some(client.clone()));
-        tracing::info!(server = self.name, "connected to an MCP server");
-        tokio::select! {
-            () = client.closed() => {}
-            () = self.follow(&client) => {}
-        }
-        self.state.send_modify(|state| state.client = None);
-        // The process exits after the end of its input, which the last owner of the client closes.
-        drop(client);
-        explain("the connection has ended".to_owned(), process).await
-    }
-
-    /// Connects, and publishes the tools.
-    async fn connect(&self) -> Result<Connected, String> {
-        let mut capabilities = ClientCapabilities::new();
-        capabilities.elicitation = Some(ElicitationCapability::new());
-        capabilities.sampling = Some(SamplingCapability::new());
-        let options = ClientOptions::new(self.options.client_info.clone(), capabilities);
-        let connected = self.address.connect(options, self.options.exit_grace).await?;
-        if let Err(error) = self.list(&connected.client).await {
-            let Connected { client, process } = connected;
-            drop(client);
-            return Err(explain(format!("it does not list its tools: {error}"), process).await);
-        }
-        Ok(connected)
-    }
-
-    fn failed(&self, reason: String) -> String {
-        self.state.send_modify(|state| {
-            state.failures += 1;
-            state.error.clone_from(&reason);
-        });
-        reason
-    }
-
-    /// Retrieves the tool list, if the server has one.
-    async fn list(&self, client: &McpClient) -> Result<(), CallError> {
-        let server = client.server();
-        let tools: Arc<[Tool]> = match server.capabilities.tools {
-            None => Arc::from([]),
-            Some(_) => {
-                let list = client.tools().await?;
-                for bad in &list.bad {
-                    let (server, tool) = (&self.name, &bad.name);
-                    tracing::warn!(server, ?tool, error = bad.error, "left out a tool");
-                }
-                list.tools.into()
-            }
-        };
-        self.state.send_modify(|state| {
-            state.changes += u64::from(state.tools != tools);
-            state.tools = tools;
-            state.description = Some(server.clone());
-        });
-        Ok(())
-    }
-
-    /// Retrieves the tool list again when it changes. Returns if the server does not answer.
-    async fn follow(&self, client: &McpClient) {
-        let tools = client.server().capabilities.tools.as_ref();
-        let tells = tools.is_some_and(|tools| tools.list_changed == Some(true));
-        let changes = if tells { client.subscribe_to_tools().await.ok() } else { None };
-        let Some(mut changes) = changes else { return std::future::pending().await };
-        // Changes between the first list and the subscription are not reported.
-        changes.mark_changed();
-        while changes.changed().await.is_ok() {
-            match timeout(self.options.start_time, self.list(client)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    tracing::warn!(server = self.name, %error, "the tools cannot be listed");
-                }
-                Err(_) => return,
-            }
-        }
     }
 }

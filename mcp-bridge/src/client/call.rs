@@ -1,4 +1,4 @@
-//! Tool calls of a client.
+//! Tool calls of a client, and what other requests share with them.
 use super::tasks::Polled;
 use super::{
     CallError, CallParams, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall,
@@ -6,20 +6,25 @@ use super::{
 use crate::mcp::base::{Era, RequestMetaObject};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::{InputRequest, InputRequiredResult};
-use crate::mcp::tools::{CallToolOutcome, CallToolRequestParams, CallToolResult};
+use crate::mcp::tools::{CallToolOutcome, CallToolResult};
 use crate::server::Needs;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Extra, Raw};
+use core::time::Duration;
+use jsonrpc_core::wire::{Extra, Meta, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+use serde::Serialize;
 use serde_json::json;
 
-/// A tool call that has not ended.
+/// The method of tool calls.
+const TOOLS_CALL: &str = "tools/call";
+
+/// A call or another request that has not ended.
 #[derive(Debug)]
 pub(super) struct OpenCall {
-    pub(super) params: CallParams,
+    pub(super) sent: Sent,
     /// The current request. `None` while the call waits for input, from 2026-07-28.
     pub(super) request: Option<RequestId>,
     /// Number of times that the call requested input.
@@ -34,6 +39,41 @@ pub(super) struct OpenCall {
     pub(super) task: Option<Polled>,
 }
 
+/// A request that is sent, and sent again with each answer.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub(super) method: String,
+    /// The params, without the members that follow.
+    pub(super) members: Extra,
+    pub(super) meta: Option<Meta>,
+    pub(super) wants_progress: bool,
+    pub(super) deadline: Option<Duration>,
+    pub(super) request_state: Option<String>,
+    pub(super) responses: Vec<(String, Raw)>,
+}
+
+impl From<CallParams> for Sent {
+    fn from(params: CallParams) -> Self {
+        let mut members = Extra::new();
+        members.insert("name", Raw::of(&params.name));
+        members.insert("arguments", params.arguments);
+        Self {
+            method: TOOLS_CALL.into(),
+            members,
+            meta: params.meta,
+            wants_progress: params.wants_progress,
+            deadline: params.deadline,
+            request_state: params.request_state,
+            responses: params.responses,
+        }
+    }
+}
+
+fn insert<T: Serialize>(members: &mut Extra, name: &str, value: &T) -> Result<(), NotSent> {
+    members.insert(name, Raw::from_value(value).map_err(|_| NotSent::NotReady)?);
+    Ok(())
+}
+
 impl Client {
     /// Starts a tool call.
     ///
@@ -42,14 +82,18 @@ impl Client {
     /// # Errors
     /// Returns an error if the client is not ready or has too many open calls.
     pub fn call(&mut self, params: CallParams) -> Result<UpstreamCall, NotSent> {
+        self.open(params.into())
+    }
+
+    pub(super) fn open(&mut self, sent: Sent) -> Result<UpstreamCall, NotSent> {
         if self.calls.len() >= Self::MAX_CALLS {
             return Err(NotSent::Full);
         }
         let call = UpstreamCall(self.next_call);
-        let request = self.send_call(call, &params)?;
+        let request = self.send_call(call, &sent)?;
         self.next_call += 1;
-        let call_state = OpenCall {
-            params,
+        let open = OpenCall {
+            sent,
             request: Some(request),
             rounds: 0,
             server_requests: BTreeMap::new(),
@@ -57,35 +101,40 @@ impl Client {
             needed: Vec::new(),
             task: None,
         };
-        self.calls.insert(call, call_state);
+        self.calls.insert(call, open);
         Ok(call)
     }
 
-    fn send_call(&mut self, call: UpstreamCall, params: &CallParams) -> Result<RequestId, NotSent> {
+    fn send_call(&mut self, call: UpstreamCall, sent: &Sent) -> Result<RequestId, NotSent> {
         let ConnectionState::Ready { era, version } = &self.state else {
             return Err(NotSent::NotReady);
         };
-        let mut sent = CallToolRequestParams::new(&*params.name);
-        sent.arguments = Some(params.arguments.clone());
-        let mut meta = RequestMetaObject::read(params.meta.as_ref()).unwrap_or_default();
-        let token = i64::try_from(call.0).ok().filter(|_| params.wants_progress);
+        let mut meta = RequestMetaObject::read(sent.meta.as_ref()).unwrap_or_default();
+        let token = i64::try_from(call.0).ok().filter(|_| sent.wants_progress);
         meta.progress_token = token.map(RequestId::from);
-        if *era == Era::Modern {
-            sent.meta = Some(self.request_meta(version, Some(&meta.to_meta())));
-            sent.request_state.clone_from(&params.request_state);
-            let mut responses = Extra::new();
-            for (key, response) in &params.responses {
-                responses.insert(&**key, response.clone());
+        let mut params = sent.members.clone();
+        let meta = if *era == Era::Modern {
+            if let Some(state) = &sent.request_state {
+                insert(&mut params, "requestState", state)?;
             }
-            sent.input_responses = Some(responses).filter(|responses| !responses.is_empty());
+            if !sent.responses.is_empty() {
+                let mut responses = Extra::new();
+                for (key, response) in &sent.responses {
+                    responses.insert(&**key, response.clone());
+                }
+                insert(&mut params, "inputResponses", &responses)?;
+            }
+            Some(self.request_meta(version, Some(&meta.to_meta())))
         } else {
             // These members belong to the newer generation.
             (meta.protocol_version, meta.client_capabilities) = (None, None);
             (meta.client_info, meta.log_level) = (None, None);
-            sent.meta = (meta != RequestMetaObject::new()).then(|| meta.to_meta());
+            (meta != RequestMetaObject::new()).then(|| meta.to_meta())
+        };
+        if let Some(meta) = meta {
+            insert(&mut params, "_meta", &meta)?;
         }
-        let deadline = params.deadline;
-        self.request(Pending::Call(call), "tools/call", &sent, deadline)
+        self.transmit(Pending::Call(call), &sent.method, &params, sent.deadline)
     }
 
     /// Continues a call with answers to the input that it needs, by key.
@@ -116,9 +165,9 @@ impl Client {
         if open.task.is_some() {
             return self.answer_task(call, responses);
         }
-        let mut params = open.params.clone();
+        let mut sent = open.sent.clone();
         let methods = core::mem::take(&mut open.needed);
-        params.responses = responses
+        sent.responses = responses
             .into_iter()
             .filter_map(|(key, response)| {
                 let method = methods.iter().find(|(needed, _)| *needed == key);
@@ -127,7 +176,7 @@ impl Client {
                 Some((key, response))
             })
             .collect();
-        match self.send_call(call, &params) {
+        match self.send_call(call, &sent) {
             Ok(request) => {
                 if let Some(open) = self.calls.get_mut(&call) {
                     open.request = Some(request);
@@ -172,6 +221,9 @@ impl Client {
             Ok(raw) => raw,
             Err(error) => return self.fail(call, CallError::Refused(error)),
         };
+        if self.calls.get(&call).is_some_and(|open| open.sent.method != TOOLS_CALL) {
+            return self.handle_answered(call, raw);
+        }
         // The older generation has no `resultType`.
         let outcome = if self.era() == Some(Era::Legacy) {
             raw.decode::<CallToolResult>().map(|it| CallToolOutcome::Complete(Box::new(it)))
@@ -191,7 +243,7 @@ impl Client {
     }
 
     /// Handles a result that requests input.
-    fn needs(&mut self, call: UpstreamCall, needed: &InputRequiredResult, raw: &Raw) {
+    pub(super) fn needs(&mut self, call: UpstreamCall, needed: &InputRequiredResult, raw: &Raw) {
         let mut requests = Vec::new();
         for (key, request) in needed.input_requests.iter().flat_map(Extra::iter) {
             let request = request.decode::<InputRequest>().and_then(|request| request.read());
@@ -209,7 +261,7 @@ impl Client {
             return self.fail(call, CallError::TooManyRounds);
         }
         open.request = None;
-        open.params.request_state.clone_from(&needed.request_state);
+        open.sent.request_state.clone_from(&needed.request_state);
         let methods = requests.iter().map(|(key, request): &(String, ServerRequest)| {
             (key.clone(), String::from(request.method()))
         });

@@ -63,4 +63,7 @@ pub enum NotSent {
     /// The call has ended.
     #[error("the call has ended")]
     NotOpen,
+    /// The protocol version of the server does not define the method.
+    #[error("the protocol version of the server does not define the method")]
+    Version,
 }

@@ -4,11 +4,14 @@ use crate::mcp::base::ProtocolVersion;
 use crate::mcp::capabilities::{Implementation, ServerCapabilities};
 use crate::mcp::dispatch::ServerNotification;
 use crate::mcp::progress::ProgressNotificationParams;
+use crate::mcp::subscriptions::ServerChange;
 use crate::mcp::tasks::Task;
 use crate::mcp::tools::CallToolResult;
 use crate::server::Needs;
 use alloc::boxed::Box;
 use alloc::string::String;
+use jsonrpc_core::ErrorObject;
+use jsonrpc_core::wire::Raw;
 
 /// An event returned by [`Client::poll_event`](super::Client::poll_event).
 #[derive(Debug)]
@@ -22,8 +25,17 @@ pub enum ClientEvent {
     Tools(Box<ListedTools>),
     /// The tool list could not be retrieved.
     ToolsFailed(CallError),
-    /// The server reports that its tool list changed.
-    ToolsChanged,
+    /// The server reports a change. See [`Client::subscribe`](super::Client::subscribe).
+    Changed(ServerChange),
+    /// The server acknowledged the subscription: it reports all changes from now on. Since 2026-07-28.
+    Subscribed,
+    /// The server ended or rejected a subscription.
+    SubscriptionEnded {
+        /// Whether the server had acknowledged the subscription. Changes since its end are unknown.
+        was_open: bool,
+        /// The reason, unless the server ended the subscription regularly.
+        error: Option<ErrorObject>,
+    },
     /// A call completed.
     Done {
         /// The call.
@@ -31,7 +43,14 @@ pub enum ClientEvent {
         /// The result of the tool.
         result: Box<CallToolResult>,
     },
-    /// A call failed without a result.
+    /// A [request](super::Client::request) that is no tool call completed.
+    Answered {
+        /// The request.
+        call: UpstreamCall,
+        /// The result as received. [`ServerResult`](crate::mcp::dispatch::ServerResult) decodes it.
+        result: Raw,
+    },
+    /// A call or another request failed without a result.
     Failed {
         /// The call.
         call: UpstreamCall,

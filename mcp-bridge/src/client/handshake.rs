@@ -27,7 +27,7 @@ impl Client {
     fn discover(&mut self, deadline: Option<Duration>) {
         let mut params = RequestParams::new();
         params.meta = Some(self.request_meta(&ProtocolVersion::LATEST, None));
-        if self.request(Pending::Discover, "server/discover", &params, deadline).is_err() {
+        if self.transmit(Pending::Discover, "server/discover", &params, deadline).is_err() {
             self.unusable(ConnectError::Silent);
         }
     }
@@ -94,7 +94,7 @@ impl Client {
             self.options.capabilities.clone(),
             self.options.client_info.clone(),
         );
-        if self.request(Pending::Initialize, "initialize", &params, None).is_err() {
+        if self.transmit(Pending::Initialize, "initialize", &params, None).is_err() {
             self.unusable(ConnectError::Silent);
         }
     }

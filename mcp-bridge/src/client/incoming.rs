@@ -2,6 +2,7 @@
 use super::{CallError, Client, ClientEvent, UpstreamCall};
 use crate::mcp::base::EmptyResult;
 use crate::mcp::dispatch::{ServerNotification, ServerRequest};
+use crate::mcp::subscriptions::ServerChange;
 use crate::server::{Needs, missing_capability};
 use alloc::format;
 use alloc::string::ToString;
@@ -84,10 +85,20 @@ impl Client {
         }
     }
 
+    fn changed(&mut self, change: ServerChange) {
+        self.events.push_back(ClientEvent::Changed(change));
+    }
+
     pub(super) fn handle_notification(&mut self, notification: &Notification<'_>) {
         match ServerNotification::decode(&notification.method, notification.params) {
-            Ok(ServerNotification::ToolListChanged(_)) => {
-                self.events.push_back(ClientEvent::ToolsChanged);
+            Ok(ServerNotification::ToolListChanged(_)) => self.changed(ServerChange::Tools),
+            Ok(ServerNotification::PromptListChanged(_)) => self.changed(ServerChange::Prompts),
+            Ok(ServerNotification::ResourceListChanged(_)) => self.changed(ServerChange::Resources),
+            Ok(ServerNotification::ResourceUpdated(params)) => {
+                self.changed(ServerChange::Resource(params.uri));
+            }
+            Ok(ServerNotification::SubscriptionsAcknowledged(params)) => {
+                self.handle_acknowledged(params.meta.as_ref());
             }
             Ok(ServerNotification::Cancelled(_)) => {}
             Ok(ServerNotification::Progress(params)) => {

@@ -1,7 +1,6 @@
 //! The tool list of a server.
 use super::{CallError, Client, ClientEvent, ConnectionState, NotSent, Pending};
 use crate::mcp::base::{CacheScope, Era, PaginatedRequestParams};
-use crate::mcp::subscriptions::{SubscriptionFilter, SubscriptionsListenRequestParams};
 use crate::mcp::tools::{ListToolsResult, Tool};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -76,25 +75,6 @@ impl Client {
         Ok(())
     }
 
-    /// Subscribes to changes of the tool list. [`ClientEvent::ToolsChanged`] reports each. A server up to 2025-11-25
-    /// reports them without a subscription.
-    ///
-    /// # Errors
-    /// Returns an error if the request cannot be sent.
-    pub fn subscribe_to_tools(&mut self) -> Result<(), NotSent> {
-        let ConnectionState::Ready { era, version } = &self.state else {
-            return Err(NotSent::NotReady);
-        };
-        if *era == Era::Legacy {
-            return Ok(());
-        }
-        let mut filter = SubscriptionFilter::new();
-        filter.tools_list_changed = Some(true);
-        let mut params = SubscriptionsListenRequestParams::new(filter);
-        params.meta = Some(self.request_meta(version, None));
-        self.request(Pending::Listen, "subscriptions/listen", &params, None).map(|_| ())
-    }
-
     fn ask_page(&mut self, cursor: Option<String>) -> Result<(), NotSent> {
         let ConnectionState::Ready { era, version } = &self.state else {
             return Err(NotSent::NotReady);
@@ -104,7 +84,7 @@ impl Client {
         if *era == Era::Modern {
             params.meta = Some(self.request_meta(version, None));
         }
-        self.request(Pending::List, "tools/list", &params, None).map(|_| ())
+        self.transmit(Pending::List, "tools/list", &params, None).map(|_| ())
     }
 
     pub(super) fn handle_list(&mut self, outcome: Result<Raw, ErrorObject>) {

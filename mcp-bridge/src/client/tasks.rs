@@ -164,7 +164,7 @@ impl Client {
         let mut params = TaskRequestParams::new(id);
         params.meta = self.task_meta();
         // If the request cannot be sent, the task continues without a reader.
-        let _untold = self.request(Pending::CancelTask, "tasks/cancel", &params, None);
+        let _untold = self.transmit(Pending::CancelTask, "tasks/cancel", &params, None);
     }
 
     /// Sends answers to a task.
@@ -184,7 +184,7 @@ impl Client {
         }
         let mut params = UpdateTaskRequestParams::new(&*polled.id, answers);
         params.meta = self.task_meta();
-        self.request(Pending::UpdateTask(call), "tasks/update", &params, None).map(|_| ())
+        self.transmit(Pending::UpdateTask(call), "tasks/update", &params, None).map(|_| ())
     }
 
     /// Returns the time of the next poll.
@@ -193,8 +193,8 @@ impl Client {
         let due = tasks.filter_map(|(polled, open)| match polled.next {
             // At the next call of `handle_timeout`.
             Next::Later => Some(Duration::ZERO),
-            Next::At(due) => Some(open.params.deadline.map_or(due, |deadline| due.min(deadline))),
-            Next::Pending => open.params.deadline,
+            Next::At(due) => Some(open.sent.deadline.map_or(due, |deadline| due.min(deadline))),
+            Next::Pending => open.sent.deadline,
         });
         due.min()
     }
@@ -204,7 +204,7 @@ impl Client {
         let (mut due, mut late) = (Vec::new(), Vec::new());
         for (call, open) in &mut self.calls {
             let Some(polled) = &mut open.task else { continue };
-            if open.params.deadline.is_some_and(|deadline| deadline <= now) {
+            if open.sent.deadline.is_some_and(|deadline| deadline <= now) {
                 late.push(*call);
                 continue;
             }
@@ -222,7 +222,7 @@ impl Client {
             let Some(id) = self.task_id(call) else { continue };
             let mut params = TaskRequestParams::new(id);
             params.meta = self.task_meta();
-            if self.request(Pending::Task(call), "tasks/get", &params, None).is_err()
+            if self.transmit(Pending::Task(call), "tasks/get", &params, None).is_err()
                 && let Some(polled) = self.calls.get_mut(&call).and_then(|open| open.task.as_mut())
             {
                 polled.next = Next::Later;

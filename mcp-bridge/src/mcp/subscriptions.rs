@@ -39,3 +39,19 @@ object! {
         task_ids: Vec<String> = "taskIds",
     }
 }
+
+/// A change that a server reports to its clients.
+///
+/// Spec: [Notification Types](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerChange {
+    /// The tool list.
+    Tools,
+    /// The prompt list.
+    Prompts,
+    /// The resource list.
+    Resources,
+    /// The contents of the resource with this URI, which may be part of a resource with a subscription.
+    Resource(String),
+}

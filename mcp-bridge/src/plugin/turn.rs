@@ -5,7 +5,7 @@ use super::events::PluginSessionErrorCode;
 use super::journal::Outcome;
 use super::store::StoreError;
 use crate::mcp::tools::CallToolResult;
-use crate::relay::StateCodec;
+use crate::server::StateCodec;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

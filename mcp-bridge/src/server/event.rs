@@ -26,6 +26,11 @@ pub enum ServerEvent {
         /// The request.
         request: Box<ClientRequest>,
     },
+    /// The first subscription of the client to the resource with this URI. Report its changes to
+    /// [`Server::notify_changed`](super::Server::notify_changed).
+    Subscribed(String),
+    /// The client has no subscription to the resource with this URI any more.
+    Unsubscribed(String),
     /// A notification that the server itself does not handle.
     Notification(ClientNotification),
     /// A line was malformed or is not a message that a server receives. An error response was sent if one is due.

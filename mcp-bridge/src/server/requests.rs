@@ -1,10 +1,9 @@
 //! Requests of the client. Each is answered or becomes an event.
 use super::received::ReadParams;
-use super::tasks::Listener;
 use super::{CallId, ClientContext, OpenCall, Server, ServerEvent, Session, ToolCall, adapt};
 use crate::mcp::base::{
-    CacheScope, EmptyResult, Era, NotificationMetaObject, PaginatedRequestParams, ProtocolVersion,
-    RequestMetaObject, RequestParams, ResultMetaObject, ResultType,
+    CacheScope, EmptyResult, Era, PaginatedRequestParams, ProtocolVersion, RequestMetaObject,
+    ResultMetaObject, ResultType,
 };
 use crate::mcp::capabilities::{Implementation, ListChangedCapability, ServerCapabilities};
 use crate::mcp::discover::DiscoverResult;
@@ -12,7 +11,6 @@ use crate::mcp::dispatch::ClientRequest;
 use crate::mcp::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionData};
 use crate::mcp::lifecycle::{InitializeRequestParams, InitializeResult};
 use crate::mcp::methods::{self, Receiver};
-use crate::mcp::subscriptions::{SubscriptionFilter, SubscriptionsListenRequestParams};
 use crate::mcp::tools::{CallToolRequestParams, ListToolsResult, Tool};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -72,40 +70,6 @@ impl ServerOptions {
     }
 }
 
-/// Availability of the tools.
-#[derive(Debug)]
-pub(super) enum ToolOffer {
-    Known,
-    /// The tools are not known yet. Requests about them are held.
-    Pending(Vec<HeldRequest>),
-    /// The tools cannot be determined.
-    Failed(ErrorObject),
-}
-
-/// A request that is held until the tools are known.
-#[derive(Debug)]
-pub(super) struct HeldRequest {
-    id: RequestId,
-    request: ClientRequest,
-    meta: RequestMetaObject,
-}
-
-impl ToolOffer {
-    /// Drops a cancelled request.
-    pub(super) fn forget(&mut self, id: &RequestId) {
-        if let Self::Pending(held) = self {
-            held.retain(|request| request.id != *id);
-        }
-    }
-
-    /// Drops all requests.
-    pub(super) fn clear(&mut self) {
-        if let Self::Pending(held) = self {
-            held.clear();
-        }
-    }
-}
-
 /// The supported versions, latest first.
 const VERSIONS: [ProtocolVersion; 5] = [
     ProtocolVersion::V20260728,
@@ -140,33 +104,7 @@ impl Server {
             decoded => decoded.map_err(invalid)?,
         };
         let meta = meta.map_err(invalid)?;
-        if matches!(decoded, ClientRequest::ListTools(_) | ClientRequest::CallTool(_)) {
-            match &mut self.offer {
-                ToolOffer::Known => {}
-                ToolOffer::Failed(error) => return Err(error.clone()),
-                ToolOffer::Pending(held) if held.len() >= Self::MAX_CALLS => {
-                    return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many requests"));
-                }
-                ToolOffer::Pending(held) => {
-                    held.push(HeldRequest { id: id.clone(), request: decoded, meta });
-                    return Ok(());
-                }
-            }
-        }
         self.handle_decoded(id, decoded, meta)
-    }
-
-    /// Handles the held requests.
-    pub(super) fn handle_held(&mut self, held: Vec<HeldRequest>) {
-        for HeldRequest { id, request, meta } in held {
-            let handled = match &self.offer {
-                ToolOffer::Failed(error) => Err(error.clone()),
-                _ => self.handle_decoded(&id, request, meta),
-            };
-            if let Err(error) = handled {
-                self.answer(&id, Err(error));
-            }
-        }
     }
 
     fn handle_decoded(
@@ -192,7 +130,15 @@ impl Server {
                 }
                 self.answer_with(id, &EmptyResult::new());
             }
-            ClientRequest::SubscriptionsListen(params) => self.listen(id, &params),
+            ClientRequest::SubscriptionsListen(params) => self.listen(id, *params),
+            ClientRequest::Subscribe(params) if self.offers_resource_changes() => {
+                self.subscribe(params.uri)?;
+                self.answer_with(id, &EmptyResult::new());
+            }
+            ClientRequest::Unsubscribe(params) if self.offers_resource_changes() => {
+                self.unsubscribe(&params.uri);
+                self.answer_with(id, &EmptyResult::new());
+            }
             ClientRequest::Other { method, .. } => return Err(not_found(&method)),
             request if is_about_tasks(&request) && context.version.era() != Some(Era::Legacy) => {
                 self.check_task_request(&request, &context.capabilities)?;
@@ -364,48 +310,6 @@ impl Server {
         self.events.push_back(ServerEvent::Call(Box::new(call)));
         Ok(())
     }
-
-    /// Acknowledges a subscription: changes of tools and tasks.
-    fn listen(&mut self, id: &RequestId, params: &SubscriptionsListenRequestParams) {
-        let wants_tools = params.notifications.tools_list_changed == Some(true);
-        let wanted = params.notifications.task_ids.clone().filter(|_| self.offers_tasks());
-        let tasks = wanted.iter().flatten().take(Self::MAX_TASKS_LISTENED).cloned().collect();
-        let mut filter = SubscriptionFilter::new();
-        filter.tools_list_changed = wants_tools.then_some(true);
-        filter.task_ids =
-            wanted.map(|wanted| wanted.into_iter().take(Self::MAX_TASKS_LISTENED).collect());
-        self.listeners.insert(id.clone(), Listener { wants_tools, tasks });
-        let mut acknowledged = SubscriptionsListenRequestParams::new(filter);
-        acknowledged.meta = Some(subscription(id));
-        self.notify("notifications/subscriptions/acknowledged", &acknowledged, Some(id.clone()));
-    }
-
-    /// Notifies subscribers and clients that the tool list changed.
-    pub(super) fn notify_tools_changed(&mut self) {
-        let method = "notifications/tools/list_changed";
-        if self.session.is_some() {
-            self.notify(method, &RequestParams::new(), None);
-        }
-        let listeners = self.listeners.iter().filter(|(_, listener)| listener.wants_tools);
-        let listeners: Vec<_> = listeners.map(|(id, _)| id.clone()).collect();
-        for id in listeners {
-            let mut params = RequestParams::new();
-            params.meta = Some(subscription(&id));
-            self.notify(method, &params, Some(id));
-        }
-    }
-
-    /// Ends all open subscriptions, before the server shuts down.
-    pub fn end_subscriptions(&mut self) {
-        while let Some((id, _)) = self.listeners.pop_first() {
-            let mut meta = ResultMetaObject::new();
-            meta.server_info = Some(self.options.server_info.clone());
-            meta.subscription_id = Some(id.clone());
-            let mut result = EmptyResult::new();
-            (result.result_type, result.meta) = (Some(ResultType::Complete), Some(meta.to_meta()));
-            self.answer_with(&id, &result);
-        }
-    }
 }
 
 fn is_about_tasks(request: &ClientRequest) -> bool {
@@ -418,12 +322,6 @@ fn is_about_tasks(request: &ClientRequest) -> bool {
 /// Returns whether clients of a version send a method.
 fn is_known(method: &str, version: &ProtocolVersion) -> bool {
     methods::find(Receiver::Server, method).is_some_and(|method| method.is_sent_in(version))
-}
-
-pub(super) fn subscription(id: &RequestId) -> Meta {
-    let mut meta = NotificationMetaObject::new();
-    meta.subscription_id = Some(id.clone());
-    meta.to_meta()
 }
 
 fn invalid(error: DecodeError) -> ErrorObject {

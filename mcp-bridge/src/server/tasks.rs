@@ -3,7 +3,8 @@
 //! The server does not store tasks. Requests about tasks are passed on as [`ServerEvent::Request`](super::ServerEvent)
 //! after the capabilities of the client were checked.
 use super::ask::missing_capability_error;
-use super::requests::{not_found, subscription};
+use super::requests::not_found;
+use super::subscriptions::subscription;
 use super::{AskError, CallId, CallNotOpen, Server, ToolCall};
 use crate::mcp::base::Era;
 use crate::mcp::capabilities::ClientCapabilities;
@@ -11,19 +12,8 @@ use crate::mcp::dispatch::ClientRequest;
 use crate::mcp::tasks::{EXTENSION, Task, declare, is_declared};
 use crate::mcp::tools::CallToolOutcome;
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
-
-/// Changes that an open subscription covers.
-#[derive(Debug)]
-pub(super) struct Listener {
-    /// Whether the subscription covers the tool list.
-    pub(super) wants_tools: bool,
-    /// Tasks that the subscription covers.
-    pub(super) tasks: BTreeSet<String>,
-}
 
 impl ToolCall {
     /// Returns whether the client accepts a task as the result: it uses 2026-07-28 or later and declared the extension.
@@ -63,8 +53,9 @@ impl Server {
 
     /// Notifies subscribers of the status of a task. The caller has already checked that the clients may access it.
     pub fn notify_task(&mut self, task: &Task) {
-        let listeners =
-            self.listeners.iter().filter(|(_, listener)| listener.tasks.contains(&task.task_id));
+        let listeners = self.subscriptions.listeners.iter().filter(|(_, filter)| {
+            filter.task_ids.iter().flatten().any(|listened| *listened == task.task_id)
+        });
         let listeners: Vec<_> = listeners.map(|(id, _)| id.clone()).collect();
         for id in listeners {
             let mut params = task.clone();

@@ -7,9 +7,12 @@ use mcp_bridge::client::{
 };
 use mcp_bridge::mcp::base::{CacheScope, Era};
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use mcp_bridge::mcp::subscriptions::ServerChange;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
+
+mod requests;
 
 /// A test server that records the messages it receives.
 struct Server {
@@ -382,7 +385,7 @@ fn calls_report_progress_and_end() {
     ));
     assert!(server.client.poll_event().is_none());
     server.line(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
-    assert!(matches!(server.client.poll_event(), Some(ClientEvent::ToolsChanged)));
+    assert!(matches!(server.client.poll_event(), Some(ClientEvent::Changed(ServerChange::Tools))));
 }
 
 proptest! {

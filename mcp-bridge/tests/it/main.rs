@@ -49,7 +49,6 @@ mod plugin_tool;
 #[cfg(test)]
 mod registry;
 #[cfg(test)]
-mod relay;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]

@@ -14,8 +14,8 @@ use mcp_bridge::plugin::{
     PluginHost, PluginSessionErrorCode, PluginTool, Resumption, SessionError, SessionRecord,
     SessionStatus, SessionStore, SuspendPolicy, Turn,
 };
-use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{SealedStates, StateKey};
+use mcp_bridge::server::StateCodec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Sealed states.
 use crate::plugin::{Time, World, sealed};
-use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{OpenError, StateKey};
+use mcp_bridge::server::StateCodec;
 use proptest::prelude::*;
 use std::sync::Arc;
 

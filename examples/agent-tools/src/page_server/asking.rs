@@ -30,7 +30,8 @@ impl Asker for Asking<'_> {
             _ => return Outcome::Error("no model is available".to_owned()),
         };
         let session_id = Some(session_id);
-        let question = tool_question(self.call, form, ask.context.as_ref(), &ask.key, session_id);
+        let call = (&*self.call.name, self.call.meta.as_ref());
+        let question = tool_question(call, form, ask.context.as_ref(), &ask.key, session_id);
         let answer = match question {
             Ok(question) => ask_user(&self.service.requests, self.key, question).await,
             Err(why) => Err(why),
@@ -41,7 +42,7 @@ impl Asker for Asking<'_> {
 
 /// Creates the question of a tool. With `session_id`, a page that ends the session knows that the question needs no answer.
 pub(crate) fn tool_question(
-    call: &ToolCall,
+    (tool, call): (&str, Option<&Meta>),
     form: &ElicitRequestFormParams,
     context: Option<&ModelContext>,
     key: &str,
@@ -58,8 +59,8 @@ pub(crate) fn tool_question(
         }
     }
     Ok(ToolQuestion {
-        tool: call.name.clone(),
-        agent_id: call.meta.as_ref().and_then(agent_call_id),
+        tool: tool.to_owned(),
+        agent_id: call.and_then(agent_call_id),
         message: form.message.clone(),
         schema: form.requested_schema.decode().map_err(|error| error.to_string())?,
         meta: Some(Meta::from(&meta)),

@@ -176,6 +176,38 @@ async fn model_calls_a_tool_of_a_server_which_asks_the_user() {
 }
 
 #[tokio::test]
+async fn call_that_waited_during_a_restart_fails_and_the_model_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let (_flights, gateway) = with_model(&folder, "").await;
+    let asked = input("t", "1", "book");
+    let which = gateway.run(&asked).await.rest().await;
+    assert_eq!(which.end(), "interrupt");
+    drop(gateway);
+
+    // The server is missing as well, so its tools are unknown.
+    let script = folder.path().join("script.toml");
+    let missing = format!(
+        "[agents.model.model]\nscript = {:?}\n[mcp-servers.air]\nurl = 'http://127.0.0.1:9/mcp'\n",
+        script.to_str().unwrap(),
+    );
+    let gateway = Gateway::configured(&missing).await;
+    let mut second = answering(&asked, "2", &which);
+    let done = gateway.run(&second).await.rest().await;
+    assert_eq!(done.end(), "success", "{:?}", done.events);
+    let [result] = &done.results()[..] else { panic!("{:?}", done.results()) };
+    assert!(result.contains("because the server restarted; call the tool again"), "{result}");
+    assert!(done.text().contains(result), "{}", done.text());
+    let next = gateway.run(&input("t", "3", "hello")).await.rest().await;
+    assert_eq!(next.end(), "success");
+
+    // Without an open call in the history, no call is lost.
+    second["runId"] = json!("4");
+    second["messages"].as_array_mut().unwrap().pop();
+    let made_up = gateway.run(&second).await.rest().await;
+    assert_eq!(made_up.error().code.as_deref(), Some("RESUME_MISMATCH"));
+}
+
+#[tokio::test]
 async fn waiting_call_of_a_server_can_be_ended() {
     let folder = TempDir::new().unwrap();
     let (_flights, gateway) = with_model(&folder, "").await;

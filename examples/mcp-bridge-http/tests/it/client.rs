@@ -28,7 +28,7 @@ impl Handler for Silent {
     }
 }
 
-async fn connect(url: &str, era: Option<Era>) -> Result<McpClient, ConnectError> {
+pub(crate) async fn connect(url: &str, era: Option<Era>) -> Result<McpClient, ConnectError> {
     connect_with(http().build().expect("a client"), url, era, r#"{"elicitation":{},"sampling":{}}"#)
         .await
 }

@@ -2,6 +2,9 @@
 
 #[cfg(test)]
 #[cfg(feature = "client")]
+mod changes;
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod client;
 #[cfg(test)]
 mod dropped;

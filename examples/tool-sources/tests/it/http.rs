@@ -76,13 +76,13 @@ async fn tools_change_and_are_called() {
     let (service, endpoint) = serve(listener, &["one"]).await;
     let server = start(&url, "7f3a");
     assert_eq!(text(&server, "one").await, "one of {}");
+    let mut changes = server.subscribe();
     let known = async {
         // The notification is lost unless the subscription is open, so the change is announced until it is seen.
         while server.tools().len() < 2 {
             *service.0.lock().expect("alive") = vec!["one", "two"];
             endpoint.tools_changed();
-            let _again =
-                timeout(Duration::from_millis(100), server.changed(server.changes())).await;
+            let _again = timeout(Duration::from_millis(100), changes.recv()).await;
         }
     };
     timeout(Duration::from_secs(60), known).await.expect("the new list");

@@ -17,6 +17,7 @@ use futures::future::BoxFuture;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::client::{CallError, CallParams};
 use mcp_bridge::mcp::content::ContentBlock;
+use mcp_bridge::mcp::subscriptions::ServerChange;
 use mcp_bridge::mcp::tools::CallToolResult;
 use serde_json::{Value, json};
 use std::env;
@@ -182,11 +183,12 @@ async fn changed() {
     for mode in ["modern", "legacy"] {
         let server = start(mode);
         server.ready().await;
+        let mut changes = server.subscribe();
         let call = open(&server, "add", &json!({ "name": "later" })).await;
         assert_eq!(text(call).await, "added");
         let known = async {
             while !names(&server).contains(&"later".to_owned()) {
-                server.changed(server.changes()).await;
+                assert_eq!(changes.recv().await, Ok(ServerChange::Tools));
             }
         };
         timeout(Duration::from_secs(60), known).await.expect("the new list");

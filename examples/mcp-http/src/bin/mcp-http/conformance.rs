@@ -13,7 +13,7 @@ use mcp_bridge::mcp::logging::LoggingLevel;
 use mcp_bridge::mcp::prompts::GetPromptRequestParams;
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::plugin::NewCall;
-use mcp_bridge::relay::StateCodec;
+use mcp_bridge::server::StateCodec;
 use mcp_bridge::server::{
     CallOutcome, DEFAULT_TTL_MS, Needs, ServerOptions, ToolCall, missing_capability, tasks_required,
 };
@@ -281,7 +281,6 @@ impl Service for Conformance {
                 is_cacheable = false;
                 json!({ "completion": { "values": [], "hasMore": false } })
             }
-            ClientRequest::Subscribe(_) | ClientRequest::Unsubscribe(_) => json!({}),
             other => return self.plugins.request(other, context).await,
         };
         if let (Era::Modern, Value::Object(result)) = (context.era, &mut result) {

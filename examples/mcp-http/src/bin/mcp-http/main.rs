@@ -11,8 +11,8 @@ use conformance::Conformance;
 use key::Key;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{DefinitionError, MemoryStore, PluginHost, SessionStore, SuspendPolicy};
-use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{SealedStates, StateKey};
+use mcp_bridge::server::StateCodec;
 use mcp_bridge_http::{
     Endpoint, EndpointOptions, PluginService, random_bytes, random_id, router, since_1970,
 };

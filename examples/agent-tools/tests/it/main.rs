@@ -1,0 +1,5 @@
+//! Relays between agents and MCP servers of all versions.
+#[cfg(test)]
+mod relay;
+#[cfg(test)]
+mod world;
