@@ -8,7 +8,7 @@ use crate::stdio::Output;
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v1};
 use acp_types::v1::authentication::{
-    AuthMethod, AuthMethodAgent, AuthMethodId, AuthenticateRequest, AuthenticateResponse,
+    AuthMethod, AuthMethodAgent, AuthenticateRequest, AuthenticateResponse,
 };
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 const MAX_SESSIONS: usize = 1_000;
 
 /// The only authentication method, which is optional.
-pub(crate) const AUTH_METHOD: &str = "none";
+const AUTH_METHOD: &str = "none";
 
 /// The agent and its sessions, which clones share.
 #[derive(Clone, Debug)]
@@ -97,7 +97,11 @@ impl v1::LocalAgent for Agent {
         request: AuthenticateRequest,
         _: Context,
     ) -> Result<AuthenticateResponse, ErrorObject> {
-        check_method(&request.method_id).map(|()| AuthenticateResponse::new())
+        if request.method_id.as_str() == AUTH_METHOD {
+            return Ok(AuthenticateResponse::new());
+        }
+        let message = format!("no way to log in {:?}", request.method_id);
+        Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, message))
     }
 
     async fn new_session(
@@ -234,15 +238,6 @@ impl Agent {
             .ok_or_else(|| ErrorObject::new(RESOURCE_NOT_FOUND, format!("no session {id:?}")))?;
         Ok(act(session))
     }
-}
-
-/// Refuses an unknown authentication method.
-pub(crate) fn check_method(method: &AuthMethodId) -> Result<(), ErrorObject> {
-    if method.as_str() == AUTH_METHOD {
-        return Ok(());
-    }
-    let message = format!("no way to log in {method:?}");
-    Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, message))
 }
 
 /// The error for a prompt during a turn.

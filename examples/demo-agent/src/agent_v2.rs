@@ -1,6 +1,6 @@
 //! The methods of the agent in version 2.
 
-use crate::agent::{AUTH_METHOD, Agent, busy, check_method};
+use crate::agent::{Agent, busy};
 use crate::client::Client;
 use crate::page::PageTools;
 use crate::script::{Scene, Shows};
@@ -10,10 +10,6 @@ use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v2};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::prompt_turn::{PromptResponse as Outcome, StopReason as Reason};
-use acp_types::v2::authentication::{
-    AuthMethod, AuthMethodAgent, LoginAuthRequest, LoginAuthResponse, LogoutAuthRequest,
-    LogoutAuthResponse,
-};
 use acp_types::v2::content::ContentBlock;
 use acp_types::v2::error::SessionNotFoundErrorData;
 use acp_types::v2::initialization::{
@@ -68,25 +64,7 @@ impl v2::LocalAgent for Agent {
         info.title = Some("Demo agent".to_owned());
         let mut response = InitializeResponse::new(ProtocolVersion::V2, info);
         response.capabilities = Some(capabilities);
-        response.auth_methods =
-            Some(vec![AuthMethod::Agent(AuthMethodAgent::new(AUTH_METHOD, "No login needed"))]);
         Ok(response)
-    }
-
-    async fn login_auth(
-        &self,
-        request: LoginAuthRequest,
-        _: Context,
-    ) -> Result<LoginAuthResponse, ErrorObject> {
-        check_method(&request.method_id).map(|()| LoginAuthResponse::new())
-    }
-
-    async fn logout_auth(
-        &self,
-        _: LogoutAuthRequest,
-        _: Context,
-    ) -> Result<LogoutAuthResponse, ErrorObject> {
-        Ok(LogoutAuthResponse::new())
     }
 
     async fn new_session(

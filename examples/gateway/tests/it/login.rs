@@ -295,8 +295,7 @@ async fn logout_ends_the_login() {
     let left = login.request(Method::POST, "/api/ai/agents/agent/logout", Some(json!({}))).await;
     assert_eq!(left.status(), StatusCode::NO_CONTENT);
     assert_eq!(login.ask("1").await.end(), "ACP_AUTH_REQUIRED", "the variables are forgotten");
-    // Each agent of version 2 with methods supports it.
-    let demo = Gateway::demo(&["--acp-version", "1"]).await;
+    let demo = Gateway::demo(&[]).await;
     let url = demo.url("/api/ai/agents/demo/logout");
     let refused = soon(demo.client.post(url).send()).await.unwrap();
     assert_eq!(refusal(refused).await.0, StatusCode::NOT_FOUND, "it does not support that");
@@ -334,6 +333,12 @@ async fn agent_of_version_2_logs_in_and_out() {
         assert_eq!(left.status(), StatusCode::NO_CONTENT);
     }
     assert_eq!(login.ask("last").await.end(), "ACP_AUTH_REQUIRED");
+}
+
+#[tokio::test]
+async fn configured_method_logs_in_to_an_agent_of_version_2() {
+    let login = SignsIn::start_agent("signs-in-2", &["--authenticate", "browser"], &[]).await;
+    assert_eq!(login.ask("1").await.end(), "success");
 }
 
 /// Settings of two users.
