@@ -125,7 +125,10 @@ export class Chat {
   }
 }
 
-/** Returns the content of a turn in the agent's lines: text, tool calls with arguments and results, the last plan. */
+/**
+ * Returns the content of a turn in the agent's lines, of either version: text, tool calls with arguments and results, the last
+ * plan.
+ */
 function told(wire) {
   const facts = { text: "", thought: "", plan: undefined, tools: new Map(), asked: [] };
   const tool = (id) => facts.tools.get(id) ?? facts.tools.set(id, { content: [] }).get(id);
@@ -139,17 +142,34 @@ function told(wire) {
   };
   for (const { method, params } of wire) {
     if (method === "session/request_permission") {
-      facts.asked.push(params.toolCall.toolCallId);
-      merge(params.toolCall, true);
+      const call = params.toolCall ?? params.subject.toolCall;
+      facts.asked.push(call.toolCallId);
+      merge(call, true);
     }
     const update = method === "session/update" ? params.update : {};
     const words = update.content?.type === "text" ? update.content.text : "";
     if (update.sessionUpdate === "agent_message_chunk") facts.text += words;
     if (update.sessionUpdate === "agent_thought_chunk") facts.thought += words;
-    if (update.sessionUpdate === "plan") facts.plan = update.entries;
+    if (update.sessionUpdate === "plan") facts.plan = { entries: update.entries };
+    if (update.sessionUpdate === "plan_update") {
+      const { entries, planId } = update.plan;
+      facts.plan = { entries, planId };
+    }
     if (update.sessionUpdate?.startsWith("tool_call")) merge(update, false);
   }
   return facts;
+}
+
+/** Returns the lines of a file after a change, in version 2 those that its patch adds. */
+function added({ newText, patch }) {
+  if (patch === undefined) return newText.trim().split("\n");
+  return patch.text.split("\n").filter((line) => /^\+(?!\+\+)/.test(line)).map((line) => line.slice(1));
+}
+
+/** Returns the end of the turn in the agent's lines: the response to the prompt, in version 2 the idle state. */
+export function ending(wire) {
+  const ends = wire.flatMap((line) => [line.result, line.error && { error: line.error }, line.params?.update]);
+  return ends.findLast((end) => end?.stopReason ?? end?.error);
 }
 
 /** Checks that the result of a finished call contains its text blocks, or its raw output without such blocks. */
@@ -158,7 +178,7 @@ function expectResult(message, call) {
   const content = call.isQuestion && call.output !== undefined ? [] : call.content;
   const texts = content.filter((item) => item.type === "content" && item.content.type === "text");
   const diffs = content.filter((item) => item.type === "diff");
-  const expected = [...texts.map((item) => item.content.text), ...diffs.flatMap((item) => item.newText.trim().split("\n"))];
+  const expected = [...texts.map((item) => item.content.text), ...diffs.flatMap(added)];
   for (const text of expected) assert.ok(message.content.includes(text), `${message.content} lacks ${text}`);
   if (content.length > 0 || call.output === undefined) return;
   const blocks = Array.isArray(call.output) ? call.output : call.output?.content;
@@ -195,10 +215,10 @@ export function expectMessages({ version, events, messages, thread, wire }) {
       const [card, ...others] = activities("acp.tool").filter((content) => content.toolCallId === id);
       assert.deepEqual([card?.title, card?.kind, others], [title, kind, []], `the activity of ${id}`);
     }
-    if (facts.plan) assert.deepEqual(activities("PLAN"), [{ entries: facts.plan }]);
+    if (facts.plan) assert.deepEqual(activities("PLAN"), [facts.plan]);
   } else if (facts.plan) {
     const plan = events.findLast((event) => event.name === "acp.plan");
-    assert.deepEqual(plan?.value, { entries: facts.plan });
+    assert.deepEqual(plan?.value, facts.plan);
   }
   return facts;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Chat, EXIT_SECONDS, START_SECONDS, expectCancelled, expectFinished, expectMessages, words } from "./chat.mjs";
+import { Chat, EXIT_SECONDS, START_SECONDS, ending, expectCancelled, expectFinished, expectMessages, words } from "./chat.mjs";
 import { AGENTS, BIN, INTEROP, Program, check, prompt, within } from "./harness.mjs";
 
 const VERSIONS = ["1.0.0", "0.0.59"];
@@ -44,15 +44,14 @@ async function conversation(agent, version) {
     const turn = await chat.turn("shell", chat.answering("reject_once"));
     const { asked } = expectMessages(turn);
     assert.equal(asked.length, 1, "permission requests of the agent");
-    const { result } = turn.wire.findLast((line) => line.result?.stopReason);
-    if (result.stopReason === "cancelled") expectCancelled(turn, version);
+    if (ending(turn.wire).stopReason === "cancelled") expectCancelled(turn, version);
     else expectFinished(turn);
     assert.ok(!existsSync(file("made.txt")), "the command ran");
   });
   await check(title("an error of the agent"), async () => {
     const turn = await chat.turn("error");
     assert.equal(turn.last.type, "RUN_ERROR");
-    const { error } = turn.wire.findLast((line) => line.error);
+    const { error } = ending(turn.wire);
     assert.ok(turn.last.message.includes(error.message), `${turn.last.message} lacks ${error.message}`);
     assert.equal(turn.last.code, error.code === -32603 ? "ACP_INTERNAL_ERROR" : "ACP_ERROR");
   });

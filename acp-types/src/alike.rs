@@ -45,6 +45,31 @@ macro_rules! content {
 content!(content_to_v2, v1, v2);
 content!(content_to_v1, v2, v1);
 
+impl v1::session_setup::McpServer {
+    /// Returns the server for a session of version 2; `None` for server-sent events, which that version does not have.
+    pub fn in_v2(&self) -> Option<v2::session_setup::McpServer> {
+        use v2::session_setup::{self as to, McpServer as To};
+        match self {
+            Self::Stdio(server) => {
+                let mut same = to::McpServerStdio::new(&*server.name, &*server.command);
+                same.args = Some(server.args.clone());
+                same.env = Some(server.env.clone());
+                same.meta = server.meta.clone();
+                Some(To::Stdio(same))
+            }
+            Self::Http(server) => {
+                let mut same = to::McpServerHttp::new(&*server.name, &*server.url);
+                same.headers = Some(server.headers.clone());
+                same.meta = server.meta.clone();
+                Some(To::Http(same))
+            }
+            Self::Acp(server) => Some(To::Acp(server.clone())),
+            Self::Sse(_) => None,
+            Self::Unknown(server) => Some(To::Unknown(server.clone())),
+        }
+    }
+}
+
 /// Converts a command of version 1 to version 2.
 pub(crate) fn command_to_v2(
     command: &v1::slash_commands::AvailableCommand,

@@ -79,6 +79,7 @@ pub use options::HubOptions;
 use runs::Runs;
 use text::FastTexts;
 use threads::{ThreadNumber, Threads};
+use version::speaks_v2;
 
 /// One connection to an agent with its conversations; see the [module](self).
 ///
@@ -378,9 +379,11 @@ impl Hub {
     }
 
     /// Calls the agent outside of the conversations. [`HubEvent::CallEnded`] follows. Returns `None` without a
-    /// connection.
+    /// connection. A login or logout of version 1 is sent in the agent's version.
     pub fn call(&mut self, call: Call, now: Duration) -> Option<CallKey> {
-        let key = self.connection.as_mut()?.call(call, now);
+        let connection = self.connection.as_mut()?;
+        let call = if speaks_v2(connection) { call.in_v2() } else { call };
+        let key = connection.call(call, now);
         self.drive(now);
         Some(key)
     }

@@ -21,28 +21,12 @@ pub(super) fn servers_to_v2(
     servers: &[v1::session_setup::McpServer],
     out: &mut Outbox,
 ) -> Vec<v2::session_setup::McpServer> {
-    use v1::session_setup::McpServer as From;
-    use v2::session_setup::{self as to, McpServer as To};
-    let each = servers.iter().filter_map(|server| match server {
-        From::Stdio(server) => {
-            let mut same = to::McpServerStdio::new(&*server.name, &*server.command);
-            same.args = Some(server.args.clone());
-            same.env = Some(server.env.clone());
-            same.meta = server.meta.clone();
-            Some(To::Stdio(same))
-        }
-        From::Http(server) => {
-            let mut same = to::McpServerHttp::new(&*server.name, &*server.url);
-            same.headers = Some(server.headers.clone());
-            same.meta = server.meta.clone();
-            Some(To::Http(same))
-        }
-        From::Acp(server) => Some(To::Acp(server.clone())),
-        From::Sse(server) => {
+    let each = servers.iter().filter_map(|server| {
+        let same = server.in_v2();
+        if let (None, v1::session_setup::McpServer::Sse(server)) = (&same, server) {
             out.lose(BridgeLoss::McpServer, &*server.name);
-            None
         }
-        From::Unknown(server) => Some(To::Unknown(server.clone())),
+        same
     });
     each.collect()
 }

@@ -201,7 +201,7 @@ impl Session {
             call.is_announced = true;
             self.background.call(update, limits);
         } else if kind == "tool_call" {
-            if call.is_announced {
+            if call.is_announced && self.standing != Standing::Opening {
                 let message = format!("`{}` was announced before", shown(&id));
                 report.add(&rule::TOOL_CALL_AGAIN, pointer, message);
             }
@@ -213,7 +213,8 @@ impl Session {
         }
         let Some(status) = text(update, "status") else { return };
         let is_over = matches!(&*status, "completed" | "failed" | "cancelled");
-        if call.is_over && !is_over {
+        // The replay of a resumed session repeats earlier states.
+        if call.is_over && !is_over && self.standing != Standing::Opening {
             let message = format!("`{}` had ended", shown(&id));
             report.add(&rule::TOOL_CALL_REOPENED, "/params/update/status", message);
         }
@@ -278,7 +279,7 @@ impl Session {
                     let message = "no `state_update` before this answer";
                     report.add(&rule::REPLAY_WITHOUT_STATE, "", message);
                 }
-                // The replay repeats earlier states.
+                // A replay may leave out final states.
                 self.calls.values_mut().for_each(|call| call.is_reported = true);
             }
             "session/load" | "session/resume" => self.standing = Standing::Early,

@@ -2,4 +2,5 @@
 mod cases;
 mod chain;
 mod properties;
+mod properties_v1;
 mod recorded;

@@ -8,10 +8,11 @@ use acp_types::v1::session_config_options::{
 };
 use acp_types::v1::session_modes::SetSessionModeRequest;
 use acp_types::v1::session_setup::{
-    ForkSessionRequest, LoadSessionRequest, NewSessionRequest, ResumeSessionRequest,
+    ForkSessionRequest, LoadSessionRequest, McpServer, NewSessionRequest, ResumeSessionRequest,
 };
 use acp_types::v1::system_prompt::{SystemPrompt, SystemPromptMode};
 use acp_types::v2::session_config_options as options_v2;
+use acp_types::v2::session_setup as v2;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Raw, Wire};
@@ -56,39 +57,51 @@ pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
     let OpenSession { origin, cwd, mcp_servers, system_prompt, meta } = open;
     let system_prompt = system_prompt
         .map(|text| Box::new(SystemPrompt::new(SystemPromptMode::Append, [text.into()])));
+    // Version 2 writes servers in another form.
+    let servers = if is_v2 { Vec::new() } else { mcp_servers.clone() };
     let open = match origin {
         SessionOrigin::New => {
-            let mut request = NewSessionRequest::new(cwd, mcp_servers);
+            let mut request = NewSessionRequest::new(cwd, servers);
             (request.system_prompt, request.meta) = (system_prompt, meta);
             Open::from(request)
         }
         SessionOrigin::Load(id) => {
-            let mut request = LoadSessionRequest::new(id, cwd, mcp_servers);
+            let mut request = LoadSessionRequest::new(id, cwd, servers);
             (request.system_prompt, request.meta) = (system_prompt, meta);
             Open::from(request)
         }
         SessionOrigin::Resume(id) => {
             let mut request = ResumeSessionRequest::new(id, cwd);
-            request.mcp_servers = Some(mcp_servers);
+            request.mcp_servers = Some(servers);
             (request.system_prompt, request.meta) = (system_prompt, meta);
             Open::from(request)
         }
         SessionOrigin::Fork(id) => {
             let mut request = ForkSessionRequest::new(id, cwd);
-            request.mcp_servers = Some(mcp_servers);
+            request.mcp_servers = Some(servers);
             (request.system_prompt, request.meta) = (system_prompt, meta);
             Open::from(request)
         }
     };
-    if is_v2 { open_v2(open) } else { open }
+    if is_v2 { open_v2(open, &mcp_servers) } else { open }
 }
 
-/// Returns the same request in version 2, if it has an equivalent.
-fn open_v2(open: Open) -> Open {
+/// Returns the same request in version 2 with these servers, if it has an equivalent.
+fn open_v2(open: Open, servers: &[McpServer]) -> Open {
+    let servers = || Some(servers.iter().filter_map(McpServer::in_v2).collect());
     let v2 = match &open {
-        Open::New(request) => in_v2(&**request).map(|it| Open::NewV2(Box::new(it))),
-        Open::Resume(request) => in_v2(&**request).map(|it| Open::ResumeV2(Box::new(it))),
-        Open::Fork(request) => in_v2(&**request).map(|it| Open::ForkV2(Box::new(it))),
+        Open::New(request) => in_v2(&**request).map(|mut it: v2::NewSessionRequest| {
+            it.mcp_servers = servers();
+            Open::NewV2(Box::new(it))
+        }),
+        Open::Resume(request) => in_v2(&**request).map(|mut it: v2::ResumeSessionRequest| {
+            it.mcp_servers = servers();
+            Open::ResumeV2(Box::new(it))
+        }),
+        Open::Fork(request) => in_v2(&**request).map(|mut it: v2::ForkSessionRequest| {
+            it.mcp_servers = servers();
+            Open::ForkV2(Box::new(it))
+        }),
         _ => None,
     };
     v2.unwrap_or(open)

@@ -167,6 +167,13 @@ impl Catalog {
         named.or_else(|| self.agents.iter().filter(is_run).max_by_key(|agent| agent.command.len()))
     }
 
+    /// Returns the MCP transports that the agent of a command line is known to refuse, in the names of ACP.
+    pub fn refused_transports(&self, line: Option<&str>) -> impl Iterator<Item = &str> {
+        let known = line.and_then(|line| self.of_command(line));
+        let refused = known.into_iter().flat_map(|agent| &agent.quirks.refused_transports);
+        refused.map(|transport| transport.as_str())
+    }
+
     /// Returns the ids of the agents with the most similar names, the best first.
     pub fn nearest(&self, name: &str) -> Vec<&str> {
         let name = name.to_lowercase();

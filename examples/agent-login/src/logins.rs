@@ -3,8 +3,11 @@ use crate::attempt::{Attempt, Progress, explain};
 use crate::error::LoginError;
 use crate::method::{Kind, Method, methods};
 use acp_types::client::{AgentResponse, Call, InitializeResponse, Initialized};
-use acp_types::v1::authentication::{AuthState, AuthStatusRequest, LogoutRequest};
+use acp_types::v1::authentication::{
+    AuthState, AuthStatusRequest, AuthStatusResponse, LogoutRequest,
+};
 use acp_types::v1::dispatch::AgentResponse as AgentResponseV1;
+use acp_types::v2::dispatch::AgentResponse as AgentResponseV2;
 use agent_catalog::{Agent, Catalog, Programs};
 use agui_bridge::excerpt;
 use core::time::Duration;
@@ -174,9 +177,8 @@ impl Logins {
         let (mut state, mut accounts) = (agent.state(user), Vec::new());
         if has_status && let Ok(connection) = agent.connection(user).await {
             let call = Call::new(&AuthStatusRequest::new()).with_timeout(STATUS_TIME);
-            if let Ok(answer) = connection.call(call).await
-                && let AgentResponse::V1(AgentResponseV1::AuthStatusResponse(status)) = answer.value
-            {
+            let status = connection.call(call).await.ok().and_then(|it| status_of(it.value));
+            if let Some(status) = status {
                 if matches!(status.state.or_unknown(), AuthState::Unauthenticated) {
                     state = "needs-login";
                 }
@@ -294,11 +296,27 @@ impl Logins {
     }
 }
 
+fn status_of(response: AgentResponse) -> Option<AuthStatusResponse> {
+    match response {
+        AgentResponse::V1(AgentResponseV1::AuthStatusResponse(status))
+        | AgentResponse::V2(AgentResponseV2::AuthStatusResponse(status)) => Some(*status),
+        _ => None,
+    }
+}
+
 /// Returns whether the agent supports `logout` and `auth/status`.
 fn abilities(initialized: &Initialized) -> (bool, bool) {
-    let InitializeResponse::V1(response) = &initialized.response.value else {
-        return (false, false);
-    };
-    let auth = response.agent_capabilities.as_ref().and_then(|it| it.auth.as_ref());
-    auth.map_or((false, false), |auth| (auth.logout.is_some(), auth.status.is_some()))
+    match &initialized.response.value {
+        InitializeResponse::V1(response) => {
+            let auth = response.agent_capabilities.as_ref().and_then(|it| it.auth.as_ref());
+            auth.map_or((false, false), |auth| (auth.logout.is_some(), auth.status.is_some()))
+        }
+        InitializeResponse::V2(response) => {
+            let auth = response.capabilities.as_ref().and_then(|it| it.auth.as_ref());
+            // Each agent with methods supports `auth/logout`.
+            let has_methods = response.auth_methods.as_ref().is_some_and(|it| !it.is_empty());
+            (has_methods, auth.is_some_and(|auth| auth.status.is_some()))
+        }
+        _ => (false, false),
+    }
 }

@@ -1,6 +1,7 @@
 //! Authentication methods of an agent, and what a user does for each.
 use crate::error::LoginError;
 use acp_types::client::{AuthMethods, Initialized};
+use acp_types::v1::session_setup::EnvVariable;
 use agent_catalog::Agent;
 use agui_bridge::excerpt;
 use hub_server::{AgentCommand, Variables};
@@ -71,7 +72,10 @@ pub(crate) struct Variable {
 /// A method in the forms that agents use; members without a use here are ignored.
 #[derive(Deserialize)]
 struct Written {
-    id: String,
+    id: Option<String>,
+    /// The id in version 2.
+    #[serde(rename = "methodId")]
+    method_id: Option<String>,
     name: Option<String>,
     description: Option<String>,
     #[serde(rename = "type")]
@@ -79,13 +83,30 @@ struct Written {
     #[serde(default)]
     args: Option<Vec<String>>,
     #[serde(default)]
-    env: Option<BTreeMap<String, String>>,
+    env: Option<Environment>,
     #[serde(default)]
     vars: Option<Vec<Variable>>,
     /// An earlier form of the protocol.
     #[serde(rename = "varName")]
     variable: Option<String>,
     link: Option<String>,
+}
+
+/// Variables of a terminal, in the form of each version.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Environment {
+    Map(BTreeMap<String, String>),
+    List(Vec<EnvVariable>),
+}
+
+impl From<Environment> for BTreeMap<String, String> {
+    fn from(environment: Environment) -> Self {
+        match environment {
+            Environment::Map(map) => map,
+            Environment::List(list) => list.into_iter().map(|it| (it.name, it.value)).collect(),
+        }
+    }
 }
 
 fn yes() -> bool {
@@ -114,7 +135,9 @@ impl Method {
         command: Option<&AgentCommand>,
         known: Option<&Agent>,
     ) -> Option<Self> {
-        let Written { id, name, description, kind, args, env, vars, variable, link } = written;
+        let Written { id, method_id, name, description, kind, args, env, .. } = written;
+        let Written { vars, variable, link, .. } = written;
+        let id = id.or(method_id)?;
         if id.is_empty() || id.len() > MAX_NAME {
             return None;
         }
@@ -126,7 +149,7 @@ impl Method {
             _ => unnamed.collect(),
         };
         let kind = match (kind.as_deref(), command) {
-            (Some("terminal"), _) => terminal(command, args, env),
+            (Some("terminal"), _) => terminal(command, args, env.map(BTreeMap::from)),
             (_, Some(_)) if !variables.is_empty() => {
                 Kind::Variables { variables: valid(variables)? }
             }

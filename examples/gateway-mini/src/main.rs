@@ -3,7 +3,7 @@
 //! The task of the process and the HTTP handlers share one [`Hub`]: each locks it, passes in its events, and wakes the
 //! others.
 use acp_types::client::{CloseReason, Options, Reply};
-use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use acp_types::v1::initialization::Implementation;
 use agui_bridge::conversation::{Accepted, ConversationOptions, RunRefused};
 use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused};
 use agui_bridge::{Failure, PermissionMode};
@@ -111,7 +111,7 @@ impl Gateway {
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         match command.spawn() {
             Ok(child) => {
-                hub.connect(Options::v1(InitializeRequest::new(ProtocolVersion::V1)), now);
+                hub.connect(Options::new(Implementation::new("gateway-mini", "0.1.0")), now);
                 tokio::spawn(serve_agent(self.clone(), child));
             }
             Err(error) => {

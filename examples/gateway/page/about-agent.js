@@ -63,8 +63,10 @@ function abilities({ identity, multimodal, tools, custom }) {
     return names.length === 0 ? attached : [...attached, `Calls tools: ${list([...names.slice(0, MAX_TOOLS), ...more])}`];
   }
   const { loadSession, mcpCapabilities, sessionCapabilities } = custom?.acp?.agentCapabilities ?? {};
-  const overHttp = mcpCapabilities?.http === true || mcpCapabilities?.sse === true;
-  const continues = loadSession === true || (sessionCapabilities?.resume ?? null) !== null;
+  // Version 2: a capability is an object, and each agent with sessions resumes them.
+  const session = custom?.acp?.capabilities?.session ?? null;
+  const overHttp = mcpCapabilities?.http === true || mcpCapabilities?.sse === true || (session?.mcp?.http ?? null) !== null;
+  const continues = loadSession === true || (sessionCapabilities?.resume ?? null) !== null || session !== null;
   return [
     ...attached,
     overHttp ? "Uses MCP servers, also over HTTP" : "Uses MCP servers",

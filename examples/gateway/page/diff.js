@@ -44,30 +44,88 @@ export function diffLines(oldText, newText) {
 }
 
 /**
- * Omits unchanged lines that are far from any change.
+ * Omits unchanged lines that are far from any change. Gaps are kept.
  *
- * @param {DiffLine[]} lines
+ * @param {(DiffLine | DiffGap)[]} lines
  * @param {number} [context]
  * @returns {(DiffLine | DiffGap)[]}
  */
 export function withGaps(lines, context = CONTEXT_LINES) {
   const near = new Array(lines.length).fill(false);
   lines.forEach((line, at) => {
-    if (line.kind === "same") return;
+    if (line.kind === "same" || line.kind === "gap") return;
     near.fill(true, Math.max(0, at - context), at + context + 1);
   });
   /** @type {(DiffLine | DiffGap)[]} */
   const shown = [];
   lines.forEach((line, at) => {
-    if (near[at]) {
+    if (near[at] && line.kind !== "gap") {
       shown.push(line);
       return;
     }
+    const lines = line.kind === "gap" ? line.lines : 1;
     const last = shown.at(-1);
-    if (last?.kind === "gap") last.lines += 1;
-    else shown.push({ kind: "gap", lines: 1 });
+    if (last?.kind === "gap") last.lines += lines;
+    else shown.push({ kind: "gap", lines });
   });
   return shown;
+}
+
+/**
+ * @typedef {object} FilePatch
+ * @property {string} path
+ * @property {boolean} isNew
+ * @property {(DiffLine | DiffGap)[]} lines
+ */
+
+/**
+ * Reads a patch in Git's format, with absolute paths and without prefixes.
+ *
+ * @param {string} text
+ * @returns {FilePatch[]} The changed files, in order.
+ */
+export function readPatch(text) {
+  /** @type {FilePatch[]} */
+  const files = [];
+  /** @type {{old: string[], fresh: string[], left: number[]} | null} */
+  let hunk = null;
+  let at = 1;
+  const endHunk = () => {
+    const text = (/** @type {string[]} */ lines) => lines.map((line) => `${line}\n`).join("");
+    if (hunk !== null) files.at(-1)?.lines.push(...diffLines(text(hunk.old), text(hunk.fresh)));
+    hunk = null;
+  };
+  for (const line of text.split("\n")) {
+    if (hunk !== null && (hunk.left[0] > 0 || hunk.left[1] > 0)) {
+      const [sign, rest] = [line[0] ?? " ", line.slice(1)];
+      if (sign !== "+" && sign !== "\\") {
+        hunk.old.push(rest);
+        hunk.left[0] -= 1;
+      }
+      if (sign !== "-" && sign !== "\\") {
+        hunk.fresh.push(rest);
+        hunk.left[1] -= 1;
+      }
+      continue;
+    }
+    endHunk();
+    const file = files.at(-1);
+    const [, from, lines = "1", , fresh = "1"] = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
+    if (line.startsWith("diff --git ")) {
+      files.push({ path: line.slice(line.lastIndexOf(" ") + 1), isNew: false, lines: [] });
+      at = 1;
+    } else if (file === undefined) continue;
+    else if (line.startsWith("new file ")) file.isNew = true;
+    else if (line.startsWith("+++ ") && line !== "+++ /dev/null") file.path = line.slice(4);
+    else if (line.startsWith("--- ") && line !== "--- /dev/null") file.path = line.slice(4);
+    else if (from !== undefined) {
+      if (Number(from) > at) file.lines.push({ kind: "gap", lines: Number(from) - at });
+      at = Number(from) + Number(lines);
+      hunk = { old: [], fresh: [], left: [Number(lines), Number(fresh)] };
+    }
+  }
+  endHunk();
+  return files;
 }
 
 /** @param {string} text */

@@ -1,27 +1,37 @@
 /** A change to a file. */
 
-import { diffLines, withGaps } from "./diff.js";
+import { diffLines, readPatch, withGaps } from "./diff.js";
 import { el } from "./dom.js";
 
 /** Maximum number of shown rows of a diff. */
 const MAX_ROWS = 1000;
 
 /**
- * Shows the changes of a file.
+ * Shows the changes of a diff, by file.
  *
- * @param {{path?: unknown, oldText?: unknown, newText?: unknown}} diff A `diff` of a tool call's content.
+ * @param {any} diff A `diff` of a tool call's content: the texts of one file, or in version 2 changes with a patch.
+ * @returns {HTMLElement[]}
  */
-export function diffView(diff) {
-  const path = String(diff.path ?? "");
-  const oldText = typeof diff.oldText === "string" ? diff.oldText : "";
-  const lines = diffLines(oldText, String(diff.newText ?? ""));
+export function diffViews(diff) {
+  if (!Array.isArray(diff.changes)) {
+    const isNew = typeof diff.oldText !== "string";
+    const lines = diffLines(isNew ? "" : diff.oldText, String(diff.newText ?? ""));
+    return [fileView({ path: String(diff.path ?? ""), isNew, lines })];
+  }
+  const patched = diff.patch?.format === "git_patch" ? readPatch(String(diff.patch.text)) : [];
+  const shown = new Set(patched.map(({ path }) => path));
+  const others = diff.changes.filter((/** @type {any} */ change) => !shown.has(change?.path));
+  return [...patched.map(fileView), ...others.map(changeView)];
+}
+
+/** @param {import("./diff.js").FilePatch} file */
+function fileView({ path, isNew, lines }) {
   const added = lines.filter((line) => line.kind === "added").length;
   const removed = lines.filter((line) => line.kind === "removed").length;
   const shown = withGaps(lines);
   const rows = el("tbody", {}, ...shown.slice(0, MAX_ROWS).map(row));
   if (shown.length > MAX_ROWS) rows.append(gapRow(`${shown.length - MAX_ROWS} more lines`));
 
-  const isNew = typeof diff.oldText !== "string";
   const caption = el(
     "figcaption",
     {},
@@ -32,6 +42,18 @@ export function diffView(diff) {
   );
   const table = el("table", { "aria-label": `Changes to ${path}` }, rows);
   return el("figure", { class: "diff" }, caption, el("div", { class: "diff-scroll", tabindex: 0, role: "group", "aria-label": path }, table));
+}
+
+/**
+ * Shows a change without its lines.
+ *
+ * @param {any} change
+ */
+function changeView(change) {
+  const tag = change?.operation === "add" ? "new file" : String(change?.operation ?? "modify");
+  const path = [change?.oldPath, change?.path].filter((path) => typeof path === "string").join(" → ");
+  const caption = el("figcaption", {}, el("span", { class: "path" }, path), el("span", { class: "tag" }, tag));
+  return el("figure", { class: "diff" }, caption);
 }
 
 /** @param {import("./diff.js").DiffLine | import("./diff.js").DiffGap} line */

@@ -2,7 +2,7 @@
 
 import { resultComponent } from "./components.js";
 import { el, icon, visible } from "./dom.js";
-import { diffView } from "./view-diff.js";
+import { diffViews } from "./view-diff.js";
 import { mediaView, plainText } from "./view-media.js";
 import { terminalView, withoutEscapes } from "./view-terminal.js";
 
@@ -192,7 +192,8 @@ export class ToolView {
    */
   #setLocations(locations, blocks) {
     // A diff names its own file.
-    const named = new Set(blocks.filter((block) => block?.type === "diff").map((block) => block.path));
+    const diffs = blocks.filter((block) => block?.type === "diff");
+    const named = new Set(diffs.flatMap((diff) => [diff, ...(Array.isArray(diff.changes) ? diff.changes : [])]).map((change) => change?.path));
     const others = locations.filter((location) => !named.has(location?.path));
     const texts = others.map((location) => {
       const line = typeof location?.line === "number" ? `:${location.line}` : "";
@@ -210,14 +211,13 @@ export class ToolView {
     this.#shownContent = key;
     this.#contentText = blocks.filter((block) => block?.type === "content").map((block) => plainText([block.content])).join("\n");
     this.#isRich = blocks.some((block) => block?.type === "diff");
-    this.#content.replaceChildren(...blocks.map((block) => this.#contentView(block)));
+    this.#content.replaceChildren(...blocks.flatMap((block) => (block?.type === "diff" ? diffViews(block) : [this.#contentView(block)])));
     this.#showResult();
     if (!this.#touched && blocks.length > 0 && OPEN_KINDS.has(this.#kind)) this.#details.open = true;
   }
 
   /** @param {any} block */
   #contentView(block) {
-    if (block?.type === "diff") return diffView(block);
     if (block?.type === "terminal") return this.#screen(String(block.terminalId));
     const inner = block?.content ?? block;
     if (inner?.type === "image") return mediaView(inner);

@@ -2,7 +2,6 @@
 use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
 use acp_host::files::Root;
-use acp_types::client;
 use acp_types::v1::initialization::Implementation;
 use agent_catalog::{Catalog, Programs};
 use agent_login::{LoginAgent, Logins};
@@ -156,10 +155,8 @@ impl AcpAgents {
         // A question expires before its thread.
         options.idle = times.idle.0.max(times.question.0 + times.cancel_grace.0);
         let catalog = Catalog::load(settings.agents_file.as_deref())?;
-        let known = agent.command.iter().find_map(|command| catalog.of_command(command));
-        for transport in known.iter().flat_map(|known| &known.quirks.refused_transports) {
-            options.refused_servers.add_transport(transport.as_str());
-        }
+        let refused = catalog.refused_transports(agent.command.as_deref());
+        refused.for_each(|transport| options.refused_servers.add_transport(transport));
         let address = agent.address(name, settings)?;
         let is_local = address.is_local();
         options.agent_is_local = is_local;
@@ -167,11 +164,10 @@ impl AcpAgents {
         options.can_load = !address.is_http();
         let has_login = is_local && cfg!(unix) && settings.has_login();
         let files = if is_local { Files::Local } else { Files::Remote };
-        let elicits = conversation.translator.elicitation != ElicitationMode::Decline;
         let mut info = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
         info.title = Some("Spanwire gateway".to_owned());
         let mut client =
-            client::Options::v1(hub_server::initialize(info, elicits, access.as_ref(), has_login));
+            agent.version.offer(info, &conversation.translator, access.as_ref(), has_login);
         (client.call_timeout, client.turn_timeout) = (times.answer.0, TURN_TIME);
         let setup = AgentSetup {
             address,
@@ -281,17 +277,14 @@ pub(crate) fn logins(
 fn translator(permission: Permission) -> Options {
     let mut options = Options::new();
     options.legacy_interrupts = permission == Permission::AskByInterrupt;
+    let decide = |policy| (PermissionMode::Policy(policy), ElicitationMode::Decline);
     (options.permission, options.elicitation) = match permission {
         Permission::Ask | Permission::AskByInterrupt => {
             (PermissionMode::Interrupt, ElicitationMode::Interrupt)
         }
         Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
-        Permission::Allow => {
-            (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
-        }
-        Permission::Reject => {
-            (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
-        }
+        Permission::Allow => decide(Policy::allow_all()),
+        Permission::Reject => decide(Policy::reject_all()),
     };
     options
 }

@@ -63,6 +63,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METHOD_ID")]
     authenticate: Option<String>,
 
+    /// Versions of ACP that the agent is offered: `auto`, `1` or `2` [default: auto].
+    #[arg(long, value_name = "VERSION", env = "GATEWAY_ACP_VERSION")]
+    acp_version: Option<hub_server::AcpVersion>,
+
     /// How to handle a run in a thread with an active run [default: reject].
     #[arg(long, value_enum)]
     when_busy: Option<WhenBusy>,
@@ -120,6 +124,7 @@ impl Args {
         settings.name_agent(self.agent, self.agent_url);
         let (_, agent) = settings.agent_mut()?;
         agent.authenticate = self.authenticate.or(agent.authenticate.take());
+        agent.version = self.acp_version.unwrap_or(agent.version);
         Ok(settings)
     }
 }

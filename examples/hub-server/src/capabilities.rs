@@ -3,11 +3,10 @@ use acp_host::host::Access;
 use acp_types::client;
 use acp_types::v1::initialization::{
     AuthCapabilities, ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
-    ElicitationUrlCapabilities, Implementation, InitializeRequest, InitializeResponse,
-    ProtocolVersion,
+    ElicitationUrlCapabilities, Implementation, InitializeRequest, ProtocolVersion,
 };
 use agui_bridge::PermissionMode;
-use agui_bridge::conversation::ConversationOptions;
+use agui_bridge::conversation::{AgentFeatures, ConversationOptions};
 use agui_types::capabilities::{
     AgentCapabilities, HumanInTheLoopCapabilities, IdentityCapabilities, MultimodalCapabilities,
     MultimodalInputCapabilities, ReasoningCapabilities, StateCapabilities, TransportCapabilities,
@@ -16,7 +15,7 @@ use jsonrpc_core::wire::{Extra, Raw};
 
 /// Returns the `initialize` request with the name and the capabilities of the program. `elicits` states whether a person answers
 /// forms, and `has_terminal` whether a user can run the agent in a terminal to log in.
-pub fn initialize(
+pub(crate) fn initialize(
     program: Implementation,
     elicits: bool,
     access: Option<&Access>,
@@ -43,31 +42,29 @@ pub fn initialize(
 }
 
 /// Returns the capabilities of an agent from its `initialize` response, for conversations with these options. `custom` has the
-/// member `acp`: the `cwd` of new sessions, and the `agentCapabilities` of the response.
+/// member `acp`: the `cwd` of new sessions, the `protocolVersion` of the agent, and from the response the `agentCapabilities` of
+/// version 1 or the `capabilities` of version 2.
 pub fn capabilities(
     name: &str,
     info: &client::InitializeResponse,
     conversation: &ConversationOptions,
 ) -> AgentCapabilities {
-    let unknown;
-    let info = match info {
-        client::InitializeResponse::V1(info) => info,
-        _ => {
-            unknown = InitializeResponse::new(ProtocolVersion::V1);
-            &unknown
-        }
+    let features = match info {
+        client::InitializeResponse::V1(info) => AgentFeatures::from(&**info),
+        client::InitializeResponse::V2(info) => AgentFeatures::from(&**info),
+        _ => AgentFeatures::default(),
     };
-    let identity = match &info.agent_info {
+    let identity = match &features.info {
         Some(agent) => IdentityCapabilities::new()
             .with_name(agent.title.as_deref().unwrap_or(&agent.name))
             .with_version(&*agent.version),
         None => IdentityCapabilities::new().with_name(name),
     };
-    let prompt = info.agent_capabilities.as_ref().and_then(|it| it.prompt_capabilities.as_ref());
+    let prompt = features.prompt;
     let input = MultimodalInputCapabilities::new()
-        .with_image(prompt.and_then(|prompt| prompt.image).unwrap_or_default())
-        .with_audio(prompt.and_then(|prompt| prompt.audio).unwrap_or_default())
-        .with_file(prompt.and_then(|prompt| prompt.embedded_context).unwrap_or_default());
+        .with_image(prompt.image.unwrap_or_default())
+        .with_audio(prompt.audio.unwrap_or_default())
+        .with_file(prompt.embedded_context.unwrap_or_default());
     let permission = &conversation.translator.permission;
     let is_asked = !matches!(permission, PermissionMode::Policy(_));
     let human = HumanInTheLoopCapabilities::new()
@@ -86,11 +83,23 @@ pub fn capabilities(
 }
 
 /// Returns the facts that AG-UI's capabilities have no members for.
-fn custom(cwd: &String, info: &InitializeResponse) -> Extra {
+fn custom(cwd: &String, info: &client::InitializeResponse) -> Extra {
     let mut acp = Extra::new();
     acp.insert("cwd", Raw::of(cwd));
-    if let Some(capabilities) = &info.agent_capabilities {
-        acp.insert("agentCapabilities", Raw::of(capabilities));
+    let (version, name, capabilities) = match info {
+        client::InitializeResponse::V1(info) => {
+            (1, "agentCapabilities", info.agent_capabilities.as_ref().map(|it| Raw::of(it)))
+        }
+        client::InitializeResponse::V2(info) => {
+            (2, "capabilities", info.capabilities.as_ref().map(|it| Raw::of(it)))
+        }
+        _ => (0, "capabilities", None),
+    };
+    if version > 0 {
+        acp.insert("protocolVersion", Raw::of(&version));
+    }
+    if let Some(capabilities) = capabilities {
+        acp.insert(name, capabilities);
     }
     let mut custom = Extra::new();
     custom.insert("acp", Raw::of(&acp));

@@ -21,9 +21,10 @@ mod strays;
 mod task;
 mod thread;
 mod users;
+mod version;
 mod waste;
 
-pub use capabilities::{capabilities, initialize};
+pub use capabilities::capabilities;
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use login::{AgentCommand, InUse, LoginState, Variables};
 pub use mcp_servers::{
@@ -36,3 +37,4 @@ pub use thread::ThreadState;
 pub use users::{
     Isolation, NoAgent, SpaceError, UserAgent, UserAgents, UserSettings, UserSpaces, base,
 };
+pub use version::AcpVersion;

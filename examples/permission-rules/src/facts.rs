@@ -53,6 +53,20 @@ impl Facts {
         }
     }
 
+    /// Adds a piece of the content, in ACP v2.
+    pub(crate) fn append(&mut self, content: &Json) {
+        let added = listed_paths(&Json::List(vec![content.clone()]), true);
+        let known = core::mem::take(&mut self.diffs);
+        self.diffs = match (known, added) {
+            (Fact::Absent, added) => added,
+            (Fact::Known(mut paths), Fact::Known(added)) => {
+                paths.extend(added);
+                bounded(Fact::Known(paths))
+            }
+            _ => Fact::Unclear,
+        };
+    }
+
     /// Returns the facts of a request of ACP v2 about a command.
     pub(crate) fn of_command(subject: &Json) -> Self {
         let command = subject.get("command").and_then(Json::text);
@@ -125,16 +139,39 @@ fn listed_paths(list: &Json, only_diffs: bool) -> Fact<Vec<String>> {
     let Json::List(items) = list else { return Fact::Unclear };
     let mut paths = Vec::new();
     for item in items {
-        let is_diff = item.get("type") == Fact::Known(&Json::Text("diff".to_owned()));
-        if only_diffs && !is_diff {
+        if only_diffs && item.get("type") != Fact::Known(&Json::Text("diff".to_owned())) {
             continue;
         }
-        match item.get("path").and_then(Json::text) {
-            Fact::Known(path) => paths.push(path),
-            Fact::Absent | Fact::Unclear => return Fact::Unclear,
+        // A diff of version 2 is about several files.
+        let is_clear = match item.get("changes") {
+            _ if !only_diffs => add_paths(item, &mut paths),
+            Fact::Absent => add_paths(item, &mut paths),
+            Fact::Known(Json::List(changes)) => {
+                changes.iter().all(|change| add_paths(change, &mut paths))
+            }
+            Fact::Known(_) | Fact::Unclear => false,
+        };
+        if !is_clear {
+            return Fact::Unclear;
         }
     }
     bounded(Fact::Known(paths))
+}
+
+/// Adds the path of a location or a change, and the earlier path of a moved or copied file. Returns `false` if one cannot be
+/// read.
+fn add_paths(item: &Json, paths: &mut Vec<String>) -> bool {
+    let (path, old) = (item.get("path"), item.get("oldPath"));
+    let (Fact::Known(path), old) = (path.and_then(Json::text), old.and_then(Json::text)) else {
+        return false;
+    };
+    paths.push(path);
+    match old {
+        Fact::Known(old) => paths.push(old),
+        Fact::Absent => {}
+        Fact::Unclear => return false,
+    }
+    true
 }
 
 /// Returns the values of members with the name of a path, and names of members that are paths.

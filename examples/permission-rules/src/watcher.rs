@@ -125,9 +125,10 @@ impl Watcher {
     fn handle_update(&mut self, line: &Peeked<'_>) {
         let kind = line.param(&["update", "sessionUpdate"]).and_then(JsonStr::new);
         let kind = kind.as_ref().and_then(JsonStr::decode);
-        let is_new = match kind.as_deref() {
-            Some("tool_call") => true,
-            Some("tool_call_update") => false,
+        let (is_new, is_piece) = match kind.as_deref() {
+            Some("tool_call") => (true, false),
+            Some("tool_call_update") => (false, false),
+            Some("tool_call_content_chunk") => (false, true),
             _ => return,
         };
         let params = line.params().and_then(Json::parse).unwrap_or(Json::Null);
@@ -140,7 +141,11 @@ impl Watcher {
         let key = (session, id);
         let known = self.calls.get(&key).filter(|_| !is_new);
         let mut facts = known.cloned().unwrap_or_default();
-        facts.update(call);
+        match call.get("content") {
+            Fact::Known(piece) if is_piece => facts.append(piece),
+            _ if is_piece => {}
+            _ => facts.update(call),
+        }
         self.calls.insert(key, facts);
     }
 

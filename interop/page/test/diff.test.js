@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diffLines, MAX_CELLS, withGaps } from "../../../examples/gateway/page/diff.js";
+import { diffLines, MAX_CELLS, readPatch, withGaps } from "../../../examples/gateway/page/diff.js";
 
 const SIGNS = { same: " ", removed: "-", added: "+" };
 
@@ -18,6 +18,24 @@ test("finds changed lines", () => {
   assert.deepEqual(diff("a\r\nb", "a\nb"), [" a", " b"]);
   assert.deepEqual(diff("a\na\n", "a\n"), [" a", "-a"]);
   assert.deepEqual(diff("x\na\ny\nb\nz", "a\nb\nc"), ["-x", " a", "-y", " b", "-z", "+c"]);
+});
+
+test("reads patches by file", () => {
+  const shown = (/** @type {string} */ text) =>
+    readPatch(text).map(({ path, isNew, lines }) => [path, isNew, lines.map((line) => (line.kind === "gap" ? `~${line.lines}` : SIGNS[line.kind] + line.text))]);
+  // A patch that replaces all lines shows those that differ.
+  const whole = "diff --git /w/f /w/f\n--- /w/f\n+++ /w/f\n@@ -1,2 +1,3 @@\n-a\n-b\n+a\n+x\n+b\n";
+  assert.deepEqual(shown(whole), [["/w/f", false, [" a", "+x", " b"]]]);
+  const hunks = "diff --git /w/f /w/f\n--- /w/f\n+++ /w/f\n@@ -3,2 +3,2 @@\n c\n-a\n+b\n@@ -9 +9 @@ f()\n-y\n+z\n\\ No newline at end of file\n";
+  assert.deepEqual(shown(hunks), [["/w/f", false, ["~2", " c", "-a", "+b", "~4", "-y", "+z"]]]);
+  const several = "diff --git /w/n /w/n\nnew file mode 100644\n--- /dev/null\n+++ /w/n\n@@ -0,0 +1,2 @@\n+-- a\n+\ndiff --git /w/o /w/o\ndeleted file mode 100644\n--- /w/o\n+++ /dev/null\n@@ -1 +0,0 @@\n-o\n";
+  assert.deepEqual(shown(several), [["/w/n", true, ["+-- a", "+"]], ["/w/o", false, ["-o"]]]);
+  for (const odd of ["", "@@ -1 +1 @@\n-a\n+b", "diff --git", "diff --git a a\n@@ -1,9 +1,9 @@\n-a"]) readPatch(odd);
+});
+
+test("keeps gaps", () => {
+  const lines = readPatch("diff --git f f\n--- f\n+++ f\n@@ -5,2 +5,1 @@\n a\n-b\n")[0].lines;
+  assert.deepEqual(withGaps(lines, 0).map((line) => (line.kind === "gap" ? line.lines : line.text)), [5, "b"]);
 });
 
 /** @param {number} seed */

@@ -1,4 +1,5 @@
-//! Turns: a prompt and everything up to its response become an `invoke_agent` span.
+//! Turns: a prompt and everything up to its response become an `invoke_agent` span. In version 2, so does each turn that the
+//! agent begins itself.
 //!
 //! | property | value |
 //! |---|---|
@@ -27,6 +28,10 @@
 //! | the observer stops | unset, `acp.request.end` = `observer_stopped` | `incomplete` |
 //! | the client initializes again | unset, `acp.request.end` = `initialized_again` | `incomplete` |
 //!
+//! A turn without a prompt begins with the first state other than `idle` of a session without open turns. It has no
+//! parent, no `acp.method.name`, no `jsonrpc.request.id` and no input. The repeated states of a session that is being
+//! resumed begin no turn, unless the session is still working when the response arrives.
+//!
 //! The span has a link to the last turn that its session continues, if that turn was observed: `acp.link.reason` is
 //! `resume` after `session/load` and `session/resume`, and `fork` after `session/fork`.
 //!
@@ -50,7 +55,7 @@
 //!
 //! Spec: [invoke agent span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md),
 //! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
-use super::lifecycle::{self, Peers, RequestCall};
+use super::lifecycle::{self, Peers};
 use crate::attribute::{AttributeValue, Attributes, clip};
 use crate::content::{Details, Gate};
 use crate::extract::Learned;
@@ -60,44 +65,18 @@ use crate::messages::Message;
 use crate::policy::{Policy, UsagePolicy};
 use crate::span::{SpanHandle, Status};
 use crate::tracker::Over;
-use acp_types::v1::prompt_turn::{
-    Cost, PromptRequest, PromptResponse, StopReason, Usage, UsageUpdate,
-};
+use acp_types::v1::prompt_turn::{Cost, PromptResponse, StopReason, Usage, UsageUpdate};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 use jsonrpc_core::{ErrorObject, find_member, wire};
 
-/// Returns the name and the attributes of a turn span.
-pub(crate) fn start(
-    policy: &Policy,
-    peers: &Peers,
-    call: RequestCall<'_>,
-    model: Option<&str>,
-) -> (Cow<'static, str>, Attributes) {
-    let mut attributes = Attributes::of_span();
-    peers.set_gen_ai(OPERATION, call.session, &mut attributes);
-    attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider, model));
-    peers.set_turn(policy, &mut attributes);
-    attributes.set_some(keys::GEN_AI_REQUEST_MODEL, model.map(clip));
-    lifecycle::set_call(&mut attributes, policy, peers, call);
-    (span_name(peers), attributes)
-}
-
-/// Returns the span name of turns and subagents.
-pub(super) fn span_name(peers: &Peers) -> Cow<'static, str> {
-    peers.agent_name().map_or(OPERATION.into(), |name| format!("{OPERATION} {name}").into())
-}
-
-/// Returns the messages attribute of the user's input.
-pub(crate) fn input(policy: &Policy, request: &PromptRequest) -> String {
-    Message::of_blocks(policy.content_limits, &request.prompt).into_input(policy)
-}
-
+mod start;
 mod usage;
 
+pub(super) use start::span_name;
+pub(crate) use start::{input, start, start_unprompted};
 pub(crate) use usage::Tokens;
 
 pub(super) const OPERATION: &str = "invoke_agent";
@@ -113,7 +92,7 @@ const OF_EVENT: [&str; 7] = [
     keys::GEN_AI_USAGE_REASONING_OUTPUT_TOKENS,
 ];
 
-/// A unit of work of the agent in a session: an unanswered prompt, or the work of a subagent.
+/// A unit of work of the agent in a session: an unanswered prompt, work without a prompt, or the work of a subagent.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     pub(crate) span: SpanHandle,
@@ -148,6 +127,8 @@ pub(crate) enum TurnKind {
     /// The session becoming idle, after the response of version 2.
     Accepted,
     /// The session becoming idle, without a prompt.
+    Unprompted,
+    /// The subagent becoming idle.
     Subagent,
 }
 

@@ -311,6 +311,7 @@ impl Tracker {
                     session.resume();
                 }
                 self.sessions.set_active(&id, true);
+                self.start_unprompted(&id);
             }
             Work::SetConfigOption(id) => self.on_options(&id, result),
             Work::SetModel { session, model } => {

@@ -48,6 +48,8 @@ pub(super) struct Session {
     pub(super) is_forming: bool,
     /// Number of replayed updates.
     pub(super) replayed: i64,
+    /// Version 2: whether the last reported state is not idle.
+    pub(super) is_working: bool,
     /// Whether the session was created or loaded, and not closed.
     is_active: bool,
     /// Sequence number of the last message of the session.

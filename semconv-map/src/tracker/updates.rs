@@ -1,9 +1,10 @@
 //! Updates of sessions.
 use super::{Members, Tracker, member, string};
-use crate::acp::prompt_turn::{Answer, Money, Turn, TurnKind, count};
+use crate::acp::prompt_turn::{self, Answer, Money, Turn, TurnKind, count};
 use crate::acp::subagent::{self, SubagentState};
 use crate::acp::tool_call::{OpenToolCall, ToolReport};
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
+use crate::content::Gate;
 use crate::keys::{self, event, link};
 use crate::metric;
 use crate::span::{Parent, SpanHandle, SpanKind};
@@ -164,13 +165,41 @@ impl Tracker {
 
     /// Handles a state update of version 2.
     fn on_state(&mut self, id: &str, update: &str) {
-        if self.peers.is_v2() && member(update, "state").is_some_and(|state| state == "idle") {
-            let answer = Answer::of_idle(update);
-            if let Some(turn) = self.sessions.get_mut(id).and_then(|session| session.turn()) {
-                turn.learned.read_answer(&self.active, update);
-            }
-            self.sessions.on_idle(&self.policy, &mut self.spans, self.now, id, &answer);
+        let Some(state) = member(update, "state").filter(|_| self.peers.is_v2()) else { return };
+        let is_working = state != "idle";
+        let Some(session) = self.sessions.get_or_insert(id) else {
+            self.spans.dropped_spans += u64::from(is_working);
+            return;
+        };
+        session.is_working = is_working;
+        if is_working {
+            return self.start_unprompted(id);
         }
+        let answer = Answer::of_idle(update);
+        if let Some(turn) = session.turn() {
+            turn.learned.read_answer(&self.active, update);
+        }
+        self.sessions.on_idle(&self.policy, &mut self.spans, self.now, id, &answer);
+    }
+
+    /// Starts a turn of a session that works without a prompt.
+    pub(super) fn start_unprompted(&mut self, id: &str) {
+        let (policy, peers, now) = (&self.policy, &self.peers, self.now);
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        let is_due = session.is_working && session.turns.is_empty() && !session.is_subagent;
+        if !is_due || session.is_replaying() {
+            return;
+        }
+        let model = session.model.as_deref();
+        let (name, attributes) = prompt_turn::start_unprompted(policy, peers, id, model);
+        let mut start = self.spans.next(now, Parent::Root, SpanKind::Client, name, attributes);
+        start.links = session.take_links();
+        let Some(span) = self.spans.start(start) else { return };
+        let (kind, cost) = (TurnKind::Unprompted, session.cost.clone());
+        let mut turn = Turn::new(policy, peers, kind, span, now, cost, session.model.as_deref());
+        let (_, in_event) = policy.places(Gate::WithContent);
+        turn.reasoning_level = session.reasoning_level.clone().filter(|_| in_event);
+        session.turns.push(turn);
     }
 
     /// Handles an update of a session that another session owns.

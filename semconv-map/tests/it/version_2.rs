@@ -1,6 +1,7 @@
 //! Version 2 of the protocol, which responds to a prompt when it is accepted and later reports the session as idle.
 use crate::lines::{error, prompt, request, result, stop, tool_status, update};
 use crate::spans::{A2C, C2A, Run};
+use semconv_map::span::Parent;
 use semconv_map::{ClosedBy, Counters, Policy};
 use serde_json::{Value, json};
 
@@ -146,5 +147,79 @@ fn any_chunk_of_work_counts() {
         run.line(A2C, &state(json!({ "state": "idle", "stopReason": "end_turn" })));
         let turn = run.span("invoke_agent coder");
         assert_eq!(turn.f64("acp.prompt.time_to_first_update"), Some(2.0), "{kind}");
+    }
+}
+
+/// Returns the turns with their stop reasons and methods, oldest first.
+fn turns(run: &Run) -> Vec<(Option<&str>, Option<&str>, bool)> {
+    let turns = run.spans.all.values().filter(|span| span.name() == "invoke_agent coder");
+    turns
+        .map(|it| (it.str("acp.method.name"), it.str("acp.stop_reason"), it.end.is_some()))
+        .collect()
+}
+
+#[test]
+fn turn_without_a_prompt_is_a_span() {
+    let mut run = v2();
+    run.line(A2C, &accepted());
+    run.line(A2C, &state(json!({ "state": "running" })));
+    run.line(A2C, &state(json!({ "state": "idle", "stopReason": "end_turn" })));
+    let prompted = (Some("session/prompt"), Some("end_turn"), true);
+    assert_eq!(turns(&run), [prompted]);
+    run.line(A2C, &state(json!({ "state": "running" })));
+    run.line(A2C, &tool_status("s", "t", "in_progress"));
+    run.line(A2C, &state(json!({ "state": "requires_action" })));
+    run.line(A2C, &state(json!({ "state": "running" })));
+    let usage = json!({ "totalTokens": 3, "inputTokens": 1, "outputTokens": 2 });
+    run.line(A2C, &state(json!({ "state": "idle", "stopReason": "max_tokens", "usage": usage })));
+    assert_eq!(turns(&run), [prompted, (None, Some("max_tokens"), true)]);
+    let own = run.spans.all.values().rfind(|span| span.name() == "invoke_agent coder").unwrap();
+    assert_eq!(own.str("gen_ai.conversation.id"), Some("s"));
+    assert_eq!((own.str("jsonrpc.request.id"), own.i64("acp.protocol.version")), (None, Some(2)));
+    assert_eq!(own.i64("gen_ai.usage.output_tokens"), Some(2));
+    assert_eq!(own.start.parent, Parent::Root);
+    let tool = run.span("execute_tool other");
+    assert_eq!(tool.start.parent, Parent::Span(own.start.span));
+    assert_eq!(tool.str("acp.tool.end"), Some("turn_end"));
+    assert_eq!(run.tracker.counters(), Counters::default());
+}
+
+/// A prompt during such a turn ends with it.
+#[test]
+fn prompt_joins_a_turn_without_a_prompt() {
+    let mut run = v2();
+    run.line(A2C, &accepted());
+    run.line(A2C, &state(json!({ "state": "idle", "stopReason": "end_turn" })));
+    run.line(A2C, &state(json!({ "state": "running" })));
+    run.line(C2A, &prompt(2, "s"));
+    run.line(A2C, &result(2, json!({ "messageId": "n" })));
+    run.line(A2C, &state(json!({ "state": "idle", "stopReason": "refusal" })));
+    let prompt = Some("session/prompt");
+    assert_eq!(
+        turns(&run),
+        [
+            (prompt, Some("end_turn"), true),
+            (None, Some("refusal"), true),
+            (prompt, Some("refusal"), true)
+        ]
+    );
+}
+
+/// The states of a replay begin no turns; the last one does if it is the present.
+#[test]
+fn resumed_session_that_works_has_a_turn() {
+    for (last, is_working) in [("running", true), ("requires_action", true), ("idle", false)] {
+        let mut run = v2();
+        run.line(A2C, &accepted());
+        run.line(A2C, &state(json!({ "state": "idle", "stopReason": "end_turn" })));
+        run.line(C2A, &request(2, "session/resume", json!({ "sessionId": "s", "cwd": "/" })));
+        for replayed in ["running", "idle", "running", last] {
+            run.line(A2C, &state(json!({ "state": replayed })));
+        }
+        assert_eq!(turns(&run).len(), 1, "{last}");
+        run.line(A2C, &result(2, json!({})));
+        assert_eq!(turns(&run).len(), 1 + usize::from(is_working), "{last}");
+        run.line(A2C, &state(json!({ "state": "idle" })));
+        assert!(turns(&run).iter().all(|(_, _, has_ended)| *has_ended), "{last}");
     }
 }

@@ -176,3 +176,23 @@ pub(crate) fn opened_v2() -> Chain {
     chain.to_agent.clear();
     chain
 }
+
+/// Initializes a chain of version 1 and opens the session `s`.
+pub(crate) fn opened_v1() -> Chain {
+    let mut chain = Chain::new(ProtocolVersion::V1);
+    let info = json!({"name": "n", "version": "1"});
+    chain.editor(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {
+        "protocolVersion": 1, "clientInfo": info, "clientCapabilities": {},
+    }}));
+    chain.agent(&json!({"jsonrpc": "2.0", "id": "i", "result": {
+        "protocolVersion": 1, "agentInfo": info, "agentCapabilities": {"loadSession": true},
+    }}));
+    chain.editor(&json!({"jsonrpc": "2.0", "id": "n", "method": "session/new", "params": {
+        "cwd": "/w", "mcpServers": [{"name": "a", "command": "/bin/a", "args": ["x"], "env": []}],
+    }}));
+    chain.agent(&json!({"jsonrpc": "2.0", "id": "n", "result": {"sessionId": "s", "modes": {
+        "currentModeId": "a", "availableModes": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}],
+    }}}));
+    chain.to_agent.clear();
+    chain
+}

@@ -3,7 +3,7 @@ use super::Permission;
 use acp_host::host::FsAccess;
 use chat_model::ModelSettings;
 use http_access::Secret;
-use hub_server::{ForwardedSettings, Isolation, Sessions};
+use hub_server::{AcpVersion, ForwardedSettings, Isolation, Sessions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -23,6 +23,7 @@ pub(crate) struct AgentSettings {
     pub(crate) token_variable: Option<String>,
     /// Whether to use HTTP/2 for `http://…`, where it cannot be negotiated.
     pub(crate) h2c: bool,
+    pub(crate) version: AcpVersion,
     /// The authentication method to use once connected.
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,

@@ -29,9 +29,9 @@ const USELESS: &[(&str, &str, &str)] = &[
          \"Error: no model for the key (hidden)\"",
     ),
     (
-        "version-2",
+        "version-3",
         "ACP_VERSION",
-        "the agent speaks version 2; the client offers 1; install a release of the agent that speaks an offered version",
+        "the agent speaks version 3; the client offers 1 and 2; install a release of the agent that speaks an offered version",
     ),
     ("reads-nothing", "AGENT_TIMEOUT", "the agent took too long to answer"),
 ];

@@ -24,11 +24,11 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
     ("book", "success", "I was given no tools of a page", 0),
     ("usage", "success", "This is what I cost", 0),
     ("pieces", "success", "These are the files", 1),
-    ("rewrite", "success", "stays as it is", 0),
-    ("later", "success", "no turns without a prompt", 0),
-    ("compact", "success", "You show no compactions", 0),
-    ("notice", "success", "You show no notices", 0),
-    ("delegate", "success", "You show no subagents", 0),
+    ("rewrite", "success", "And this is the end of it", 0),
+    ("later", "success", "I will come back to this", 0),
+    ("compact", "success", "I have summarized the conversation", 0),
+    ("notice", "success", "You have been warned", 0),
+    ("delegate", "success", "My helper has finished", 0),
     ("image", "success", "A red pixel", 0),
     ("link", "success", "notes.txt", 0),
     ("slow", "success", "50 of 50", 0),
@@ -39,6 +39,15 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
     ("odd", "success", "I told you about the weather", 0),
     ("crash", "AGENT_EXITED", "Goodbye, cruel", 0),
     ("tour", "success", "This is what I cost", 3),
+];
+
+/// The words that do something else in version 1, and their text there.
+const WORDS_OF_V1: [(&str, &str); 5] = [
+    ("rewrite", "stays as it is"),
+    ("later", "no turns without a prompt"),
+    ("compact", "You show no compactions"),
+    ("notice", "You show no notices"),
+    ("delegate", "You show no subagents"),
 ];
 
 #[tokio::test]
@@ -53,6 +62,19 @@ async fn each_word_has_its_outcome() {
         assert_eq!(told.end(), *end, "{word}");
         assert!(told.text().contains(said), "{word}: {}", told.text());
         assert_eq!(told.results().len(), *tools, "{word}");
+    }
+}
+
+#[tokio::test]
+async fn each_word_has_its_outcome_in_version_1() {
+    let gateway = Gateway::demo(&["--permission", "allow", "--acp-version", "1"]).await;
+    for (word, end, said, tools) in WORDS.iter().filter(|row| row.0 != "slow") {
+        let run = format!("run-{word}");
+        let told = gateway.ask(&format!("thread-{word}"), &run, word).await.rest().await;
+        let other = WORDS_OF_V1.iter().find(|(other, _)| other == word);
+        let said = other.map_or(*said, |(_, said)| said);
+        assert_eq!((told.end(), told.results().len()), (*end, *tools), "{word}");
+        assert!(told.text().contains(said), "{word}: {}", told.text());
     }
 }
 
@@ -207,7 +229,8 @@ async fn sessions_use_configured_directory() {
 #[tokio::test]
 async fn configured_method_authenticates() {
     for (method, end) in [("none", "success"), ("magic", "ACP_INVALID_PARAMS")] {
-        let gateway = Gateway::demo(&["--authenticate", method]).await;
+        // In version 2 it has no methods.
+        let gateway = Gateway::demo(&["--authenticate", method, "--acp-version", "1"]).await;
         assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), end, "{method}");
     }
 }

@@ -61,7 +61,8 @@ async fn agent_capabilities_are_listed() {
     assert_eq!(demo["transport"], json!({ "streaming": true, "resumable": true }));
     assert_eq!(demo["humanInTheLoop"]["interrupts"], true);
     let acp = &demo["custom"]["acp"];
-    assert_eq!(acp["agentCapabilities"]["loadSession"], true);
+    assert_eq!(acp["protocolVersion"], 2);
+    assert_eq!(acp["capabilities"]["session"]["mcp"], json!({ "stdio": {} }));
     assert!(Path::new(acp["cwd"].as_str().unwrap()).is_absolute(), "{acp}");
     let (_, hybrid) = get(&gateway, "/api/ai/agents/hybrid/capabilities").await;
     assert_eq!(hybrid["tools"]["clientProvided"], true);
@@ -69,6 +70,12 @@ async fn agent_capabilities_are_listed() {
     let url = gateway.url("/api/ai/agents/nobody/capabilities");
     let (status, said) = refusal(soon(gateway.client.get(url).send()).await.unwrap()).await;
     assert_eq!((status, &*said), (StatusCode::NOT_FOUND, "there is no agent `nobody`"));
+
+    let one = Gateway::demo(&["--acp-version", "1"]).await;
+    let (_, demo) = get(&one, "/api/ai/agents/demo/capabilities").await;
+    let acp = &demo["custom"]["acp"];
+    assert_eq!(acp["protocolVersion"], 1);
+    assert_eq!(acp["agentCapabilities"]["loadSession"], true);
 
     let quiet = Gateway::demo(&["--permission", "reject"]).await;
     let (_, demo) = get(&quiet, "/api/ai/agents/agent/capabilities").await;

@@ -135,7 +135,7 @@ async fn parked_question_is_shown_after_a_restart_and_ends_with_a_notice() {
     let gateway = kept.gateway(&[]).await;
     let read = connected(&gateway, "demo", "t", "t-1").await.rest().await;
     assert_eq!(read.end(), "interrupt");
-    assert_eq!(read.interrupts()[0].message.as_deref(), Some("Edit greeting.txt"));
+    assert_eq!(read.interrupts()[0].message.as_deref(), Some("Edit greeting.txt?"));
     let answer = asked.answered("2", "resolved", &json!({ "optionId": "allow-once" }));
     let told = gateway.run(&answer).await.rest().await;
     assert_eq!(told.end(), "cancelled", "the question went with the agent");

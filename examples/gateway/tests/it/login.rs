@@ -18,9 +18,13 @@ const LOGIN: &str = "/api/ai/agents/agent/login";
 
 impl SignsIn {
     async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::start_agent("signs-in", arguments, variables).await
+    }
+
+    async fn start_agent(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mark = folder.path().join("mark");
-        let agent = script("signs-in");
+        let agent = script(name);
         let arguments = [&["--agent", &agent], arguments].concat();
         let mut command = command(&arguments);
         // The log has all that is ever logged.
@@ -299,6 +303,42 @@ async fn logout_ends_the_login() {
     let refused = soon(demo.client.get(url).send()).await.unwrap();
     let model = "the agent `hybrid` is a model, which has no login".to_owned();
     assert_eq!(refusal(refused).await, (StatusCode::NOT_FOUND, model));
+}
+
+#[tokio::test]
+async fn agent_of_version_2_logs_in_and_out() {
+    let login = SignsIn::start_agent("signs-in-2", &[], &[]).await;
+    let command = format!("{} login", script("signs-in-2").replace('\'', ""));
+    let methods = json!([
+        { "id": "browser", "name": "Log in", "kind": "agent" },
+        { "id": "cli", "name": "Terminal", "kind": "terminal", "command": command },
+    ]);
+    for method in ["browser", "cli"] {
+        let described = login.get(LOGIN).await;
+        assert_eq!(
+            (&described["state"], &described["logout"]),
+            (&json!("needs-login"), &json!(true))
+        );
+        assert_eq!(described["methods"], methods);
+        assert_eq!(login.ask(&format!("{method}-1")).await.end(), "ACP_AUTH_REQUIRED");
+        assert_eq!(login.log_in(json!({ "methodId": method })).await["state"], "done", "{method}");
+        let described = login.get(LOGIN).await;
+        assert_eq!(
+            (&described["state"], &described["accounts"]),
+            (&json!("ready"), &json!(["Ada"]))
+        );
+        assert_eq!(login.ask(&format!("{method}-2")).await.end(), "success");
+        let left =
+            login.request(Method::POST, "/api/ai/agents/agent/logout", Some(json!({}))).await;
+        assert_eq!(left.status(), StatusCode::NO_CONTENT);
+    }
+    assert_eq!(login.ask("last").await.end(), "ACP_AUTH_REQUIRED");
+}
+
+#[tokio::test]
+async fn configured_method_logs_in_to_an_agent_of_version_2() {
+    let login = SignsIn::start_agent("signs-in-2", &["--authenticate", "browser"], &[]).await;
+    assert_eq!(login.ask("1").await.end(), "success");
 }
 
 /// Settings of two users.

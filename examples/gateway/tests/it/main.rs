@@ -107,4 +107,6 @@ mod telemetry;
 #[cfg(unix)]
 mod timeline;
 #[cfg(test)]
+mod versions;
+#[cfg(test)]
 mod websocket;

@@ -6,19 +6,19 @@ use std::fs;
 use tempfile::TempDir;
 
 /// Settings with servers of each kind, and files with secrets.
-fn settings(folder: &TempDir) -> String {
+fn settings(folder: &TempDir, version: u8) -> String {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("token"), "canary-file\n").unwrap();
     // The demo agent, with a capability that it lacks.
     let script = format!(
-        "tee {} | {} demo-agent | sed -u 's/\"agentCapabilities\":{{/&\"mcpCapabilities\":{{\"http\":true}},/'",
+        "tee {} | {} demo-agent | sed -u 's/\"agentCapabilities\":{{/&\"mcpCapabilities\":{{\"http\":true}},/;s/\"mcp\":{{/&\"http\":{{}},/'",
         path("heard"),
         env!("CARGO_BIN_EXE_gateway"),
     );
     fs::write(path("agent.sh"), script).unwrap();
     let agent = format!("sh {}", path("agent.sh"));
     format!(
-        "default-agent = 'demo'\n[agents.demo]\ncommand = {agent:?}\n[agents.other]\n\
+        "default-agent = 'demo'\n[agents.demo]\ncommand = {agent:?}\nversion = {version}\n[agents.other]\n\
          [mcp-servers.files]\ncommand = \"sh -c 'sleep 1'\"\nenv.LEVEL = 'canary-own'\n\
          env-file.TOKEN = {:?}\nenv-variable.KEY = 'TEST_MCP_KEY'\n\
          [mcp-servers.docs]\nurl = 'https://docs.example/mcp?key=canary-url'\nagents = ['demo']\n\
@@ -32,9 +32,9 @@ fn settings(folder: &TempDir) -> String {
 
 const VARIABLES: [(&str, &str); 2] = [("TEST_MCP_KEY", "canary-variable"), ("RUST_LOG", "trace")];
 
-async fn configured(folder: &TempDir) -> Gateway {
+async fn configured(folder: &TempDir, version: u8) -> Gateway {
     let file = folder.path().join("gateway.toml");
-    fs::write(&file, settings(folder)).unwrap();
+    fs::write(&file, settings(folder, version)).unwrap();
     Gateway::start(&["--config", file.to_str().unwrap()], &VARIABLES).await
 }
 
@@ -48,30 +48,34 @@ fn servers(folder: &TempDir) -> Vec<Value> {
 
 #[tokio::test]
 async fn session_gets_the_servers_of_its_agent() {
-    let folder = TempDir::new().unwrap();
-    let mut gateway = configured(&folder).await;
-    let told = gateway.run(&asking("t", "1", "hello")).await.rest().await;
-    assert_eq!(told.end(), "success");
-    let servers = servers(&folder);
-    let names: Vec<_> = servers.iter().map(|server| &server["name"]).collect();
-    assert_eq!(names, ["docs", "files", "ui"]);
-    assert_eq!(servers[0]["type"], "http");
-    assert_eq!(servers[0]["url"], "https://docs.example/mcp?key=canary-url");
-    let header = |name: &str, value: &str| json!({ "name": name, "value": value });
-    let headers = json!([header("Authorization", "canary-file"), header("X-Team", "canary-team")]);
-    assert_eq!(servers[0]["headers"], headers);
-    assert!(servers[1]["command"].as_str().unwrap().starts_with('/'));
-    assert_eq!(servers[1]["args"], json!(["-c", "sleep 1"]));
-    let env = [("KEY", "canary-variable"), ("LEVEL", "canary-own"), ("TOKEN", "canary-file")];
-    assert_eq!(servers[1]["env"], json!(env.map(|(name, value)| header(name, value))));
-    // The demo agent has no server-sent events.
-    gateway.says("does not support the transport of the MCP server `events`").await;
+    for version in [1, 2] {
+        let folder = TempDir::new().unwrap();
+        let mut gateway = configured(&folder, version).await;
+        let told = gateway.run(&asking("t", "1", "hello")).await.rest().await;
+        assert_eq!(told.end(), "success");
+        let servers = servers(&folder);
+        let names: Vec<_> = servers.iter().map(|server| &server["name"]).collect();
+        assert_eq!(names, ["docs", "files", "ui"]);
+        assert_eq!(servers[0]["type"], "http");
+        assert_eq!(servers[1]["type"].as_str(), (version == 2).then_some("stdio"));
+        assert_eq!(servers[0]["url"], "https://docs.example/mcp?key=canary-url");
+        let header = |name: &str, value: &str| json!({ "name": name, "value": value });
+        let headers =
+            json!([header("Authorization", "canary-file"), header("X-Team", "canary-team")]);
+        assert_eq!(servers[0]["headers"], headers);
+        assert!(servers[1]["command"].as_str().unwrap().starts_with('/'));
+        assert_eq!(servers[1]["args"], json!(["-c", "sleep 1"]));
+        let env = [("KEY", "canary-variable"), ("LEVEL", "canary-own"), ("TOKEN", "canary-file")];
+        assert_eq!(servers[1]["env"], json!(env.map(|(name, value)| header(name, value))));
+        // The demo agent has no server-sent events.
+        gateway.says("does not support the transport of the MCP server `events`").await;
+    }
 }
 
 #[tokio::test]
 async fn values_of_servers_are_in_no_log() {
     let folder = TempDir::new().unwrap();
-    let mut gateway = configured(&folder).await;
+    let mut gateway = configured(&folder, 2).await;
     let told = gateway.run(&input("t", "1", "hello")).await.rest().await;
     assert_eq!(told.end(), "success");
     gateway.child.start_kill().unwrap();

@@ -20,7 +20,7 @@ async fn answer_reaches_agent() {
         assert!(told.text().contains(said), "{answer}: {}", told.text());
 
         let requested = &told.customs("acp.permission.requested")[0];
-        assert_eq!(requested["title"], "Edit greeting.txt");
+        assert_eq!(requested["title"], "Edit greeting.txt?");
         let options = requested["options"].as_array().unwrap();
         let options: Vec<_> = options.iter().map(|option| &option["optionId"]).collect();
         assert_eq!(options, ["allow-once", "allow-always", "reject-once"]);

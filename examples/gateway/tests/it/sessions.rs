@@ -38,7 +38,7 @@ async fn stalled_client_is_disconnected() {
 
 #[tokio::test]
 async fn mode_of_session_is_read_and_set() {
-    let gateway = Gateway::demo(&[]).await;
+    let gateway = Gateway::configured("[agents.demo]\nversion = 1").await;
     let url = gateway.url("/api/ai/agents/demo/threads/t/settings");
     let get = async || soon(gateway.client.get(&url).send()).await.unwrap();
     let set = async |body: Value| soon(gateway.client.post(&url).json(&body).send()).await.unwrap();

@@ -93,6 +93,35 @@ fn path_that_may_lead_elsewhere_is_never_allowed() {
     }
 }
 
+/// As a tool of version 2 sends its content in pieces.
+#[test]
+fn paths_of_pieces_of_content_count() {
+    let folder = folder();
+    let root = folder.path().join("root");
+    let allow = [rule("path = 'src/**'\naction = 'allow'")];
+    let chunk = |content: Value| json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": content});
+    let diff =
+        |path: &str| json!({"type": "diff", "changes": [{"operation": "add", "path": path}]});
+    for (pieces, action) in [
+        (vec![], Some(Action::Allow)),
+        (vec![diff("src/b"), diff("src/c")], Some(Action::Allow)),
+        (vec![diff("src/b"), diff("docs/a")], None),
+        (vec![diff("docs/a"), diff("src/b")], None),
+        (vec![json!({"type": "diff", "changes": 7}), diff("src/b")], None),
+        (
+            vec![json!({"type": "content", "content": {"type": "text", "text": "docs/a"}})],
+            Some(Action::Allow),
+        ),
+    ] {
+        let mut connection = Connection::new(&allow, &root);
+        for piece in &pieces {
+            connection.update(&chunk(piece.clone()));
+        }
+        let decision = connection.ask(&read("src/a"));
+        assert_eq!(decision.map(|it| it.action()), action, "{pieces:?}");
+    }
+}
+
 #[test]
 fn all_paths_of_a_call_have_to_be_allowed() {
     let folder = folder();
@@ -104,6 +133,11 @@ fn all_paths_of_a_call_have_to_be_allowed() {
     for other in [
         json!({"locations": [{"path": "src/a"}, {"path": "docs/a"}]}),
         json!({"content": [{"type": "diff", "path": "docs/a", "newText": "x"}]}),
+        // Version 2: each change of a diff.
+        json!({"content": [{"type": "diff", "changes": [
+            {"operation": "modify", "path": "src/a"}, {"operation": "delete", "path": "docs/a"}]}]}),
+        json!({"content": [{"type": "diff", "changes": [
+            {"operation": "move", "path": "src/a", "oldPath": "docs/a"}]}]}),
         json!({"rawInput": {"path": "docs/a"}}),
         json!({"rawInput": {"file_path": "docs/a"}}),
         json!({"rawInput": {"edits": [{"targetFile": "docs/a"}]}}),
@@ -120,6 +154,8 @@ fn all_paths_of_a_call_have_to_be_allowed() {
     for other in [
         json!({"rawInput": {"path": 7, "pattern": "docs/a", "new_string": "docs/a"}}),
         json!({"content": [{"type": "content", "content": {"type": "text", "text": "docs/a"}}]}),
+        json!({"content": [{"type": "diff", "changes": [
+            {"operation": "copy", "path": "src/b", "oldPath": "src/a"}]}]}),
     ] {
         let mut call = read("src/a");
         call.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
