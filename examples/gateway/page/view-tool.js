@@ -2,10 +2,11 @@
 
 import { resultComponent } from "./components.js";
 import { el, icon, visible } from "./dom.js";
-import { diffView } from "./view-diff.js";
+import { diffView, withoutDiffs } from "./view-diff.js";
 import { mediaView, plainText } from "./view-media.js";
 import { terminalView, withoutEscapes } from "./view-terminal.js";
 
+/** @import { Markdown } from "./markdown.js" */
 /** @import { Terminals } from "./view-terminal.js" */
 
 /** Names of tool kinds; an unknown kind is shown as it is. */
@@ -58,6 +59,9 @@ export class ToolView {
   /** Whether the result is shown by more than text. */
   #isRich = false;
   #terminals;
+  #markdown;
+  /** The shown changes of files. @type {any[]} */
+  #diffs = [];
   /** The shown terminals by id. @type {Map<string, HTMLElement>} */
   #screens = new Map();
   /** Whether an activity has reported the status. */
@@ -69,10 +73,12 @@ export class ToolView {
   /**
    * @param {string} toolCallId
    * @param {Terminals} terminals
+   * @param {Markdown} markdown
    */
-  constructor(toolCallId, terminals) {
+  constructor(toolCallId, terminals, markdown) {
     this.title = toolCallId;
     this.#terminals = terminals;
+    this.#markdown = markdown;
     const summary = el("summary", {}, this.#icon, this.#title, this.#kindLabel, this.#source, this.#status);
     summary.addEventListener("click", () => (this.#touched = true));
     const body = el("div", { class: "tool-body" }, this.#locations, this.#argumentsFold, this.#content, this.#resultFold);
@@ -122,7 +128,7 @@ export class ToolView {
    * @param {boolean} [failed]
    */
   setResult(content, failed = false) {
-    this.#resultText = withoutEscapes(plainText(content));
+    this.#resultText = plainText(content);
     if (!FINAL.has(this.status)) this.#setStatus(failed ? "failed" : "completed");
     this.#showResult();
   }
@@ -209,7 +215,8 @@ export class ToolView {
     if (key === this.#shownContent) return;
     this.#shownContent = key;
     this.#contentText = blocks.filter((block) => block?.type === "content").map((block) => plainText([block.content])).join("\n");
-    this.#isRich = blocks.some((block) => block?.type === "diff");
+    this.#diffs = blocks.filter((block) => block?.type === "diff");
+    this.#isRich = this.#diffs.length > 0;
     this.#content.replaceChildren(...blocks.map((block) => this.#contentView(block)));
     this.#showResult();
     if (!this.#touched && blocks.length > 0 && OPEN_KINDS.has(this.#kind)) this.#details.open = true;
@@ -217,12 +224,12 @@ export class ToolView {
 
   /** @param {any} block */
   #contentView(block) {
-    if (block?.type === "diff") return diffView(block);
+    if (block?.type === "diff") return diffView(block, this.#markdown);
     if (block?.type === "terminal") return this.#screen(String(block.terminalId));
     const inner = block?.content ?? block;
     if (inner?.type === "image") return mediaView(inner);
-    const text = withoutEscapes(plainText([inner]));
-    return this.#kind === "execute" ? terminalView(text) : el("pre", { tabindex: 0 }, text);
+    const text = plainText([inner]);
+    return this.#kind === "execute" ? terminalView(text, this.#markdown) : el("pre", { tabindex: 0 }, withoutEscapes(text));
   }
 
   /** @param {string} terminalId */
@@ -233,8 +240,9 @@ export class ToolView {
   }
 
   #showResult() {
-    const repeated = this.#resultText.trim() === withoutEscapes(this.#contentText).trim();
-    this.#resultFold.hidden = this.#resultText === "" || repeated;
+    const text = withoutDiffs(withoutEscapes(this.#resultText), this.#diffs);
+    const repeated = text.trim() === withoutEscapes(this.#contentText).trim();
+    this.#resultFold.hidden = text.trim() === "" || repeated;
     if (this.#resultFold.hidden) return;
     const component = resultComponent(this.#name, this.#resultText);
     if (component !== null) {
@@ -243,12 +251,12 @@ export class ToolView {
       if (!this.#touched) this.#details.open = true;
     }
     if (this.#kind === "execute" && this.#content.childElementCount === 0) {
-      this.#content.replaceChildren(terminalView(this.#resultText));
+      this.#content.replaceChildren(terminalView(this.#resultText, this.#markdown));
       this.#resultFold.hidden = true;
       if (!this.#touched) this.#details.open = true;
       return;
     }
-    this.#result.textContent = this.#resultText;
+    this.#result.textContent = text;
     const showsTerminal = [...this.#screens.keys()].some((id) => this.#terminals.isKnown(id));
     this.#resultFold.open = !this.#isRich && !showsTerminal;
   }

@@ -56,6 +56,7 @@ export const checks = [
       await turnEnd(page).waitFor();
       assert.match(await page.locator("#debug").textContent(), /3 ignored \(FROM_THE_FUTURE ×2, TEXT_MESSAGE_CONTENT out of place ×1\)/);
       assert.equal(await page.locator("main img, main script").count(), 0);
+      await page.locator(".diff ins").waitFor({ state: "attached" });
       assert.deepEqual([await page.locator(".diff del").allTextContents(), await page.locator(".diff ins").allTextContents()], [[evil], [evil + evil]]);
       assert.equal(await page.title(), `${evil} · Spanwire`);
     },
