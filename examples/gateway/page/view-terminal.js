@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { MAX_TEXT } from "./markdown.js";
+import { LongView } from "./view-long.js";
 import { nodesOf } from "./view-markup.js";
 
 /** @import { Markdown } from "./markdown.js" */
@@ -28,8 +29,10 @@ export function terminalView(output, markdown) {
 }
 
 /** Output that may grow. It is plain until the gateway has rendered its colours. */
-class Screen {
-  element = el("pre", { class: "terminal", tabindex: 0, role: "group", "aria-label": "Terminal output" });
+export class Screen {
+  #pre = el("pre", { class: "terminal", tabindex: 0, role: "group", "aria-label": "Terminal output" });
+  #long = new LongView(this.#pre);
+  element = this.#long.element;
   #markdown;
   #command = el("span");
   #body = el("span");
@@ -41,7 +44,7 @@ class Screen {
   /** @param {Markdown} markdown */
   constructor(markdown) {
     this.#markdown = markdown;
-    this.element.append(this.#command, this.#body, this.#end);
+    this.#pre.append(this.#command, this.#body, this.#end);
   }
 
   /** @param {any} content The content of an `acp.terminal` activity: the end of the output, and the exit status. */
@@ -49,7 +52,7 @@ class Screen {
     this.element.hidden = false;
     this.#keepEnd(() => {
       this.#command.textContent = typeof content.command === "string" ? `$ ${content.command}\n` : "";
-      this.show(String(content.output ?? ""));
+      this.#show(String(content.output ?? ""));
       const { exitCode, signal } = content.exitStatus ?? {};
       const words = typeof signal === "string" ? `ended by ${signal}` : typeof exitCode === "number" ? `exit status ${exitCode}` : "";
       if (words === "") return;
@@ -60,9 +63,15 @@ class Screen {
 
   /** @param {string} output */
   show(output) {
+    this.#keepEnd(() => this.#show(output));
+  }
+
+  /** @param {string} output */
+  #show(output) {
     this.#output = output;
     const isRendered = CONTROLS.test(output) && output.length <= MAX_TEXT;
     this.#isColored &&= isRendered;
+    this.#long.update(output);
     if (!this.#isColored) this.#body.textContent = withoutEscapes(output);
     if (isRendered && !this.#isAsking) this.#ask(output);
   }
@@ -85,9 +94,9 @@ class Screen {
    * @param {() => void} change
    */
   #keepEnd(change) {
-    const follows = this.element.scrollHeight - this.element.scrollTop - this.element.clientHeight < 4;
+    const follows = this.#pre.scrollHeight - this.#pre.scrollTop - this.#pre.clientHeight < 4;
     change();
-    if (follows) this.element.scrollTop = this.element.scrollHeight;
+    if (follows) this.#pre.scrollTop = this.#pre.scrollHeight;
   }
 }
 

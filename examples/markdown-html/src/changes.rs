@@ -1,4 +1,5 @@
 //! Changes of a file: the changed lines with their surroundings.
+use crate::code::syntaxes;
 use crate::controls::visible;
 use crate::lines::Lines;
 use crate::table::Table;
@@ -25,6 +26,8 @@ pub(crate) fn html(before: &str, after: &str, path: &str) -> String {
 
 /// Returns the end of the time for the changes of a text.
 pub(crate) fn deadline() -> Instant {
+    // Reading all syntaxes, once, is not a part of the time.
+    syntaxes();
     Instant::now() + TIME
 }
 

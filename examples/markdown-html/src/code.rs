@@ -29,6 +29,8 @@ pub(crate) struct Highlighter {
 
 impl Highlighter {
     pub(crate) fn new() -> Self {
+        // Reading all syntaxes, once, is not a part of the time.
+        syntaxes();
         Self { until: Instant::now() + TIME }
     }
 

@@ -1,4 +1,4 @@
-// Tool cards: changes of files, and the output of commands.
+// Tool cards: words, arguments, results, changes of files, and the output of commands.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { noViolations, restore, turn } from "./page.mjs";
@@ -45,7 +45,18 @@ const lowestContrast = (box) =>
     return Math.min(...contrasts);
   });
 
-export const fits = async (page) => {
+/** Highlights Rust and JSON until that fits into the gateway's time limit, so that the page has colours also on a slow machine. */
+const warmUp = (page) =>
+  page.evaluate(async () => {
+    const sources = ["rs", "json"].map((name) => ({ text: "[1]", isComplete: true, format: "code", name }));
+    for (let isSlow = true; isSlow; ) {
+      const response = await fetch("/api/ai/markdown", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(sources) });
+      const rendered = await response.json();
+      isSlow = !rendered.every(({ blocks }) => blocks[0].html.includes("hl-"));
+    }
+  });
+
+const fits = async (page) => {
   for (const name of ["html", "#conversation", ".turn", ".tool"]) {
     for (const part of await page.locator(name).all()) {
       const over = await part.evaluate((element) => element.scrollWidth - element.clientWidth);
@@ -64,6 +75,7 @@ export const checks = [
     name: `cards of changes and output, ${colorScheme}, ${width} pixels`,
     context: { colorScheme, viewport: { width, height: 900 } },
     async run({ page, shot }) {
+      await warmUp(page);
       await restore(
         page,
         asked(
@@ -72,7 +84,7 @@ export const checks = [
           call("run", { title: "Show colours", kind: "execute", content: [{ type: "content", content: { type: "text", text: COLOURS } }] }),
         ),
       );
-      const edit = shownCard(page, "Change main");
+      const edit = shownCard(page, "Edit …/src/main.rs");
       await edit.locator("tr.diff-added").first().waitFor();
       const row = (of) => of.evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
       const removed = [["9", "", "−", "    let line_9 = 9;"], ["10", "", "−", "    let line_10 = 10;"]];
@@ -85,7 +97,7 @@ export const checks = [
       const colours = await edit.locator(".diff-line [class*=hl-]").evaluateAll((spans) => new Set(spans.map((span) => getComputedStyle(span).color)).size);
       assert.ok(colours > 2, `${colours} colours of code`);
 
-      const patch = shownCard(page, "Change two files");
+      const patch = shownCard(page, "Edit one.py, two.py");
       await patch.locator("tr.diff-gap").first().waitFor();
       assert.deepEqual(await patch.locator("tr.diff-gap").allTextContents(), ["b/one.py, line 4", "b/two.py, line 2"]);
       assert.match(await patch.locator("figcaption").innerText(), /one\.py, 2\.py → two\.py\s+\+2\s+−1/);
@@ -100,6 +112,74 @@ export const checks = [
       await edit.scrollIntoViewIfNeeded();
       await shot("changes");
       await output.scrollIntoViewIfNeeded();
+      await shot("output");
+    },
+  })),
+  ...[
+    { colorScheme: "light", width: 1280 },
+    { colorScheme: "dark", width: 390 },
+    { colorScheme: "light", width: 360 },
+  ].map(({ colorScheme, width }) => ({
+    name: `cards of all states and results, ${colorScheme}, ${width} pixels`,
+    context: { colorScheme, viewport: { width, height: 900 } },
+    async run({ page, shot }) {
+      await warmUp(page);
+      const code = Array.from({ length: 60 }, (_, at) => `pub const LINE_${at}: &str = "${"long ".repeat(at % 30)}";`).join("\n");
+      const input = { file_path: "/home/user/project/src/main.rs", offset: 12, limit: 60, options: { deep: [1, { more: null }] }, [`name_${"x".repeat(80)}`]: "y".repeat(300) };
+      await restore(
+        page,
+        asked(
+          call("read", { title: "Read File", kind: "read", rawInput: input, locations: [{ path: input.file_path, line: 12 }], result: code }),
+          call("fetch", { title: "fetch", kind: "fetch", rawInput: { url: `https://example.com/${"path/".repeat(40)}` }, result: "## Page\n\n- **one**\n- `two`\n\n| a | b |\n|---|---|\n| 1 | 2 |" }),
+          call("json", { name: "mcp__stub__look_up", title: "mcp__stub__look_up", kind: "other", rawInput: { query: "a" }, result: JSON.stringify({ found: [1, 2] }) }),
+          call("search", { title: "grep", kind: "search", rawInput: { pattern: "*TODO*" }, result: "src/a.rs:1: *TODO* a\nsrc/b.rs:2: *TODO* b" }),
+          call("run", { title: "Test all of it", kind: "execute", rawInput: { command: ["/bin/sh", "-c", "cargo test"] }, result: Array.from({ length: 1200 }, (_, at) => `test case_${at} ... ${at < 3 ? "\x1b[32mok\x1b[0m" : "ok"}`).join("\n") }),
+          ...["pending", "in_progress", "failed", "cancelled"].map((status) => call(status, { title: `A tool in the state ${status}`, kind: "think", status })),
+          call("late", { title: "A kind of the future", kind: "teleport" }),
+        ),
+      );
+      const card = (name) => shownCard(page, name);
+      const titles = await turn(page, 1).locator(".tool-title").allTextContents();
+      assert.deepEqual(titles.slice(0, 5), ["Read …/src/main.rs:12–71", `Fetch https://example.com/${"path/".repeat(40)}`, "Call stub/look_up", "Search *TODO*", "Run cargo test"]);
+      await noViolations(page, "folded cards");
+      await fits(page);
+      await shot("folded");
+      await turn(page, 1).locator(".tool > details:not([open]) > summary").evaluateAll((folds) => folds.forEach((fold) => fold.click()));
+
+      const read = card("Read …/src/main.rs:12–71");
+      await read.locator("figure.code .hl-rust").first().waitFor();
+      assert.equal(await read.locator(".tool-locations code").innerText(), "/home/user/project/src/main.rs:12");
+      const box = read.locator(".long", { has: page.locator("figure.code") });
+      const height = () => box.evaluate((long) => long.firstElementChild.getBoundingClientRect().height);
+      const folded = await height();
+      await box.getByRole("button", { name: "Show all 60 lines", expanded: false }).click();
+      assert.ok((await height()) > folded + 200, "all lines are shown");
+      await box.getByRole("button", { name: "Show less", expanded: true }).press("Enter");
+      assert.equal(await height(), folded);
+      await read.getByText("Arguments").click();
+      const rows = read.locator("table.arguments tr");
+      await rows.nth(4).waitFor();
+      const shown = await rows.evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+      assert.deepEqual(shown.slice(0, 4), [["file_path", input.file_path], ["offset", "12"], ["limit", "60"], ["options", JSON.stringify(input.options, null, 2)]]);
+
+      const fetched = turn(page, 1).locator("article.tool").nth(1);
+      await fetched.locator(".result-text").getByText("Page", { exact: true }).waitFor();
+      await fetched.locator(".result-text table").waitFor();
+      assert.equal(await fetched.locator(".result-text li strong, .result-text td").count(), 3, "Markdown");
+      await card("Call stub/look_up").locator("figure.code .hl-json").first().waitFor();
+      assert.match(await card("Search *TODO*").locator("pre").last().innerText(), /^src\/a\.rs:1: \*TODO\* a\n/);
+      const run = card("Run cargo test");
+      await run.locator(".ansi-fg-2").first().waitFor({ state: "attached" });
+      assert.ok(await run.getByRole("button", { name: "Show all 1,200 lines" }).isVisible());
+      assert.equal(await run.locator(".tool-note").innerText(), "Test all of it");
+      const states = await turn(page, 1).locator(".tool-status").allInnerTexts();
+      assert.deepEqual(states.slice(5, 9), ["Waiting", "Running", "Failed", "Cancelled"]);
+      assert.ok(await card("A kind of the future").getByText("teleport").isVisible() || width < 544, "an unknown kind is named");
+      await noViolations(page, "unfolded cards");
+      await fits(page);
+      await read.scrollIntoViewIfNeeded();
+      await shot("unfolded");
+      await run.scrollIntoViewIfNeeded();
       await shot("output");
     },
   })),

@@ -22,7 +22,7 @@ export const checks = [
     context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
     async run({ page, shot }) {
       await send(page, "count");
-      const card = turn(page, 1).getByRole("article", { name: "Tool: count" });
+      const card = turn(page, 1).getByRole("article", { name: "Tool: Run sh" });
       const screen = card.getByRole("group", { name: "Terminal output" });
       // The shown output may be a kilobyte behind.
       await screen.getByText(/^1790$/m).waitFor();
