@@ -44,7 +44,9 @@ pub(crate) fn write(table: &mut Table, change: &Change<'_>, until: Instant) {
     let (before, after) = (visible(change.before), visible(change.after));
     let [before, after] = line_ends(&before, &after);
     let diff = TextDiff::configure().deadline(until).diff_lines(&*before, &*after);
-    let sides = [&before, &after].map(|text| Lines::new(text, change.path, until));
+    // The rest of the time is for words.
+    let colors_until = until - until.saturating_duration_since(Instant::now()) / 2;
+    let sides = [&before, &after].map(|text| Lines::new(text, change.path, colors_until));
     let mut end = 0;
     for group in diff.grouped_ops(CONTEXT_LINES) {
         for op in group {

@@ -241,7 +241,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     /// No combination of pieces becomes an element, attribute or class that its format does not have.
     #[test]
