@@ -1,4 +1,4 @@
-/** Renders Markdown by the gateway. Texts that are asked for at the same time share a request. */
+/** Renders texts by the gateway. Texts that are asked for at the same time share a request. */
 
 /** @import { Send } from "./access.js" */
 
@@ -17,7 +17,11 @@
  * @property {boolean} hasReferences Whether blocks may refer to later ones.
  */
 
-/** @typedef {{text: string, isComplete: boolean}} Source */
+/**
+ * A text to render; Markdown without a format.
+ *
+ * @typedef {{text: string, isComplete: boolean, format?: string, name?: string, before?: string}} Source
+ */
 
 /** Maximum number of characters of a request, and of a text that is rendered. */
 export const MAX_TEXT = 256 * 1024;
@@ -68,7 +72,7 @@ export class Markdown {
 
   #batchLength() {
     let characters = 0;
-    const over = this.#waiting.findIndex(({ source }) => (characters += source.text.length) > MAX_TEXT);
+    const over = this.#waiting.findIndex(({ source }) => (characters += source.text.length + (source.before?.length ?? 0)) > MAX_TEXT);
     return over === -1 ? this.#waiting.length : Math.max(over, 1);
   }
 

@@ -29,13 +29,14 @@ export class MessageViews {
   #texts = new Map();
   /** @type {Map<string, ToolView>} */
   #tools = new Map();
-  #terminals = new Terminals();
+  #terminals;
   /** @type {Map<string, SubagentView>} */
   #subagents = new Map();
 
   /** @param {MessageParts} parts */
   constructor(parts) {
     this.#parts = parts;
+    this.#terminals = new Terminals(parts.markdown);
   }
 
   clear() {
@@ -98,11 +99,11 @@ export class MessageViews {
    * @param {Message} [owner] The message of the call.
    */
   tool(toolCallId, owner) {
-    const { buildFor } = this.#parts;
+    const { buildFor, markdown } = this.#parts;
     if (!this.#tools.has(toolCallId)) buildFor(toolCallId);
     let tool = this.#tools.get(toolCallId);
     if (tool === undefined) {
-      tool = new ToolView(toolCallId, this.#terminals);
+      tool = new ToolView(toolCallId, this.#terminals, markdown);
       this.#tools.set(toolCallId, tool);
       const parent = parentOf(owner, toolCallId);
       const above = parent === toolCallId ? undefined : this.findTool(parent);

@@ -1,76 +1,74 @@
-/** A change to a file. */
+/** A change to a file, compared and highlighted by the gateway. */
 
-import { diffLines, readPatch, withGaps } from "./diff.js";
-import { el } from "./dom.js";
+import { el, visible } from "./dom.js";
+import { nodesOf } from "./view-markup.js";
 
-/** Maximum number of shown rows of a diff. */
-const MAX_ROWS = 1000;
+/** @import { Markdown } from "./markdown.js" */
+
+/** The changes that results contain as text. */
+const UNIFIED = /^--- .*\n\+\+\+ .*\n?(?:@@ .*\n?(?:[ +\-\\].*(?:\n|$))*)*/gm;
 
 /**
- * Shows the changes of a diff, by file.
+ * Shows the changes of a file.
  *
- * @param {any} diff A `diff` of a tool call's content: the texts of one file, or in version 2 changes with a patch.
- * @returns {HTMLElement[]}
+ * @param {any} diff A `diff` of a tool call's content: texts, or a patch of several files.
+ * @param {Markdown} markdown
  */
-export function diffViews(diff) {
-  if (!Array.isArray(diff.changes)) {
-    const isNew = typeof diff.oldText !== "string";
-    const lines = diffLines(isNew ? "" : diff.oldText, String(diff.newText ?? ""));
-    return [fileView({ path: String(diff.path ?? ""), isNew, lines })];
+export function diffView(diff, markdown) {
+  const path = visible(pathsOf(diff).join(", "));
+  const patch = patchOf(diff);
+  const text = patch ?? String(diff.newText ?? "");
+  const isNew = patch === undefined && typeof diff.newText === "string" && typeof diff.oldText !== "string";
+  const caption = el("figcaption", {}, el("span", { class: "path" }, path), isNew ? el("span", { class: "tag" }, "new file") : null);
+  const box = el("div", { class: "diff-scroll", tabindex: 0, role: "group", "aria-label": `Changes to ${path}` });
+  const figure = el("figure", { class: "diff" }, caption, box);
+  const omitted = typeof diff.omittedBytes === "number" ? `The change is too long to be shown: ${diff.omittedBytes.toLocaleString("en")} bytes.` : "";
+  if (omitted !== "" || (patch === undefined && typeof diff.newText !== "string")) {
+    box.append(el("p", { class: "diff-note" }, omitted || "The agent does not send the changed lines."));
+    return figure;
   }
-  const patched = diff.patch?.format === "git_patch" ? readPatch(String(diff.patch.text)) : [];
-  const shown = new Set(patched.map(({ path }) => path));
-  const others = diff.changes.filter((/** @type {any} */ change) => !shown.has(change?.path));
-  return [...patched.map(fileView), ...others.map(changeView)];
-}
-
-/** @param {import("./diff.js").FilePatch} file */
-function fileView({ path, isNew, lines }) {
-  const added = lines.filter((line) => line.kind === "added").length;
-  const removed = lines.filter((line) => line.kind === "removed").length;
-  const shown = withGaps(lines);
-  const rows = el("tbody", {}, ...shown.slice(0, MAX_ROWS).map(row));
-  if (shown.length > MAX_ROWS) rows.append(gapRow(`${shown.length - MAX_ROWS} more lines`));
-
-  const caption = el(
-    "figcaption",
-    {},
-    el("span", { class: "path" }, path),
-    isNew ? el("span", { class: "tag" }, "new file") : null,
-    el("span", { class: "diff-added-count" }, `+${added}`),
-    el("span", { class: "diff-removed-count" }, `−${removed}`),
-  );
-  const table = el("table", { "aria-label": `Changes to ${path}` }, rows);
-  return el("figure", { class: "diff" }, caption, el("div", { class: "diff-scroll", tabindex: 0, role: "group", "aria-label": path }, table));
+  box.append(el("p", { class: "diff-note" }, "Comparing…"));
+  const before = typeof diff.oldText === "string" ? diff.oldText : "";
+  const source = patch === undefined ? { format: "diff", text, before, name: path } : { format: "patch", text };
+  void markdown.render({ ...source, isComplete: true }, (rendered) => {
+    if (rendered === null) return box.replaceChildren(el("pre", {}, visible(text)));
+    const nodes = rendered.blocks.flatMap(({ html }) => nodesOf(html));
+    caption.append(...nodes.filter((node) => node instanceof HTMLSpanElement));
+    const table = nodes.map((node) => node instanceof Element && node.querySelector("table")).find((found) => found instanceof Element);
+    box.replaceChildren(...(table ? [table] : nodes));
+  });
+  return figure;
 }
 
 /**
- * Shows a change without its lines.
+ * Returns the files of a change.
  *
- * @param {any} change
+ * @param {any} diff
+ * @returns {string[]}
  */
-function changeView(change) {
-  const tag = change?.operation === "add" ? "new file" : String(change?.operation ?? "modify");
-  const path = [change?.oldPath, change?.path].filter((path) => typeof path === "string").join(" → ");
-  const caption = el("figcaption", {}, el("span", { class: "path" }, path), el("span", { class: "tag" }, tag));
-  return el("figure", { class: "diff" }, caption);
+function pathsOf(diff) {
+  /** @type {any[]} */
+  const changes = Array.isArray(diff.changes) ? diff.changes : [diff];
+  return changes.map((change) => [change?.oldPath, change?.path].filter((path) => typeof path === "string").join(" → "));
 }
 
-/** @param {import("./diff.js").DiffLine | import("./diff.js").DiffGap} line */
-function row(line) {
-  if (line.kind === "gap") return gapRow(line.lines === 1 ? "1 unchanged line" : `${line.lines} unchanged lines`);
-  const sign = { added: "+", removed: "−", same: " " }[line.kind];
-  const code = { added: el("ins"), removed: el("del"), same: el("span") }[line.kind];
-  code.append(line.text);
-  return el(
-    "tr",
-    { class: `diff-${line.kind}` },
-    el("td", { class: "sign", "aria-hidden": "true" }, sign),
-    el("td", { class: "line" }, code),
-  );
+/**
+ * Returns a result without the changes in it that are shown otherwise.
+ *
+ * @param {string} result
+ * @param {any[]} diffs
+ */
+export function withoutDiffs(result, diffs) {
+  if (diffs.length === 0) return result;
+  let rest = result;
+  for (const patch of diffs.map(patchOf)) if (patch !== undefined) rest = rest.replace(patch.trimEnd(), () => "");
+  return rest.replace(UNIFIED, "");
 }
 
-/** @param {string} text */
-function gapRow(text) {
-  return el("tr", { class: "diff-gap" }, el("td", { colspan: 2 }, text));
+/**
+ * @param {any} diff
+ * @returns {string | undefined}
+ */
+function patchOf(diff) {
+  return typeof diff.patch?.text === "string" ? diff.patch.text : undefined;
 }

@@ -1,7 +1,7 @@
 //! Splits a text into its top-level blocks.
 use crate::clean::clean;
 use crate::rewrite::Rewriter;
-use crate::{Block, MAX_TEXT, Rendered, Source, TooLong};
+use crate::{Block, Rendered, Source};
 use pulldown_cmark::{Event, Options, Parser, TextMergeWithOffset, html};
 
 const OPTIONS: Options = Options::ENABLE_TABLES
@@ -11,16 +11,9 @@ const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_MATH)
     .union(Options::ENABLE_GFM);
 
-/// Renders a text.
-///
-/// # Errors
-///
-/// The text is longer than [`MAX_TEXT`].
-pub fn render(source: &Source) -> Result<Rendered, TooLong> {
+/// Renders Markdown.
+pub(crate) fn render(source: &Source) -> Rendered {
     let text = source.text.as_str();
-    if text.len() > MAX_TEXT {
-        return Err(TooLong(text.len()));
-    }
     let parser = Parser::new_ext(text, OPTIONS);
     let mut has_references = parser.reference_definitions().iter().next().is_some();
     let mut rewriter = Rewriter::new();
@@ -49,7 +42,7 @@ pub fn render(source: &Source) -> Result<Rendered, TooLong> {
     if source.is_complete {
         finished = blocks.len();
     }
-    Ok(Rendered { blocks, finished, has_references })
+    Rendered { blocks, finished, has_references }
 }
 
 /// Returns the position of the line that later text may continue. A block that begins there can still become a part of the

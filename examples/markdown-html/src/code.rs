@@ -1,18 +1,23 @@
 //! Highlights code.
+use crate::controls::visible;
+use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use syntect::html::{ClassStyle, ClassedHTMLGenerator};
-use syntect::parsing::SyntaxSet;
+use syntect::parsing::{SyntaxReference, SyntaxSet};
 use syntect::util::LinesWithEndings;
 
 /// Maximum number of bytes of a code block that is highlighted.
-const MAX_HIGHLIGHTED: usize = 64 * 1024;
+pub(crate) const MAX_HIGHLIGHTED: usize = 64 * 1024;
 
 /// Maximum number of bytes of a highlighted line. Regular expressions take long for lines of generated files.
-const MAX_LINE: usize = 2_000;
+pub(crate) const MAX_LINE: usize = 2_000;
 
 /// Time for all code of a text. Later blocks are shown without colours.
 const TIME: Duration = Duration::from_millis(500);
+
+/// Classes of the page.
+pub(crate) const STYLE: ClassStyle = ClassStyle::SpacedPrefixed { prefix: "hl-" };
 
 /// Maximum length of the name of a language, in bytes.
 const MAX_LANGUAGE: usize = 32;
@@ -24,6 +29,8 @@ pub(crate) struct Highlighter {
 
 impl Highlighter {
     pub(crate) fn new() -> Self {
+        // Reading all syntaxes, once, is not a part of the time.
+        syntaxes();
         Self { until: Instant::now() + TIME }
     }
 
@@ -32,10 +39,8 @@ impl Highlighter {
         if code.len() > MAX_HIGHLIGHTED || language.is_empty() {
             return None;
         }
-        let syntaxes = syntaxes();
-        let syntax = syntaxes.find_syntax_by_token(language)?;
-        let style = ClassStyle::SpacedPrefixed { prefix: "hl-" };
-        let mut html = ClassedHTMLGenerator::new_with_class_style(syntax, syntaxes, style);
+        let syntax = syntaxes().find_syntax_by_token(language)?;
+        let mut html = ClassedHTMLGenerator::new_with_class_style(syntax, syntaxes(), STYLE);
         for line in LinesWithEndings::from(code) {
             if line.len() > MAX_LINE || Instant::now() > self.until {
                 return None;
@@ -46,6 +51,36 @@ impl Highlighter {
     }
 }
 
+/// Returns code as a block, highlighted in the language of a file or of this name.
+pub(crate) fn html(name: &str, code: &str) -> String {
+    let token = last_part(name);
+    let language = language(token.rsplit('.').next().unwrap_or(token));
+    let code = visible(code);
+    let colored =
+        syntax_of(name).and_then(|syntax| Highlighter::new().highlight(&syntax.name, &code));
+    if let Some(html) = colored {
+        return format!("<pre><code class=\"language-{language}\">{html}</code></pre>\n");
+    }
+    let mut html = String::new();
+    let kind = CodeBlockKind::Fenced(language.into());
+    let (start, end) = (Tag::CodeBlock(kind), TagEnd::CodeBlock);
+    let events = [Event::Start(start), Event::Text(code.into_owned().into()), Event::End(end)];
+    pulldown_cmark::html::push_html(&mut html, events.into_iter());
+    html
+}
+
+/// Returns the syntax of a file, by its name or extension, or of a language.
+pub(crate) fn syntax_of(name: &str) -> Option<&'static SyntaxReference> {
+    let name = last_part(name);
+    let extension = name.rsplit('.').next().unwrap_or(name);
+    let find = |token| syntaxes().find_syntax_by_token(token);
+    find(name).or_else(|| find(extension))
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
 /// Returns the language of a code block, which is the first word behind its fence.
 pub(crate) fn language(info: &str) -> String {
     let word = info.split([' ', ',', '{', '\t']).next().unwrap_or_default();
@@ -54,7 +89,7 @@ pub(crate) fn language(info: &str) -> String {
     if is_name { word.to_ascii_lowercase() } else { String::new() }
 }
 
-fn syntaxes() -> &'static SyntaxSet {
+pub(crate) fn syntaxes() -> &'static SyntaxSet {
     static SYNTAXES: OnceLock<SyntaxSet> = OnceLock::new();
     SYNTAXES.get_or_init(two_face::syntax::extra_newlines)
 }

@@ -1,4 +1,5 @@
-//! Renders Markdown as safe HTML, block by block, also while it is streamed.
+//! Renders the texts of agents as safe HTML: Markdown block by block, also while it is streamed, the output of terminals, code,
+//! and changes of files.
 //!
 //! ```
 //! use markdown_html::{Source, render};
@@ -11,15 +12,53 @@
 //! # Ok::<(), markdown_html::TooLong>(())
 //! ```
 //!
-//! Spec: [GitHub Flavored Markdown](https://github.github.com/gfm/)
+//! The changes of a file are a table with line numbers, in which changed words are marked:
+//!
+//! ```
+//! use markdown_html::{Format, Source, render};
+//!
+//! let mut change = Source::of(Format::Diff, "let a = 2;\n");
+//! change.before = "let a = 1;\n".into();
+//! change.name = "src/main.rs".into();
+//! assert!(render(&change)?.blocks[0].html.contains("hl-mark\">2</span>"));
+//! # Ok::<(), markdown_html::TooLong>(())
+//! ```
+//!
+//! Spec: [GitHub Flavored Markdown](https://github.github.com/gfm/),
+//! [ECMA-48](https://ecma-international.org/publications-and-standards/standards/ecma-48/)
 use serde::{Deserialize, Serialize};
 
 mod blocks;
+mod changes;
 mod clean;
 mod code;
+mod controls;
+mod lines;
+mod patch;
 mod rewrite;
+mod table;
+mod terminal;
 
-pub use blocks::render;
+/// Renders a text.
+///
+/// # Errors
+///
+/// The text is longer than [`MAX_TEXT`], or both texts of a change are.
+pub fn render(source: &Source) -> Result<Rendered, TooLong> {
+    let length = source.text.len().saturating_add(source.before.len());
+    if length > MAX_TEXT {
+        return Err(TooLong(length));
+    }
+    let html = match source.format {
+        Format::Markdown => return Ok(blocks::render(source)),
+        Format::Terminal => terminal::html(&source.text),
+        Format::Code => code::html(&source.name, &source.text),
+        Format::Diff => changes::html(&source.before, &source.text, &source.name),
+        Format::Patch => patch::html(&source.text),
+    };
+    let end = source.text.encode_utf16().count();
+    Ok(Rendered { blocks: vec![Block { end, html }], finished: 1, has_references: false })
+}
 
 /// Maximum length of a text, in bytes.
 pub const MAX_TEXT: usize = 1024 * 1024;
@@ -29,22 +68,55 @@ pub const MAX_TEXT: usize = 1024 * 1024;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Source {
-    /// Markdown.
+    /// The text; of a change, the text after it.
     pub text: String,
-    /// Whether the text has ended. Otherwise its last block is open.
+    /// Whether the text has ended. Otherwise the last block of Markdown is open.
     #[serde(rename = "isComplete")]
     pub is_complete: bool,
+    /// The format of the text.
+    #[serde(default)]
+    pub format: Format,
+    /// The language of code, or the path of its file, which determines the highlighting of code and changes.
+    #[serde(default)]
+    pub name: String,
+    /// The text before a change.
+    #[serde(default)]
+    pub before: String,
+}
+
+/// The format of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Format {
+    /// GitHub Flavored Markdown.
+    #[default]
+    Markdown,
+    /// The output of a terminal, with its colours.
+    Terminal,
+    /// Code of a file or language.
+    Code,
+    /// A file before and after a change.
+    Diff,
+    /// The changes of files as a unified diff.
+    Patch,
 }
 
 impl Source {
-    /// A whole text.
+    /// A whole text in Markdown.
     pub fn complete(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_complete: true }
+        Self::of(Format::Markdown, text)
     }
 
-    /// The beginning of a text.
+    /// The beginning of a text in Markdown.
     pub fn streamed(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_complete: false }
+        Self { is_complete: false, ..Self::complete(text) }
+    }
+
+    /// A whole text in this format.
+    pub fn of(format: Format, text: impl Into<String>) -> Self {
+        let (name, before) = (String::new(), String::new());
+        Self { text: text.into(), is_complete: true, format, name, before }
     }
 }
 

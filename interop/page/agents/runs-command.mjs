@@ -1,7 +1,7 @@
 // An agent on stdio. Each turn runs a command in a terminal of the client, and shows the terminal in a tool call.
 import { createInterface } from "node:readline";
 
-const COMMAND = ["sh", ["-c", "seq 1 2000; until [ -e go ]; do sleep 0.05; done; echo behind; exit 3"]];
+const COMMAND = ["sh", ["-c", "seq 1 2000; printf '\\033[32mwaiting\\033[0m\\n'; until [ -e go ]; do sleep 0.05; done; echo behind; exit 3"]];
 
 const waiting = new Map();
 let cwd = "";

@@ -56,6 +56,7 @@ export const checks = [
       await turnEnd(page).waitFor();
       assert.match(await page.locator("#debug").textContent(), /3 ignored \(FROM_THE_FUTURE ×2, TEXT_MESSAGE_CONTENT out of place ×1\)/);
       assert.equal(await page.locator("main img, main script").count(), 0);
+      await page.locator(".diff ins").waitFor({ state: "attached" });
       assert.deepEqual([await page.locator(".diff del").allTextContents(), await page.locator(".diff ins").allTextContents()], [[evil], [evil + evil]]);
       assert.equal(await page.title(), `${evil} · Spanwire`);
     },
@@ -88,7 +89,7 @@ export const checks = [
       await turnEnd(page, 2).waitFor();
       assert.equal(await page.locator(".turn").count(), 2);
       const first = await turn(page, 1).textContent();
-      for (const part of ["first question", "first thought", "first answer", "read_file", "a.txt", "file text"]) assert.ok(first.includes(part), part);
+      for (const part of ["first question", "first thought", "first answer", "Read a.txt", "file text"]) assert.ok(first.includes(part), part);
       const texts = await page.locator(".turn").allTextContents();
       assert.ok(!texts.join("").includes("forgotten"));
       assert.match(texts[1], /second question[\s\S]*second answer[\s\S]*Done/);

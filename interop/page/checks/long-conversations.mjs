@@ -95,6 +95,8 @@ export const checks = [
       assert.ok((await box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)) < 2, "the end is in sight");
       await shot("end");
 
+      // Rendered texts of earlier turns are not elements of the new one.
+      await page.locator(".agent-text .plain").first().waitFor({ state: "detached" });
       await page.evaluate(() => {
         globalThis.added = 0;
         const count = (changes) => (globalThis.added += changes.reduce((sum, change) => sum + change.addedNodes.length, 0));

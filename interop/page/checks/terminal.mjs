@@ -22,10 +22,11 @@ export const checks = [
     context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
     async run({ page, shot }) {
       await send(page, "count");
-      const card = turn(page, 1).getByRole("article", { name: "Tool: count" });
+      const card = turn(page, 1).getByRole("article", { name: "Tool: Run sh" });
       const screen = card.getByRole("group", { name: "Terminal output" });
       // The shown output may be a kilobyte behind.
       await screen.getByText(/^1790$/m).waitFor();
+      await screen.locator(".ansi-fg-2", { hasText: "waiting" }).waitFor();
       assert.equal(await card.getAttribute("data-status"), "in_progress", "the command is still running");
       assert.ok(!(await screen.innerText()).includes("exit status"), "the command has not ended");
       await shot("running");
@@ -38,7 +39,7 @@ export const checks = [
       await noViolations(page, "a command's output");
 
       await page.reload();
-      await screen.getByText("behind").waitFor();
+      await screen.getByText("exit status 3").waitFor();
       assert.match(await screen.innerText(), /\nbehind\s+exit status 3$/, "the output is shown after a reload");
     },
   },

@@ -40,9 +40,9 @@ export const checks = [
       assert.ok((await page.locator(".diff ins").count()) > 0, "added lines");
       assert.ok((await page.locator(".terminal").first().innerText()).trim().length > 0, "terminal output");
       for (const card of await tools.all()) await card.evaluate((article) => article.querySelectorAll("details").forEach((fold) => (fold.open = true)));
-      const results = await page.locator(".tool-body pre:visible").allInnerTexts();
-      assert.ok(results.some((result) => result.trim().startsWith("{")), "arguments as JSON");
-      assert.ok(results.filter((result) => result.trim() !== "").length > states.length, "results");
+      const input = tools.first().getByRole("table").filter({ has: page.getByRole("rowheader", { name: "path" }) });
+      assert.match(await input.innerText(), /^path\s+\S+greeting\.txt$/, "arguments as a table");
+      assert.match(await tools.first().locator(".long").getByText("Hello").innerText(), /Hello\s+world/, "a result");
       assert.ok(await page.getByRole("meter", { name: "Context used" }).isVisible(), "the usage meter");
       assert.match(await page.locator("#debug").textContent(), / 0 ignored$/, "no unknown or misplaced events");
       await noViolations(page, "a full turn");

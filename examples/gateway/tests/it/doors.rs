@@ -45,6 +45,13 @@ async fn markdown_is_rendered_block_by_block() {
     assert_eq!(rendered[0], json!({ "blocks": blocks, "finished": 0, "hasReferences": false }));
     assert!(!body.contains("javascript"), "{body}");
 
+    let change = json!([{ "text": "b", "before": "a", "format": "diff", "isComplete": true }]);
+    let (status, body) = post(change).await;
+    assert_eq!(status, StatusCode::OK, "{body}");
+    assert!(body.contains("<del>a</del>") && body.contains("<ins>b</ins>"), "{body}");
+    let (status, body) = post(json!([{ "text": "", "format": "other", "isComplete": true }])).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
+
     let long = json!([{ "text": "a".repeat(1024 * 1024 + 1), "isComplete": true }]);
     let (status, body) = post(long).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{body}");

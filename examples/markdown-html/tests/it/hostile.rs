@@ -1,5 +1,6 @@
 //! Texts that try to run a script, to load something, to change the page, or to take long.
-use super::html;
+use super::{html, shown};
+use markdown_html::{Format, Source};
 use proptest::prelude::*;
 
 /// Attempts to run a script or to load a resource. The checks of the gateway's page show them in a browser.
@@ -108,6 +109,79 @@ fn attempts_have_no_effect() {
     }
 }
 
+/// Checks that a text in another format than Markdown contains only the elements, attributes and classes of its format, and that
+/// each element ends.
+fn is_of_format(html: &str) -> Result<(), String> {
+    let mut open = Vec::new();
+    for tag in tags(html) {
+        if let Some(name) = tag.strip_prefix('/') {
+            if open.pop() != Some(name) {
+                return Err(format!("end of {name} in {html}"));
+            }
+            continue;
+        }
+        let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        open.push(name);
+        let class = attributes.strip_prefix("class=\"").and_then(|rest| rest.strip_suffix('"'));
+        let classes = || class.unwrap_or_default().split(' ');
+        let is_known = match name {
+            "pre" | "ins" | "del" | "table" | "tbody" => attributes.is_empty(),
+            "code" => {
+                attributes.is_empty() || classes().all(|class| is_class(class, &["language-"]))
+            }
+            "span" => {
+                attributes.is_empty()
+                    || classes().all(|class| is_class(class, &["hl-", "ansi-", "diff-"]))
+            }
+            "tr" => classes().all(|class| is_class(class, &["diff-"])),
+            "td" if attributes.contains(' ') || class.is_none() => {
+                matches!(attributes, "colspan=\"4\"" | "class=\"diff-sign\" aria-hidden=\"true\"")
+            }
+            "td" => classes().all(|class| is_class(class, &["diff-"])),
+            _ => false,
+        };
+        if !is_known {
+            return Err(format!("{tag} in {html}"));
+        }
+    }
+    open.is_empty().then_some(()).ok_or_else(|| format!("{open:?} in {html}"))
+}
+
+fn is_class(class: &str, prefixes: &[&str]) -> bool {
+    let rest = prefixes.iter().find_map(|prefix| class.strip_prefix(prefix));
+    rest.is_some_and(|rest| {
+        rest.chars().all(|letter| letter.is_ascii_alphanumeric() || "+#-_.".contains(letter))
+    })
+}
+
+/// The text in each format other than Markdown.
+fn in_formats(text: &str, other: &str) -> [Source; 5] {
+    let source = |format, text: &str, before: &str, name: &str| {
+        let mut source = Source::of(format, text);
+        (source.before, source.name) = (before.into(), name.into());
+        source
+    };
+    let first = "--- a\n+++ a\n@@ -1 +1 @@\n-a\n+b\n";
+    let patch = format!("{first}--- a\n+++ {other}\n@@ -1,9 +1,9 @@\n {other}\n{text}\n");
+    [
+        source(Format::Terminal, text, "", ""),
+        source(Format::Code, text, "", other),
+        source(Format::Diff, text, other, "a.js"),
+        source(Format::Diff, other, text, text),
+        source(Format::Patch, &patch, "", ""),
+    ]
+}
+
+#[test]
+fn attempts_have_no_effect_in_other_formats() {
+    let attempts: Vec<String> = serde_json::from_str(ATTEMPTS).expect("a list of texts");
+    for attempt in attempts {
+        for source in in_formats(&attempt, &format!("x {attempt}\n y")) {
+            is_of_format(&shown(&source)).unwrap_or_else(|why| panic!("{source:?}: {why}"));
+        }
+    }
+}
+
 #[test]
 fn harmless_tags_are_shown() {
     assert_eq!(html("press <kbd>Esc</kbd>"), "<p>press <kbd>Esc</kbd></p>\n");
@@ -163,4 +237,72 @@ proptest! {
             }
         }
     }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// No combination of pieces becomes an element, attribute or class that its format does not have.
+    #[test]
+    fn pieces_have_no_effect_in_other_formats(
+        text in prop::collection::vec(pieces(), 0..24),
+        other in prop::collection::vec(pieces(), 0..12),
+    ) {
+        for source in in_formats(&text.concat(), &other.concat()) {
+            if let Err(why) = is_of_format(&shown(&source)) {
+                prop_assert!(false, "{:?}: {}", source, why);
+            }
+        }
+    }
+}
+
+fn pieces() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "<",
+        ">",
+        "\"",
+        "'",
+        "&",
+        "/",
+        "=",
+        " ",
+        "\n",
+        "\r",
+        "\0",
+        "script",
+        "<img src=x onerror=alert(1)>",
+        "</pre>",
+        "</td>",
+        "&lt;",
+        "\u{1b}[31m",
+        "\u{1b}[1;7m",
+        "\u{1b}[",
+        "\u{1b}]8;;",
+        "\u{7}",
+        "38;5;200",
+        ";",
+        "m",
+        "\u{1b}[A",
+        "\u{1b}[K",
+        "\u{8}",
+        "\u{202e}",
+        "+",
+        "-",
+        "\\",
+        "@@ -1 +1 @@\n",
+        "@@",
+        "+++ ",
+        "--- ",
+        "fn a() {",
+        "/* ",
+        "\"a",
+        "class",
+        ".rs",
+        ".html",
+        ".js",
+        "é",
+        "🎵",
+    ]);
+    prop_oneof![4 => known.prop_map(str::to_owned), 1 => any::<char>().prop_map(String::from)]
 }
