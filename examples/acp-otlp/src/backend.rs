@@ -24,11 +24,13 @@
 //! Spec: [OpenInference](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md),
 //! [Langfuse, property mapping](https://langfuse.com/integrations/native/opentelemetry#property-mapping)
 
-use crate::{Signal, Transport};
+use crate::{Signal, Transport, variable};
+use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::ValueEnum;
 use opentelemetry::{Array, Key, KeyValue, Value};
 use semconv_map::keys;
 use serde_json::Value as Json;
+use std::collections::HashMap;
 
 /// A backend that stores spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -95,6 +97,41 @@ impl Backend {
             Self::Datadog => Some(("http://127.0.0.1:4318", Transport::HttpProtobuf)),
             Self::Jaeger | Self::Otel => None,
         }
+    }
+
+    /// Returns the URL of an installation in the variables that the backend's own libraries read.
+    pub(crate) fn url_of_environment(self) -> Option<String> {
+        let base = |name| variable(name).map(|url| url.trim_end_matches('/').to_owned());
+        match self {
+            Self::Phoenix => {
+                let url = base("PHOENIX_COLLECTOR_ENDPOINT")?;
+                Some(url.strip_suffix("/v1/traces").map_or(url.clone(), str::to_owned))
+            }
+            Self::Langfuse => {
+                let url = base("LANGFUSE_BASE_URL").or_else(|| base("LANGFUSE_HOST"))?;
+                Some(format!("{url}/api/public/otel"))
+            }
+            Self::Datadog | Self::Jaeger | Self::Otel => None,
+        }
+    }
+
+    /// Returns the headers with the keys in the variables that the backend's own libraries read.
+    ///
+    /// Spec: [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617), for Langfuse
+    pub(crate) fn headers(self) -> HashMap<String, String> {
+        let pairs = match self {
+            Self::Phoenix => variable("PHOENIX_API_KEY")
+                .map(|key| vec![("authorization", format!("Bearer {key}"))]),
+            Self::Langfuse => variable("LANGFUSE_PUBLIC_KEY")
+                .zip(variable("LANGFUSE_SECRET_KEY"))
+                .map(|(public, secret)| BASE64_STANDARD.encode(format!("{public}:{secret}")))
+                .map(|pair| vec![("authorization", format!("Basic {pair}"))]),
+            Self::Datadog => variable("DD_API_KEY")
+                .map(|key| vec![("dd-api-key", key), ("dd-otlp-source", "llmobs".to_owned())]),
+            Self::Jaeger | Self::Otel => None,
+        };
+        let pairs = pairs.unwrap_or_default().into_iter();
+        pairs.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// Returns the transport of a signal: that of the option, else that of the environment as `None`, else that of the

@@ -145,6 +145,8 @@ pub struct Address {
     signal: Signal,
     /// Timeout of a request.
     timeout: Duration,
+    /// Its keys are sent over HTTP.
+    backend: Backend,
 }
 
 impl Address {
@@ -168,7 +170,13 @@ impl Address {
         Some(Self::below(program, &variable(&any)?, transport(), signal))
     }
 
-    /// Returns the address of a local installation of a backend. A transport chosen by an option or the environment takes
+    /// Sends the keys of a backend, which the variables of its own libraries have, over HTTP.
+    #[must_use]
+    pub fn for_backend(self, backend: Backend) -> Self {
+        Self { backend, ..self }
+    }
+
+    /// Returns the address of a backend: of the variables of its own libraries, else of a local installation. A transport chosen by an option or the environment takes
     /// precedence.
     pub fn of_backend(
         program: Program,
@@ -180,7 +188,8 @@ impl Address {
             return Self::of_this_machine(program, signal, transport);
         };
         let transport = backend.transport(signal, transport);
-        Self::below(program, url, Transport::chosen(transport, signal, program), signal)
+        let url = backend.url_of_environment().unwrap_or_else(|| url.to_owned());
+        Self::below(program, &url, Transport::chosen(transport, signal, program), signal)
     }
 
     /// Returns the default address of a local collector.
@@ -205,7 +214,8 @@ impl Address {
 
     fn new(program: Program, url: String, transport: Transport, signal: Signal) -> Self {
         signal.check_compression(program);
-        Self { program, url, transport, signal, timeout: signal.timeout(program) }
+        let (timeout, backend) = (signal.timeout(program), Backend::default());
+        Self { program, url, transport, signal, timeout, backend }
     }
 
     /// Returns the TLS settings, if the URL requires TLS.
@@ -244,6 +254,8 @@ impl Address {
         builder: B,
         client: impl HttpClient + 'static,
     ) -> B {
+        // Headers of `OTEL_EXPORTER_OTLP_HEADERS` take precedence.
+        let builder = builder.with_headers(self.backend.headers());
         let builder = builder.with_http_client(client).with_endpoint(&self.url);
         builder.with_timeout(self.timeout).with_retry_policy(retries())
     }

@@ -57,7 +57,7 @@ impl Destinations {
                 let address = address.unwrap_or_else(|| {
                     Address::of_backend(PROGRAM, Signal::Traces, options.backend, protocol)
                 });
-                Some(Collector::new(address, &resource, runtime)?)
+                Some(Collector::new(address.for_backend(options.backend), &resource, runtime)?)
             }
         };
         Ok(Self { collector, file, resource })
@@ -223,6 +223,7 @@ pub(crate) fn logs(
     let named = Address::named(PROGRAM, Signal::Logs, endpoint, protocol);
     let address =
         named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Logs, protocol));
+    let address = address.for_backend(options.backend);
     Logs::new(address, resource, options.reading.profile().schema_url(), runtime).map(Some)
 }
 
@@ -250,7 +251,7 @@ pub(crate) fn metrics(
     let named = Address::named(PROGRAM, Signal::Metrics, endpoint, protocol);
     let address =
         named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Metrics, protocol));
-    let collector = MetricCollector::new(address, runtime)?;
+    let collector = MetricCollector::new(address.for_backend(spans.backend), runtime)?;
     let schema_url = spans.reading.profile().schema_url();
     let metrics = Metrics::new(PROGRAM, collector, resource, schema_url);
     let own = options.self_metrics.then(|| Own::new(metrics.meter()));

@@ -64,6 +64,70 @@ fn spans(options: &[&str]) -> (Value, Value) {
     spans_in("USD", options)
 }
 
+/// The keys and the URL in the variables of a backend's own libraries are used. `Basic` was computed with `base64`.
+#[test]
+fn keys_and_urls_of_backends_are_read() {
+    let phoenix = ("PHOENIX_API_KEY", "phoenix key");
+    let langfuse = [("LANGFUSE_PUBLIC_KEY", "pk-lf-1"), ("LANGFUSE_SECRET_KEY", "sk-lf-2")];
+    let basic = "Basic cGstbGYtMTpzay1sZi0y";
+    for (backend, variables, url, path, headers) in [
+        (
+            "phoenix",
+            &[phoenix][..],
+            None,
+            "/v1/traces",
+            &[("authorization", "Bearer phoenix key")][..],
+        ),
+        (
+            "phoenix",
+            &[phoenix],
+            Some(("PHOENIX_COLLECTOR_ENDPOINT", "/at/v1/traces")),
+            "/at/v1/traces",
+            &[],
+        ),
+        (
+            "langfuse",
+            &langfuse,
+            Some(("LANGFUSE_HOST", "/")),
+            "/api/public/otel/v1/traces",
+            &[("authorization", basic)],
+        ),
+        (
+            "langfuse",
+            &langfuse,
+            Some(("LANGFUSE_BASE_URL", "")),
+            "/api/public/otel/v1/traces",
+            &[("authorization", basic)],
+        ),
+        (
+            "datadog",
+            &[("DD_API_KEY", "dd")],
+            None,
+            "/v1/traces",
+            &[("dd-api-key", "dd"), ("dd-otlp-source", "llmobs")],
+        ),
+    ] {
+        let collector = HttpCollector::start();
+        let mut command = acp_traces(&["--backend", backend]);
+        command.envs(variables.iter().copied());
+        match url {
+            Some((name, path)) => command.env(name, collector.url() + path),
+            None => command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url()),
+        };
+        assert_eq!(session(command), "", "{backend}");
+        let request = collector.request();
+        assert_eq!(request.path, path, "{backend}");
+        for (name, expected) in headers {
+            assert_eq!(request.headers[*name], expected, "{backend}");
+        }
+    }
+    let collector = HttpCollector::start();
+    let mut command = acp_traces(&["--backend", "langfuse", "--otlp-endpoint", &collector.url()]);
+    command.envs(langfuse).env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20own");
+    assert_eq!(session(command), "");
+    assert_eq!(collector.request().headers["authorization"], "Bearer own");
+}
+
 /// Each backend receives the attributes of its table, with the values of the conventions.
 #[test]
 fn each_backend_receives_its_attributes() {

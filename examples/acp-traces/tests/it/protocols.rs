@@ -29,7 +29,7 @@ pub(crate) struct HttpCollector {
 }
 
 pub(crate) struct Request {
-    path: String,
+    pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     body: Bytes,
 }
