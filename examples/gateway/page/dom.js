@@ -35,8 +35,11 @@ export function button(name, className, onClick) {
   return element;
 }
 
-/** Control characters except tab and line feed, and characters that change the direction of text. */
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * Control characters except tab and line feed, characters that change the direction of text, and those without a width, except the
+ * joiner of emoji.
+ */
+const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
 /**
  * Returns a text of an agent with its control characters shown, since they could make a title look like another one.
@@ -45,7 +48,7 @@ const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2
  */
 export function visible(text) {
   return text.replace(INVISIBLE, (character) => {
-    const code = character.charCodeAt(0);
+    const code = character.codePointAt(0) ?? 0;
     // Unicode has a picture of each ASCII control character.
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     return code === 0x7f ? "\u2421" : `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;

@@ -46,7 +46,7 @@ export class QuestionViews {
    */
   ask(question, tool, turn) {
     const answer = (/** @type {Answer} */ said) => this.#parts.answer(question.id, said);
-    const view = question.kind === "permission" ? new PermissionView(question, tool?.title ?? "", answer) : new FormView(question, answer);
+    const view = question.kind === "permission" ? new PermissionView(question, tool, answer) : new FormView(question, answer);
     this.#open.set(question.id, { view, tool });
     if (tool === undefined) turn.add(view.element);
     else tool.ask(view.element);

@@ -1,4 +1,6 @@
-/** What a tool call does, in words: "Read src/main.rs:12–40". Agents have different names for the same arguments. */
+/** What a tool call does, in words: "Read src/main.rs:12–40". */
+
+import { NAMES, addressesOf, commandOf, first, pathsOf } from "./tool-arguments.js";
 
 /** Verbs of tool kinds. */
 const VERBS = new Map([
@@ -36,18 +38,6 @@ const KINDS = new Map(
     think: ["think", "plan", "todo", "todos", "todowrite", "task", "agent", "subagent"],
   }).flatMap(([kind, words]) => words.map((word) => /** @type {[string, string]} */ ([word, kind]))),
 );
-
-/** Names of arguments, the most specific one first. */
-const NAMES = {
-  path: ["file_path", "filePath", "filepath", "absolute_path", "notebook_path", "target_file", "path", "file", "filename"],
-  from: ["source", "from", "old_path", "oldPath"],
-  to: ["destination", "to", "new_path", "newPath"],
-  command: ["command", "commands", "cmd", "script"],
-  query: ["pattern", "query", "regex"],
-  address: ["url", "uri"],
-  first: ["offset", "start_line", "startLine"],
-  last: ["end_line", "endLine"],
-};
 
 /** Maximum number of named files. */
 const MAX_FILES = 3;
@@ -172,48 +162,11 @@ function targetOf(kind, input, paths, { title, locations }) {
     }
     case "execute":
       return commandOf(input);
-    case "fetch": {
-      const requests = Array.isArray(input.requests) ? input.requests.map((request) => first(request ?? {}, NAMES.address)) : [];
-      return first(input, NAMES.address) || requests.filter((address) => address !== "").join(", ") || first(input, NAMES.query);
-    }
+    case "fetch":
+      return addressesOf(input) || first(input, NAMES.query);
     default:
       return "";
   }
-}
-
-/** @param {Record<string, any>} input */
-function commandOf(input) {
-  const found = NAMES.command.map((name) => input[name]).find((value) => typeof value === "string" || Array.isArray(value));
-  if (typeof found === "string") return found;
-  const parts = (found ?? []).map(String);
-  // A shell with its option and the command itself.
-  if (parts.length === 3 && /(?:^|\/)(?:ba|z|da)?sh$/.test(parts[0]) && /^-l?c$/.test(parts[1])) return parts[2];
-  return parts.join("commands" in input ? "; " : " ");
-}
-
-/**
- * Returns the files of a call.
- *
- * @param {Call} call
- * @param {Record<string, any>} input
- * @returns {string[]}
- */
-function pathsOf({ kind, title, locations, diffs }, input) {
-  const text = (/** @type {unknown} */ value) => (typeof value === "string" && value !== "" ? [value] : []);
-  const patch = typeof input.input === "string" ? [...input.input.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, path]) => path) : [];
-  const changed = input.changes !== null && typeof input.changes === "object" && !Array.isArray(input.changes) ? Object.keys(input.changes) : [];
-  const shown = diffs.flatMap((diff) => (Array.isArray(diff.changes) ? diff.changes : [diff])).flatMap((change) => text(change?.path));
-  const sources = [
-    text(first(input, NAMES.path)),
-    (Array.isArray(input.files) ? input.files : []).flatMap((file) => text(file?.path ?? file)),
-    changed,
-    patch,
-    shown,
-    locations.flatMap((location) => text(location?.path)),
-    // Some agents have only a title.
-    kind === "read" && /^\S*[/.]\S*$/.test(title) ? [title] : [],
-  ];
-  return [...new Set(sources.find((paths) => paths.length > 0) ?? [])];
 }
 
 /**
@@ -266,15 +219,4 @@ function saysMore({ title, name }, target, paths) {
   if (others.length === 1 && [...VERBS.values()].includes(word)) return false;
   if (title === name || !/\s/.test(title.trim()) || /^[\w./-]+: /.test(title)) return false;
   return ![target, ...paths, ...paths.map((path) => path.split(/[/\\]/).at(-1) ?? "")].some((known) => known !== "" && title.includes(known));
-}
-
-/**
- * Returns the first text among the members.
- *
- * @param {Record<string, any>} input
- * @param {string[]} names
- * @returns {string}
- */
-function first(input, names) {
-  return names.map((name) => input[name]).find((value) => typeof value === "string" && value !== "") ?? "";
 }

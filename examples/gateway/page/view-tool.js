@@ -31,7 +31,7 @@ export class ToolView {
   /** What the call does, in words. */
   title = "";
   /** What is known about the call. @type {import("./tool-words.js").Call} */
-  #call = { name: "", title: "", kind: "other", input: undefined, locations: [], diffs: [] };
+  call = { name: "", title: "", kind: "other", input: undefined, locations: [], diffs: [] };
   #details;
   #icon = icon("other");
   #title = el("span", { class: "tool-title" });
@@ -88,7 +88,7 @@ export class ToolView {
   /** @param {import("./thread.js").ToolCall} call A call that has started. */
   start(call) {
     const { name } = call.function;
-    this.#know(this.#call.title === call.id ? { name, title: name } : { name });
+    this.#know(this.call.title === call.id ? { name, title: name } : { name });
     const source = /** @type {any} */ (call.metadata)?.acp?.source;
     if (typeof source === "string" && source !== "agent") this.#source.textContent = source;
     this.#source.hidden = this.#source.textContent === "";
@@ -115,8 +115,8 @@ export class ToolView {
     }
     const blocks = Array.isArray(content.content) ? content.content : [];
     this.#know({
-      title: typeof content.title === "string" && content.title !== "" ? content.title : this.#call.title,
-      kind: typeof content.kind === "string" ? content.kind : this.#call.kind,
+      title: typeof content.title === "string" && content.title !== "" ? content.title : this.call.title,
+      kind: typeof content.kind === "string" ? content.kind : this.call.kind,
       locations: Array.isArray(content.locations) ? content.locations : [],
       diffs: blocks.filter((/** @type {any} */ block) => block?.type === "diff"),
     });
@@ -163,20 +163,20 @@ export class ToolView {
 
   /** @param {Partial<import("./tool-words.js").Call>} facts What the agent reports about the call. */
   #know(facts) {
-    Object.assign(this.#call, facts);
-    const { kind, verb, target, note } = wordsOf(this.#call);
+    Object.assign(this.call, facts);
+    const { kind, verb, target, note } = wordsOf(this.call);
     const shown = visible(target);
     this.title = cut(`${verb} ${shown}`.trim(), MAX_NAME);
     this.#title.replaceChildren(...(verb === "" ? [shown] : [verb, " ", el("span", { class: "tool-target" }, shown)]));
     this.element.setAttribute("aria-label", `Tool: ${this.title}`);
     this.#note.textContent = visible(note);
     this.#note.hidden = note === "";
-    this.#kindLabel.textContent = this.#call.kind;
-    this.#kindLabel.hidden = KINDS.has(this.#call.kind);
+    this.#kindLabel.textContent = this.call.kind;
+    this.#kindLabel.hidden = KINDS.has(this.call.kind);
     const drawn = icon(kind);
     this.#icon.replaceWith(drawn);
     this.#icon = drawn;
-    const places = placesOf(this.#call, this.title);
+    const places = placesOf(this.call, this.title);
     this.#locations.hidden = places.length === 0;
     this.#locations.replaceChildren(...places.map((place) => el("code", { class: "path" }, visible(place))));
   }
@@ -215,13 +215,13 @@ export class ToolView {
     if (key === this.#shownContent) return;
     this.#shownContent = key;
     this.#contentText = blocks.filter((block) => block?.type === "content").map((block) => plainText([block.content])).join("\n");
-    this.#isRich = this.#call.diffs.length > 0;
+    this.#isRich = this.call.diffs.length > 0;
     for (const place of [this.#result, ...this.#content.children]) this.#waiting.delete(place);
     const views = blocks.map((block, at) => this.#contentView(block, at));
     // An element that is moved loses its scroll position.
     if (views.length !== this.#content.children.length || views.some((view, at) => view !== this.#content.children[at])) this.#content.replaceChildren(...views);
     this.#showResult();
-    if (!this.#touched && blocks.length > 0 && OPEN_KINDS.has(this.#call.kind)) this.#details.open = true;
+    if (!this.#touched && blocks.length > 0 && OPEN_KINDS.has(this.call.kind)) this.#details.open = true;
   }
 
   /**
@@ -233,7 +233,7 @@ export class ToolView {
     if (block?.type === "terminal") return this.#screen(String(block.terminalId));
     const inner = block?.content ?? block;
     if (inner?.type === "image") return mediaView(inner);
-    if (this.#call.kind === "execute") {
+    if (this.call.kind === "execute") {
       const output = (this.#outputs[at] ??= new Screen(this.#markdown));
       output.show(plainText([inner]));
       return output.element;
@@ -251,8 +251,8 @@ export class ToolView {
     // Folded text can be found in the page, too.
     place.textContent = withoutEscapes(text);
     this.#later(place, () => {
-      const words = wordsOf(this.#call);
-      const isOutput = this.#call.kind === "execute" || words.verb === "Run";
+      const words = wordsOf(this.call);
+      const isOutput = this.call.kind === "execute" || words.verb === "Run";
       place.replaceChildren(isOutput ? terminalView(text, this.#markdown) : resultView(withoutEscapes(text), words, this.#markdown));
     });
   }
@@ -265,16 +265,16 @@ export class ToolView {
   }
 
   #showResult() {
-    const text = withoutDiffs(this.#resultText, this.#call.diffs);
+    const text = withoutDiffs(this.#resultText, this.call.diffs);
     const repeated = withoutEscapes(text).trim() === withoutEscapes(this.#contentText).trim();
     this.#resultFold.hidden = text.trim() === "" || repeated;
     if (this.#resultFold.hidden) return;
-    const component = resultComponent(this.#call.name, this.#resultText);
+    const component = resultComponent(this.call.name, this.#resultText);
     if (component !== null) {
       this.#content.replaceChildren(component);
       this.#isRich = true;
     }
-    const isOutput = component === null && this.#call.kind === "execute" && this.#content.childElementCount === 0;
+    const isOutput = component === null && this.call.kind === "execute" && this.#content.childElementCount === 0;
     if (isOutput) {
       this.#content.replaceChildren(terminalView(this.#resultText, this.#markdown));
       this.#resultFold.hidden = true;

@@ -1,6 +1,21 @@
 // Permission requests.
 import assert from "node:assert/strict";
-import { answer, answerAll, answerWith, permission, send, turn, turnEnd } from "./page.mjs";
+import { answer, answerAll, answerWith, noViolations, permission, send, turn, turnEnd } from "./page.mjs";
+
+/** The events of a call that asks, in a run that stays open. */
+const asking = (ids, call, options) => [
+  { type: "RUN_STARTED", ...ids },
+  { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: call.name },
+  { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: JSON.stringify(call.input) },
+  { type: "TOOL_CALL_END", toolCallId: "c" },
+  { type: "CUSTOM", name: "acp.permission.requested", value: { interruptId: "i", title: call.title, toolCallId: "c", options } },
+];
+
+const OPTIONS = [
+  { optionId: "a", name: "Always allow", kind: "allow_always" },
+  { optionId: "n", name: "Reject", kind: "reject_once" },
+  { optionId: "y", name: "Allow once", kind: "allow_once" },
+];
 
 export const checks = [
   {
@@ -17,6 +32,41 @@ export const checks = [
       await shot("rejected");
     },
   },
+  {
+    name: "a permission is answered by a key",
+    async run({ page }) {
+      await send(page, "edit");
+      await permission(page).waitFor();
+      assert.ok(await permission(page).evaluate((group) => group === document.activeElement), "the question has the focus");
+      await page.keyboard.press("9");
+      assert.ok(await permission(page).getByRole("button").first().isEnabled(), "there is no ninth option");
+      await page.keyboard.press("1");
+      await turnEnd(page).waitFor();
+      assert.match(await turn(page, 1).innerText(), /Your answer: Allow/);
+    },
+  },
+  ...["light", "dark"].map((colorScheme) => ({
+    name: `a permission says what would run, ${colorScheme}`,
+    context: { colorScheme, viewport: { width: 390, height: 844 } },
+    async run({ page, shot }) {
+      const command = `cargo test ${"--package some-package ".repeat(20)}&& rm -rf \u200btarget`;
+      const call = { name: "bash", title: "Run the tests", input: { command: ["/bin/bash", "-lc", command], cwd: "/home/user/project" } };
+      await answerWith(page, (ids) => [...asking(ids, call, OPTIONS)]);
+      await send(page, "go");
+      const group = permission(page);
+      await group.waitFor();
+      const facts = group.locator("dl");
+      const texts = await facts.locator("dt, dd").allInnerTexts();
+      assert.deepEqual(texts, ["Command", command.replace("\u200b", "[U+200B]"), "Shell", "/bin/bash -lc", "Folder", "/home/user/project"]);
+      const [inner, outer] = await facts.evaluate((list) => [list.scrollWidth, list.clientWidth]);
+      assert.ok(inner <= outer, "nothing is clipped");
+      const names = await group.getByRole("button").evaluateAll((buttons) => buttons.map((button) => button.firstChild.textContent));
+      assert.deepEqual(names, ["Allow once", "Always allow", "Reject"]);
+      assert.match(await group.innerText(), /remembered by the agent/);
+      await shot("asked");
+      await noViolations(page, "a permission with its command");
+    },
+  })),
   {
     name: "a permission is cancelled with its run",
     async run({ page }) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { factsOf } from "../../../examples/gateway/page/tool-arguments.js";
 import { placesOf, shortPath, wordsOf } from "../../../examples/gateway/page/tool-words.js";
 
 const PATH = "/home/user/project/src/hello.py";
@@ -88,4 +89,17 @@ test("paths are shortened, and other places are named", () => {
   assert.equal(shortPath("hello.py", "Read it"), "hello.py");
   const call = { name: "", title: "", kind: "edit", input: {}, locations: [{ path: PATH }, { path: "/b", line: 3 }, { path: "c", line: 0 }, {}], diffs: [DIFF] };
   assert.deepEqual(placesOf(call, "Edit c"), ["/b:3"]);
+});
+
+test("what a call would do is whole", () => {
+  const facts = (/** @type {any} */ call) => factsOf({ name: "", title: "", kind: "other", input: undefined, locations: [], diffs: [], ...call });
+  const long = "echo a; ".repeat(1000);
+  assert.deepEqual(facts({ input: { command: SHELL(long), cwd: "/home" } }), [["Command", long], ["Shell", "/bin/bash -lc"], ["Folder", "/home"]]);
+  assert.deepEqual(facts({ input: { command: ["rm", "-rf", "a b"] } }), [["Command", "rm -rf a b"]]);
+  assert.deepEqual(facts({ kind: "read", input: { command: `cat ${PATH}` }, locations: [{ path: PATH }] }), [["Command", `cat ${PATH}`], ["Files", PATH]]);
+  const many = ["/a", "/b", "/c", "/d", "/e"].map((path) => ({ type: "diff", path, newText: "" }));
+  assert.deepEqual(facts({ kind: "edit", diffs: many }), [["Files", "/a\n/b\n/c\n/d\n/e"]]);
+  assert.deepEqual(facts({ kind: "move", input: { from: "/a", to: "/b" } }), [["Files", "/a → /b"]]);
+  assert.deepEqual(facts({ kind: "fetch", input: { url: "https://example.com/" } }), [["Address", "https://example.com/"]]);
+  assert.deepEqual(facts({ input: { x: 1 } }), []);
 });
