@@ -2,13 +2,17 @@
 import assert from "node:assert/strict";
 import { answer, answerAll, answerWith, noViolations, permission, send, turn, turnEnd } from "./page.mjs";
 
-/** The events of a call that asks, in a run that stays open. */
+/** The events of a run that ends with the question of a call. */
 const asking = (ids, call, options) => [
   { type: "RUN_STARTED", ...ids },
   { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: call.name },
   { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: JSON.stringify(call.input) },
   { type: "TOOL_CALL_END", toolCallId: "c" },
-  { type: "CUSTOM", name: "acp.permission.requested", value: { interruptId: "i", title: call.title, toolCallId: "c", options } },
+  {
+    type: "RUN_FINISHED",
+    ...ids,
+    outcome: { type: "interrupt", interrupts: [{ id: "i", reason: "tool_call", message: call.title, toolCallId: "c", metadata: { acp: { options } } }] },
+  },
 ];
 
 const OPTIONS = [
@@ -51,7 +55,7 @@ export const checks = [
     async run({ page, shot }) {
       const command = `cargo test ${"--package some-package ".repeat(20)}&& rm -rf \u200btarget`;
       const call = { name: "bash", title: "Run the tests", input: { command: ["/bin/bash", "-lc", command], cwd: "/home/user/project" } };
-      await answerWith(page, (ids) => [...asking(ids, call, OPTIONS)]);
+      await answerWith(page, (ids) => asking(ids, call, OPTIONS));
       await send(page, "go");
       const group = permission(page);
       await group.waitFor();
