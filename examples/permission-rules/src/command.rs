@@ -4,8 +4,23 @@ use crate::json::{Fact, Json};
 /// Members of `rawInput` with a command.
 const COMMAND_MEMBERS: [&str; 5] = ["command", "cmd", "script", "commandLine", "command_line"];
 
+/// Member of `rawInput` with several commands, which are not compared.
+const COMMANDS: &str = "commands";
+
+/// Members of `rawInput` that change what a command runs.
+const CHANGING_MEMBERS: [&str; 4] = ["env", "environment", "shell", "code"];
+
 /// Shells. Their script is compared instead of the shell.
 const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "ash"];
+
+/// Folders of the shells that the system has. Another program can have any name.
+const SHELL_FOLDERS: [&str; 4] = ["", "/bin/", "/usr/bin/", "/usr/local/bin/"];
+
+/// Further programs that read a script with an option.
+const OTHER_SHELLS: [&str; 4] = ["fish", "csh", "tcsh", "nu"];
+
+/// Programs with arguments that are commands.
+const COMMAND_PROGRAMS: [&str; 4] = ["busybox", "cmd", "powershell", "pwsh"];
 
 /// Options of a shell with which its next argument is a script.
 const SCRIPT_OPTIONS: [&str; 3] = ["-c", "-lc", "-ec"];
@@ -21,10 +36,14 @@ pub(crate) fn command_of(input: &Json) -> Fact<Vec<String>> {
     let given = COMMAND_MEMBERS.map(|name| input.get(name));
     let mut given = given.into_iter().filter(|command| *command != Fact::Absent);
     let command = match (given.next(), given.next()) {
-        (None, _) => return Fact::Absent,
+        (None, _) if input.get(COMMANDS) == Fact::Absent => return Fact::Absent,
+        (None, _) => return Fact::Unclear,
         (Some(command), None) => command,
         _ => return Fact::Unclear,
     };
+    if input.get(COMMANDS) != Fact::Absent {
+        return Fact::Unclear;
+    }
     let arguments = input.get("args").and_then(Json::texts);
     match (command, arguments) {
         (Fact::Known(Json::List(words)), Fact::Absent) => {
@@ -37,6 +56,20 @@ pub(crate) fn command_of(input: &Json) -> Fact<Vec<String>> {
         }
         _ => Fact::Unclear,
     }
+}
+
+/// Returns whether the input of a call has more than a command: its environment, or the program that reads it.
+pub(crate) fn is_changed(input: &Json) -> bool {
+    let is_empty = |value: &Json| match value {
+        Json::List(items) => items.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    CHANGING_MEMBERS.iter().any(|name| match input.get(name) {
+        Fact::Absent => false,
+        Fact::Known(value) => !is_empty(value),
+        Fact::Unclear => true,
+    })
 }
 
 /// Reads a command for a shell.
@@ -52,14 +85,24 @@ fn words_of_list(words: Vec<String>) -> Fact<Vec<String>> {
 /// Replaces a shell with its script. Returns `None` for words that another program could read in another way.
 fn unwrapped(words: Vec<String>, shells: usize) -> Option<Vec<String>> {
     let (program, arguments) = words.split_first()?;
-    let is_shell = SHELLS.contains(&file_name(program));
+    let (folder, name) = program.split_at(program.len() - file_name(program).len());
+    let is_shell = SHELLS.contains(&name) && SHELL_FOLDERS.contains(&folder);
     match arguments {
         [option, script] if is_shell && SCRIPT_OPTIONS.contains(&&**option) => {
             unwrapped(split(script)?, shells.checked_sub(1)?)
         }
+        [first, ..] if may_run(name, first) => None,
         _ if program.contains('=') || program.is_empty() => None,
         _ => words.iter().all(|word| word.chars().all(is_plain)).then_some(words),
     }
+}
+
+/// Returns whether a program may run a command that its arguments contain, in a way that is not known.
+fn may_run(name: &str, argument: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    let is_shell = SHELLS.contains(&name) || OTHER_SHELLS.contains(&name);
+    COMMAND_PROGRAMS.contains(&name) || (is_shell && argument.starts_with(['-', '+']))
 }
 
 /// Returns the words of a simple command.

@@ -1,5 +1,5 @@
 //! Facts of a tool call that rules compare: what the agent states in its messages.
-use crate::command::{command_of, words_of_text};
+use crate::command::{command_of, is_changed, words_of_text};
 use crate::json::{Fact, Json};
 
 /// Largest number of bytes of a value. Longer values cannot be compared.
@@ -30,6 +30,8 @@ pub(crate) struct Facts {
     locations: Fact<Vec<String>>,
     diffs: Fact<Vec<String>>,
     input_paths: Fact<Vec<String>>,
+    /// Whether the input changes what the command runs.
+    pub(crate) is_changed: bool,
 }
 
 impl Facts {
@@ -43,6 +45,7 @@ impl Facts {
         let input = call.get("rawInput");
         if input != Fact::Absent {
             self.has_input = true;
+            self.is_changed = matches!(&input, Fact::Known(input) if is_changed(input));
             // Facts of earlier arguments do not remain.
             (self.command, self.input_paths) = match input {
                 Fact::Known(input @ Json::Object(_)) => {
@@ -86,6 +89,7 @@ impl Facts {
         Self {
             kind: Fact::Known("execute".to_owned()),
             command: bounded(command_of(params)),
+            is_changed: is_changed(params),
             has_input: true,
             input_paths: bounded(cwd.and_then(|cwd| Fact::Known(vec![cwd]))),
             ..Self::default()

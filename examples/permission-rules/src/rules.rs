@@ -173,6 +173,7 @@ fn of_command(rule: &Rule, facts: &Facts) -> Match {
     let Some(patterns) = &rule.command else { return Match::No };
     let denies = rule.action != Action::Allow;
     match &facts.command {
+        Fact::Known(_) if facts.is_changed && !denies => Match::Unclear,
         Fact::Known(words) => {
             let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
             let is_it = |words: &[&str]| any(patterns, |pattern| pattern.matches(words, denies));

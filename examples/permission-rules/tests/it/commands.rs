@@ -30,6 +30,11 @@ fn words_are_compared_with_words() {
         ("git status", json!("sh -c \"bash -c 'git status'\""), true),
         ("bash *", json!("bash -c 'git status'"), false),
         ("git status", json!("/tmp/git status"), false),
+        ("git status", json!("./sh -c 'git status'"), false),
+        ("git status", json!(["/tmp/of the agent/bash", "-c", "git status"]), false),
+        ("git status", json!(["/usr/bin/bash", "-c", "git status"]), true),
+        ("git status", json!(["fish", "-c", "git status"]), false),
+        ("bash build.sh", json!("bash build.sh"), true),
         ("*", json!("anything at all"), true),
     ];
     for (pattern, command, is_allowed) in table {
@@ -99,6 +104,12 @@ fn call_with_unclear_command_is_not_allowed() {
         json!({"command": []}),
         json!({"command": ""}),
         json!({"command": "ls", "cmd": "rm x"}),
+        json!({"command": "ls", "commands": ["rm x"]}),
+        json!({"commands": ["ls"]}),
+        json!({"command": "ls", "code": "rm x"}),
+        json!({"command": "ls", "shell": "/tmp/sh"}),
+        json!({"command": "ls", "env": {"LD_PRELOAD": "x.so"}}),
+        json!({"command": "ls", "environment": [{"name": "PATH", "value": "."}]}),
         json!({"command": "ls", "args": "; rm x"}),
         json!({"command": "ls -a", "args": ["; rm x"]}),
         json!({"command": ["ls"], "args": ["x"]}),
@@ -108,6 +119,8 @@ fn call_with_unclear_command_is_not_allowed() {
         assert_eq!(action(&allow, &call), None, "{input}");
     }
     let call = json!({"kind": "execute", "rawInput": {"command": "ls", "args": ["-a", "x"]}});
+    assert_eq!(action(&allow, &call), Some(Action::Allow));
+    let call = json!({"kind": "execute", "rawInput": {"command": "ls", "env": [], "shell": null}});
     assert_eq!(action(&allow, &call), Some(Action::Allow));
     let line = crate::asked(&json!({"kind": "execute", "rawInput": {"command": "ls"}})).to_string();
     let twice = line.replace(r#""command":"ls""#, r#""command":"ls","command":"rm x""#);
@@ -125,6 +138,21 @@ fn rule_that_denies_asks_where_the_command_is_unknown() {
         (json!({"kind": "execute", "rawInput": {"command": "rm x"}}), Action::Reject),
         (json!({"kind": "execute", "rawInput": {"command": "/bin/rm x"}}), Action::Reject),
         (json!({"kind": "execute", "rawInput": {"command": "RM x"}}), Action::Reject),
+        (
+            json!({"kind": "execute", "rawInput": {"command": "rm x", "env": {"A": "1"}}}),
+            Action::Reject,
+        ),
+        (json!({"kind": "execute", "rawInput": {"command": "bash -xc 'rm x'"}}), Action::Ask),
+        (
+            json!({"kind": "execute", "rawInput": {"command": ["bash", "-c", "rm x", "y"]}}),
+            Action::Ask,
+        ),
+        (json!({"kind": "execute", "rawInput": {"command": "bash --norc -c 'rm x'"}}), Action::Ask),
+        (json!({"kind": "execute", "rawInput": {"command": "fish -c 'rm x'"}}), Action::Ask),
+        (json!({"kind": "execute", "rawInput": {"command": "busybox sh -c 'rm x'"}}), Action::Ask),
+        (json!({"kind": "execute", "rawInput": {"command": "CMD.EXE /c 'rm x'"}}), Action::Ask),
+        (json!({"rawInput": {"commands": ["rm x"]}}), Action::Ask),
+        (json!({"kind": "execute", "rawInput": {"command": "bash build.sh"}}), Action::Allow),
         (json!({"kind": "execute", "rawInput": {"command": "ls"}}), Action::Allow),
         (json!({"kind": "execute", "title": "rm x"}), Action::Ask),
         (json!({"kind": "execute", "rawInput": {}}), Action::Ask),
