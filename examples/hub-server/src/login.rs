@@ -152,6 +152,9 @@ impl State {
     }
 }
 
+/// Member of a line that reports an error.
+const ERROR_MEMBER: &str = "\"error\"";
+
 impl FromIterator<(String, String)> for Variables {
     fn from_iter<T: IntoIterator<Item = (String, String)>>(variables: T) -> Self {
         Self(variables.into_iter().collect())
@@ -171,6 +174,14 @@ impl Variables {
             true => text.replace(value.as_str(), "(hidden)").into(),
             false => text,
         })
+    }
+
+    /// Returns a line without the values, if it may be an error. Its reason reaches users.
+    pub(crate) fn hide_in_error<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        match !self.0.is_empty() && line.contains(ERROR_MEMBER) {
+            true => self.hide(line),
+            false => line.into(),
+        }
     }
 
     /// Sets the variables for an agent that is a process.

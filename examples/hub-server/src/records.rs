@@ -53,6 +53,11 @@ pub(crate) fn answered(thread: &str, question: &str, decision: &str) {
     tracing::info!(target: AUDIT, event = "answer", thread, question, decision);
 }
 
+/// Records the decision of a permission rule about a request of a session.
+pub(crate) fn decided(session: &str, rule: usize, decision: &str) {
+    tracing::info!(target: AUDIT, event = "decision", session, rule, decision);
+}
+
 /// Records a setting that a user changes.
 pub(crate) fn set(thread: &str, setting: &Setting) {
     let setting = match setting {

@@ -1,6 +1,7 @@
 //! The task of a connection: opens the transport when it is needed, moves bytes, and ends it.
 use crate::connection::{Shared, State, Unavailable};
 use crate::link::{Input, Link};
+use crate::records;
 use acp_host::host::{Access, Host};
 use acp_host::transport::{Address, ConnectError, Transport};
 use acp_types::client::{self, CloseReason, Purpose};
@@ -312,6 +313,8 @@ fn read_lines(shared: &Shared, link: &mut Link) {
             continue;
         };
         strays.handle_line(text, &state.variables);
+        let text = &*state.variables.hide_in_error(text);
+        let line = Ok(text);
         let mut watch = watch.as_mut().filter(|watch| !watch.is_quiet(text.as_bytes()));
         let peeked = (watch.is_some() || !rules.is_idle()).then(|| peek(text.as_bytes()));
         let Some(Ok(peeked)) = peeked else {
@@ -344,9 +347,11 @@ fn read_lines(shared: &Shared, link: &mut Link) {
     }
 }
 
-/// Records the decision of a rule in the log and on the span of the request.
+/// Records the decision of a rule in the logs and on the span of the request.
 fn record(decision: &Decision, request: &Peeked<'_>, watch: Option<&mut Watch>) {
     tracing::info!(target: "permission_rules", "{decision}");
+    let session = request.param(&["sessionId"]).unwrap_or_default().trim_matches('"');
+    records::decided(session, decision.rule(), decision.action().as_str());
     if let (Some(watch), Some(id)) = (watch, request.request_id()) {
         let rule = i64::try_from(decision.rule()).unwrap_or(i64::MAX);
         watch.annotate(&id, RULE_INDEX, rule);

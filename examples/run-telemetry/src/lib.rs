@@ -44,6 +44,16 @@ pub use span::Span;
 pub use timeline::Timeline;
 use timeline::Timelines;
 
+/// Variables with headers for collectors, which can contain keys.
+///
+/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
+pub const HEADER_VARIABLES: [&str; 4] = [
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+    "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+];
+
 /// Time limit for sending the last spans to the collector.
 const FLUSH: Duration = Duration::from_secs(5);
 

@@ -1,6 +1,6 @@
 //! Settings in variables of the environment.
 use super::{McpServerSettings, Mistake, Settings, SettingsError, UserSettings};
-use run_telemetry::variable;
+use run_telemetry::{HEADER_VARIABLES, variable};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::env;
@@ -56,14 +56,14 @@ impl Settings {
 
     /// Returns the variables with secrets, which agents do not inherit: those of the gateway and of these settings.
     pub(crate) fn secret_variables(&self) -> Vec<String> {
-        let own = SECRET_VARIABLES.map(str::to_owned);
+        let own = SECRET_VARIABLES.iter().chain(&HEADER_VARIABLES).map(|it| (*it).to_owned());
         let agents = self.agents.values();
         let models = agents.clone().filter_map(|agent| agent.model.as_ref());
         let keys = models.filter_map(|model| model.key_variable.clone());
         let tokens = agents.filter_map(|agent| agent.token_variable.clone());
         let servers = self.mcp_servers.values().flat_map(McpServerSettings::secret_variables);
         let users = self.users.values().flat_map(UserSettings::secret_variables);
-        own.into_iter().chain(keys).chain(tokens).chain(servers).chain(users).collect()
+        own.chain(keys).chain(tokens).chain(servers).chain(users).collect()
     }
 }
 

@@ -35,6 +35,7 @@ while await '"method":"'; do
     *'"session/new"'*) if is_logged_in; then answer '{"sessionId":"s"}'; session=s; else refuse -32000 'Authentication required'; fi ;;
     *'"session/prompt"'*'stay'*) prompt=$id; text 'staying' ;;
     *'"session/cancel"'*) end_turn cancelled ;;
+    *'"session/prompt"'*'fail'*) refuse -32603 "no use of $SOME_KEY" ;;
     *'"session/prompt"'*) prompt=$id; text "hello with ${SOME_NAME-no name}"; end_turn ;;
     esac
 done

@@ -108,6 +108,23 @@ async fn runs_of_models_are_recorded() {
 }
 
 #[tokio::test]
+async fn decision_of_a_rule_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let rules = "[[permission-rules]]\nkind = 'read'\naction = 'allow'\n[[permission-rules]]\nkind = 'edit'\naction = 'reject'";
+    let settings = format!("audit-log = '{}'\n{rules}", path.display());
+    let gateway = Gateway::configured(&settings).await;
+    assert_eq!(gateway.ask("t", "r", "edit").await.rest().await.end(), "success");
+    gateway.signal(Signal::SIGTERM);
+    assert!(gateway.ended().await.success());
+    let text = fs::read_to_string(&path).unwrap();
+    let mut records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let decided = records.find(|record| record["event"] == "decision").unwrap();
+    assert_eq!((&decided["rule"], &decided["decision"]), (&json!(2), &json!("reject")));
+    assert!(!decided["session"].as_str().unwrap().contains('"'), "{decided}");
+}
+
+#[tokio::test]
 async fn audit_log_that_cannot_be_written_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("link");

@@ -158,6 +158,18 @@ async fn refused_value_is_forgotten_and_not_repeated() {
 }
 
 #[tokio::test]
+async fn value_in_error_of_agent_is_hidden() {
+    let login = SignsIn::start(&[], &[]).await;
+    let variables = json!({ "SOME_KEY": "open-sesame-1234" });
+    let ended = login.log_in(json!({ "methodId": "key", "variables": variables })).await;
+    assert_eq!(ended["state"], "done");
+    let told = login.gateway.ask("t", "1", "fail").await.rest().await;
+    assert_eq!(told.end(), "ACP_INTERNAL_ERROR");
+    assert_eq!(told.error().message, "no use of (hidden)");
+    assert!(!login.log().await.contains("open-sesame"));
+}
+
+#[tokio::test]
 async fn terminal_logs_in() {
     let login = SignsIn::start(&[], &[]).await;
     assert_eq!(login.begin(json!({ "methodId": "cli" })).await.0, StatusCode::ACCEPTED);
