@@ -50,7 +50,7 @@ export function commandOf(input) {
   if (typeof found === "string") return found;
   const parts = (found ?? []).map(String);
   // A shell with its option and the command itself.
-  if (parts.length === 3 && /(?:^|\/)(?:ba|z|da)?sh$/.test(parts[0]) && /^-l?c$/.test(parts[1])) return parts[2];
+  if (parts.length === 3 && /(?:^|\/)(?:sh|bash|zsh|dash)$/.test(parts[0]) && /^-l?c$/.test(parts[1])) return parts[2];
   return parts.join("commands" in input ? "; " : " ");
 }
 
