@@ -8,10 +8,11 @@ use acp_types::v1::session_setup::McpServer;
 use acp_types::v1::tool_calls::ToolCallId;
 use agui_bridge::frontend_tool::{FrontendToolOptions, NewCall, ToolSet};
 use axum::extract::Request;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, RETRY_AFTER};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use door::Door;
+use http_access::hold;
 use jsonrpc_core::wire::Meta;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge_http::{CallContext, Endpoint, EndpointOptions, Service, random_id};
@@ -26,7 +27,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 mod asking;
@@ -38,6 +39,12 @@ pub(crate) use service::Withdraw;
 
 /// Maximum number of calls that wait for a conversation.
 const MAX_REQUESTS: usize = 64;
+
+/// Maximum number of requests at work to the server of one conversation, including streams that are open.
+const MAX_AT_WORK: usize = 64;
+
+/// Seconds after which an agent may repeat a request that was one too many. The end of the others is not known.
+const BUSY_SECONDS: &str = "5";
 
 /// Target of records for an audit log.
 pub(crate) const AUDIT: &str = "audit";
@@ -118,6 +125,8 @@ pub struct PageServers {
     toolbox: Arc<Toolbox>,
     telemetry: Telemetry,
     open: Mutex<HashMap<String, Published>>,
+    /// Requests at work to all servers.
+    at_work: Arc<Semaphore>,
 }
 
 /// A server with an address.
@@ -126,17 +135,20 @@ struct Published {
     endpoint: Arc<Endpoint>,
     /// The MCP server that it relays.
     relayed: Option<Arc<OfferedServer>>,
+    /// Its requests at work.
+    at_work: Arc<Semaphore>,
 }
 
 impl PageServers {
     /// Creates the servers. `base` is the URL under which agents reach this program, unless that is the address that it
-    /// listens on.
+    /// listens on. `at_work` is the maximum number of requests of all agents that are at work, including streams that are open.
     pub fn new(
         base: Option<String>,
         listens: SocketAddr,
         hosts: Vec<String>,
         toolbox: Arc<Toolbox>,
         telemetry: Telemetry,
+        at_work: usize,
     ) -> Self {
         let base = base.unwrap_or_else(|| {
             let mut address = listens;
@@ -149,7 +161,8 @@ impl PageServers {
         let own = base.parse::<axum::http::Uri>().ok();
         let own = own.and_then(|uri| uri.host().map(str::to_owned));
         let hosts = hosts.into_iter().chain(own).collect();
-        Self { base, hosts, toolbox, telemetry, open: Mutex::default() }
+        let at_work = Arc::new(Semaphore::new(at_work));
+        Self { base, hosts, toolbox, telemetry, open: Mutex::default(), at_work }
     }
 
     /// Returns the tools of the server and of MCP servers.
@@ -163,16 +176,22 @@ impl PageServers {
     }
 
     /// Handles a request to the server with this name, if there is one. A relay waits until the tools of its server are
-    /// known.
+    /// known. Too many requests at work are refused, because agents share the connections with users.
     pub async fn handle(&self, name: &str, request: Request) -> Option<Response> {
-        let Published { endpoint, relayed } = self.open().get(name).cloned()?;
+        let Published { endpoint, relayed, at_work } = self.open().get(name).cloned()?;
+        let slots = [&self.at_work, &at_work].map(|it| it.clone().try_acquire_owned());
+        let [Ok(all), Ok(own)] = slots else {
+            let why = "too many requests of agents at the same time";
+            let wait = [(RETRY_AFTER, BUSY_SECONDS)];
+            return Some((StatusCode::TOO_MANY_REQUESTS, wait, why).into_response());
+        };
         if let Some(OfferedServer { server, .. }) = relayed.as_deref()
             && server.description().is_none()
             && let Err(error) = server.connected().await
         {
             return Some((StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response());
         }
-        Some(endpoint.handle(request).await)
+        Some(hold(endpoint.handle(request).await, (all, own)))
     }
 
     /// Returns whether an agent has relays.
@@ -232,7 +251,8 @@ impl PageServers {
             bool::from(given.ct_eq(expected.as_bytes())).then(String::new)
         }));
         let endpoint = Endpoint::new(service, options);
-        let published = Published { endpoint: endpoint.clone(), relayed };
+        let at_work = Arc::new(Semaphore::new(MAX_AT_WORK));
+        let published = Published { endpoint: endpoint.clone(), relayed, at_work };
         self.open().insert(name.clone(), published);
         Ok(Door { servers: self.clone(), name, secret, endpoint })
     }

@@ -140,10 +140,11 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let for_agents = local.as_ref().map_or(Ok(address), TcpListener::local_addr)?;
     let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
     let told = telemetry.clone();
-    let servers = Arc::new(PageServers::new(agents_url, for_agents, hosts, toolbox, told));
+    let at_work = settings.limits.of_connections(&settings.times).strangers;
+    let servers = PageServers::new(agents_url, for_agents, hosts, toolbox, told, at_work);
     let replicas = replicas::join(&settings, store.runs).await?;
     let (agent, told) = (default_agent, telemetry.clone());
-    let threads = Threads::new(agents, agent, servers, replicas.clone(), &settings, told);
+    let threads = Threads::new(agents, agent, Arc::new(servers), replicas.clone(), &settings, told);
     let threads = Arc::new(threads);
     let history = |file| History::new(file, replicas, settings.limits.log(), threads.clone());
     let history = store.file.map(history).map(Arc::new);

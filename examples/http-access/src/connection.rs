@@ -1,5 +1,6 @@
 //! Open connections: which have a request at work, and which have an authenticated user.
 use axum::body::{Body, Bytes};
+use axum::response::Response;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::collections::BTreeMap;
@@ -218,6 +219,11 @@ impl HttpBody for Timed {
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
     }
+}
+
+/// Keeps something until the body of a response has ended.
+pub fn hold<T: Send + Unpin + 'static>(response: Response, kept: T) -> Response {
+    response.map(|body| Body::new(Held::new(body, kept)))
 }
 
 /// A body that keeps something until its end.

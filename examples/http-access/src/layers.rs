@@ -1,11 +1,10 @@
 //! The layers of a router.
 use crate::access::{AUDIT, Access};
-use crate::connection::Held;
+use crate::connection::hold;
 use crate::oidc::TokenError;
 use crate::users::{self, Credentials, Session, Users};
 use crate::{Connection, Principal};
 use axum::Json;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
@@ -113,7 +112,7 @@ pub async fn authenticate(
             parts.extensions.insert(at_work.clone());
             let response = next.run(Request::from_parts(parts, body)).await;
             record.write(response.status());
-            response.map(|body| Body::new(Held::new(body, at_work)))
+            hold(response, at_work)
         }
         Err(refused) => refused.into_response(),
     };

@@ -46,7 +46,7 @@ mod users;
 
 pub use access::{Access, AccessError};
 pub use body::{BodyError, MAX_BODY, read_body, read_json};
-pub use connection::{BodyTimeout, Connection};
+pub use connection::{BodyTimeout, Connection, hold};
 pub use layers::{authenticate, check_site, sign_in};
 pub use oidc::{KeysError, OidcSettings, SignatureAlgorithm, SourceError};
 pub use proxies::TrustedProxies;

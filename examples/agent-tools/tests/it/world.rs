@@ -200,7 +200,7 @@ impl World {
 
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let servers = PageServers::new(None, address, Vec::new(), toolbox, telemetry);
+        let servers = PageServers::new(None, address, Vec::new(), toolbox, telemetry, 64);
         let servers = Arc::new(servers);
         let handle = |State(servers): State<Arc<PageServers>>, Path(name), request| async move {
             let name: String = name;

@@ -278,6 +278,55 @@ async fn server_of_thread_is_not_guessable() {
     assert_eq!(run.rest().await.end(), "success");
 }
 
+/// Streams of an agent do not take the connections of users. A quarter of 40 is for agents.
+#[tokio::test]
+async fn streams_of_agents_leave_room_for_users() {
+    let (listener, address) = listener().await;
+    let agent = format!("ws://{address}/");
+    let connections = [("GATEWAY_LIMITS_CONNECTIONS", "40")];
+    let gateway = Gateway::start(&["--agent-url", &agent], &connections).await;
+    let asked = asking("t", "1", "Hi");
+    let (run, (_socket, server)) = tokio::join!(gateway.run(&asked), async {
+        let mut socket = accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap();
+        let (server, _prompt) = begin(&mut socket).await;
+        (socket, server)
+    });
+    let url = server["url"].as_str().unwrap();
+    let secret = server["headers"][0]["value"].as_str().unwrap();
+    let initialize = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    let client = http().build().unwrap();
+    let mut sessions = Vec::new();
+    for _ in 0..11 {
+        let headers = [("authorization", secret)];
+        let begun = mcp(&client, url, &headers, "initialize", initialize.clone()).await;
+        sessions.push(begun.2.unwrap());
+    }
+    let stream = async |session: &str| {
+        // Each stream has a connection of its own.
+        let stream = http().build().unwrap().get(url).header(AUTHORIZATION, secret);
+        let stream = stream.header("accept", "text/event-stream").header("mcp-session-id", session);
+        soon(stream.send()).await.unwrap()
+    };
+    let mut open = Vec::new();
+    for session in &sessions[..10] {
+        let stream = stream(session).await;
+        assert_eq!(stream.status(), 200);
+        open.push(stream);
+    }
+    let refused = stream(&sessions[10]).await;
+    assert_eq!(
+        (refused.status().as_u16(), &refused.headers()["retry-after"]),
+        (429, &"5".parse().unwrap())
+    );
+    let user = http().build().unwrap().get(gateway.url("/api/ai/agents"));
+    assert_eq!(soon(user.send()).await.unwrap().status(), 200);
+    drop(open);
+    drop(run);
+}
+
 /// Secrets in all places.
 const CANARIES: &[&str] = &[
     "canary-token",
