@@ -92,6 +92,8 @@ impl Options {
 pub(crate) enum Format {
     /// One line of text per finding
     Human,
+    /// One line of text per rule, with the number of findings and the first of them
+    Summary,
     /// One JSON object per line
     Json,
     /// A SARIF log, for code scanning

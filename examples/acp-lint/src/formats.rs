@@ -1,10 +1,40 @@
-//! Findings as documents for other programs: SARIF, JUnit, and annotations of GitHub.
+//! Findings by rule, and as documents for other programs: SARIF, JUnit, and annotations of GitHub.
 
 use crate::output::Item;
 use acp_types::lint::{RULES, Severity};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+
+/// Returns a line for each rule with findings, the severest and most frequent first.
+pub(crate) fn summary(items: &[Item]) -> String {
+    let mut by_rule = BTreeMap::<_, Vec<_>>::new();
+    for item in items {
+        by_rule.entry(item.finding.rule.code).or_default().push(item);
+    }
+    let mut groups: Vec<_> = by_rule.into_values().collect();
+    groups
+        .sort_by_key(|group| group.first().map(|it| (Reverse(it.severity), Reverse(group.len()))));
+    let mut text = String::new();
+    for group in groups {
+        let [first, ..] = &group[..] else { continue };
+        let files: BTreeSet<_> = group.iter().map(|item| &item.file).collect();
+        let (findings, files) = (counted(group.len(), "finding"), counted(files.len(), "file"));
+        let Item { file, finding, severity, .. } = first;
+        let (code, line, about) = (finding.rule.code, finding.line, first.description());
+        // Writing to a `String` does not fail.
+        let _ = writeln!(
+            text,
+            "{severity}[{code}]: {findings} in {files}; the first at {file}:{line}: {about}"
+        );
+    }
+    text
+}
+
+fn counted(count: usize, name: &str) -> String {
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+}
 
 /// Returns a SARIF log.
 ///

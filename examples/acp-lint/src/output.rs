@@ -151,11 +151,11 @@ impl<'a> Output<'a> {
             Format::Human => writeln!(self.out, "{item}"),
             Format::Json => writeln!(self.out, "{}", object(&item, version)),
             Format::Github => writeln!(self.out, "{}", formats::annotation(&item)),
-            Format::Sarif | Format::Junit if self.items.len() < MAX_ITEMS => {
+            Format::Summary | Format::Sarif | Format::Junit if self.items.len() < MAX_ITEMS => {
                 self.items.push(item);
                 Ok(())
             }
-            Format::Sarif | Format::Junit => {
+            Format::Summary | Format::Sarif | Format::Junit => {
                 self.dropped += 1;
                 Ok(())
             }
@@ -173,7 +173,10 @@ impl<'a> Output<'a> {
     /// Returns an error if writing fails.
     pub(crate) fn finish(mut self) -> io::Result<bool> {
         match self.options.format {
-            Format::Human => {
+            Format::Human | Format::Summary => {
+                if self.options.format == Format::Summary {
+                    write!(self.out, "{}", formats::summary(&self.items))?;
+                }
                 let Self { errors, warnings, infos, .. } = self;
                 writeln!(self.out, "{errors} errors, {warnings} warnings, {infos} infos")?;
             }

@@ -1,5 +1,6 @@
 //! Findings and exit status for transcripts.
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -155,6 +156,28 @@ fn junit_has_a_case_for_each_rule() {
     assert!(xml.contains("name=\"current-value\"><failure message=\""), "{xml}");
     assert_eq!(xml.matches("<testsuite ").count(), 2);
     assert_eq!(output.status.code(), Some(1));
+}
+
+/// Each rule has one line, and the numbers are those of the findings that the other formats list.
+#[test]
+fn summary_has_a_line_for_each_rule() {
+    let json = stdout(&two(&["--format", "json"]));
+    let findings: Vec<Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let text = stdout(&two(&["--format", "summary"]));
+    let (groups, total) = text.trim_end().rsplit_once('\n').unwrap();
+    assert!(total.ends_with(" infos"), "{total}");
+    let rules: BTreeSet<_> = findings.iter().map(|it| it["rule"].as_str().unwrap()).collect();
+    assert_eq!(groups.lines().count(), rules.len());
+    for rule in rules {
+        let of_rule: Vec<_> = findings.iter().filter(|it| it["rule"] == rule).collect();
+        let line = groups.lines().find(|line| line.contains(&format!("[{rule}]: "))).unwrap();
+        let s = if of_rule.len() == 1 { "" } else { "s" };
+        assert!(line.contains(&format!("]: {} finding{s} in ", of_rule.len())), "{line}");
+        let first = format!("{}:{}: ", of_rule[0]["file"].as_str().unwrap(), of_rule[0]["line"]);
+        assert!(line.contains(&first), "{line}");
+    }
+    assert!(groups.starts_with("error["), "the severest first: {groups}");
 }
 
 #[test]
