@@ -132,7 +132,7 @@ try {
 
   await check("new user: a tool of the page", async () => {
     const events = await ask("page-tool");
-    assert.deepEqual(events.at(-1).outcome.pendingToolCallIds, ["call-1"]);
+    assert.deepEqual(events.at(-1).outcome.pendingToolCallIds, ["call-2"]);
     const next = await ask("page-tool-result");
     assert.equal(outcome(next), "success");
     assert.match(text(next), /It is dark now/);

@@ -177,7 +177,8 @@ async fn settings_answers_and_results_reach_owner_of_thread() {
     let url = other.url("/api/ai/agents/demo/threads/t/settings");
     let set = other.client.post(&url).json(&json!({ "modeId": "auto" }));
     let set: Value = soon(set.send()).await.unwrap().json().await.unwrap();
-    assert_eq!(set["modes"]["currentModeId"], "auto");
+    // The mode of version 2 is an option.
+    assert_eq!(set["configOptions"][0]["currentValue"], "auto");
     let url = one.url("/api/ai/agents/demo/threads/t/settings");
     let got: Value = soon(one.client.get(url).send()).await.unwrap().json().await.unwrap();
     assert_eq!(got, set);
