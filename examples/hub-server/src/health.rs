@@ -45,7 +45,10 @@ impl AgentConnection {
             Ok(Ok(_)) => {}
             Ok(Err(why)) => tracing::warn!(%why, "a probe does not reach an agent"),
             Err(_) => {
-                tracing::warn!(seconds = PROBE_TIME.as_secs(), "a probe gets no answer of an agent")
+                tracing::warn!(
+                    seconds = PROBE_TIME.as_secs(),
+                    "a probe gets no answer of an agent"
+                );
             }
         }
         Some(self.health().observe(matches!(reached, Ok(Ok(_))), Instant::now()))
