@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::wire::Wire;
-use jsonrpc_core::{Kind, Peeked, RequestId, find_member, peek, wire};
+use jsonrpc_core::{Head, Kind, Peeked, RequestId, find_member, peek, wire};
 use members::{Interest, Update};
 use quiet::Quiet;
 use serde::de::DeserializeOwned;
@@ -227,12 +227,14 @@ impl Tracker {
         if direction == Direction::Received && self.quiet.knows(line) {
             return;
         }
-        if let Some(update) = Update::read(line, self.interest) {
+        let mut head = Head::read(line);
+        let update = head.as_mut().and_then(|head| Update::read(head, line, self.interest));
+        if let Some(update) = update {
             self.handle_update(direction, &update, line);
             return;
         }
         self.quiet.forget();
-        if !self.on_answered(direction.reversed(), line) {
+        if !head.is_some_and(|mut head| self.on_answered(direction.reversed(), &mut head)) {
             match peek(line) {
                 Ok(message) => self.handle_message(direction, &message),
                 Err(_) => self.counters.invalid_lines += 1,
@@ -304,7 +306,8 @@ impl Tracker {
     /// assert_eq!(tracker.decisive_prefix(br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"#), None);
     /// ```
     pub fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
-        Update::read(start, self.interest).map(|update| update.read)
+        let mut head = Head::read(start)?;
+        Update::read(&mut head, start, self.interest).map(|update| update.read)
     }
 
     /// Handles the end of the connection or of its observation. All open spans end, and all state except the counters is

@@ -145,10 +145,10 @@ pub(super) struct Update<'a> {
 const SESSION_UPDATE: &str = r#""session/update""#;
 
 impl<'a> Update<'a> {
-    /// Returns `None` for other messages, for a method after the params or with escapes, for missing members, and for a
-    /// line that is truncated before all members are known. A message with an id before its params is a request.
-    pub(super) fn read(line: &'a [u8], interest: Interest) -> Option<Self> {
-        let mut head = Head::read(line)?;
+    /// Reads the rest of a line from its head. Returns `None` for other messages, for a method after the params or with
+    /// escapes, for missing members, and for a line that is truncated before all members are known. A message with an id
+    /// before its params is a request.
+    pub(super) fn read(head: &mut Head<'a>, line: &'a [u8], interest: Interest) -> Option<Self> {
         let is_update = head.payload == Payload::Params && head.method == Some(SESSION_UPDATE);
         if !is_update || head.id.is_some() || !head.members.enter() {
             return None;
@@ -194,9 +194,8 @@ impl<'a> Update<'a> {
     }
 }
 
-/// Returns the id of a successful response, read up to the start of its object. Returns `None` for other messages.
-pub(super) fn answered(line: &[u8]) -> Option<RequestId> {
-    let mut head = Head::read(line)?;
+/// Returns the id of a successful response with an object as result. Returns `None` for other messages.
+pub(super) fn answered(head: &mut Head<'_>) -> Option<RequestId> {
     let is_object = head.payload == Payload::Result && head.members.enter();
     head.id.filter(|_| is_object && head.method.is_none()).and_then(request_id)
 }

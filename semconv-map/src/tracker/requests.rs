@@ -16,7 +16,7 @@ use acp_types::v1::terminals::WaitForTerminalExitResponse;
 use acp_types::v1::tool_calls::RequestPermissionResponse;
 use alloc::boxed::Box;
 use jsonrpc_core::transcript::Direction;
-use jsonrpc_core::{ErrorObject, MemberReader, Peeked, RequestId, find_member, wire};
+use jsonrpc_core::{ErrorObject, Head, MemberReader, Peeked, RequestId, find_member, wire};
 
 impl Tracker {
     pub(super) fn on_request(&mut self, sender: Direction, message: &Peeked<'_>) {
@@ -70,8 +70,8 @@ impl Tracker {
 
     /// Handles a response to a request of `asker`, if it is successful and nothing of it is recorded. Returns whether
     /// it was handled.
-    pub(super) fn on_answered(&mut self, asker: Direction, line: &[u8]) -> bool {
-        let Some(id) = answered(line) else { return false };
+    pub(super) fn on_answered(&mut self, asker: Direction, head: &mut Head<'_>) -> bool {
+        let Some(id) = answered(head) else { return false };
         let ends = |request: &OpenRequest| !request.is_tool && request.work.ends_with_any_result();
         let Some(request) = self.requests.remove_if(asker, &id, ends) else { return false };
         self.end_request(request, Ok("{}"));
