@@ -18,8 +18,8 @@ impl<'a> Message<'a> {
     /// # Errors
     /// The text is not JSON, or not a message. The error has the id of the message, if it could be read.
     pub fn decode(text: &'a str) -> Result<Self, MessageError> {
-        match Peeked::read::<true>(text) {
-            Ok(peeked) => peeked.build(),
+        match Peeked::read(text) {
+            Ok(peeked) => peeked.message(),
             Err(_) => Err(refusal(text)),
         }
     }
@@ -29,15 +29,9 @@ impl<'a> Peeked<'a> {
     /// Returns the message, with id and method as values. Validated parts are not validated again.
     ///
     /// # Errors
-    /// A lone surrogate in the id, the method or a member's name; an `error` that is not an error object; or, after
-    /// [`peek_envelope`](crate::peek_envelope), a payload that is not JSON.
+    /// A lone surrogate in the id, the method or a member's name; or an `error` that is not an error object.
+    #[inline]
     pub fn message(&self) -> Result<Message<'a>, MessageError> {
-        if self.is_checked { self.build() } else { Message::decode(self.line) }
-    }
-
-    /// Creates a message of validated parts.
-    #[inline(always)]
-    fn build(&self) -> Result<Message<'a>, MessageError> {
         let refused = || refusal(self.line);
         let envelope = match self.is_plain {
             true => Extras::default(),
@@ -134,7 +128,7 @@ pub(crate) fn refusal(text: &str) -> MessageError {
 /// Reads the envelope of a text, and the unknown members.
 pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), MessageError> {
     let mut envelope = Envelope::default();
-    let is_read = envelope.read::<true>(&mut Scanner::of_any_depth(text.as_bytes()));
+    let is_read = envelope.read(&mut Scanner::of_any_depth(text.as_bytes()));
     let is_object = !matches!(envelope.problem, Some(Shape::Batch | Shape::NotAnObject));
     let extras =
         is_read.and_then(|()| if is_object { Extras::read(text) } else { Some(Extras::default()) });

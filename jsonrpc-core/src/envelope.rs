@@ -32,12 +32,11 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    /// Reads a whole text; `None` if it is not JSON. Unless `CHECKED`, the values of `params`, `result` and `error` are
-    /// only delimited by brackets and strings, and not validated.
+    /// Reads a whole text; `None` if it is not JSON.
     #[inline]
-    pub(crate) fn read<const CHECKED: bool>(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
+    pub(crate) fn read(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         match scanner.next_token() {
-            b'{' => self.run::<CHECKED>(scanner)?,
+            b'{' => self.run(scanner)?,
             first => {
                 scanner.value()?;
                 let problem = if first == b'[' { Shape::Batch } else { Shape::NotAnObject };
@@ -49,7 +48,7 @@ impl Envelope {
 
     /// Reads an object as far as possible; `None` if it is truncated.
     #[inline]
-    fn run<const CHECKED: bool>(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
+    fn run(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         let mut is_more = match begin(scanner) {
             Some(version) => {
                 let [place, ..] = &mut self.places;
@@ -61,9 +60,7 @@ impl Envelope {
         while is_more {
             let member = read_name(scanner)?;
             self.note_begun(member, scanner);
-            let is_payload = matches!(member, PARAMS | RESULT | ERROR);
-            let value =
-                if is_payload { read_payload::<CHECKED>(scanner)? } else { scanner.value()? };
+            let value = scanner.value()?;
             // At the end of truncated or invalid text, a number may be incomplete.
             if matches!(scanner.next_token(), b',' | b'}') {
                 self.insert(member, value);
@@ -155,7 +152,7 @@ impl<'a> Parts<'a> {
     /// `id` before the method or after the payload, no other members. Returns `None` for other lines, which
     /// [`Envelope::read`] handles. For this form both have the same result.
     #[inline(always)]
-    pub(crate) fn read_frequent<const CHECKED: bool>(line: &'a str) -> Option<(Kind, Self)> {
+    pub(crate) fn read_frequent(line: &'a str) -> Option<(Kind, Self)> {
         let mut scanner = Scanner::of_any_depth(line.as_bytes());
         scanner.literal(br#"{"jsonrpc":"2.0",""#)?;
         let mut parts = Self::default();
@@ -171,17 +168,17 @@ impl<'a> Parts<'a> {
                 if !matches!(scanner.byte_ahead(0), b'{' | b'[') {
                     return None;
                 }
-                parts.params = line.get(read_payload::<CHECKED>(&mut scanner)?);
+                parts.params = line.get(scanner.value()?);
             }
         } else if scanner.literal(br#"result":"#).is_some() {
-            parts.result = line.get(read_payload::<CHECKED>(&mut scanner)?);
+            parts.result = line.get(scanner.value()?);
         } else {
             scanner.literal(br#"error":"#)?;
             // `null` counts as absent.
             if scanner.byte_ahead(0) != b'{' {
                 return None;
             }
-            parts.error = line.get(read_payload::<CHECKED>(&mut scanner)?);
+            parts.error = line.get(scanner.value()?);
         }
         if parts.id.is_none() && scanner.literal(br#","id":"#).is_some() {
             parts.id = Some(read_id(line, &mut scanner)?);
@@ -241,12 +238,6 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Reads the value of a payload, or skips it.
-#[inline(always)]
-fn read_payload<const CHECKED: bool>(scanner: &mut Scanner<'_>) -> Option<Range<usize>> {
-    if CHECKED { scanner.value() } else { scanner.pass() }
-}
-
 #[inline(always)]
 fn read_id<'a>(line: &'a str, scanner: &mut Scanner<'_>) -> Option<&'a str> {
     match scanner.small_number() {
@@ -273,7 +264,7 @@ pub(crate) struct Recovered {
 /// The id counts only if the kind of message is known: both peers number their requests, often in the same way.
 pub(crate) fn recover(bytes: &[u8]) -> Recovered {
     let mut envelope = Envelope::default();
-    let is_whole = envelope.run::<true>(&mut Scanner::of_any_depth(bytes)).is_some();
+    let is_whole = envelope.run(&mut Scanner::of_any_depth(bytes)).is_some();
     let ([_, id, ..], [_, is_id_repeated, ..]) = (envelope.places, envelope.repeated);
     let id = id
         .filter(|_| !is_id_repeated)
@@ -297,13 +288,13 @@ mod tests {
     use alloc::vec::Vec;
 
     fn frequent(line: &str) -> Option<String> {
-        Parts::read_frequent::<true>(line).map(|seen| format!("{seen:?}"))
+        Parts::read_frequent(line).map(|seen| format!("{seen:?}"))
     }
 
     /// Reads the same by the general method.
     fn any(line: &str) -> Option<String> {
         let mut envelope = Envelope::default();
-        envelope.read::<true>(&mut Scanner::of_any_depth(line.as_bytes()))?;
+        envelope.read(&mut Scanner::of_any_depth(line.as_bytes()))?;
         let parts = Parts::new(envelope.texts(line));
         let kind = parts.kind().ok().filter(|_| envelope.problem.is_none())?;
         Some(format!("{:?}", (kind, parts)))

@@ -21,7 +21,7 @@
 //! | decode or encode a message | [`Message`], with [`Request`], [`Notification`] and [`Response`] |
 //! | keep a message after its line is dropped | [`MessageBuf`] |
 //! | decode the body of an HTTP request, with or without a batch | [`Document`], [`Batch`] |
-//! | route a message by its method without decoding the rest | [`peek()`], or [`peek_envelope`] if the payload is checked later |
+//! | route a message by its method without decoding the rest | [`peek()`] |
 //! | read a few members of a large message | [`Head`], [`MemberReader`], [`peek_member`] |
 //! | correlate requests and responses, with deadlines and cancellation | [`Peer`] |
 //! | define the types of `params` and `result` | the macros of [`wire`] |
@@ -137,7 +137,7 @@ pub use json_str::JsonStr;
 pub use member_reader::{MemberReader, array_items, find_member, peek_member};
 pub use message::{Kind, Message, Notification, Request, Response, Version};
 pub use message_buf::MessageBuf;
-pub use peek::{PeekError, Peeked, peek, peek_envelope};
+pub use peek::{PeekError, Peeked, peek};
 pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
     RegisterError,

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// A peeked message: its kind, and the places of its parts in the line.
 ///
-/// [`peek`](crate::peek()) and [`peek_envelope`] create it in one pass, without allocation up to 64 levels of nesting.
+/// [`peek`](crate::peek()) creates it in one pass, without allocation up to 64 levels of nesting.
 /// Routing, typing and telemetry share it, so that a line is scanned once; a [`Message`](crate::Message) is created from
 /// it without a second pass.
 ///
@@ -32,8 +32,6 @@ pub struct Peeked<'a> {
     pub(crate) parts: Parts<'a>,
     /// Whether the version is 2.0, there are no unknown members, and the method has no escapes.
     pub(crate) is_plain: bool,
-    /// Whether the payload was validated.
-    pub(crate) is_checked: bool,
 }
 
 impl<'a> Peeked<'a> {
@@ -79,11 +77,9 @@ impl<'a> Peeked<'a> {
         self.parts.error
     }
 
-    /// Returns the parameters of a request or a notification as a raw value. `None` if they are not JSON, which only
-    /// [`peek_envelope`] permits.
+    /// Returns the parameters of a request or a notification as a raw value.
     pub fn raw_params(&self) -> Option<&'a RawValue> {
-        let params = self.parts.params?;
-        if self.is_checked { checked::raw(params) } else { serde_json::from_str(params).ok() }
+        checked::raw(self.parts.params?)
     }
 
     /// Returns the value of the first member of the parameters at a path, as JSON text; see [`find_member`].
@@ -93,22 +89,18 @@ impl<'a> Peeked<'a> {
 
     /// Reads a line.
     #[inline(always)]
-    pub(crate) fn read<const CHECKED: bool>(line: &'a str) -> Result<Self, PeekError> {
-        match Parts::read_frequent::<CHECKED>(line) {
-            Some((kind, parts)) => {
-                Ok(Self { line, kind, parts, is_plain: true, is_checked: CHECKED })
-            }
-            None => Self::read_any::<CHECKED>(line),
+    pub(crate) fn read(line: &'a str) -> Result<Self, PeekError> {
+        match Parts::read_frequent(line) {
+            Some((kind, parts)) => Ok(Self { line, kind, parts, is_plain: true }),
+            None => Self::read_any(line),
         }
     }
 
     #[inline(never)]
-    fn read_any<const CHECKED: bool>(line: &'a str) -> Result<Self, PeekError> {
+    fn read_any(line: &'a str) -> Result<Self, PeekError> {
         let mut scanner = Scanner::of_any_depth(line.as_bytes());
         let mut envelope = Envelope::default();
-        envelope
-            .read::<CHECKED>(&mut scanner)
-            .ok_or_else(|| PeekError::Syntax { at: scanner.fault() })?;
+        envelope.read(&mut scanner).ok_or_else(|| PeekError::Syntax { at: scanner.fault() })?;
         let texts = envelope.texts(line);
         let mut parts = Parts::new(texts);
         let kind = match (envelope.problem, parts.kind()) {
@@ -123,7 +115,7 @@ impl<'a> Peeked<'a> {
             is_plain &= params.is_none();
             parts.params = None;
         }
-        Ok(Self { line, kind, parts, is_plain, is_checked: CHECKED })
+        Ok(Self { line, kind, parts, is_plain })
     }
 }
 
@@ -158,25 +150,7 @@ pub enum PeekError {
 /// The line is not a message. Two defects are detected only by [`Message::decode`](crate::Message::decode): an `error`
 /// that is not an error object, and a lone surrogate in the method, the id or a member's name.
 pub fn peek(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
-    Peeked::read::<true>(text(line)?)
-}
-
-/// Peeks at a line, and only delimits the values of `params`, `result` and `error` by brackets and strings. For lines
-/// with a payload that the caller decodes and thereby validates, or does not need.
-///
-/// ```
-/// use jsonrpc_core::peek_envelope;
-///
-/// let peeked = peek_envelope(br#"{"jsonrpc":"2.0","id":1,"method":"m","params":[+]}"#)?;
-/// assert_eq!((peeked.id(), peeked.params()), (Some("1"), Some("[+]")));
-/// assert!(peeked.message().is_err());
-/// # Ok::<(), jsonrpc_core::PeekError>(())
-/// ```
-///
-/// # Errors
-/// The envelope is not that of a message; see [`peek`](crate::peek()).
-pub fn peek_envelope(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
-    Peeked::read::<false>(text(line)?)
+    Peeked::read(text(line)?)
 }
 
 #[inline(always)]

@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use futures::StreamExt as _;
 use jsonrpc_core::codec::Codec;
 use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
-use jsonrpc_core::{Kind, Message, PeekError, Peeked, peek, peek_envelope};
+use jsonrpc_core::{Kind, Message, PeekError, Peeked, peek};
 use semconv_map::{Direction, Policy, Tracker};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -38,12 +38,6 @@ pub fn paths() -> Vec<Path> {
     vec![
         path("ours: Message::decode", |case| each(case, |line| Message::decode(&line.text)), any),
         path("ours: peek", |case| each(case, |line| peek(line.text.as_bytes())), any),
-        path(
-            "ours: peek_envelope",
-            |case| each(case, |line| peek_envelope(line.text.as_bytes())),
-            any,
-        ),
-        path("ours: peek_envelope, session and kind", |case| each(case, routed), any),
         path("ours: peek, session and kind", |case| each(case, observed), any),
         path(
             "serde_json::Value",
@@ -114,10 +108,6 @@ fn each<'a, T, E: std::fmt::Debug>(
 fn named<'a>(peeked: Peeked<'a>) -> (Peeked<'a>, [Option<&'a str>; 2]) {
     let kind = peeked.param(&["update", "sessionUpdate"]);
     (peeked, [peeked.param(&["sessionId"]), kind])
-}
-
-fn routed(line: &Line) -> Result<(Peeked<'_>, [Option<&str>; 2]), PeekError> {
-    peek_envelope(line.text.as_bytes()).map(named)
 }
 
 fn observed(line: &Line) -> Result<(Peeked<'_>, [Option<&str>; 2]), PeekError> {
