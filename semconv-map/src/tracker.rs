@@ -227,6 +227,14 @@ impl Tracker {
         if direction == Direction::Received && self.quiet.knows(line) {
             return;
         }
+        if direction == Direction::Sent && self.requests.of(Direction::Received).next().is_none() {
+            // It answers nothing, so it is validated whole.
+            match peek(line) {
+                Ok(message) => self.handle_peeked(direction, now, &message),
+                Err(_) => self.counters.invalid_lines += 1,
+            }
+            return;
+        }
         let mut head = Head::read(line);
         let update = head.as_mut().and_then(|head| Update::read(head, line, self.interest));
         if let Some(update) = update {
