@@ -7,9 +7,9 @@ use acp_types::v1::initialization::ProtocolVersion;
 use serde_json::{Value, json};
 
 /// The outputs of a bridge: lines for the editor, lines for the agent, and diagnostics.
-type Outputs = (Vec<Value>, Vec<Value>, Vec<BridgeDiagnostic>);
+pub(super) type Outputs = (Vec<Value>, Vec<Value>, Vec<BridgeDiagnostic>);
 
-fn outputs(bridge: &mut Bridge) -> Outputs {
+pub(super) fn outputs(bridge: &mut Bridge) -> Outputs {
     let (mut editor, mut agent, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(output) = bridge.poll_output() {
         match output {
@@ -23,7 +23,7 @@ fn outputs(bridge: &mut Bridge) -> Outputs {
 }
 
 /// A bridge between an editor of version 1 and an agent of version 2, with these client capabilities and the session `s`.
-fn v1_editor(capabilities: Value) -> Bridge {
+pub(super) fn v1_editor(capabilities: Value) -> Bridge {
     let mut bridge = Bridge::new(BridgeOptions::default());
     bridge.handle_editor_line(
         &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": capabilities}}).to_string(),
@@ -33,7 +33,7 @@ fn v1_editor(capabilities: Value) -> Bridge {
     bridge
 }
 
-fn v2_editor(agent_capabilities: Value) -> Bridge {
+pub(super) fn v2_editor(agent_capabilities: Value) -> Bridge {
     let mut bridge = Bridge::new(BridgeOptions::default().with_agent(ProtocolVersion::V1));
     bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"e","version":"1"}}}"#);
     bridge.handle_agent_line(
@@ -43,14 +43,14 @@ fn v2_editor(agent_capabilities: Value) -> Bridge {
     bridge
 }
 
-fn update(bridge: &mut Bridge, update: Value) -> Outputs {
+pub(super) fn update(bridge: &mut Bridge, update: Value) -> Outputs {
     bridge.handle_agent_line(
         &json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}}).to_string(),
     );
     outputs(bridge)
 }
 
-fn updates(lines: &[Value]) -> Vec<&Value> {
+pub(super) fn updates(lines: &[Value]) -> Vec<&Value> {
     lines.iter().map(|line| &line["params"]["update"]).collect()
 }
 
@@ -369,7 +369,7 @@ fn modes_stand_for_an_option() {
     chain.editor(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}));
     chain.agent(&json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1}}));
     chain.editor(&json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}));
-    let modes = json!({"currentModeId": "a", "availableModes": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]});
+    let modes = json!({"currentModeId": "a", "availableModes": [{"id": "a", "name": "A", "description": "Asks."}, {"id": "b", "name": "B"}]});
     chain.agent(&json!({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s", "modes": modes}}));
     assert_eq!(chain.responses(&json!(1))[0]["result"]["modes"], modes);
     chain.editor(&json!({"jsonrpc": "2.0", "id": 2, "method": "session/set_mode", "params": {"sessionId": "s", "modeId": "b"}}));

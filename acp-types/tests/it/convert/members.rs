@@ -1,0 +1,231 @@
+//! Members of messages that both versions have, and the diagnostics of those that only one has.
+use super::cases::{outputs, update, updates, v1_editor, v2_editor};
+use super::chain::{Chain, opened_v1, opened_v2};
+use acp_types::convert::{BridgeDiagnostic, BridgeLoss};
+use serde_json::{Value, json};
+
+fn lost(diagnostics: &[BridgeDiagnostic]) -> Vec<(BridgeLoss, &str)> {
+    let lost = diagnostics.iter().map(|diagnostic| match diagnostic {
+        BridgeDiagnostic::Lost(loss, detail) => (*loss, &**detail),
+        other => panic!("{other}"),
+    });
+    lost.collect()
+}
+
+/// MCP servers with all members, of which version 2 tags each.
+fn servers(version: u16) -> Value {
+    let mut stdio = json!({
+        "name": "a", "command": "/bin/a", "args": ["x", "y"], "env": [{"name": "E", "value": "v"}], "_meta": {"s": 1},
+    });
+    if version == 2 {
+        stdio["type"] = json!("stdio");
+    }
+    let http = json!({
+        "type": "http", "name": "h", "url": "http://localhost/", "headers": [{"name": "H", "value": "v"}], "_meta": {"h": 1},
+    });
+    json!([stdio, http])
+}
+
+/// Sends a request of the editor, and asserts that the agent receives the same one.
+fn assert_comes_back(chain: &mut Chain, method: &str, params: Value) {
+    let line = json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params});
+    chain.editor(&line);
+    assert_eq!(chain.to_agent.back(), Some(&line), "{:?}", chain.diagnostics);
+}
+
+/// A request that both versions have reaches the agent with each of its members.
+#[test]
+fn requests_keep_their_members() {
+    let text = json!([{"type": "text", "text": "hi", "_meta": {"b": 1}}]);
+    let setup = |version: u16, members: Value| {
+        let mut params = json!({
+            "cwd": "/w", "additionalDirectories": ["/x", "/y"], "mcpServers": servers(version), "_meta": {"k": [1.5]},
+        });
+        for (name, value) in members.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        params
+    };
+    let mut chain = opened_v1();
+    assert_comes_back(&mut chain, "session/new", setup(1, json!({})));
+    assert_comes_back(&mut chain, "session/load", setup(1, json!({"sessionId": "o"})));
+    let mode = json!({"sessionId": "s", "modeId": "b", "_meta": {"m": 1}});
+    assert_comes_back(&mut chain, "session/set_mode", mode);
+    let prompt = json!({"sessionId": "s", "prompt": text, "_meta": {"p": 1}});
+    assert_comes_back(&mut chain, "session/prompt", prompt.clone());
+
+    let mut chain = opened_v2();
+    let start = json!({"type": "start"});
+    assert_comes_back(&mut chain, "session/new", setup(2, json!({})));
+    assert_comes_back(&mut chain, "session/resume", setup(2, json!({"sessionId": "o"})));
+    let replay = setup(2, json!({"sessionId": "o", "replayFrom": start}));
+    assert_comes_back(&mut chain, "session/resume", replay);
+    assert_comes_back(&mut chain, "session/fork", setup(2, json!({"sessionId": "s"})));
+    let option = json!({
+        "sessionId": "s", "configId": "fast", "type": "boolean", "value": false, "_meta": {"o": 1},
+    });
+    assert_comes_back(&mut chain, "session/set_config_option", option);
+    assert_comes_back(&mut chain, "session/prompt", prompt);
+}
+
+/// An update that both versions have reaches the editor with each of its members.
+#[test]
+fn updates_keep_their_members() {
+    let image =
+        json!({"type": "image", "data": "eA==", "mimeType": "image/png", "_meta": {"i": 1}});
+    let content = json!([{"type": "content", "content": image, "_meta": {"c": 1}, "_own": 2}]);
+    let chunk = |kind: &str| json!({"sessionUpdate": kind, "messageId": "m", "content": image, "_meta": {"k": 1}, "_own": true});
+    let table = [
+        chunk("agent_message_chunk"),
+        chunk("agent_thought_chunk"),
+        json!({
+            "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T", "kind": "read", "status": "pending",
+            "content": content, "_meta": {"t": 1},
+        }),
+        json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed", "content": content,
+            "rawOutput": {"a": 1.5}, "locations": [{"path": "/w/f", "line": 3, "_meta": {"l": 1}}], "_meta": {"t": 2},
+        }),
+        json!({
+            "sessionUpdate": "plan", "_meta": {"p": 1},
+            "entries": [{"content": "c", "priority": "low", "status": "in_progress", "_meta": {"e": 1}}],
+        }),
+        json!({
+            "sessionUpdate": "available_commands_update", "_meta": {"a": 1},
+            "availableCommands": [{"name": "go", "description": "Goes.", "input": {"hint": "where"}, "_meta": {"c": 1}}],
+        }),
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "b"}),
+    ];
+    let mut chain = opened_v1();
+    chain.editor(&json!({"jsonrpc": "2.0", "id": "p", "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}));
+    for given in table {
+        let line = json!({
+            "jsonrpc": "2.0", "method": "session/update",
+            "params": {"sessionId": "s", "update": given, "_meta": {"n": 1}},
+        });
+        let before = chain.to_editor.len();
+        chain.agent(&line);
+        assert!(
+            chain.updates().contains(&given),
+            "{given} became {:#?}",
+            &chain.to_editor[before..]
+        );
+        let has_meta =
+            |line: &Value| line["params"]["update"] != given || line["params"]["_meta"]["n"] == 1;
+        assert!(
+            given["sessionUpdate"] == "current_mode_update"
+                || chain.to_editor[before..].iter().all(has_meta)
+        );
+    }
+    let end = json!({"jsonrpc": "2.0", "id": "p", "result": {"stopReason": "refusal", "_meta": {"r": 1}}});
+    chain.agent(&end);
+    assert_eq!(chain.to_editor.last(), Some(&end));
+}
+
+/// A server that version 2 does not have is named in a diagnostic.
+#[test]
+fn server_by_sse_is_left_out() {
+    let mut bridge = v1_editor(json!({}));
+    let mut all = servers(1);
+    let sse = json!({"type": "sse", "name": "e", "url": "http://localhost/", "headers": []});
+    all.as_array_mut().unwrap().push(sse);
+    bridge.handle_editor_line(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": all}}).to_string(),
+    );
+    let (_, agent, diagnostics) = outputs(&mut bridge);
+    assert_eq!(agent[0]["params"]["mcpServers"], servers(2));
+    assert_eq!(lost(&diagnostics), [(BridgeLoss::McpServer, "e")]);
+}
+
+/// A status of a plan entry that version 1 does not have is replaced, and named.
+#[test]
+fn unknown_status_of_a_plan_entry_is_pending() {
+    let table = [("cancelled", "completed"), ("_odd", "pending")];
+    for (given, expected) in table {
+        let entry = json!({"content": "c", "priority": "low", "status": given});
+        let (editor, _, diagnostics) = update(
+            &mut v1_editor(json!({})),
+            json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [entry]}}),
+        );
+        assert_eq!(updates(&editor)[0]["entries"][0]["status"], expected);
+        let expected = [(BridgeLoss::PlanStatus, given), (BridgeLoss::PlanId, "p")];
+        assert_eq!(lost(&diagnostics), expected);
+    }
+}
+
+/// The removal of a plan empties the plan of the editor, unless the editor does not have it.
+#[test]
+fn removed_plan_is_empty() {
+    let mut bridge = v1_editor(json!({}));
+    let removed = json!({"sessionUpdate": "plan_removed", "planId": "p"});
+    let (editor, _, diagnostics) = update(&mut bridge, removed.clone());
+    assert_eq!(editor, Vec::<Value>::new());
+    assert_eq!(lost(&diagnostics), [(BridgeLoss::PlanKind, "p")]);
+    let entry = json!({"content": "c", "priority": "low", "status": "pending"});
+    update(
+        &mut bridge,
+        json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [entry]}}),
+    );
+    let (editor, _, diagnostics) = update(&mut bridge, removed);
+    assert_eq!(updates(&editor), [&json!({"sessionUpdate": "plan", "entries": []})]);
+    assert_eq!(lost(&diagnostics), [(BridgeLoss::PlanId, "p")]);
+}
+
+/// The user message of a turn has the id that the agent gives it. An update of a closed session is named.
+#[test]
+fn user_message_has_the_id_of_the_agent() {
+    let mut bridge = v2_editor(json!({}));
+    bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}"#);
+    outputs(&mut bridge);
+    let text = json!({"type": "text", "text": "hi"});
+    let (editor, ..) = update(
+        &mut bridge,
+        json!({"sessionUpdate": "user_message_chunk", "messageId": "u", "content": text}),
+    );
+    assert_eq!((&editor[0]["id"], &editor[0]["result"]["messageId"]), (&json!("p"), &json!("u")));
+    assert_eq!(updates(&editor)[1]["messageId"], "u");
+    let chunk = json!({"sessionUpdate": "agent_message_chunk", "content": text});
+    let (_, _, diagnostics) = update(&mut bridge, chunk.clone());
+    assert_eq!(lost(&diagnostics), [(BridgeLoss::MessageId, "bridge-1")]);
+    bridge.handle_editor_line(
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s"}}"#,
+    );
+    outputs(&mut bridge);
+    let (editor, _, diagnostics) = update(&mut bridge, chunk);
+    assert_eq!(editor, Vec::<Value>::new());
+    assert_eq!(lost(&diagnostics), [(BridgeLoss::Update, "agent_message_chunk")]);
+}
+
+/// A turn continues after the last open question, and a cancelled prompt is a cancelled turn.
+#[test]
+fn turn_continues_after_the_last_answer() {
+    let mut bridge = v2_editor(json!({}));
+    bridge.handle_editor_line(
+        r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#,
+    );
+    for id in [7, 8] {
+        bridge.handle_agent_line(
+            &json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": {
+                "sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": [],
+            }})
+            .to_string(),
+        );
+    }
+    outputs(&mut bridge);
+    for (id, states) in [(7, &[][..]), (8, &["running"][..])] {
+        bridge.handle_editor_line(
+            &json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": {"outcome": "cancelled"}}})
+                .to_string(),
+        );
+        let (editor, ..) = outputs(&mut bridge);
+        let found: Vec<_> =
+            updates(&editor).into_iter().map(|it| it["state"].as_str().unwrap()).collect();
+        assert_eq!(found, states, "answer {id}");
+    }
+    bridge.handle_agent_line(
+        r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"cancelled"}}"#,
+    );
+    let (editor, ..) = outputs(&mut bridge);
+    let [end] = updates(&editor)[..] else { panic!("{editor:?}") };
+    assert_eq!((&end["state"], &end["stopReason"]), (&json!("idle"), &json!("cancelled")));
+}
