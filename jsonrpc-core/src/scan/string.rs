@@ -12,37 +12,23 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
 /// Reads a string without escapes after its first quote; an escape is an error at its place.
 // A separate function keeps its constants in registers.
 #[inline(never)]
-pub(crate) fn plain_string(bytes: &[u8], at: usize) -> Step {
+pub(crate) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
     // Most names and many values are shorter than two words.
-    let Some(pair) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) else {
-        return last_string(bytes, at);
-    };
-    let pair = u128::from_le_bytes(*pair);
-    let (first, second) = (pair as u64, (pair >> 64) as u64);
-    let found = special_bytes(first);
-    if found != 0 {
-        return plain_end(first, found, at);
-    }
-    let found = special_bytes(second);
-    if found != 0 {
-        return plain_end(second, found, at + 8);
-    }
-    further_string(bytes, at + 16)
-}
-
-/// Continues a string without escapes.
-#[inline(never)]
-fn further_string(bytes: &[u8], mut at: usize) -> Step {
-    for _ in 0..6 {
-        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else {
+    for _ in 0..4 {
+        let Some(pair) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) else {
             return last_string(bytes, at);
         };
-        let word = u64::from_le_bytes(*word);
-        let found = special_bytes(word);
+        let pair = u128::from_le_bytes(*pair);
+        let (first, second) = (pair as u64, (pair >> 64) as u64);
+        let found = special_bytes(first);
         if found != 0 {
-            return plain_end(word, found, at);
+            return plain_end(first, found, at);
         }
-        at += 8;
+        let found = special_bytes(second);
+        if found != 0 {
+            return plain_end(second, found, at + 8);
+        }
+        at += 16;
     }
     long_string(bytes, at)
 }
