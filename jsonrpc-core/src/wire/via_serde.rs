@@ -4,7 +4,6 @@
 //! white space are unchanged. For other formats, and for values that serde buffers for `flatten` and for tagged and
 //! untagged enums, the text is written here.
 use super::decode::{Mode, read};
-use super::reader::{Fault, ValueReader};
 use super::value::{View, Wire};
 use super::writer::{Entries, Sink};
 use crate::{checked, encode};
@@ -16,6 +15,7 @@ use core::fmt;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 /// The newtype name by which a type requests the text of a value from serde_json's formats.
 pub(super) const TEXT: &str = "$serde_json::private::RawValue";
@@ -228,7 +228,7 @@ pub fn serialize<S: Serializer>(value: &dyn Wire, serializer: S) -> Result<S::Ok
         View::Signed(number) => serializer.serialize_i64(number),
         View::Float(number) => serializer.serialize_f64(number),
         View::Str(text) => serializer.serialize_str(text),
-        View::Text(json) => serialize_text(&json, 0, serializer),
+        View::Text(json) => serialize_text(&json, serializer),
         View::List(list) => {
             let mut items = serializer.serialize_seq(Some(list.len()))?;
             for item in (0..list.len()).filter_map(|at| list.item(at)) {
@@ -269,76 +269,16 @@ fn takes_text<S>() -> bool {
         || name == "serde_json::value::ser::Serializer"
 }
 
-/// Largest depth to which text is parsed.
-const MAX_DEPTH: usize = 127;
-
-/// JSON text at a nesting depth.
-struct Json<'a>(&'a str, usize);
-
-impl Serialize for Json<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize_text(self.0, self.1, serializer)
-    }
-}
-
-fn serialize_text<S: Serializer>(
-    json: &str,
-    depth: usize,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+/// Encodes JSON text. A format other than JSON receives its value.
+fn serialize_text<S: Serializer>(json: &str, serializer: S) -> Result<S::Ok, S::Error> {
     if takes_text::<S>()
         && let Some(raw) = checked::raw(json)
     {
         return raw.serialize(serializer);
     }
-    if depth > MAX_DEPTH {
-        return Err(S::Error::custom("a value has too many levels"));
-    }
-    let unread = |Fault(())| S::Error::custom("a text is not JSON");
-    let reader = &mut ValueReader::new(json, Mode::Strict);
-    match reader.next_byte() {
-        b'{' => {
-            let mut members = serializer.serialize_map(None)?;
-            let mut written = Ok(());
-            let read = reader.members("an object", &mut |name, reader| {
-                let value = reader.text()?;
-                if written.is_ok() {
-                    written = members.serialize_entry(&*name, &Json(value, depth + 1));
-                }
-                Ok(())
-            });
-            read.map_err(unread)?;
-            written?;
-            members.end()
-        }
-        b'[' => {
-            let mut list = serializer.serialize_seq(None)?;
-            let mut written = Ok(());
-            let read = reader.items(&mut |reader| {
-                let item = reader.text()?;
-                if written.is_ok() {
-                    written = list.serialize_element(&Json(item, depth + 1));
-                }
-                Ok(())
-            });
-            read.map_err(unread)?;
-            written?;
-            list.end()
-        }
-        b'"' => serializer.serialize_str(&reader.string().map_err(unread)?),
-        b't' => serializer.serialize_bool(true),
-        b'f' => serializer.serialize_bool(false),
-        b'n' => serializer.serialize_none(),
-        _ => {
-            let number = reader.number("a number").map_err(unread)?;
-            match (number.parse(), number.parse()) {
-                (Ok(number), _) => serializer.serialize_u64(number),
-                (Err(_), Ok(number)) => serializer.serialize_i64(number),
-                (Err(_), Err(_)) => {
-                    serializer.serialize_f64(number.parse().map_err(|_| unread(Fault(())))?)
-                }
-            }
-        }
+    match serde_json::from_str::<Value>(json) {
+        Ok(value) => value.serialize(serializer),
+        Err(error) => Err(S::Error::custom(error)),
     }
 }
 
