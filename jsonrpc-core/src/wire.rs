@@ -101,7 +101,8 @@
 //! - An invalid member with annotations is noted and skipped. In the mode `Preserve` its text is stored in the `Extra` of
 //!   the object.
 //! - [`write()`] walks the views. [`Entries`] writes the members of an object, and stored members in their positions.
-//! - The implementations of serde's traits convert between a format and JSON text.
+//! - The implementations of serde's traits convert between a format and JSON text. For [`decode_serde`] and
+//!   [`serde_wire!`](crate::serde_wire), the same reader is a deserializer of serde.
 //!
 //! The code that `object!` generates for a required and an optional member, without constructor, setters and serde:
 //!
@@ -157,8 +158,7 @@
 //!             reader: &mut __wire::ValueReader<'_>,
 //!             open: &__wire::Open<'_>,
 //!         ) -> Result<(), __wire::Fault> {
-//!             reader.fields(&TABLE, &mut [&mut self.id, &mut self.owner], &mut self.extra, open)?;
-//!             Ok(())
+//!             reader.fields(&TABLE, &mut [&mut self.id, &mut self.owner], &mut self.extra, open)
 //!         }
 //!         fn extra_mut(&mut self) -> Option<&mut Extra> {
 //!             __wire::Flat::extra_mut(&mut self.extra)
@@ -191,9 +191,9 @@ mod reader;
 #[cfg(feature = "schemars")]
 #[doc(hidden)]
 pub mod schema;
+mod serde_reader;
 mod serde_wire;
 mod table;
-mod text;
 mod unions;
 mod value;
 mod via_serde;
@@ -223,9 +223,10 @@ pub use writer::{Entries, write};
 #[doc(hidden)]
 pub mod private {
     pub use super::checks::assert_distinct_names;
-    pub use super::fields::Defaults;
-    pub use super::open_union::from_parts;
-    pub use super::serde_wire::{read_serde, view_serde};
+    pub use super::fields::fill;
+    pub use super::open_union::union_text;
+    pub use super::serde_reader::read_serde;
+    pub use super::serde_wire::view_serde;
     pub use super::table::{Choice, Mark, Marks, Member, Selector, Table, Tags};
     pub use super::via_serde::{deserialize, serialize};
     pub use super::writer::{optional, present};

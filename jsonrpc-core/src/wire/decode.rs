@@ -2,7 +2,7 @@
 use super::diagnostic::Diagnostic;
 use super::pointer::pointers;
 use super::reader::{Note, Problem, ValueReader, What};
-use super::text;
+use super::serde_reader::read_serde;
 use super::value::Wire;
 use alloc::format;
 use alloc::string::String;
@@ -24,9 +24,12 @@ pub(super) const MAX_DIAGNOSTICS: usize = 256;
 /// # Errors
 /// The text is not JSON, or not a `T`.
 pub fn decode<T: Wire>(json: &str) -> Result<T, DecodeError> {
+    // Generated for each type, as below: a `match` is smaller than `?`.
     let mut value = T::blank();
-    read(json, &mut value, Mode::Strict)?;
-    Ok(value)
+    match read(json, &mut value, Mode::Strict) {
+        Ok(_) => Ok(value),
+        Err(error) => Err(error),
+    }
 }
 
 /// Decodes one JSON document as a type with serde's traits, with the places of errors.
@@ -42,7 +45,11 @@ pub fn decode<T: Wire>(json: &str) -> Result<T, DecodeError> {
 /// # Errors
 /// The text is not JSON, or not a `T`.
 pub fn decode_serde<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
-    text::read(json).map_err(|problem| error(json, problem))
+    let mut reader = ValueReader::new(json, Mode::Strict);
+    match read_serde(&mut reader) {
+        Ok(value) if reader.scanner.end().is_some() => Ok(value),
+        _ => Err(error(json, reader.problem)),
+    }
 }
 
 /// Decodes one JSON document in a [mode](Mode).
@@ -87,8 +94,10 @@ pub fn decode_serde<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
 /// The text is not JSON, or not a `T` even in this mode.
 pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<Decoded<T>, DecodeError> {
     let mut value = T::blank();
-    let (diagnostics, omitted) = read(json, &mut value, mode)?;
-    Ok(Decoded { value, diagnostics, omitted })
+    match read(json, &mut value, mode) {
+        Ok((diagnostics, omitted)) => Ok(Decoded { value, diagnostics, omitted }),
+        Err(error) => Err(error),
+    }
 }
 
 /// The treatment of invalid members with a replacement in the specification (the annotations of

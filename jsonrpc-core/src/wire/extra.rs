@@ -9,6 +9,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 use serde_json::value::RawValue;
 
 /// The unknown members of an object, verbatim and in order.
@@ -50,8 +51,8 @@ pub(super) enum Kept {
 /// Items that were left out of a list, as text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeftOut {
-    /// Runs of adjacent items: the index of the first, and the end of their text.
-    runs: Vec<(u32, usize)>,
+    /// Runs of adjacent items: the index of the first, and the place of all in the text.
+    runs: Vec<(u32, Range<usize>)>,
     /// The index after the last item.
     end: u32,
     text: String,
@@ -62,34 +63,38 @@ impl LeftOut {
         self.runs.is_empty()
     }
 
-    pub(super) fn push(&mut self, index: u32, item: &str) {
+    /// Adds an item at a place of the text of the list.
+    pub(super) fn push(&mut self, index: u32, place: Range<usize>) {
         match self.runs.last_mut() {
-            Some((_, end)) if self.end == index => {
-                self.text.push(',');
-                self.text.push_str(item);
-                *end = self.text.len();
-            }
-            _ => {
-                self.text.push_str(item);
-                self.runs.push((index, self.text.len()));
-            }
+            Some((_, run)) if self.end == index => run.end = place.end,
+            _ => self.runs.push((index, place)),
         }
         self.end = index + 1;
+    }
+
+    /// Copies the runs from the text of the list, after the last item.
+    pub(super) fn keep(&mut self, list: &str) {
+        let mut text = String::with_capacity(self.runs.iter().map(|(_, run)| run.len()).sum());
+        for (_, run) in &mut self.runs {
+            let start = text.len();
+            text.push_str(list.get(run.clone()).unwrap_or_default());
+            *run = start..text.len();
+        }
+        self.text = text;
     }
 
     /// Returns the list with the items in their places, if it is long enough.
     pub(super) fn put_back(&self, list: &[u8]) -> Option<Raw> {
         let mut scanner = Scanner::of_any_depth(list);
-        let (mut out, mut index, mut is_first, mut start) = (String::from("["), 0, true, 0);
+        let (mut out, mut index, mut is_first) = (String::from("["), 0, true);
         let mut runs = self.runs.iter().peekable();
         loop {
             let is_more = scanner.next_item(is_first)?;
             is_first = false;
-            while let Some((_, end)) = runs.next_if(|(first, _)| !is_more || *first == index) {
-                let items = self.text.get(start..*end)?;
+            while let Some((_, run)) = runs.next_if(|(first, _)| !is_more || *first == index) {
+                let items = self.text.get(run.clone())?;
                 push_item(&mut out, items);
                 index += items_in(items)?;
-                start = *end;
             }
             if !is_more {
                 break;

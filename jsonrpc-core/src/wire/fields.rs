@@ -19,31 +19,16 @@ struct Reading<'r, 's> {
     hint: usize,
     /// A bit for each member that was read.
     names: u64,
-    /// A bit for each member that has its default.
+    /// A bit for each required member that has its default, since its value is invalid.
     defaults: u64,
-    kept: Vec<(&'static str, Kept)>,
+    /// Received forms of members; absent without any, so that dropping them costs nothing.
+    kept: Option<Vec<(&'static str, Kept)>>,
 }
 
-/// The required members that have their default, since their values are invalid.
-#[derive(Clone, Copy, Debug)]
-pub struct Defaults {
-    table: &'static Table,
-    which: u64,
-}
-
-impl Defaults {
-    /// Returns the default of a member, if it has that.
-    #[inline]
-    pub fn get<T: Wire>(self, name: &str) -> Option<T> {
-        if self.which == 0 {
-            return None;
-        }
-        let at = self.table.find(name, 0)?;
-        let text = self.table.members.get(at).filter(|_| self.which & 1 << at != 0)?.default?;
-        let mut value = T::blank();
-        value.read(&mut ValueReader::new(text, Mode::Strict)).ok()?;
-        Some(value)
-    }
+/// Reads the default of a member into a blank value.
+pub fn fill(slot: &mut dyn Wire, default: &str) {
+    // A default that its type cannot read leaves the blank value.
+    drop(slot.read(&mut ValueReader::new(default, Mode::Strict)));
 }
 
 impl<'a> ValueReader<'a> {
@@ -76,10 +61,10 @@ impl<'a> ValueReader<'a> {
         slots: &mut [&mut dyn Wire],
         rest: &mut dyn Flat,
         open: &Open<'_>,
-    ) -> Result<Defaults, Fault> {
+    ) -> Result<(), Fault> {
         self.scanner.go_to(open.at);
         let walk = Walk::at(open.is_first);
-        let (hint, names, defaults, kept) = (0, 0, 0, Vec::new());
+        let (hint, names, defaults, kept) = (0, 0, 0, None);
         let mut reading = Reading { table, slots, open, walk, hint, names, defaults, kept };
         loop {
             if let Some(member) = table.members.get(reading.hint)
@@ -120,12 +105,23 @@ impl<'a> ValueReader<'a> {
             let outer = Outer { names: OuterNames::Table(table), next: open.outer };
             rest.read_flat(self, &Open { outer: Some(&outer), ..*open })?;
         }
-        if !reading.kept.is_empty()
+        if let Some(kept) = reading.kept
             && let Some(extra) = rest.extra_mut()
         {
-            extra.keep(reading.kept);
+            extra.keep(kept);
         }
-        Ok(Defaults { table, which: reading.defaults })
+        self.defaults = reading.defaults;
+        Ok(())
+    }
+
+    /// Returns the default of a required member, if the value that [`fields`](Self::fields) just read is invalid.
+    #[inline]
+    pub fn default_of(&self, table: &'static Table, name: &str) -> Option<&'static str> {
+        if self.defaults == 0 {
+            return None;
+        }
+        let at = table.find(name, 0).filter(|at| self.defaults & 1 << at != 0)?;
+        table.members.get(at)?.default
     }
 
     /// Reads the next member of any name. Returns whether there was one.
@@ -178,7 +174,7 @@ impl<'a> ValueReader<'a> {
         }
         reading.names |= 1 << at;
         if member.is_optional && self.null()? {
-            reading.kept.push((member.name, Kept::Null));
+            reading.kept.get_or_insert_default().push((member.name, Kept::Null));
             return Ok(());
         }
         if self.mode == Mode::Strict || member.marks.is_none() {
@@ -196,7 +192,7 @@ impl<'a> ValueReader<'a> {
         &mut self,
         member: &'static Member,
         slot: &mut dyn Wire,
-        kept: &mut Vec<(&'static str, Kept)>,
+        kept: &mut Option<Vec<(&'static str, Kept)>>,
     ) -> Result<bool, Fault> {
         let byte = self.next_byte();
         let start = self.last;
@@ -207,7 +203,9 @@ impl<'a> ValueReader<'a> {
         self.guards -= 1;
         let left_out = self.left_out.take().filter(|left_out| !left_out.is_empty());
         let Err(fault) = read else {
-            kept.extend(left_out.map(|left_out| (member.name, Kept::Items(left_out))));
+            if let Some(left_out) = left_out {
+                kept.get_or_insert_default().push((member.name, Kept::Items(left_out)));
+            }
             return Ok(false);
         };
         let code = if self.is_broken {
@@ -223,7 +221,7 @@ impl<'a> ValueReader<'a> {
         if self.mode == Mode::Preserve
             && let Some(text) = Raw::of_checked(self.text_since(start))
         {
-            kept.push((member.name, Kept::Value(text)));
+            kept.get_or_insert_default().push((member.name, Kept::Value(text)));
         }
         Ok(true)
     }

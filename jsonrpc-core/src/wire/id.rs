@@ -47,36 +47,12 @@ macro_rules! string_id {
             }
         }
 
-        impl ::core::fmt::Display for $Name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
         impl ::core::fmt::Debug for $Name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 ::core::fmt::Debug::fmt(self.as_str(), f)
             }
         }
 
-        impl $crate::wire::private::Wire for $Name {
-            fn blank() -> Self {
-                Self($crate::wire::private::Arc::default())
-            }
-
-            fn read(
-                &mut self,
-                reader: &mut $crate::wire::private::ValueReader<'_>,
-            ) -> ::core::result::Result<(), $crate::wire::private::Fault> {
-                *self = Self::from(&*reader.string()?);
-                ::core::result::Result::Ok(())
-            }
-
-            fn view(&self) -> $crate::wire::private::View<'_> {
-                $crate::wire::private::View::Str(self.as_str())
-            }
-        }
-
-        $crate::object! { @serde $Name }
+        $crate::object! { @string $Name Self($crate::wire::private::Arc::default()) }
     )+ };
 }

@@ -103,28 +103,9 @@ macro_rules! member_union {
                 }
             }
 
-            impl __wire::Choice for $Name {
-                fn choose(&mut self, index: usize, _: &str) {
-                    let variants: &[fn() -> Self] = &[$( || Self::$Variant(__wire::Wire::blank()) ),+];
-                    *self = match variants.get(index) {
-                        ::core::option::Option::Some(blank) => blank(),
-                        ::core::option::Option::None => Self::Unknown($crate::wire::Extra::new()),
-                    };
-                }
-
-                fn payload(&self) -> &dyn __wire::Flat {
-                    match self {
-                        $( Self::$Variant(payload) => payload, )+
-                        Self::Unknown(members) => members,
-                    }
-                }
-
-                fn payload_mut(&mut self) -> &mut dyn __wire::Flat {
-                    match self {
-                        $( Self::$Variant(payload) => payload, )+
-                        Self::Unknown(members) => members,
-                    }
-                }
+            $crate::object! {
+                @choice $Name [$($Variant)+]
+                |_tag| $crate::wire::Extra::new(), |members| members, members
             }
         };
 

@@ -200,7 +200,7 @@ macro_rules! object {
                     reader: &mut __wire::ValueReader<'_>,
                     open: &__wire::Open<'_>,
                 ) -> ::core::result::Result<(), __wire::Fault> {
-                    let _defaults = reader.fields(
+                    let read = reader.fields(
                         &TABLE,
                         &mut [
                             $( &mut self.$req, )*
@@ -210,9 +210,9 @@ macro_rules! object {
                         ],
                         &mut self.$rest,
                         open,
-                    )?;
-                    $( $crate::object! { @take_default self $req $rwire _defaults $($rdefault)? } )*
-                    ::core::result::Result::Ok(())
+                    );
+                    $( $crate::object! { @take_default self $req $rwire reader $($rdefault)? } )*
+                    read
                 }
 
                 fn extra_mut(&mut self) -> ::core::option::Option<&mut $crate::wire::Extra> {
@@ -280,10 +280,11 @@ macro_rules! object {
             "` is unknown, or beside `rest`: expected `by name`, or nothing",
         ));
     };
-    (@take_default $self:ident $req:ident $wire:literal $defaults:ident) => {};
-    (@take_default $self:ident $req:ident $wire:literal $defaults:ident $default:literal) => {
-        if let ::core::option::Option::Some(default) = $defaults.get($wire) {
-            $self.$req = default;
+    (@take_default $self:ident $req:ident $wire:literal $reader:ident) => {};
+    (@take_default $self:ident $req:ident $wire:literal $reader:ident $default:literal) => {
+        if let ::core::option::Option::Some(default) = $reader.default_of(&TABLE, $wire) {
+            $self.$req = __wire::Wire::blank();
+            __wire::fill(&mut $self.$req, default);
         }
     };
     (@schema $Type:ty, $generator:ident) => {
@@ -323,6 +324,65 @@ macro_rules! object {
     (@none $meta:literal) => { ::core::option::Option::None };
     (@meta $meta:literal $self:ident) => { &$self.meta };
     (@meta_mut $meta:literal $self:ident) => { &mut $self.meta };
+    (@string $Name:ident $blank:expr) => {
+        impl ::core::fmt::Display for $Name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::wire::private::Wire for $Name {
+            fn blank() -> Self {
+                $blank
+            }
+
+            fn read(
+                &mut self,
+                reader: &mut $crate::wire::private::ValueReader<'_>,
+            ) -> ::core::result::Result<(), $crate::wire::private::Fault> {
+                *self = Self::from(&*reader.string()?);
+                ::core::result::Result::Ok(())
+            }
+
+            fn view(&self) -> $crate::wire::private::View<'_> {
+                $crate::wire::private::View::Str(self.as_str())
+            }
+        }
+
+        $crate::object! { @serde $Name }
+    };
+    (@choice $Name:ident [$($Variant:ident)*] |$tag:ident| $unknown:expr, |$other:ident| $members:expr, $members_mut:expr) => {
+        impl __wire::Choice for $Name {
+            fn choose(&mut self, index: usize, $tag: &str) {
+                // Functions, since a closure would have a second one that calls it.
+                $(
+                    #[allow(non_snake_case, reason = "the name of the variant")]
+                    fn $Variant() -> $Name {
+                        $Name::$Variant(__wire::Wire::blank())
+                    }
+                )*
+                let variants: &[fn() -> Self] = &[$($Variant),*];
+                *self = match variants.get(index) {
+                    ::core::option::Option::Some(blank) => blank(),
+                    ::core::option::Option::None => Self::Unknown($unknown),
+                };
+            }
+
+            fn payload(&self) -> &dyn __wire::Flat {
+                match self {
+                    $( Self::$Variant(payload) => payload, )*
+                    Self::Unknown($other) => $members,
+                }
+            }
+
+            fn payload_mut(&mut self) -> &mut dyn __wire::Flat {
+                match self {
+                    $( Self::$Variant(payload) => payload, )*
+                    Self::Unknown($other) => $members_mut,
+                }
+            }
+        }
+    };
     (@serde $Name:ident) => {
         impl $crate::wire::private::serde::Serialize for $Name {
             fn serialize<S: $crate::wire::private::serde::Serializer>(

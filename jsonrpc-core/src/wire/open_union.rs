@@ -1,8 +1,6 @@
 //! Unions of objects, selected by a tag.
-use super::decode::{DecodeError, decode};
 use super::extra::Extra;
 use super::raw::Raw;
-use super::value::Wire;
 use alloc::boxed::Box;
 
 /// A variant that this version does not know, kept verbatim.
@@ -36,12 +34,12 @@ impl UnknownVariant {
     }
 }
 
-/// Creates a value of a union from its tag and its other members.
-pub fn from_parts<T: Wire>(name: &str, tag: &str, members: &Extra) -> Result<T, DecodeError> {
+/// Returns the text of a union with this tag and these other members.
+pub fn union_text(name: &str, tag: &str, members: &Extra) -> Raw {
     let mut all = Extra::new();
     all.push(name.into(), Raw::of(&Box::<str>::from(tag)));
     members.iter().for_each(|(name, value)| all.push(name.into(), value.clone()));
-    decode(Raw::of(&all).as_str())
+    Raw::of(&all)
 }
 
 /// Defines an enum for a JSON object with a tag member that selects its shape, and keeps unknown shapes.
@@ -144,7 +142,7 @@ macro_rules! open_union {
                 tag: &str,
                 members: &$crate::wire::Extra,
             ) -> ::core::result::Result<Self, $crate::wire::DecodeError> {
-                $crate::wire::private::from_parts($tag, tag, members)
+                $crate::wire::private::union_text($tag, tag, members).decode()
             }
         }
 
@@ -192,33 +190,9 @@ macro_rules! open_union {
                 }
             }
 
-            impl __wire::Choice for $Name {
-                fn choose(&mut self, index: usize, tag: &str) {
-                    let variants: &[fn() -> Self] = &[
-                        $( || Self::$Variant(__wire::Wire::blank()), )*
-                        $( || Self::$Untagged(__wire::Wire::blank()), )?
-                    ];
-                    *self = match variants.get(index) {
-                        ::core::option::Option::Some(blank) => blank(),
-                        ::core::option::Option::None => Self::Unknown($crate::wire::UnknownVariant::__new(tag)),
-                    };
-                }
-
-                fn payload(&self) -> &dyn __wire::Flat {
-                    match self {
-                        $( Self::$Variant(payload) => payload, )*
-                        $( Self::$Untagged(payload) => payload, )?
-                        Self::Unknown(variant) => variant.members(),
-                    }
-                }
-
-                fn payload_mut(&mut self) -> &mut dyn __wire::Flat {
-                    match self {
-                        $( Self::$Variant(payload) => payload, )*
-                        $( Self::$Untagged(payload) => payload, )?
-                        Self::Unknown(variant) => variant.__members_mut(),
-                    }
-                }
+            $crate::object! {
+                @choice $Name [$($Variant)* $($Untagged)?]
+                |tag| $crate::wire::UnknownVariant::__new(tag), |variant| variant.members(), variant.__members_mut()
             }
         };
 

@@ -86,7 +86,6 @@ impl<T: Wire> Wire for Presence<T> {
     }
 
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
-        *self = Self::Absent;
         if reader.null()? {
             *self = Self::Null;
             return Ok(());
@@ -98,6 +97,9 @@ impl<T: Wire> Wire for Presence<T> {
     }
 
     fn view(&self) -> View<'_> {
-        self.value().map_or(View::Null, Wire::view)
+        match self {
+            Self::Value(value) => value.view(),
+            Self::Absent | Self::Null => View::Null,
+        }
     }
 }

@@ -29,6 +29,8 @@ pub struct ValueReader<'a> {
     pub(super) skips_items: bool,
     /// The items that the last such list left out.
     pub(super) left_out: Option<Box<LeftOut>>,
+    /// A bit for each member of the last object that has its default.
+    pub(super) defaults: u64,
     pub(super) problem: Option<Problem>,
     /// The text is not JSON.
     pub(super) is_broken: bool,
@@ -103,6 +105,7 @@ impl<'a> ValueReader<'a> {
             guards: 0,
             skips_items: false,
             left_out: None,
+            defaults: 0,
             problem: None,
             is_broken: false,
             notes: Vec::new(),
@@ -252,9 +255,10 @@ impl<'a> ValueReader<'a> {
         if is_failed {
             return Err(Fault(()));
         }
-        if left_out.is_some() {
-            self.left_out = left_out;
+        if let Some(left_out) = &mut left_out {
+            left_out.keep(self.json);
         }
+        self.left_out = left_out;
         Ok(())
     }
 
@@ -287,7 +291,7 @@ impl<'a> ValueReader<'a> {
         let Some(left_out) = left_out else { return Ok(true) };
         self.record(DiagnosticCode::SkippedItem, start);
         if self.mode == Mode::Preserve {
-            left_out.push(index, self.text_since(start));
+            left_out.push(index, start..self.scanner.at());
         }
         Ok(false)
     }

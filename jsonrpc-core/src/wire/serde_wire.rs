@@ -1,8 +1,4 @@
 //! Types with serde's traits as members of the macros' types.
-use super::decode::decode_serde;
-use super::reader::{Fault, Problem, ValueReader, What};
-use alloc::string::ToString;
-use serde::de::DeserializeOwned;
 
 /// Implements [`Wire`](crate::wire::Wire) for types with serde's traits and `Default`, so that they can be members of
 /// the macros' types.
@@ -82,22 +78,6 @@ macro_rules! transparent {
 
         $crate::object! { @serde $Name }
     )+ };
-}
-
-/// Reads the next value as a type with serde's traits.
-///
-/// # Errors
-/// The value is not a `T`.
-pub fn read_serde<T: DeserializeOwned>(reader: &mut ValueReader<'_>) -> Result<T, Fault> {
-    let text = reader.text()?;
-    decode_serde(text).map_err(|error| {
-        let what = match error.pointer() {
-            "" => error.problem().to_string(),
-            _ => error.to_string(),
-        };
-        reader.problem = Some(Problem { at: reader.last, what: What::Message(what) });
-        Fault(())
-    })
 }
 
 /// Returns the JSON text of a type with serde's traits.

@@ -183,11 +183,12 @@ impl<T: Wire> Wire for Option<T> {
     }
 
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
-        *self = None;
         if reader.null()? {
             return Ok(());
         }
-        let read = self.insert(T::blank()).read(reader);
+        *self = Some(T::blank());
+        let Some(value) = self else { return Ok(()) };
+        let read = value.read(reader);
         if read.is_err() {
             *self = None;
         }
@@ -195,7 +196,10 @@ impl<T: Wire> Wire for Option<T> {
     }
 
     fn view(&self) -> View<'_> {
-        self.as_ref().map_or(View::Null, Wire::view)
+        match self {
+            Some(value) => value.view(),
+            None => View::Null,
+        }
     }
 }
 
@@ -229,7 +233,10 @@ impl<T: Wire> List for Vec<T> {
     }
 
     fn item(&self, at: usize) -> Option<&dyn Wire> {
-        self.get(at).map(|item| item as &dyn Wire)
+        match self.get(at) {
+            Some(item) => Some(item),
+            None => None,
+        }
     }
 }
 

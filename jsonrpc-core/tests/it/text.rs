@@ -204,6 +204,8 @@ fn edges_are_read_alike() -> Result<(), TestCaseError> {
         same::<i64>(text)?;
         same::<f64>(text)?;
         same::<f32>(text)?;
+        same::<i128>(text)?;
+        same::<u128>(text)?;
         same::<String>(text)?;
         same::<Vec<u8>>(text)?;
         same::<()>(text)?;
