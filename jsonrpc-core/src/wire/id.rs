@@ -53,6 +53,6 @@ macro_rules! string_id {
             }
         }
 
-        $crate::object! { @string $Name Self($crate::wire::private::Arc::default()) }
+        $crate::open_enum! { @string $Name Self($crate::wire::private::Arc::default()) }
     )+ };
 }

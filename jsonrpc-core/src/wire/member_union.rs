@@ -103,7 +103,7 @@ macro_rules! member_union {
                 }
             }
 
-            $crate::object! {
+            $crate::open_union! {
                 @choice $Name [$($Variant)+]
                 |_tag| $crate::wire::Extra::new(), |members| members, members
             }

@@ -324,65 +324,6 @@ macro_rules! object {
     (@none $meta:literal) => { ::core::option::Option::None };
     (@meta $meta:literal $self:ident) => { &$self.meta };
     (@meta_mut $meta:literal $self:ident) => { &mut $self.meta };
-    (@string $Name:ident $blank:expr) => {
-        impl ::core::fmt::Display for $Name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
-        impl $crate::wire::private::Wire for $Name {
-            fn blank() -> Self {
-                $blank
-            }
-
-            fn read(
-                &mut self,
-                reader: &mut $crate::wire::private::ValueReader<'_>,
-            ) -> ::core::result::Result<(), $crate::wire::private::Fault> {
-                *self = Self::from(&*reader.string()?);
-                ::core::result::Result::Ok(())
-            }
-
-            fn view(&self) -> $crate::wire::private::View<'_> {
-                $crate::wire::private::View::Str(self.as_str())
-            }
-        }
-
-        $crate::object! { @serde $Name }
-    };
-    (@choice $Name:ident [$($Variant:ident)*] |$tag:ident| $unknown:expr, |$other:ident| $members:expr, $members_mut:expr) => {
-        impl __wire::Choice for $Name {
-            fn choose(&mut self, index: usize, $tag: &str) {
-                // Functions, since a closure would have a second one that calls it.
-                $(
-                    #[allow(non_snake_case, reason = "the name of the variant")]
-                    fn $Variant() -> $Name {
-                        $Name::$Variant(__wire::Wire::blank())
-                    }
-                )*
-                let variants: &[fn() -> Self] = &[$($Variant),*];
-                *self = match variants.get(index) {
-                    ::core::option::Option::Some(blank) => blank(),
-                    ::core::option::Option::None => Self::Unknown($unknown),
-                };
-            }
-
-            fn payload(&self) -> &dyn __wire::Flat {
-                match self {
-                    $( Self::$Variant(payload) => payload, )*
-                    Self::Unknown($other) => $members,
-                }
-            }
-
-            fn payload_mut(&mut self) -> &mut dyn __wire::Flat {
-                match self {
-                    $( Self::$Variant(payload) => payload, )*
-                    Self::Unknown($other) => $members_mut,
-                }
-            }
-        }
-    };
     (@serde $Name:ident) => {
         impl $crate::wire::private::serde::Serialize for $Name {
             fn serialize<S: $crate::wire::private::serde::Serializer>(

@@ -90,7 +90,34 @@ macro_rules! open_enum {
             }
         }
 
-        $crate::object! { @string $Name Self::Unknown($crate::wire::UnknownName::__new("")) }
+        $crate::open_enum! { @string $Name Self::Unknown($crate::wire::UnknownName::__new("")) }
+    };
+    (@string $Name:ident $blank:expr) => {
+        impl ::core::fmt::Display for $Name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::wire::private::Wire for $Name {
+            fn blank() -> Self {
+                $blank
+            }
+
+            fn read(
+                &mut self,
+                reader: &mut $crate::wire::private::ValueReader<'_>,
+            ) -> ::core::result::Result<(), $crate::wire::private::Fault> {
+                *self = Self::from(&*reader.string()?);
+                ::core::result::Result::Ok(())
+            }
+
+            fn view(&self) -> $crate::wire::private::View<'_> {
+                $crate::wire::private::View::Str(self.as_str())
+            }
+        }
+
+        $crate::object! { @serde $Name }
     };
     ($(#[$attr:meta])* pub enum $Name:ident { $($variants:tt)* }) => {
         $crate::__check_variants! { name $Name $($variants)* }

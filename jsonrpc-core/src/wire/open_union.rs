@@ -190,7 +190,7 @@ macro_rules! open_union {
                 }
             }
 
-            $crate::object! {
+            $crate::open_union! {
                 @choice $Name [$($Variant)* $($Untagged)?]
                 |tag| $crate::wire::UnknownVariant::__new(tag), |variant| variant.members(), variant.__members_mut()
             }
@@ -207,6 +207,38 @@ macro_rules! open_union {
         } }
 
         $crate::object! { @serde $Name }
+    };
+    (@choice $Name:ident [$($Variant:ident)*] |$tag:ident| $unknown:expr, |$other:ident| $members:expr, $members_mut:expr) => {
+        impl __wire::Choice for $Name {
+            fn choose(&mut self, index: usize, $tag: &str) {
+                // Functions, since a closure would have a second one that calls it.
+                $(
+                    #[allow(non_snake_case, reason = "the name of the variant")]
+                    fn $Variant() -> $Name {
+                        $Name::$Variant(__wire::Wire::blank())
+                    }
+                )*
+                let variants: &[fn() -> Self] = &[$($Variant),*];
+                *self = match variants.get(index) {
+                    ::core::option::Option::Some(blank) => blank(),
+                    ::core::option::Option::None => Self::Unknown($unknown),
+                };
+            }
+
+            fn payload(&self) -> &dyn __wire::Flat {
+                match self {
+                    $( Self::$Variant(payload) => payload, )*
+                    Self::Unknown($other) => $members,
+                }
+            }
+
+            fn payload_mut(&mut self) -> &mut dyn __wire::Flat {
+                match self {
+                    $( Self::$Variant(payload) => payload, )*
+                    Self::Unknown($other) => $members_mut,
+                }
+            }
+        }
     };
     (@from $Name:ident $Variant:ident [shared] $($Payload:tt)+) => {};
     (@from $Name:ident $Variant:ident [$other:ident] $($Payload:tt)+) => {
