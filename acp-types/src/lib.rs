@@ -223,6 +223,7 @@ mod inbox;
 #[cfg(feature = "lint")]
 pub mod lint;
 pub mod methods;
+mod ordered;
 mod rejection;
 #[cfg(feature = "schemars")]
 pub mod schema;
