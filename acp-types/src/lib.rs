@@ -222,6 +222,7 @@ pub mod guide;
 mod inbox;
 #[cfg(feature = "lint")]
 pub mod lint;
+mod method;
 pub mod methods;
 mod ordered;
 mod rejection;

@@ -204,11 +204,6 @@ impl Sessions {
         self.all.get_mut(&key).is_some_and(|session| session.inbox.remove_request(request))
     }
 
-    /// Returns whether the session has no unpolled event.
-    pub(super) fn is_drained(&self, key: SessionKey) -> bool {
-        self.get(key).is_none_or(|session| session.inbox.is_empty())
-    }
-
     /// Returns the next session with events.
     pub(super) fn next_ready(&mut self) -> Option<SessionKey> {
         while let Some(key) = self.ready.pop_front() {
