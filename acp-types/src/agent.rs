@@ -74,10 +74,11 @@ pub use options::{Limits, Options};
 use crate::client::{Outgoing, notification};
 use crate::inbox::{Inbox, Room};
 use crate::methods::NotificationParams;
+use crate::ordered::Ordered;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 use event::Waiting;
@@ -100,11 +101,9 @@ pub struct Connection {
     peer: Peer<(CallKey, Cow<'static, str>)>,
     /// The selected version.
     version: Option<ProtocolVersion>,
-    requests: BTreeMap<RequestKey, OpenRequest>,
-    by_id: BTreeMap<RequestId, RequestKey>,
-    /// Open prompts that were not cancelled.
-    turns: BTreeSet<(SessionId, RequestKey)>,
-    calls: BTreeMap<CallKey, RequestId>,
+    requests: Ordered<RequestKey, OpenRequest>,
+    by_id: Ordered<RequestId, RequestKey>,
+    calls: Ordered<CallKey, RequestId>,
     outgoing: Outgoing,
     inbox: Inbox<Waiting>,
     diagnostics: VecDeque<Diagnostic>,
@@ -132,10 +131,9 @@ impl Connection {
         Self {
             peer: Peer::new(CancelMethod::ACP, limits),
             version: None,
-            requests: BTreeMap::new(),
-            by_id: BTreeMap::new(),
-            turns: BTreeSet::new(),
-            calls: BTreeMap::new(),
+            requests: Ordered::default(),
+            by_id: Ordered::default(),
+            calls: Ordered::default(),
             outgoing: Outgoing::default(),
             inbox: Inbox::default(),
             diagnostics: VecDeque::new(),
@@ -185,9 +183,6 @@ impl Connection {
     pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
         let open = self.requests.remove(&request).ok_or(Answered)?;
         self.by_id.remove(&open.id);
-        if let Some(session) = open.turn {
-            self.turns.remove(&(session, request));
-        }
         self.respond(request, &open.id, reply.into().into_outcome());
         Ok(())
     }

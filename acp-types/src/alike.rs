@@ -22,28 +22,17 @@ pub(crate) fn all_alike<A: Serialize, B: Wire>(values: &[A]) -> (Vec<B>, usize) 
     (alike, lost)
 }
 
-macro_rules! content {
-    ($name:ident, $from:ident, $to:ident) => {
-        /// Converts content of a message.
-        pub(crate) fn $name(
-            block: &$from::content::ContentBlock,
-        ) -> Option<$to::content::ContentBlock> {
-            use $from::content::ContentBlock as From;
-            match block {
-                From::Text(text) if text.annotations.is_none() => {
-                    let mut same = $to::content::TextContent::new(text.text.as_str());
-                    same.meta = text.meta.clone();
-                    same.extra = text.extra.clone();
-                    Some($to::content::ContentBlock::Text(same))
-                }
-                other => alike(other),
-            }
+/// Converts content of a message.
+pub(crate) fn content_to_v2(
+    block: &v1::content::ContentBlock,
+) -> Option<v2::content::ContentBlock> {
+    match block {
+        v1::content::ContentBlock::Text(text) => {
+            Some(v2::content::ContentBlock::Text(text.clone()))
         }
-    };
+        other => alike(other),
+    }
 }
-
-content!(content_to_v2, v1, v2);
-content!(content_to_v1, v2, v1);
 
 impl v1::session_setup::McpServer {
     /// Returns the server for a session of version 2; `None` for server-sent events, which that version does not have.

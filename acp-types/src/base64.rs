@@ -1,5 +1,4 @@
 //! Base64 encoding of terminal output (RFC 4648, section 4).
-use alloc::string::String;
 use alloc::vec::Vec;
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -22,22 +21,4 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
         }
     }
     Some(bytes)
-}
-
-/// Encodes bytes.
-pub(crate) fn encode(bytes: &[u8]) -> String {
-    let digit = |value: u32| {
-        let index = usize::try_from(value & 63).unwrap_or_default();
-        char::from(DIGITS.get(index).copied().unwrap_or(b'A'))
-    };
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| chunk.get(at).copied().map_or(0, u32::from);
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        text.push(digit(bits >> 18));
-        text.push(digit(bits >> 12));
-        text.push(if chunk.len() > 1 { digit(bits >> 6) } else { '=' });
-        text.push(if chunk.len() > 2 { digit(bits) } else { '=' });
-    }
-    text
 }

@@ -25,6 +25,17 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 
+/// Implements `From` for the subjects of checks.
+macro_rules! subjects {
+    ($($Type:ident => $Variant:ident),+) => { $(
+        impl<'a> From<&'a $Type> for Subject<'a> {
+            fn from(subject: &'a $Type) -> Self {
+                Self::$Variant(subject)
+            }
+        }
+    )+ };
+}
+
 pub mod v1;
 pub mod v2;
 

@@ -102,9 +102,10 @@ pub(crate) use outgoing::line;
 pub(crate) use outgoing::{Outgoing, notification};
 
 use crate::inbox::{Inbox, Room};
+use crate::ordered::Ordered;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use core::time::Duration;
 use jsonrpc_core::{CancelMethod, Peer, RequestId};
 use request::Requests;
@@ -133,7 +134,7 @@ pub struct Connection {
     sessions: Sessions,
     requests: Requests,
     /// Calls that were sent.
-    calls: BTreeMap<CallKey, RequestId>,
+    calls: Ordered<CallKey, RequestId>,
     early: Early,
     outgoing: Outgoing,
     /// Events outside of sessions.
@@ -189,7 +190,7 @@ impl Connection {
             initialized: None,
             sessions: Sessions::new(Room { count: limits.events, bytes: limits.event_bytes }),
             requests: Requests::default(),
-            calls: BTreeMap::new(),
+            calls: Ordered::default(),
             early: Early::default(),
             outgoing: Outgoing::default(),
             inbox: Inbox::default(),

@@ -6,12 +6,14 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Declares the requests of one side and their results.
+/// Declares the requests of one side and their results. In brackets are the properties of a method: `unstable`, `session` if
+/// the parameters have to name one, the gate, and another receiver.
 macro_rules! requests {
     (
-        $(#[$rattr:meta])* pub enum $Requests:ident;
+        $(#[$rattr:meta])* pub enum $Requests:ident to $Receiver:ident;
         $(#[$sattr:meta])* pub enum $Responses:ident;
-        $( $($shared:ident)? $method:literal $Request:ident -> $Response:ident $(or $null:ident)?, )+
+        $( $($shared:ident)? $method:literal $Request:ident -> $Response:ident $(or $null:ident)?
+            [$($property:tt)*], )+
     ) => {
         $(#[$rattr])*
         #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +33,11 @@ macro_rules! requests {
         }
 
         impl $Requests {
+            /// The methods.
+            const METHODS: &[Method] = &[$( $crate::method::properties!(
+                Method::request::<$Request>(Receiver::$Receiver); $($property)*
+            ), )+];
+
             /// Decodes the parameters of a request. Absent parameters and `null` count as an empty object.
             ///
             /// # Errors
@@ -171,12 +178,15 @@ macro_rules! params {
 /// The type of a result: boxed, and accepting `null` if no member is required.
 macro_rules! payload {
     ($Response:ident) => { Box<$Response> };
-    ($Response:ident null) => { $crate::methods::OrNull<$Response> };
+    ($Response:ident null) => { $crate::dispatch::OrNull<$Response> };
 }
 
 /// Declares the notifications of one side.
 macro_rules! notifications {
-    ( $(#[$attr:meta])* pub enum $Notifications:ident; $( $Notification:ident, )+ ) => {
+    (
+        $(#[$attr:meta])* pub enum $Notifications:ident to $Receiver:ident;
+        $( $Notification:ident $([$($property:tt)*])?, )+
+    ) => {
         $(#[$attr])*
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
@@ -195,6 +205,11 @@ macro_rules! notifications {
         }
 
         impl $Notifications {
+            /// The methods, without those in the table of the other side.
+            const METHODS: &[Method] = &[$($( $crate::method::properties!(
+                Method::notification::<$Notification>(Receiver::$Receiver); $($property)*
+            ), )?)+];
+
             /// Decodes the parameters of a notification. Absent parameters and `null` count as an empty object.
             ///
             /// # Errors

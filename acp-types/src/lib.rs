@@ -222,7 +222,9 @@ pub mod guide;
 mod inbox;
 #[cfg(feature = "lint")]
 pub mod lint;
+mod method;
 pub mod methods;
+mod ordered;
 mod rejection;
 #[cfg(feature = "schemars")]
 pub mod schema;

@@ -4,9 +4,7 @@
 //! and results). Read its contents at any time, and poll [`Change`]s. The reducer performs no I/O and reads no clock.
 //!
 //! The contents have the types of version 2, the wider one, with additions for version 1 (modes, diffs with both
-//! texts). The same conversation therefore has the same state in either version. [`view_v1`](SessionState::view_v1) and
-//! [`view_v2`](SessionState::view_v2) return what an agent of one version would send to a client that resumes the
-//! session, with a list of losses. Wire messages are never converted.
+//! texts). The same conversation therefore has the same state in either version.
 //!
 //! ```
 //! use acp_types::session_state::{Change, SessionState};
@@ -44,6 +42,7 @@
 //! | text beyond [`StateLimits`], an unknown update | is dropped and reported as a [`Change`] |
 //!
 //! `_meta` of chunks, and of updates that replace content, is not part of the state.
+use crate::ordered::Ordered;
 use crate::v1;
 use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
 use crate::v2::compaction::{CompactionId, CompactionUpdate};
@@ -57,7 +56,8 @@ use crate::v2::slash_commands::AvailableCommand;
 use crate::v2::subagents::SubagentUpdate;
 use crate::v2::terminals::TerminalId;
 use crate::v2::tool_calls::ToolCallId;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -67,13 +67,9 @@ mod input_v1;
 mod input_v2;
 mod patch;
 mod reduce;
-mod view;
-mod view_v1;
-mod view_v2;
 
-pub use change::Change;
+pub use change::{Change, Loss};
 pub use entry::{Entry, Message, MessageKind, Produced, TerminalState, ToolCallState};
-pub use view::{Loss, ViewV1, ViewV2};
 
 /// Memory limits of a [`SessionState`].
 #[derive(Clone, Copy, Debug)]
@@ -128,17 +124,17 @@ pub struct SessionState {
     first: u64,
     /// Bytes of content in the entries.
     held: usize,
-    tool_calls: BTreeMap<ToolCallId, ToolCallState>,
-    compactions: BTreeMap<CompactionId, CompactionUpdate>,
-    terminals: BTreeMap<TerminalId, TerminalState>,
-    plans: BTreeMap<Option<PlanId>, PlanUpdateContent>,
+    tool_calls: Ordered<ToolCallId, Box<ToolCallState>>,
+    compactions: Ordered<CompactionId, Box<CompactionUpdate>>,
+    terminals: Ordered<TerminalId, Box<TerminalState>>,
+    plans: Ordered<Option<PlanId>, PlanUpdateContent>,
     modes: Option<v1::session_modes::SessionModeState>,
     config_options: Vec<SessionConfigOption>,
     commands: Vec<AvailableCommand>,
     info: SessionInfoUpdate,
     usage: Option<UsageUpdate>,
     notices: VecDeque<Notice>,
-    subagents: BTreeMap<SessionId, SubagentUpdate>,
+    subagents: Ordered<SessionId, Box<SubagentUpdate>>,
     state: Option<StateUpdate>,
     /// Open prompts of version 1.
     prompts: usize,
@@ -209,22 +205,22 @@ impl SessionState {
 
     /// Returns a tool call.
     pub fn tool_call(&self, id: &str) -> Option<&ToolCallState> {
-        self.tool_calls.get(id)
+        self.tool_calls.get(id).map(Box::as_ref)
     }
 
     /// Returns the tool calls, by id. The [entries](Self::entries) have their order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCallState> {
-        self.tool_calls.values()
+        self.tool_calls.iter().map(|(_, call)| &**call)
     }
 
     /// Returns a compaction of the context, as a single update that would create it.
     pub fn compaction(&self, id: &str) -> Option<&CompactionUpdate> {
-        self.compactions.get(id)
+        self.compactions.get(id).map(Box::as_ref)
     }
 
     /// Returns a terminal.
     pub fn terminal(&self, id: &str) -> Option<&TerminalState> {
-        self.terminals.get(id)
+        self.terminals.get(id).map(Box::as_ref)
     }
 
     /// Returns the plans, by id; a plan of version 1 has no id.
@@ -257,14 +253,14 @@ impl SessionState {
         self.usage.as_ref()
     }
 
-    /// Returns the latest notices. They are transient and part of no view.
+    /// Returns the latest notices. They are transient.
     pub fn notices(&self) -> impl Iterator<Item = &Notice> {
         self.notices.iter()
     }
 
     /// Returns the owned sessions, each as a single update that would create it.
     pub fn subagents(&self) -> impl Iterator<Item = &SubagentUpdate> {
-        self.subagents.values()
+        self.subagents.iter().map(|(_, subagent)| &**subagent)
     }
 
     /// Returns the state of the session: in version 2 as reported by the agent, in version 1 derived from prompts and

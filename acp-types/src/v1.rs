@@ -5,7 +5,7 @@
 //! One module for each page of the specification. Names are those of its
 //! [schema](https://agentclientprotocol.com/protocol/v1/schema).
 
-pub use crate::shared::{cancellation, mcp_over_acp, notices, providers};
+pub use crate::shared::{cancellation, extensibility, mcp_over_acp, notices, providers};
 
 pub mod agent_plan;
 pub mod authentication;
@@ -14,7 +14,6 @@ pub mod content;
 pub mod dispatch;
 pub mod elicitation;
 pub mod error;
-pub mod extensibility;
 pub mod file_system;
 pub mod initialization;
 pub mod prompt_turn;

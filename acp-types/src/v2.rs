@@ -15,7 +15,7 @@
 //!
 //! [`Presence`]: jsonrpc_core::wire::Presence
 
-pub use crate::shared::{cancellation, mcp_over_acp, notices, providers};
+pub use crate::shared::{cancellation, extensibility, mcp_over_acp, notices, providers};
 
 pub mod agent_plan;
 pub mod authentication;
@@ -25,7 +25,6 @@ pub mod diffs;
 pub mod dispatch;
 pub mod elicitation;
 pub mod error;
-pub mod extensibility;
 pub mod initialization;
 pub mod permissions;
 pub mod prompt_lifecycle;

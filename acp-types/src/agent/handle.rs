@@ -102,7 +102,6 @@ impl Connection {
         self.outgoing.clear();
         self.requests.clear();
         self.by_id.clear();
-        self.turns.clear();
         self.peer.handle_close();
         self.end_calls(&why);
     }
@@ -136,9 +135,6 @@ impl Connection {
                 let turn = session_id(request.params)
                     .filter(|_| request.method == "session/prompt")
                     .map(|id| SessionId::from(&*id));
-                if let Some(session) = &turn {
-                    self.turns.insert((session.clone(), key));
-                }
                 self.by_id.insert(id.clone(), key);
                 self.requests.insert(key, OpenRequest { id, turn, is_cancelled: false });
                 self.push(Waiting::Request(key, Box::new(Received::new(value, raw))));
@@ -199,9 +195,10 @@ impl Connection {
 
     /// Cancels the prompts of a session.
     fn cancel_turns(&mut self, session: &str) {
-        let first = (SessionId::from(session), RequestKey::new(0));
-        let open = self.turns.range(first..).take_while(|(id, _)| id.as_str() == session);
-        for key in open.map(|(_, key)| *key).collect::<alloc::vec::Vec<_>>() {
+        let is_turn =
+            |open: &OpenRequest| open.turn.as_ref().is_some_and(|id| id.as_str() == session);
+        let open = self.requests.iter().filter(|(_, open)| is_turn(open)).map(|(key, _)| *key);
+        for key in open.collect::<alloc::vec::Vec<_>>() {
             self.cancel(key);
         }
     }
@@ -212,9 +209,7 @@ impl Connection {
             return;
         };
         open.is_cancelled = true;
-        if let Some(session) = open.turn.take() {
-            self.turns.remove(&(session, key));
-        }
+        open.turn = None;
         self.push(Waiting::Cancelled(key));
     }
 

@@ -44,46 +44,14 @@ impl<'a> From<(Receiver, &'a str)> for Subject<'a> {
     }
 }
 
-impl<'a> From<&'a ContentBlock> for Subject<'a> {
-    fn from(subject: &'a ContentBlock) -> Self {
-        Self::Content(subject)
-    }
-}
-
-impl<'a> From<&'a SessionUpdate> for Subject<'a> {
-    fn from(subject: &'a SessionUpdate) -> Self {
-        Self::Update(subject)
-    }
-}
-
-impl<'a> From<&'a McpServer> for Subject<'a> {
-    fn from(subject: &'a McpServer) -> Self {
-        Self::McpServer(subject)
-    }
-}
-
-impl<'a> From<&'a ElicitationMode> for Subject<'a> {
-    fn from(subject: &'a ElicitationMode) -> Self {
-        Self::Elicitation(subject)
-    }
-}
-
-impl<'a> From<&'a SessionConfigOption> for Subject<'a> {
-    fn from(subject: &'a SessionConfigOption) -> Self {
-        Self::ConfigOption(subject)
-    }
-}
-
-impl<'a> From<&'a SystemPromptMode> for Subject<'a> {
-    fn from(subject: &'a SystemPromptMode) -> Self {
-        Self::SystemPrompt(subject)
-    }
-}
-
-impl<'a> From<&'a AuthMethod> for Subject<'a> {
-    fn from(subject: &'a AuthMethod) -> Self {
-        Self::AuthMethod(subject)
-    }
+subjects! {
+    ContentBlock => Content,
+    SessionUpdate => Update,
+    McpServer => McpServer,
+    ElicitationMode => Elicitation,
+    SessionConfigOption => ConfigOption,
+    SystemPromptMode => SystemPrompt,
+    AuthMethod => AuthMethod
 }
 
 /// Announced capabilities of both sides of a version 1 connection.

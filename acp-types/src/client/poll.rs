@@ -33,16 +33,6 @@ impl Connection {
         self.poll_diagnostic().or_else(|| self.poll_closed())
     }
 
-    /// Returns the next event outside of sessions, for a caller that polls each session separately; see
-    /// [`poll_session_event`](Self::poll_session_event). [`Event::Closed`] follows when all sessions are polled.
-    pub fn poll_connection_event(&mut self) -> Option<Event> {
-        let event = self.poll_connection().or_else(|| self.poll_diagnostic());
-        event.or_else(|| {
-            let is_drained = self.sessions.keys().all(|key| self.sessions.is_drained(key));
-            is_drained.then(|| self.poll_closed()).flatten()
-        })
-    }
-
     /// Returns the next event of one session. A session that is not polled delays no other.
     pub fn poll_session_event(&mut self, session: SessionKey) -> Option<SessionEvent> {
         let event = loop {

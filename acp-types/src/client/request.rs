@@ -1,8 +1,8 @@
 //! Open requests of the agent.
 use super::{RequestKey, SessionKey};
+use crate::ordered::Ordered;
 use crate::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
 use crate::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
-use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
@@ -11,8 +11,8 @@ use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 /// Open requests of the agent.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    open: BTreeMap<RequestKey, OpenRequest>,
-    by_id: BTreeMap<RequestId, RequestKey>,
+    open: Ordered<RequestKey, OpenRequest>,
+    by_id: Ordered<RequestId, RequestKey>,
 }
 
 /// An open request of the agent.

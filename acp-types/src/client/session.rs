@@ -2,23 +2,24 @@
 use super::waiting::{Kept, Waiting};
 use super::{CallError, Received, SessionKey, TurnEnd, TurnError, TurnKey};
 use crate::inbox::{Inbox, Room};
+use crate::ordered::Ordered;
 use crate::v1::session_setup::SessionId;
 use crate::v2;
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use core::time::Duration;
 use jsonrpc_core::RequestId;
 
 /// Sessions, by key and by id.
 #[derive(Debug)]
 pub(super) struct Sessions {
-    all: BTreeMap<SessionKey, Session>,
+    all: Ordered<SessionKey, Box<Session>>,
     /// Ids of open and loading sessions, and of the sessions that they own.
-    by_id: BTreeMap<SessionId, SessionKey>,
+    by_id: Ordered<SessionId, SessionKey>,
     /// Sessions with events, each listed once.
     ready: VecDeque<SessionKey>,
     /// Deadlines of turns.
-    timers: BTreeSet<(Duration, SessionKey)>,
+    timers: Ordered<(Duration, SessionKey), ()>,
     /// Number of sessions without an id.
     unnamed: usize,
     room: Room,
@@ -97,10 +98,10 @@ impl Turn {
 impl Sessions {
     pub(super) fn new(room: Room) -> Self {
         Self {
-            all: BTreeMap::new(),
-            by_id: BTreeMap::new(),
+            all: Ordered::default(),
+            by_id: Ordered::default(),
             ready: VecDeque::new(),
-            timers: BTreeSet::new(),
+            timers: Ordered::default(),
             unnamed: 0,
             room,
         }
@@ -111,11 +112,11 @@ impl Sessions {
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = SessionKey> + '_ {
-        self.all.keys().copied()
+        self.all.iter().map(|(key, _)| *key)
     }
 
     pub(super) fn get(&self, key: SessionKey) -> Option<&Session> {
-        self.all.get(&key)
+        self.all.get(&key).map(Box::as_ref)
     }
 
     /// Returns the session that receives updates and requests with this id.
@@ -141,7 +142,7 @@ impl Sessions {
         self.unnamed += usize::from(stage.is_unnamed());
         let (turn, inbox) = (None, Inbox::default());
         let session = Session { stage, is_busy: false, turn, inbox, is_ready: false };
-        self.all.insert(key, session);
+        self.all.insert(key, Box::new(session));
     }
 
     /// Opens the session under this id, and returns its early updates.
@@ -203,11 +204,6 @@ impl Sessions {
         self.all.get_mut(&key).is_some_and(|session| session.inbox.remove_request(request))
     }
 
-    /// Returns whether the session has no unpolled event.
-    pub(super) fn is_drained(&self, key: SessionKey) -> bool {
-        self.get(key).is_none_or(|session| session.inbox.is_empty())
-    }
-
     /// Returns the next session with events.
     pub(super) fn next_ready(&mut self) -> Option<SessionKey> {
         while let Some(key) = self.ready.pop_front() {
@@ -233,7 +229,7 @@ impl Sessions {
     }
 
     fn sweep(&mut self, key: SessionKey) {
-        if let Some(Session { stage: Stage::Over, turn: None, is_ready, .. }) = self.all.get(&key) {
+        if let Some(Session { stage: Stage::Over, turn: None, is_ready, .. }) = self.get(key) {
             if *is_ready {
                 self.ready.retain(|ready| *ready != key);
             }
@@ -265,7 +261,7 @@ impl Sessions {
     pub(super) fn begin_turn(&mut self, key: SessionKey, mut turn: Turn) {
         if let Some(session) = self.all.get_mut(&key) {
             turn.was_busy = session.is_busy;
-            self.timers.insert((turn.deadline, key));
+            self.timers.insert((turn.deadline, key), ());
             session.turn = Some(turn);
         }
     }
@@ -281,7 +277,7 @@ impl Sessions {
         let (before, after) = (turn.deadline, deadline.min(turn.deadline));
         turn.deadline = after;
         self.timers.remove(&(before, key));
-        self.timers.insert((after, key));
+        self.timers.insert((after, key), ());
     }
 
     /// Ends the turn, and returns the unanswered prompt.
@@ -336,12 +332,12 @@ impl Sessions {
     }
 
     pub(super) fn next_timer(&self) -> Option<Duration> {
-        self.timers.first().map(|(at, _)| *at)
+        self.timers.first().map(|((at, _), ())| *at)
     }
 
     /// Returns a session with a turn that has reached its deadline.
     pub(super) fn next_overdue(&self, now: Duration) -> Option<SessionKey> {
-        self.timers.first().filter(|(at, _)| *at <= now).map(|(_, key)| *key)
+        self.timers.first().filter(|((at, _), ())| *at <= now).map(|((_, key), ())| *key)
     }
 }
 

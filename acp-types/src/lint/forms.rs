@@ -1,5 +1,4 @@
 //! Checks of forms and their answers.
-use super::prose::Members;
 use super::report::Report;
 use super::rule;
 use super::value::{Json, is_text, push, shown, text};
@@ -7,10 +6,14 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Checks the schema of a form.
-pub(super) fn form(object: &Members<'_>, at: impl Fn(&str) -> String, report: &mut Report) {
-    let properties = object.get("properties").unwrap_or(Json::NULL);
-    for name in required(object.get("required")) {
+/// Checks the schema of a form: its properties, and the list of required ones.
+pub(super) fn form(
+    properties: Json<'_>,
+    names: Option<Json<'_>>,
+    at: impl Fn(&str) -> String,
+    report: &mut Report,
+) {
+    for name in required(names) {
         if properties.get(&name).is_none() {
             let message = format!("`{}` is not one of properties", shown(&name));
             report.add(&rule::FORM_REQUIRED, at("required"), message);

@@ -67,7 +67,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// The checked members of an object, so that it is read once.
-pub(super) struct Members<'a>(Vec<(&'static str, Json<'a>)>);
+struct Members<'a>(Vec<(&'static str, Json<'a>)>);
 
 impl<'a> Members<'a> {
     fn read(object: Json<'a>) -> Self {
@@ -87,7 +87,7 @@ impl<'a> Members<'a> {
         Self(members)
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<Json<'a>> {
+    fn get(&self, name: &str) -> Option<Json<'a>> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }
@@ -144,7 +144,8 @@ pub(super) fn look_at(
     current_values(types, object, at, report);
     system_prompt(types, object, at, report);
     if is("ElicitationSchema") {
-        forms::form(object, at, report);
+        let properties = object.get("properties").unwrap_or(Json::NULL);
+        forms::form(properties, object.get("required"), at, report);
     }
     if is("AuthMethodTerminal") && version == 1 {
         let variables = object.get("env").unwrap_or(Json::NULL).members();

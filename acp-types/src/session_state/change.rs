@@ -1,5 +1,4 @@
 //! Changes of a session.
-use super::Loss;
 #[cfg(doc)]
 use super::StateLimits;
 use crate::v2::agent_plan::PlanId;
@@ -7,6 +6,23 @@ use crate::v2::compaction::CompactionId;
 use crate::v2::session_setup::SessionId;
 use crate::v2::terminals::TerminalId;
 use crate::v2::tool_calls::ToolCallId;
+use alloc::string::String;
+use core::fmt;
+
+/// A part of a message that could not be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The affected part of the session, as a path: `/toolCalls/call-1/status`.
+    pub pointer: String,
+    /// Description of the loss.
+    pub problem: String,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}: {}", self.pointer, self.problem)
+    }
+}
 
 /// A change of the state. Read the state for current values.
 #[derive(Clone, Debug, PartialEq)]

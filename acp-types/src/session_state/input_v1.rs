@@ -246,7 +246,7 @@ impl Input for &ErrorObject {
 
 impl Input for &CancelNotification {
     fn apply(self, state: &mut SessionState) {
-        let open = state.tool_calls.values().filter(|call| !call.is_over());
+        let open = state.tool_calls().filter(|call| !call.is_over());
         let open: Vec<_> = open.map(|call| call.update.tool_call_id.clone()).collect();
         for id in open {
             let mut update = v2::tool_calls::ToolCallUpdate::new(id);

@@ -12,6 +12,7 @@ use crate::v2::prompt_lifecycle::MessageId;
 use crate::v2::subagents::{SessionMessage, SubagentUpdate};
 use crate::v2::terminals::{TerminalId, TerminalUpdate};
 use crate::v2::tool_calls::{ToolCallId, ToolCallUpdate};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
@@ -77,7 +78,7 @@ impl SessionState {
     fn weight_of_entry(&self, entry: &Entry) -> usize {
         match entry {
             Entry::Message(message) => OVERHEAD + message.content.iter().map(weight).sum::<usize>(),
-            Entry::ToolCall(id) => self.tool_calls.get(id).map_or(0, weight_of_call),
+            Entry::ToolCall(id) => self.tool_calls.get(id).map_or(0, |call| weight_of_call(call)),
             Entry::Compaction(id) => {
                 self.compactions.get(id).map_or(0, |it| weight_of_blocks(&it.summary))
             }
@@ -222,16 +223,14 @@ impl SessionState {
         }
     }
 
-    fn tool_call_mut(&mut self, id: &ToolCallId) -> &mut ToolCallState {
+    fn tool_call_mut(&mut self, id: &ToolCallId) -> Option<&mut ToolCallState> {
         if !self.tool_calls.contains_key(id) {
             let update = ToolCallUpdate::new(id.clone());
-            self.tool_calls.insert(id.clone(), ToolCallState { update, content: Vec::new() });
+            let call = ToolCallState { update, content: Vec::new() };
+            self.tool_calls.insert(id.clone(), Box::new(call));
             self.push(Entry::ToolCall(id.clone()));
         }
-        self.tool_calls.entry(id.clone()).or_insert_with(|| ToolCallState {
-            update: ToolCallUpdate::new(id.clone()),
-            content: Vec::new(),
-        })
+        self.tool_calls.get_mut(id).map(Box::as_mut)
     }
 
     /// Adds or changes a tool call; `update` has no content, which is `content`.
@@ -242,7 +241,7 @@ impl SessionState {
     ) {
         let id = &update.tool_call_id;
         let blocks = self.limits.blocks;
-        let call = self.tool_call_mut(id);
+        let Some(call) = self.tool_call_mut(id) else { return };
         let before = weight_of_call(call);
         call.update.patch(update);
         let mut lost = false;
@@ -268,7 +267,7 @@ impl SessionState {
     pub(super) fn produce(&mut self, id: &ToolCallId, content: Produced) {
         let added = weight_of_produced(&content);
         let (blocks, has_room) = (self.limits.blocks, self.has_room(added));
-        let call = self.tool_call_mut(id);
+        let Some(call) = self.tool_call_mut(id) else { return };
         if call.content.len() >= blocks || !has_room {
             return self.lost(format!("/toolCalls/{id}/content"), "too much content");
         }
@@ -286,10 +285,10 @@ impl SessionState {
             }
             let update = TerminalUpdate::new(id.clone());
             let terminal = TerminalState { update, output: Vec::new(), is_truncated: false };
-            self.terminals.insert(id.clone(), terminal);
+            self.terminals.insert(id.clone(), Box::new(terminal));
         }
         self.change(Change::Terminal(id.clone()));
-        self.terminals.get_mut(id)
+        self.terminals.get_mut(id).map(Box::as_mut)
     }
 
     /// Adds or changes a terminal.
@@ -370,22 +369,19 @@ impl SessionState {
         self.change(Change::Notice);
     }
 
-    fn compaction_mut(&mut self, update: &CompactionUpdate) -> &mut CompactionUpdate {
+    fn compaction_mut(&mut self, update: &CompactionUpdate) -> Option<&mut CompactionUpdate> {
         let id = &update.compaction_id;
         if !self.compactions.contains_key(id) {
             let begun = CompactionUpdate::new(id.clone(), update.status.clone());
-            self.compactions.insert(id.clone(), begun);
+            self.compactions.insert(id.clone(), Box::new(begun));
             self.push(Entry::Compaction(id.clone()));
         }
-        let status = update.status.clone();
-        self.compactions
-            .entry(id.clone())
-            .or_insert_with(|| CompactionUpdate::new(id.clone(), status))
+        self.compactions.get_mut(id).map(Box::as_mut)
     }
 
     /// Adds or changes a compaction.
     pub(super) fn change_compaction(&mut self, update: &CompactionUpdate) {
-        let compaction = self.compaction_mut(update);
+        let Some(compaction) = self.compaction_mut(update) else { return };
         let before = weight_of_blocks(&compaction.summary);
         compaction.status = update.status.clone();
         compaction.patch(update);
@@ -401,7 +397,7 @@ impl SessionState {
         let (added, blocks) = (weight(&block), self.limits.blocks);
         let has_room = self.has_room(added);
         let begun = CompactionUpdate::new(id.clone(), CompactionStatus::InProgress);
-        let compaction = self.compaction_mut(&begun);
+        let Some(compaction) = self.compaction_mut(&begun) else { return };
         match add(&mut compaction.summary, block, blocks, has_room) {
             true => self.held += added,
             false => self.lost(format!("/compactions/{id}/summary"), "too much content"),
@@ -416,8 +412,12 @@ impl SessionState {
         if self.subagents.len() >= self.limits.names && !self.subagents.contains_key(id) {
             return self.lost("/subagents", "too many subagents");
         }
-        let begun = || SubagentUpdate::new(id.clone());
-        self.subagents.entry(id.clone()).or_insert_with(begun).patch(update);
+        if !self.subagents.contains_key(id) {
+            self.subagents.insert(id.clone(), Box::new(SubagentUpdate::new(id.clone())));
+        }
+        if let Some(subagent) = self.subagents.get_mut(id) {
+            subagent.patch(update);
+        }
         self.change(Change::Subagent(id.clone()));
     }
 

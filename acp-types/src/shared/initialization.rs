@@ -135,3 +135,35 @@ object! {
     pub struct SessionTitleCapabilities {}
     and "_meta"
 }
+
+object! {
+    /// **Unstable.** The agent supports a `systemPrompt` for new sessions.
+    ///
+    /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptcapabilities)
+    pub struct SessionSystemPromptCapabilities {}
+    optional {
+        /// Modes that are supported beyond `append`.
+        mode: SessionSystemPromptModeCapabilities = "mode" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** Modes of a `systemPrompt` that an agent supports beyond `append`.
+    ///
+    /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptmodecapabilities)
+    pub struct SessionSystemPromptModeCapabilities {}
+    optional {
+        /// Present if `override` is supported.
+        r#override: SessionSystemPromptOverrideCapabilities = "override" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The agent supports the mode `override` of a `systemPrompt`.
+    ///
+    /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptoverridecapabilities)
+    pub struct SessionSystemPromptOverrideCapabilities {}
+    and "_meta"
+}

@@ -62,6 +62,7 @@ use super::terminals::{
 };
 use super::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
 use crate::dispatch::{NotificationParams, notifications, requests};
+use crate::method::{Method, Receiver, Stability};
 use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]
@@ -76,57 +77,57 @@ requests! {
     /// A request from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
-    pub enum ClientRequest;
+    pub enum ClientRequest to Agent;
 
     /// A result from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     pub enum AgentResponse;
 
-    "initialize" InitializeRequest -> InitializeResponse,
-    "authenticate" AuthenticateRequest -> AuthenticateResponse or null,
-    "logout" LogoutRequest -> LogoutResponse or null,
-    "session/new" NewSessionRequest -> NewSessionResponse,
-    "session/load" LoadSessionRequest -> LoadSessionResponse or null,
-    "session/resume" ResumeSessionRequest -> ResumeSessionResponse or null,
-    shared "session/close" CloseSessionRequest -> CloseSessionResponse or null,
-    "session/list" ListSessionsRequest -> ListSessionsResponse,
-    shared "session/delete" DeleteSessionRequest -> DeleteSessionResponse or null,
-    "session/set_mode" SetSessionModeRequest -> SetSessionModeResponse or null,
-    "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse,
-    "session/prompt" PromptRequest -> PromptResponse,
-    shared "auth/status" AuthStatusRequest -> AuthStatusResponse,
-    shared "providers/list" ListProvidersRequest -> ListProvidersResponse,
-    shared "providers/set" SetProviderRequest -> SetProviderResponse or null,
-    shared "providers/disable" DisableProviderRequest -> DisableProviderResponse or null,
-    "session/fork" ForkSessionRequest -> ForkSessionResponse,
-    shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse or null,
-    shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse or null,
-    "session/status" SessionStatusRequest -> SessionStatusResponse,
-    shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
+    "initialize" InitializeRequest -> InitializeResponse [],
+    "authenticate" AuthenticateRequest -> AuthenticateResponse or null ["authMethods: not a terminal one"],
+    "logout" LogoutRequest -> LogoutResponse or null ["agentCapabilities.auth.logout"],
+    "session/new" NewSessionRequest -> NewSessionResponse [],
+    "session/load" LoadSessionRequest -> LoadSessionResponse or null [session "agentCapabilities.loadSession"],
+    "session/resume" ResumeSessionRequest -> ResumeSessionResponse or null [session "agentCapabilities.sessionCapabilities.resume"],
+    shared "session/close" CloseSessionRequest -> CloseSessionResponse or null [session "agentCapabilities.sessionCapabilities.close"],
+    "session/list" ListSessionsRequest -> ListSessionsResponse ["agentCapabilities.sessionCapabilities.list"],
+    shared "session/delete" DeleteSessionRequest -> DeleteSessionResponse or null [session "agentCapabilities.sessionCapabilities.delete"],
+    "session/set_mode" SetSessionModeRequest -> SetSessionModeResponse or null [session "modes of the session"],
+    "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse [session "configOptions of the session"],
+    "session/prompt" PromptRequest -> PromptResponse [session],
+    shared "auth/status" AuthStatusRequest -> AuthStatusResponse [unstable "agentCapabilities.auth.status"],
+    shared "providers/list" ListProvidersRequest -> ListProvidersResponse [unstable "agentCapabilities.providers"],
+    shared "providers/set" SetProviderRequest -> SetProviderResponse or null [unstable "agentCapabilities.providers"],
+    shared "providers/disable" DisableProviderRequest -> DisableProviderResponse or null [unstable "agentCapabilities.providers"],
+    "session/fork" ForkSessionRequest -> ForkSessionResponse [unstable session "agentCapabilities.sessionCapabilities.fork"],
+    shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse or null [unstable session "agentCapabilities.sessionCapabilities.archive"],
+    shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse or null [unstable session "agentCapabilities.sessionCapabilities.archive"],
+    "session/status" SessionStatusRequest -> SessionStatusResponse [unstable session "agentCapabilities.sessionCapabilities.status"],
+    shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse [unstable session "agentCapabilities.sessionCapabilities.title"],
 }
 
 requests! {
     /// A request from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
-    pub enum AgentRequest;
+    pub enum AgentRequest to Client;
 
     /// A result from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     pub enum ClientResponse;
 
-    "session/request_permission" RequestPermissionRequest -> RequestPermissionResponse,
-    "fs/read_text_file" ReadTextFileRequest -> ReadTextFileResponse,
-    "fs/write_text_file" WriteTextFileRequest -> WriteTextFileResponse or null,
-    "terminal/create" CreateTerminalRequest -> CreateTerminalResponse,
-    "terminal/output" TerminalOutputRequest -> TerminalOutputResponse,
-    "terminal/wait_for_exit" WaitForTerminalExitRequest -> WaitForTerminalExitResponse or null,
-    "terminal/kill" KillTerminalRequest -> KillTerminalResponse or null,
-    "terminal/release" ReleaseTerminalRequest -> ReleaseTerminalResponse or null,
-    "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse,
-    shared "mcp/message" MessageMcpRequest -> MessageMcpResponse or null,
+    "session/request_permission" RequestPermissionRequest -> RequestPermissionResponse [session],
+    "fs/read_text_file" ReadTextFileRequest -> ReadTextFileResponse [session "clientCapabilities.fs.readTextFile"],
+    "fs/write_text_file" WriteTextFileRequest -> WriteTextFileResponse or null [session "clientCapabilities.fs.writeTextFile"],
+    "terminal/create" CreateTerminalRequest -> CreateTerminalResponse [session "clientCapabilities.terminal"],
+    "terminal/output" TerminalOutputRequest -> TerminalOutputResponse [session "clientCapabilities.terminal"],
+    "terminal/wait_for_exit" WaitForTerminalExitRequest -> WaitForTerminalExitResponse or null [session "clientCapabilities.terminal"],
+    "terminal/kill" KillTerminalRequest -> KillTerminalResponse or null [session "clientCapabilities.terminal"],
+    "terminal/release" ReleaseTerminalRequest -> ReleaseTerminalResponse or null [session "clientCapabilities.terminal"],
+    "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse ["clientCapabilities.elicitation, by mode"],
+    shared "mcp/message" MessageMcpRequest -> MessageMcpResponse or null [unstable "agentCapabilities.mcpCapabilities.acp"],
 }
 
 requests! {
@@ -134,7 +135,7 @@ requests! {
     ///
     /// Spec: [draft schema](https://agentclientprotocol.com/protocol/v1/draft/schema),
     /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
-    pub enum ProxyRequest;
+    pub enum ProxyRequest to Proxy;
 
     /// **Unstable.** A result between a conductor and a proxy.
     ///
@@ -142,30 +143,30 @@ requests! {
     /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
     pub enum ProxyResponse;
 
-    "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse,
-    shared "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse,
+    "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse [unstable],
+    shared "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse [to ProxyOrConductor unstable],
 }
 
 notifications! {
     /// A notification from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
-    pub enum ClientNotification;
+    pub enum ClientNotification to Agent;
 
-    CancelNotification,
-    MessageMcpNotification,
-    CancelRequestNotification,
+    CancelNotification [session],
+    MessageMcpNotification [unstable "agentCapabilities.mcpCapabilities.acp"],
+    CancelRequestNotification [to Either],
 }
 
 notifications! {
     /// A notification from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
-    pub enum AgentNotification;
+    pub enum AgentNotification to Client;
 
-    SessionNotification,
-    CompleteElicitationNotification,
-    AuthStatusUpdateNotification,
+    SessionNotification [session],
+    CompleteElicitationNotification ["clientCapabilities.elicitation.url"],
+    AuthStatusUpdateNotification [unstable "agentCapabilities.auth.status"],
     CancelRequestNotification,
 }
 
@@ -174,10 +175,24 @@ notifications! {
     ///
     /// Spec: [draft schema](https://agentclientprotocol.com/protocol/v1/draft/schema),
     /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
-    pub enum ProxyNotification;
+    pub enum ProxyNotification to Proxy;
 
-    ProxySuccessorNotification,
+    ProxySuccessorNotification [to ProxyOrConductor unstable],
 }
+
+/// The methods of the version.
+pub(crate) const METHODS: &[Method] = &Method::join::<40>(
+    [
+        ClientRequest::METHODS,
+        AgentRequest::METHODS,
+        ProxyRequest::METHODS,
+        ClientNotification::METHODS,
+        AgentNotification::METHODS,
+        ProxyNotification::METHODS,
+    ],
+    Stability::Stable,
+    Method::request::<InitializeRequest>(Receiver::Agent),
+);
 
 /// Returns the schemas of all parameters and results.
 #[cfg(feature = "schemars")]

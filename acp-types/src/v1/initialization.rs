@@ -7,7 +7,8 @@ pub use crate::shared::initialization::{
     ElicitationUrlCapabilities, Implementation, ProtocolVersion, ProvidersCapabilities,
     SessionAdditionalDirectoriesCapabilities, SessionArchiveCapabilities,
     SessionDeleteCapabilities, SessionForkCapabilities, SessionStatusCapabilities,
-    SessionTitleCapabilities,
+    SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
+    SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities,
 };
 use alloc::vec::Vec;
 use jsonrpc_core::object;
@@ -327,38 +328,6 @@ object! {
     ///
     /// Spec: [`LogoutCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#logoutcapabilities)
     pub struct LogoutCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** The agent supports a `systemPrompt` for new sessions.
-    ///
-    /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities)
-    pub struct SessionSystemPromptCapabilities {}
-    optional {
-        /// Modes that are supported beyond `append`.
-        mode: SessionSystemPromptModeCapabilities = "mode" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** Modes of a `systemPrompt` that an agent supports beyond `append`.
-    ///
-    /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities)
-    pub struct SessionSystemPromptModeCapabilities {}
-    optional {
-        /// Present if `override` is supported.
-        r#override: SessionSystemPromptOverrideCapabilities = "override" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** The agent supports the mode `override` of a `systemPrompt`.
-    ///
-    /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities)
-    pub struct SessionSystemPromptOverrideCapabilities {}
     and "_meta"
 }
 

@@ -61,6 +61,7 @@ use super::session_status::{SessionStatusRequest, SessionStatusResponse};
 use super::terminals::{CancelTerminalRequest, CancelTerminalResponse};
 use super::tool_calls::{CancelToolCallRequest, CancelToolCallResponse};
 use crate::dispatch::{NotificationParams, notifications, requests};
+use crate::method::{Method, Receiver, Stability};
 use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]
@@ -75,50 +76,50 @@ requests! {
     /// A request from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
-    pub enum ClientRequest;
+    pub enum ClientRequest to Agent;
 
     /// A result from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     pub enum AgentResponse;
 
-    "initialize" InitializeRequest -> InitializeResponse,
-    "auth/login" LoginAuthRequest -> LoginAuthResponse or null,
-    "auth/logout" LogoutAuthRequest -> LogoutAuthResponse or null,
-    "session/new" NewSessionRequest -> NewSessionResponse,
-    "session/resume" ResumeSessionRequest -> ResumeSessionResponse or null,
-    shared "session/close" CloseSessionRequest -> CloseSessionResponse or null,
-    "session/list" ListSessionsRequest -> ListSessionsResponse,
-    shared "session/delete" DeleteSessionRequest -> DeleteSessionResponse or null,
-    "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse,
-    "session/prompt" PromptRequest -> PromptResponse,
-    "tool_call/cancel" CancelToolCallRequest -> CancelToolCallResponse or null,
-    "terminal/cancel" CancelTerminalRequest -> CancelTerminalResponse or null,
-    shared "auth/status" AuthStatusRequest -> AuthStatusResponse,
-    shared "providers/list" ListProvidersRequest -> ListProvidersResponse,
-    shared "providers/set" SetProviderRequest -> SetProviderResponse or null,
-    shared "providers/disable" DisableProviderRequest -> DisableProviderResponse or null,
-    "session/fork" ForkSessionRequest -> ForkSessionResponse,
-    shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse or null,
-    shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse or null,
-    "session/status" SessionStatusRequest -> SessionStatusResponse,
-    shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
+    "initialize" InitializeRequest -> InitializeResponse [],
+    "auth/login" LoginAuthRequest -> LoginAuthResponse or null ["authMethods"],
+    "auth/logout" LogoutAuthRequest -> LogoutAuthResponse or null ["authMethods"],
+    "session/new" NewSessionRequest -> NewSessionResponse ["capabilities.session"],
+    "session/resume" ResumeSessionRequest -> ResumeSessionResponse or null [session "capabilities.session"],
+    shared "session/close" CloseSessionRequest -> CloseSessionResponse or null [session "capabilities.session"],
+    "session/list" ListSessionsRequest -> ListSessionsResponse ["capabilities.session"],
+    shared "session/delete" DeleteSessionRequest -> DeleteSessionResponse or null [session "capabilities.session.delete"],
+    "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse [session "configOptions of the session"],
+    "session/prompt" PromptRequest -> PromptResponse [session "capabilities.session"],
+    "tool_call/cancel" CancelToolCallRequest -> CancelToolCallResponse or null [session "capabilities.cancel of the tool call"],
+    "terminal/cancel" CancelTerminalRequest -> CancelTerminalResponse or null [session "capabilities.cancel of the terminal"],
+    shared "auth/status" AuthStatusRequest -> AuthStatusResponse [unstable "capabilities.auth.status"],
+    shared "providers/list" ListProvidersRequest -> ListProvidersResponse [unstable "capabilities.providers"],
+    shared "providers/set" SetProviderRequest -> SetProviderResponse or null [unstable "capabilities.providers"],
+    shared "providers/disable" DisableProviderRequest -> DisableProviderResponse or null [unstable "capabilities.providers"],
+    "session/fork" ForkSessionRequest -> ForkSessionResponse [unstable session "capabilities.session.fork"],
+    shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse or null [unstable session "capabilities.session.archive"],
+    shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse or null [unstable session "capabilities.session.archive"],
+    "session/status" SessionStatusRequest -> SessionStatusResponse [unstable session "capabilities.session.status"],
+    shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse [unstable session "capabilities.session.title"],
 }
 
 requests! {
     /// A request from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
-    pub enum AgentRequest;
+    pub enum AgentRequest to Client;
 
     /// A result from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     pub enum ClientResponse;
 
-    "session/request_permission" RequestPermissionRequest -> RequestPermissionResponse,
-    "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse,
-    shared "mcp/message" MessageMcpRequest -> MessageMcpResponse or null,
+    "session/request_permission" RequestPermissionRequest -> RequestPermissionResponse [session "capabilities.session"],
+    "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse ["capabilities.elicitation, by mode"],
+    shared "mcp/message" MessageMcpRequest -> MessageMcpResponse or null [unstable "capabilities.session.mcp.acp"],
 }
 
 requests! {
@@ -126,7 +127,7 @@ requests! {
     ///
     /// Spec: [draft schema](https://agentclientprotocol.com/protocol/v2/draft/schema),
     /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
-    pub enum ProxyRequest;
+    pub enum ProxyRequest to Proxy;
 
     /// **Unstable.** A result between a conductor and a proxy.
     ///
@@ -134,30 +135,30 @@ requests! {
     /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
     pub enum ProxyResponse;
 
-    "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse,
-    shared "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse,
+    "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse [unstable],
+    shared "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse [to ProxyOrConductor unstable],
 }
 
 notifications! {
     /// A notification from a client to an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
-    pub enum ClientNotification;
+    pub enum ClientNotification to Agent;
 
-    CancelSessionNotification,
-    MessageMcpNotification,
-    CancelRequestNotification,
+    CancelSessionNotification [session "capabilities.session"],
+    MessageMcpNotification [unstable "capabilities.session.mcp.acp"],
+    CancelRequestNotification [to Either],
 }
 
 notifications! {
     /// A notification from an agent to a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
-    pub enum AgentNotification;
+    pub enum AgentNotification to Client;
 
-    UpdateSessionNotification,
-    CompleteElicitationNotification,
-    AuthStatusUpdateNotification,
+    UpdateSessionNotification [session "capabilities.session"],
+    CompleteElicitationNotification ["capabilities.elicitation.url"],
+    AuthStatusUpdateNotification [unstable "capabilities.auth.status"],
     CancelRequestNotification,
 }
 
@@ -166,10 +167,24 @@ notifications! {
     ///
     /// Spec: [draft schema](https://agentclientprotocol.com/protocol/v2/draft/schema),
     /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
-    pub enum ProxyNotification;
+    pub enum ProxyNotification to Proxy;
 
-    ProxySuccessorNotification,
+    ProxySuccessorNotification [to ProxyOrConductor unstable],
 }
+
+/// The methods of the version.
+pub(crate) const METHODS: &[Method] = &Method::join::<33>(
+    [
+        ClientRequest::METHODS,
+        AgentRequest::METHODS,
+        ProxyRequest::METHODS,
+        ClientNotification::METHODS,
+        AgentNotification::METHODS,
+        ProxyNotification::METHODS,
+    ],
+    Stability::Draft,
+    Method::request::<InitializeRequest>(Receiver::Agent),
+);
 
 /// Returns the schemas of all parameters and results.
 #[cfg(feature = "schemars")]

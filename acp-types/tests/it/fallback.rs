@@ -148,10 +148,10 @@ fn unknown_command_has_a_name() {
 }
 
 macro_rules! rejections {
-    ($($version:ident::$module:ident::$Type:ident { $($json:tt)* } => $expected:expr,)+) => {
+    ($($module:ident::$Type:ident { $($json:tt)* } => $expected:expr,)+) => {
         [$((
-            stringify!($version::$Type),
-            read::<$version::$module::$Type>(json!({ $($json)* })).rejection(),
+            stringify!($Type),
+            read::<v2::$module::$Type>(json!({ $($json)* })).rejection(),
             $expected,
         ),)+]
     };
@@ -161,37 +161,22 @@ macro_rules! rejections {
 #[test]
 fn requests_with_unknown_values_are_refused() {
     let server = json!([{ "type": "pigeon" }]);
-    let stdio = json!([{ "type": "stdio", "name": "n", "command": "/c", "args": [], "env": [] }]);
     let prompt = json!({ "mode": "whisper", "content": [] });
     let image = json!({ "mode": "append", "content": [{ "type": "hologram" }] });
     let transport = Some("at /mcpServers/0: unknown transport `pigeon`");
     let mode = Some("at /systemPrompt/mode: unknown mode `whisper`");
     let content = Some("at /systemPrompt/content/0: unknown content `hologram`");
-    let filter = Some("at /archived: unknown filter `some`");
-    let value = Some("at /type: unknown type of a value `slider`");
     let replay = Some("at /replayFrom: unknown start of a replay `message`");
     for (name, rejection, expected) in rejections! {
-        v1::session_setup::NewSessionRequest { "cwd": "/", "mcpServers": server } => transport,
-        v1::session_setup::NewSessionRequest { "cwd": "/", "mcpServers": stdio, "systemPrompt": prompt } => mode,
-        v1::session_setup::LoadSessionRequest { "sessionId": "s", "cwd": "/", "mcpServers": server } => transport,
-        v1::session_setup::ResumeSessionRequest { "sessionId": "s", "cwd": "/", "systemPrompt": image } => content,
-        v1::session_setup::ForkSessionRequest { "sessionId": "s", "cwd": "/", "mcpServers": stdio } => None,
-        v1::session_list::ListSessionsRequest { "archived": "some" } => filter,
-        v1::session_list::ListSessionsRequest { "archived": "only" } => None,
-        v1::session_config_options::SetSessionConfigOptionRequest
-            { "sessionId": "s", "configId": "c", "type": "slider", "value": 1 } => value,
-        v2::session_setup::NewSessionRequest { "cwd": "/", "mcpServers": server } => transport,
-        v2::session_setup::NewSessionRequest { "cwd": "/", "mcpServers": stdio, "systemPrompt": image } => content,
-        v2::session_setup::ForkSessionRequest { "sessionId": "s", "cwd": "/", "systemPrompt": prompt } => mode,
-        v2::session_setup::ResumeSessionRequest
+        prompt_lifecycle::PromptRequest { "sessionId": "s", "prompt": [{ "type": "hologram" }] }
+            => Some("at /prompt/0: unknown content `hologram`"),
+        session_setup::ResumeSessionRequest { "sessionId": "s", "cwd": "/", "mcpServers": server } => transport,
+        session_setup::ResumeSessionRequest { "sessionId": "s", "cwd": "/", "systemPrompt": prompt } => mode,
+        session_setup::ResumeSessionRequest { "sessionId": "s", "cwd": "/", "systemPrompt": image } => content,
+        session_setup::ResumeSessionRequest
             { "sessionId": "s", "cwd": "/", "replayFrom": { "type": "message" } } => replay,
-        v2::session_setup::ResumeSessionRequest
+        session_setup::ResumeSessionRequest
             { "sessionId": "s", "cwd": "/", "replayFrom": { "type": "start" } } => None,
-        v2::session_list::ListSessionsRequest { "archived": "some" } => filter,
-        v2::session_config_options::SetSessionConfigOptionRequest
-            { "sessionId": "s", "configId": "c", "type": "slider", "value": 1 } => value,
-        v2::session_config_options::SetSessionConfigOptionRequest
-            { "sessionId": "s", "configId": "c", "type": "id", "value": "v" } => None,
     } {
         assert_eq!(rejection.as_ref().map(|error| &*error.message), expected, "{name}");
         assert!(rejection.is_none_or(|error| error.code == ErrorCode::INVALID_PARAMS));

@@ -1,10 +1,9 @@
 //! The state of a session.
 mod properties;
+mod view;
 
 use crate::transcripts::transcripts;
-use acp_types::session_state::{
-    Change, Entry, MessageKind, Produced, SessionState, StateLimits, ViewV1, ViewV2,
-};
+use acp_types::session_state::{Change, Entry, MessageKind, Produced, SessionState, StateLimits};
 use acp_types::v1;
 use acp_types::v2;
 use jsonrpc_core::transcript::Direction;
@@ -14,6 +13,8 @@ use std::collections::BTreeMap;
 use v1::prompt_turn::SessionUpdate as UpdateV1;
 use v2::prompt_lifecycle::SessionUpdate as UpdateV2;
 use v2::tool_calls::ToolCallStatus;
+
+pub(crate) use view::Viewed;
 
 fn v1(update: Value) -> UpdateV1 {
     wire::decode(&update.to_string()).unwrap()
@@ -35,18 +36,18 @@ fn told_v2(updates: impl IntoIterator<Item = Value>) -> SessionState {
     state
 }
 
-fn again_v1(view: &ViewV1) -> SessionState {
-    let mut state = SessionState::default();
-    view.updates.iter().for_each(|update| state.handle(update));
-    state.handle(&view.response);
-    state
+/// Returns the session that the updates of a view create.
+fn again(state: &SessionState) -> SessionState {
+    let mut again = SessionState::default();
+    state.view_v2().updates.iter().for_each(|update| again.handle(update));
+    again
 }
 
-fn again_v2(view: &ViewV2) -> SessionState {
-    let mut state = SessionState::default();
-    view.updates.iter().for_each(|update| state.handle(update));
-    state.handle(&view.response);
-    state
+/// The contents of a session, without the history of changes.
+fn contents(state: &SessionState) -> String {
+    let mut state = state.clone();
+    while state.poll_change().is_some() {}
+    format!("{state:?}")
 }
 
 fn chunk(kind: &str, id: Option<&str>, text: &str) -> Value {
@@ -261,67 +262,19 @@ fn updates_outside_of_the_conversation_are_kept() {
     );
     // Two successive changes of the same subject are joined.
     assert_eq!(changes.len(), 12, "{changes:?}");
-
-    let view = state.view_v2();
-    let pointers: Vec<_> = view.losses.iter().map(|loss| loss.pointer.as_str()).collect();
-    assert_eq!(pointers, ["/plans", "/modes"]);
-    let options = view.response.config_options.as_ref().unwrap();
-    assert_eq!(options[1].config_id.as_str(), "mode");
-    let view = state.view_v1();
-    assert_eq!(view.losses, []);
-    assert_eq!(view.response, {
-        let mut response = v1::session_setup::LoadSessionResponse::new();
-        response.modes = state.modes().cloned();
-        response.config_options = new.config_options;
-        response
-    });
-}
-
-#[test]
-fn views_report_losses() {
-    let state = told_v2([
-        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "paused",
-            "content": [{"type": "diff", "changes": [{"operation": "delete", "path": "/a"}]}]}),
-        json!({"sessionUpdate": "terminal_update", "terminalId": "t"}),
-        json!({"sessionUpdate": "state_update", "state": "running"}),
-        json!({"sessionUpdate": "agent_message", "messageId": "m"}),
-    ]);
-    assert_eq!(state.view_v2().losses, []);
-    let losses = state.view_v1().losses;
-    let pointers: Vec<_> = losses.iter().map(|loss| loss.pointer.as_str()).collect();
-    let expected = [
-        "/toolCalls/c/title",
-        "/toolCalls/c/status",
-        "/toolCalls/c/content",
-        "/entries/1/content",
-        "/terminals/t",
-        "/state",
-    ];
-    assert_eq!(pointers, expected);
 }
 
 /// The patch is valid for `git apply`; its text follows from the format.
 #[test]
 fn texts_become_a_patch() {
-    let state = told_v1([json!({
-        "sessionUpdate": "tool_call", "toolCallId": "c", "title": "t",
-        "content": [
-            {"type": "diff", "path": "/a", "oldText": "one\ntwo\n", "newText": "one\nthree"},
-            {"type": "diff", "path": "/b", "newText": "x\n"},
-        ],
-    })]);
-    let view = state.view_v2();
-    let Some(UpdateV2::ToolCallUpdate(call)) = view.updates.first() else { panic!("no call") };
-    let texts: Vec<_> = call
-        .content
-        .value()
-        .unwrap()
-        .iter()
-        .map(|content| match content {
-            v2::tool_calls::ToolCallContent::Diff(diff) => diff.patch.clone().unwrap().text.clone(),
-            other => panic!("{other:?}"),
-        })
-        .collect();
+    let texts = [
+        json!({"path": "/a", "oldText": "one\ntwo\n", "newText": "one\nthree"}),
+        json!({"path": "/b", "newText": "x\n"}),
+    ]
+    .map(|texts| {
+        let texts: v1::tool_calls::Diff = wire::decode(&texts.to_string()).unwrap();
+        v2::diffs::Diff::from(texts).patch.unwrap().text
+    });
     let changed = "diff --git /a /a\n--- /a\n+++ /a\n@@ -1,2 +1,2 @@\n-one\n-two\n+one\n+three\n\\ No newline at end of file\n";
     let added =
         "diff --git /b /b\nnew file mode 100644\n--- /dev/null\n+++ /b\n@@ -0,0 +1,1 @@\n+x\n";
@@ -354,17 +307,6 @@ fn limits_hold() {
     state.handle(&v2(chunk("agent_message_chunk", Some("two"), &"x".repeat(900))));
     let kinds: Vec<_> = state.messages().map(|message| message.text().len()).collect();
     assert_eq!(kinds, [900]);
-}
-
-#[test]
-fn adjacent_messages_stay_separate_in_the_view_of_version_1() {
-    let mut state = SessionState::default();
-    for text in ["one", "two"] {
-        state.handle(&v1::prompt_turn::PromptRequest::new("s", [text.into()]));
-    }
-    let view = state.view_v1();
-    assert_eq!(outline(&again_v1(&view)), ["User one", "User two"]);
-    assert!(view.losses.iter().any(|loss| loss.pointer == "/entries/1/messageId"));
 }
 
 /// Recorded conversations: the text of each session is that of its chunks, and every announced tool call exists.
@@ -407,9 +349,7 @@ fn recorded_conversations_are_reduced() {
                 .collect();
             assert_eq!(said, text, "{name}: {session}");
             assert_eq!(state.tool_calls().count(), calls, "{name}: {session}");
-            let (v1, v2) = (state.view_v1(), state.view_v2());
-            assert_eq!(again_v1(&v1).view_v1().updates, v1.updates, "{name}: {session}");
-            assert_eq!(again_v2(&v2).view_v2().updates, v2.updates, "{name}: {session}");
+            assert_eq!(again(&state).view_v2().updates, state.view_v2().updates, "{name}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Properties of the bridge, for any session.
 use super::chain::{Chain, opened_v2};
+use crate::session_state::Viewed;
 use crate::shapes::cases;
 use acp_types::convert::{Bridge, BridgeLoss, BridgeOptions};
 use acp_types::session_state::SessionState;
