@@ -9,9 +9,10 @@ use crate::message::Message;
 #[cfg(feature = "protobuf")]
 use crate::proto;
 use crate::reduce::{Reducer, RunEnd, Warning};
+use crate::rule::{Breach, Rule, Violation};
 use crate::sse;
 use crate::transport::Encoding;
-use crate::verify::{Breach, Rule, Verifier, Violation};
+use crate::verify::Verifier;
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
