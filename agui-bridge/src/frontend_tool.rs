@@ -99,7 +99,9 @@ use core::time::Duration;
 use jsonrpc_core::wire::{Meta, Raw};
 use serde::{Deserialize, Serialize};
 
+mod agent_calls;
 mod binding;
+mod call_state;
 mod correlation;
 mod machine;
 mod schema;

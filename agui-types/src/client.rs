@@ -41,7 +41,8 @@
 //! | no connection | nothing | send the same request again, if you like |
 //! | status 429 or 503 ([`Failure::may_send_again`]) | nothing | send the same request again, when the server wants it |
 //! | any other status that is no success | nothing, or too little | tell the user |
-//! | the body ended before the run did ([`Rule::Truncated`](crate::verify::Rule::Truncated)) | anything | keep what there is ([`Agent::take`]), ask again in a new run |
+//! | the body ended within a run ([`Rule::Truncated`](crate::verify::Rule::Truncated)) | anything | keep what there is ([`Agent::take`]), ask again in a new run |
+//! | the body has no event | nothing | ask again in a new run |
 //!
 //! Spec: [HTTP + Server-Sent Events, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse),
 //! [Processing Model, 1.0](https://ag-ui.com/spec/1.0/basic/processing)

@@ -174,4 +174,13 @@ pub enum Malformed {
         /// Place of the member, as a JSON pointer.
         pointer: String,
     },
+    /// A role, subtype or other name is not one of the schema's. [Enforcement](enforce_event) removes such a name; the
+    /// [client](crate::client) rejects the event, as the first-party client does.
+    #[error("at {pointer}: expected a name of the schema, got {name:?}")]
+    Name {
+        /// Place of the name, as a JSON pointer.
+        pointer: String,
+        /// The name, as the peer wrote it.
+        name: String,
+    },
 }

@@ -2,7 +2,7 @@
 //!
 //! Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
 use crate::event::Event;
-use crate::verify::Violation;
+use crate::rule::Violation;
 use alloc::vec::Vec;
 
 mod lanes;

@@ -35,3 +35,6 @@ jsonrpc_core::string_id! {
     /// Spec: [`Interrupt`, 1.0](https://ag-ui.com/spec/1.0/schema#interrupt)
     pub struct InterruptId;
 }
+
+/// The subagent invocation that an item belongs to; `None` for the agent itself.
+pub(crate) type Owner = Option<SubagentRunId>;

@@ -141,6 +141,7 @@ pub mod profile;
 #[cfg_attr(docsrs, doc(cfg(feature = "protobuf")))]
 pub mod proto;
 pub mod reduce;
+mod rule;
 pub mod run_log;
 pub mod sse;
 pub mod tool;

@@ -79,7 +79,8 @@ mod message;
 mod operation;
 mod value;
 
-pub use decoder::{Decoder, Frame, FrameError};
+pub use decoder::{Decoder, FrameError};
+pub use envelope::Frame;
 pub use field::{DecodeError, EncodeError};
 
 /// The media type of a response with frames.

@@ -18,14 +18,11 @@ use crate::id::{MessageId, ToolCallId};
 use crate::input::RunAgentInput;
 use alloc::vec::Vec;
 
-mod rule;
 mod run;
 mod thread;
 
-pub(crate) use rule::Breach;
-pub use rule::{Rule, Violation};
-pub(crate) use run::Owner;
-
+use crate::rule::Breach;
+pub use crate::rule::{Rule, Violation};
 use run::Run;
 use thread::Thread;
 

@@ -1,9 +1,9 @@
 //! The state machine of frontend calls.
-use super::correlation::Correlation;
-use super::updates::OwnCall;
+use super::agent_calls::{AgentCalls, Report};
+use super::call_state::{CallState, Stage, Turn};
 use super::{
-    Action, CallError, Completion, Expiry, FrontendCall, FrontendToolOptions, NewCall, Outcome,
-    ToolMode, ToolResult, ToolSet, late_text, schema,
+    Action, CallError, CallOwner, Completion, Expiry, FrontendCall, FrontendToolOptions, NewCall,
+    Outcome, ToolMode, ToolResult, ToolSet, late_text, schema,
 };
 use acp_types::v1::tool_calls::ToolCallId as AgentId;
 use agui_types::id::ToolCallId;
@@ -31,62 +31,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrontendTools {
     options: FrontendToolOptions,
-    pub(super) tools: ToolSet,
     calls: BTreeMap<ToolCallId, CallState>,
-    pub(super) correlation: Correlation,
-    /// The agent's own tool calls that have not ended.
-    pub(super) busy: BTreeMap<AgentId, OwnCall>,
+    agent: AgentCalls,
     turn: Turn,
     run_is_open: bool,
     page_is_gone: bool,
     begun: u64,
-    pub(super) last_activity: Duration,
+    last_activity: Duration,
     last_keep_alive: Duration,
-    pub(super) actions: VecDeque<Action>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Turn {
-    Over,
-    Open,
-    Cancelled,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct CallState {
-    /// Sequence number of the call within the thread.
-    number: u64,
-    name: String,
-    /// The id in the stream, if it differs.
-    stream_id: Option<ToolCallId>,
-    stage: Stage,
-    /// Set for a call that was made while no run was open.
-    waiting_to_begin: Option<FrontendCall>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Stage {
-    /// The agent waits; the run continues.
-    Sync { until: Duration },
-    /// The agent waits; the run may end.
-    Parked { until: Duration },
-    /// The agent has an answer without the page's result.
-    Open,
-    /// No further event is expected.
-    Done,
-}
-
-impl Stage {
-    fn until(self) -> Option<Duration> {
-        match self {
-            Self::Sync { until } | Self::Parked { until } => Some(until),
-            Self::Open | Self::Done => None,
-        }
-    }
-
-    fn waits(self) -> bool {
-        self.until().is_some()
-    }
+    actions: VecDeque<Action>,
 }
 
 impl FrontendTools {
@@ -94,10 +47,8 @@ impl FrontendTools {
     pub fn new(options: FrontendToolOptions) -> Self {
         Self {
             options,
-            tools: ToolSet::default(),
             calls: BTreeMap::new(),
-            correlation: Correlation::default(),
-            busy: BTreeMap::new(),
+            agent: AgentCalls::default(),
             turn: Turn::Over,
             run_is_open: false,
             page_is_gone: false,
@@ -111,7 +62,7 @@ impl FrontendTools {
     /// Returns the tools of the run, for the binding to list. They change with each run; notify the agent
     /// (`notifications/tools/list_changed`), so that it lists them again.
     pub fn tools(&self) -> &ToolSet {
-        &self.tools
+        self.agent.tools()
     }
 
     /// Begins a run with a prompt for the agent. Waiting calls of an earlier turn are cancelled. Calls made since
@@ -137,14 +88,10 @@ impl FrontendTools {
     pub fn handle_call(&mut self, call: NewCall, now: Duration) -> Result<ToolCallId, CallError> {
         let (name, mode) = self.check(&call)?;
         self.make_room()?;
-        let agent_id =
-            call.agent_id.or_else(|| self.correlation.announced_for(&name, &call.arguments));
+        let agent_id = call.agent_id.or_else(|| self.agent.announced_for(&name, &call.arguments));
         self.begun += 1;
         let call_id = self.new_id(agent_id.as_ref());
-        match agent_id {
-            Some(id) => self.correlation.tie(id, call_id.clone()),
-            None => self.correlation.expect(call_id.clone(), &name, &call.arguments),
-        }
+        self.agent.handle_call(agent_id, call_id.clone(), &name, &call.arguments);
         let arguments = call.arguments;
         let begin = FrontendCall { call_id: call_id.clone(), name: name.clone(), arguments, mode };
         let waiting_to_begin = if self.run_is_open {
@@ -257,8 +204,7 @@ impl FrontendTools {
         self.cancel_waiting();
         self.turn = Turn::Over;
         self.run_is_open = false;
-        self.correlation = Correlation::default();
-        self.busy.clear();
+        self.agent.handle_turn_end();
     }
 
     /// Handles the passage of time. Poll the actions afterwards.
@@ -293,6 +239,23 @@ impl FrontendTools {
         self.actions.pop_front()
     }
 
+    /// Handles a report of a tool call, and returns the owner of the call.
+    pub(super) fn handle_report(&mut self, report: &Report<'_>) -> CallOwner {
+        let (owner, not_made) = self.agent.handle(report);
+        self.actions.extend(not_made);
+        owner
+    }
+
+    /// Returns whether a tool call of the agent is a frontend call, according to its reports.
+    pub(crate) fn owns(&self, id: &AgentId) -> bool {
+        self.agent.owns(id)
+    }
+
+    /// Returns whether more than the title of a call shows that it is for a tool of the page.
+    pub(super) fn is_named(&self, id: &AgentId, owner: CallOwner) -> bool {
+        self.agent.is_named(id, owner)
+    }
+
     /// Records activity of the agent that concerns no tool.
     pub(crate) fn note_activity(&mut self, now: Duration) {
         self.last_activity = now;
@@ -309,7 +272,7 @@ impl FrontendTools {
     }
 
     fn begin_run(&mut self, tools: &[Tool], now: Duration) {
-        self.tools = ToolSet::new(tools, &self.options);
+        self.agent.set_tools(ToolSet::new(tools, &self.options));
         self.run_is_open = true;
         self.page_is_gone = false;
         self.last_activity = now;
@@ -327,8 +290,9 @@ impl FrontendTools {
             Turn::Cancelled => return Err(CallError::Cancelled),
             Turn::Open => {}
         }
-        let name = self.tools.page_name(&call.tool).ok_or(CallError::UnknownTool)?;
-        let mode = self.tools.mode(name).ok_or(CallError::UnknownTool)?;
+        let tools = self.agent.tools();
+        let name = tools.page_name(&call.tool).ok_or(CallError::UnknownTool)?;
+        let mode = tools.mode(name).ok_or(CallError::UnknownTool)?;
         if call.arguments.as_str().len() > self.options.max_arguments {
             return Err(CallError::TooLarge);
         }
@@ -336,7 +300,7 @@ impl FrontendTools {
             return Err(CallError::NotAnObject);
         }
         if self.options.check_arguments
-            && let Some(schema) = self.tools.schema(name)
+            && let Some(schema) = tools.schema(name)
         {
             schema::check(schema, &call.arguments)
                 .map_err(|(pointer, expected)| CallError::Invalid { pointer, expected })?;
@@ -449,12 +413,11 @@ impl FrontendTools {
         }
         let parked = self.calls.values().any(|call| matches!(call.stage, Stage::Parked { .. }));
         let in_run = self.calls.values().any(|call| matches!(call.stage, Stage::Sync { .. }));
-        let runs = self.busy.values().any(|own| *own == OwnCall::Runs);
-        if !self.run_is_open || !parked || in_run || runs {
+        if !self.run_is_open || !parked || in_run || self.agent.runs() {
             return None;
         }
-        let idle = self.busy.values().all(|own| *own == OwnCall::Carries);
-        let quiet = if idle { self.options.park_quiet } else { self.options.stalled_quiet };
+        let quiet =
+            if self.agent.is_idle() { self.options.park_quiet } else { self.options.stalled_quiet };
         Some(self.last_activity.saturating_add(quiet))
     }
 

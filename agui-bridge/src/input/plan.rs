@@ -1,6 +1,6 @@
 //! The plan of an input: session, answers and prompt.
 use super::blocks::Blocks;
-use super::session_memory::{SessionMemory, Standing, instructions};
+use super::session_memory::{Background, SessionMemory, Standing};
 use super::transcript::{last_entry, transcript};
 use super::{Divergence, Forwarded, InputError, MAX_MESSAGES, Prompt, Repeat, Rules, SessionScope};
 use crate::json::Print;
@@ -31,8 +31,8 @@ pub struct Plan {
     /// Further requests of the input that are allowed.
     pub forwarded: Forwarded,
     /// Results without a waiting call, as texts. They are part of the prompt if there is one.
-    pub(super) late: Vec<String>,
-    pub(super) agent_context: AgentContext,
+    late: Vec<String>,
+    background: Background,
 }
 
 /// The action on a thread's session.
@@ -50,30 +50,6 @@ pub enum SessionStep {
     Fork,
     /// `session/resume` or `session/load` of [`Forwarded::session_id`].
     Attach,
-}
-
-/// Background for the agent beside the conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct AgentContext {
-    pub(super) instructions: Option<Print>,
-    pub(super) context: Option<Print>,
-}
-
-/// The text of system and developer messages.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Instructions {
-    text: Option<String>,
-}
-
-impl Instructions {
-    pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        let text = texts.collect::<Vec<_>>().join("\n\n");
-        Self { text: Some(text).filter(|text| !text.is_empty()) }
-    }
-
-    fn print(&self) -> Option<Print> {
-        self.text.as_deref().map(|text| Print::default().and(text))
-    }
 }
 
 impl SessionMemory {
@@ -133,10 +109,21 @@ impl SessionMemory {
             diverged: aim.diverged.clone(),
             forwarded,
             late,
-            agent_context: AgentContext { instructions: self.instructions, context: self.context },
+            background: self.background(),
         };
         self.prompt(&mut plan, input, rules, capabilities, aim)?;
         Ok(plan)
+    }
+
+    /// Records that the agent has the input: its prompt was sent, or there was none.
+    pub fn accept(&mut self, input: &RunAgentInput, plan: &Plan) {
+        match &plan.prompt {
+            Some(_) => self.handle_prompt(plan.background),
+            None => self.queue(&plan.late),
+        }
+        if plan.diverged.is_none() || plan.prompt.is_some() {
+            self.know(&input.messages);
+        }
     }
 
     /// Determines the session of the input, and the start of the new messages.
@@ -148,15 +135,15 @@ impl SessionMemory {
     ) -> Result<Aim, InputError> {
         let last = last_words(messages);
         let fresh = |start, unseen| Aim { session: Session::New, start, unseen, diverged: None };
-        if forwarded.session_id.is_some() && !self.has_session {
+        if forwarded.session_id.is_some() && !self.has_session() {
             return Ok(Aim { session: Session::Attach, ..fresh(last, 0) });
         }
-        if rules.session == SessionScope::Turn || !self.has_session || self.is_empty() {
+        if rules.session == SessionScope::Turn || !self.has_session() || self.is_empty() {
             return Ok(fresh(last, last));
         }
         let diverged = match self.standing(messages, rules.new_alone) {
             Standing::Known(start) if !has_answer(messages, start) => {
-                let again = self.has_failed && !has_question(messages, start);
+                let again = self.has_failed() && !has_question(messages, start);
                 let start = if again { last } else { start };
                 return Ok(Aim { session: Session::Same, ..fresh(start, 0) });
             }
@@ -221,22 +208,24 @@ impl SessionMemory {
         if let Some((_, pointer)) = last.as_ref().filter(|_| said.blocks.is_empty()) {
             return Err(InputError::Blank { pointer: pointer.clone() });
         }
-        let late = rules.prompt_on_late_result && !(plan.late.is_empty() && self.queued.is_empty());
+        let late =
+            rules.prompt_on_late_result && !(plan.late.is_empty() && self.queued().is_empty());
         let id = last.map(|(id, _)| id).or_else(|| input.messages.last()?.id().filter(|_| late));
         let Some(last_message) = id else { return Ok(()) };
         let instructions = instructions(&input.messages);
+        let print = instructions.as_deref().map(|text| Print::default().and(text));
         let is_new = aim.session == Session::New;
-        let changed = is_new || instructions.print() != self.instructions;
+        let changed = is_new || print != self.background().instructions;
         let mut before = Blocks::new(capabilities, rules.unsupported);
         plan.session = match aim.session {
             Session::Same => SessionStep::Keep,
             Session::Fork => SessionStep::Fork,
             Session::Attach => SessionStep::Attach,
             Session::New => SessionStep::New {
-                system_prompt: instructions.text.clone().filter(|_| rules.system_prompt),
+                system_prompt: instructions.clone().filter(|_| rules.system_prompt),
             },
         };
-        if let Some(text) = instructions.text.as_ref().filter(|_| changed)
+        if let Some(text) = instructions.as_ref().filter(|_| changed)
             && !(is_new && rules.system_prompt)
         {
             before.text(text);
@@ -251,9 +240,9 @@ impl SessionMemory {
             Session::Fork => before.text(&back_to(earlier)),
             Session::Same | Session::Attach => {}
         }
-        self.queued.iter().chain(&plan.late).for_each(|text| before.text(text));
+        self.queued().iter().chain(&plan.late).for_each(|text| before.text(text));
         let context = self.beside(plan, input, rules, capabilities, is_new)?;
-        plan.agent_context.instructions = instructions.print();
+        plan.background.instructions = print;
         let (first, second) =
             if rules.context_first { (context, said.blocks) } else { (said.blocks, context) };
         let blocks = before.blocks.into_iter().chain(first).chain(second).collect();
@@ -277,8 +266,8 @@ impl SessionMemory {
         }
         let text = serde_json::to_string(&blocks.blocks).unwrap_or_default();
         let print = Print::default().and(&text);
-        let same = self.context == Some(print) && !is_new;
-        plan.agent_context.context = Some(print);
+        let same = self.background().context == Some(print) && !is_new;
+        plan.background.context = Some(print);
         let left_out = rules.repeat == Repeat::WhenChanged && same;
         Ok(if left_out { Vec::new() } else { blocks.blocks })
     }
@@ -322,6 +311,17 @@ fn has_answer(messages: &[Message], start: usize) -> bool {
 /// Returns whether these messages have one of the user.
 fn has_question(messages: &[Message], start: usize) -> bool {
     messages.iter().skip(start).any(|message| matches!(message, Message::User(_)))
+}
+
+/// Returns the text of the system and developer messages of a thread, if any.
+fn instructions(messages: &[Message]) -> Option<String> {
+    let texts = messages.iter().filter_map(|message| match message {
+        Message::System(system) => Some(&*system.content),
+        Message::Developer(developer) => Some(&*developer.content),
+        _ => None,
+    });
+    let texts: Vec<_> = texts.filter(|text| !text.trim().is_empty()).collect();
+    Some(texts.join("\n\n")).filter(|text| !text.is_empty())
 }
 
 /// Returns the result without a waiting call, as text.

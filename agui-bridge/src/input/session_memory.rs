@@ -1,10 +1,8 @@
 //! The conversation as known to an agent's session.
-use super::plan::{Instructions, Plan};
 use crate::json::{Print, cut};
 use agui_types::content::Content;
 use agui_types::event::Event;
 use agui_types::id::{MessageId, ToolCallId};
-use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -65,14 +63,21 @@ pub struct SessionMemory {
     /// Calls with a result that the agent has, or produced.
     results: BTreeSet<ToolCallId>,
     /// Texts for the beginning of the next prompt.
-    pub(super) queued: Vec<String>,
-    /// Fingerprint of the last instructions sent to the agent.
+    queued: Vec<String>,
+    /// Background that the agent has.
+    #[serde(flatten)]
+    background: Background,
+    /// Whether the thread has a session.
+    has_session: bool,
+    /// Whether the last run ended with an error.
+    has_failed: bool,
+}
+
+/// Fingerprints of the background for the agent beside the conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Background {
     pub(super) instructions: Option<Print>,
     pub(super) context: Option<Print>,
-    /// Whether the thread has a session.
-    pub(super) has_session: bool,
-    /// Whether the last run ended with an error.
-    pub(super) has_failed: bool,
 }
 
 /// A message of the user or the agent.
@@ -97,22 +102,6 @@ impl SessionMemory {
     /// Creates the memory of a thread without messages.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Records that the agent has the input: its prompt was sent, or there was none.
-    pub fn accept(&mut self, input: &RunAgentInput, plan: &Plan) {
-        self.has_session |= plan.prompt.is_some();
-        if plan.prompt.is_none() {
-            self.queue(&plan.late);
-        } else {
-            self.queued.clear();
-            self.instructions = plan.agent_context.instructions;
-            self.context = plan.agent_context.context;
-        }
-        if plan.diverged.is_none() || plan.prompt.is_some() {
-            self.has_failed &= plan.prompt.is_none();
-            self.know(&input.messages);
-        }
     }
 
     /// Records an event of the page's stream, which the next input repeats as a message.
@@ -157,13 +146,22 @@ impl SessionMemory {
         *self = Self { queued: core::mem::take(&mut self.queued), ..Self::default() };
     }
 
-    fn queue(&mut self, texts: &[String]) {
+    /// Records that the agent has a prompt, with this background.
+    pub(super) fn handle_prompt(&mut self, background: Background) {
+        (self.has_session, self.has_failed) = (true, false);
+        self.background = background;
+        self.queued.clear();
+    }
+
+    /// Stores texts for the beginning of the next prompt.
+    pub(super) fn queue(&mut self, texts: &[String]) {
         self.queued.extend(texts.iter().map(|text| cut(text.clone(), MAX_QUEUED_BYTES)));
         let surplus = self.queued.len().saturating_sub(MAX_QUEUED);
         self.queued.drain(..surplus);
     }
 
-    fn know(&mut self, messages: &[Message]) {
+    /// Records that the agent has these messages, and no others.
+    pub(super) fn know(&mut self, messages: &[Message]) {
         (self.known, self.forgotten) = (Vec::new(), 0);
         for message in messages {
             if let Message::Tool(tool) = message {
@@ -192,6 +190,23 @@ impl SessionMemory {
     /// Returns whether the agent has the result of a call, or produced it.
     pub(super) fn has_result(&self, id: &ToolCallId) -> bool {
         self.results.contains(id)
+    }
+
+    /// Returns the texts for the beginning of the next prompt.
+    pub(super) fn queued(&self) -> &[String] {
+        &self.queued
+    }
+
+    pub(super) fn background(&self) -> Background {
+        self.background
+    }
+
+    pub(super) fn has_session(&self) -> bool {
+        self.has_session
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed
     }
 
     /// Returns whether the conversation is empty.
@@ -281,14 +296,4 @@ fn said(content: &Content) -> String {
         Content::Text(text) => text.clone(),
         parts => serde_json::to_string(parts).unwrap_or_default(),
     }
-}
-
-/// Returns the system and developer messages of a thread.
-pub(super) fn instructions(messages: &[Message]) -> Instructions {
-    let texts = messages.iter().filter_map(|message| match message {
-        Message::System(system) => Some(&*system.content),
-        Message::Developer(developer) => Some(&*developer.content),
-        _ => None,
-    });
-    Instructions::of(texts.filter(|text| !text.trim().is_empty()))
 }

@@ -549,6 +549,37 @@ fn questions_before_the_session_is_open_do_not_cost_the_prompt() {
     assert_eq!(rig.prompt(), ["Hi"]);
 }
 
+/// The same for a run that waits until the session of an earlier process is loaded.
+#[test]
+fn requests_of_a_session_that_is_continued_do_not_cost_the_prompt() {
+    let elicitation = json!({"sessionId": "s", "mode": "form", "message": "Name?",
+        "requestedSchema": {"type": "object", "properties": {}}});
+    for permission_mode in [PermissionMode::Interrupt, PermissionMode::InStream] {
+        let mut options = options();
+        options.translator.permission = permission_mode;
+        let mut rig = Rig::new(options);
+        let mut features = AgentFeatures::default();
+        features.load = true;
+        rig.connect(features.clone());
+        rig.turn("1", "Hi", "Hello.");
+        rig.disconnect();
+        rig.connect(features);
+        rig.take_commands();
+        assert_eq!(rig.say("2", "Go on"), Ok(Accepted::Queued));
+        assert_eq!(rig.opening().origin, SessionOrigin::Load("s".into()));
+        assert!(rig.session(permission(7)).is_none());
+        assert!(rig.session(request(8, "elicitation/create", &elicitation)).is_none());
+        let file = request(9, "fs/read_text_file", &json!({"sessionId": "s", "path": "/f"}));
+        assert_eq!(rig.session(file.clone()), Some(file));
+        rig.wait(Duration::from_secs(1));
+        assert_eq!(replies(&rig).len(), 2, "{:?}", replies(&rig));
+        rig.open("s");
+        assert_eq!(rig.prompt(), ["Go on"]);
+        rig.end();
+        assert_eq!(rig.outcome("2"), OK);
+    }
+}
+
 #[test]
 fn run_meta_is_sent_with_its_requests() {
     let mut rig = Rig::connected(options());

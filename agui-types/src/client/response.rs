@@ -1,5 +1,5 @@
 //! The response to a run request: bytes in, events out.
-use crate::enforce::{self, Malformed, Removal};
+use crate::enforce::{self, Malformed, Removal, RemovalKind};
 use crate::event::Event;
 use crate::expand::Expander;
 use crate::id::{RunId, ThreadId, ToolCallId};
@@ -9,9 +9,10 @@ use crate::message::Message;
 #[cfg(feature = "protobuf")]
 use crate::proto;
 use crate::reduce::{Reducer, RunEnd, Warning};
+use crate::rule::{Breach, Rule, Violation};
 use crate::sse;
 use crate::transport::Encoding;
-use crate::verify::{Breach, Rule, Verifier, Violation};
+use crate::verify::Verifier;
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
@@ -27,8 +28,10 @@ use serde_json::Value;
 /// [reduction](crate::reduce). A middleware reads decoded events with [`next_whole`](Self::next_whole) and passes them
 /// on with [`handle`](Self::handle).
 ///
-/// Beyond the checks of the first-party client, all runs have to belong to the requested conversation, each run has to
-/// end under the identifier it began with, and the last one has to be the requested run and has to end.
+/// Verdicts are those of the first-party client: an unknown role or subtype is an error, another run may follow a run
+/// that failed, and a body without events is accepted. Beyond its checks, all runs have to belong to the requested
+/// conversation, each run has to end under the identifier it began with, one of them has to be the requested run, and
+/// the last one has to end.
 ///
 /// Spec: [Processing Model, 1.0](https://ag-ui.com/spec/1.0/basic/processing)
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub struct Response {
     over: bool,
     /// The body has ended.
     ended: bool,
+    /// The body so far has nothing that could be the beginning of an event.
+    empty: bool,
 }
 
 #[derive(Debug)]
@@ -152,15 +157,23 @@ impl Response {
             count: 0,
             over: false,
             ended: false,
+            empty: true,
         }
     }
 
     /// Handles the next bytes of the body.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.body {
-            Body::Sse(decoder) => decoder.push(bytes),
+            Body::Sse(decoder) => {
+                // Whole lines that are no event, such as comments, are not a truncated event.
+                self.empty = bytes.last().map_or(self.empty, |last| matches!(last, b'\n' | b'\r'));
+                decoder.push(bytes);
+            }
             #[cfg(feature = "protobuf")]
-            Body::Protobuf(decoder) => decoder.push(bytes),
+            Body::Protobuf(decoder) => {
+                self.empty &= bytes.is_empty();
+                decoder.push(bytes);
+            }
             Body::Refusal { text, .. } => {
                 let room = Self::MAX_REFUSAL_BYTES.saturating_sub(text.len());
                 text.extend(bytes.iter().take(room));
@@ -248,7 +261,10 @@ impl Response {
                 match enforce::read_event(&frame.data) {
                     Ok(read) => Some(Ok(read)),
                     // The last frame may have been cut off with the body.
-                    Err(_) if self.ended && !self.identity.is_over() => None,
+                    Err(_) if self.ended && !self.identity.over => {
+                        self.empty = false;
+                        None
+                    }
                     Err(problem) => Some(Err(Failure::Malformed { index, problem })),
                 }
             }
@@ -273,6 +289,9 @@ impl Response {
             let body = String::from_utf8_lossy(text).into_owned();
             return Some(Failure::Status { status: *status, body });
         }
+        if self.empty && self.count == 0 {
+            return None;
+        }
         let breach = self.identity.check_end().err()?;
         Some(breach.into_violation(self.count, None).into())
     }
@@ -284,6 +303,10 @@ impl Response {
         let (event, retired) = self.thinking.handle(event).map_err(malformed)?;
         notes.extend(retired.into_iter().map(Note::Removed));
         let (event, removals) = enforce::enforce_event(event);
+        if let Some(unknown) = removals.iter().find(|it| it.kind == RemovalKind::Name) {
+            let (pointer, name) = (unknown.pointer.clone(), unknown.name.clone());
+            return Err(malformed(Malformed::Name { pointer, name }));
+        }
         notes.extend(removals.into_iter().map(Note::Removed));
         self.notes.append(&mut notes);
         let Some(event) = event else {
@@ -304,21 +327,23 @@ impl Response {
     }
 }
 
-/// Identity of the run and its conversation.
+/// Identity of the runs and their conversation.
 #[derive(Debug)]
 struct Identity {
     thread_id: ThreadId,
     requested: RunId,
-    /// The active run.
+    /// The run that began last.
     current: Option<RunId>,
-    /// The last run that ended; the outer `None` means that no run has ended.
-    last: Option<Option<RunId>>,
+    /// The last run has ended.
+    over: bool,
+    /// The requested run has ended, or an error outside of a run stands for it.
+    answered: bool,
 }
 
 impl Identity {
     fn of(input: &RunAgentInput) -> Self {
         let (thread_id, requested) = (input.thread_id.clone(), input.run_id.clone());
-        Self { thread_id, requested, current: None, last: None }
+        Self { thread_id, requested, current: None, over: false, answered: false }
     }
 
     fn check(&mut self, event: &Event) -> Result<(), Breach> {
@@ -326,31 +351,32 @@ impl Identity {
             Event::RunStarted(started) => {
                 let thread = &started.thread_id;
                 Rule::ThreadChanged.holds(*thread == self.thread_id, thread.as_str())?;
-                (self.current, self.last) = (Some(started.run_id.clone()), None);
+                (self.current, self.over) = (Some(started.run_id.clone()), false);
             }
             Event::RunFinished(finished) => {
                 let (thread, run) = (&finished.thread_id, &finished.run_id);
                 Rule::ThreadChanged.holds(*thread == self.thread_id, thread.as_str())?;
                 let same = self.current.as_ref().is_none_or(|current| current == run);
                 Rule::RunChanged.holds(same, run.as_str())?;
-                self.last = Some(self.current.take());
+                self.end();
             }
-            Event::RunError(_) => self.last = Some(self.current.take()),
+            Event::RunError(_) => self.end(),
             _ => {}
         }
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
-        self.last.is_some()
+    fn end(&mut self) {
+        self.answered |=
+            self.over || self.current.as_ref().is_none_or(|run| *run == self.requested);
+        self.over = true;
     }
 
     fn check_end(&self) -> Result<(), Breach> {
-        match &self.last {
-            None => Err(Rule::Truncated.into()),
-            Some(Some(run)) => Rule::RunNotRequested.holds(*run == self.requested, run.as_str()),
-            // The run failed before it began, or after it had ended.
-            Some(None) => Ok(()),
+        match &self.current {
+            _ if !self.over => Err(Rule::Truncated.into()),
+            Some(run) if !self.answered => Err(Rule::RunNotRequested.broken_for(run.as_str())),
+            _ => Ok(()),
         }
     }
 }

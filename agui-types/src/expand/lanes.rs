@@ -5,8 +5,8 @@ use crate::event::{
     TextMessageEndEvent, TextMessageRole, TextMessageStartEvent, ToolCallArgsEvent,
     ToolCallChunkEvent, ToolCallEndEvent, ToolCallStartEvent,
 };
-use crate::id::{MessageId, SubagentRunId, ToolCallId};
-use crate::verify::{Breach, Owner, Rule};
+use crate::id::{MessageId, Owner, SubagentRunId, ToolCallId};
+use crate::rule::{Breach, Rule};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;

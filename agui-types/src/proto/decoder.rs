@@ -1,7 +1,6 @@
 //! The decoder of a body of frames.
-use super::envelope;
+use super::envelope::{self, Frame};
 use super::field::DecodeError;
-use crate::event::Event;
 use alloc::vec::Vec;
 
 /// Splits a body of frames that arrives in pieces of any size.
@@ -17,21 +16,6 @@ pub struct Decoder {
     /// Number of buffered bytes that have been returned.
     taken: usize,
     failed: bool,
-}
-
-/// Content of a frame.
-///
-/// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "`Unknown` covers each further event")]
-pub enum Frame {
-    /// An event.
-    Event(Event),
-    /// An event that this version does not know. Drop it.
-    Unknown {
-        /// Its field number in the envelope.
-        field: u32,
-    },
 }
 
 /// An error splitting a body into frames of events.

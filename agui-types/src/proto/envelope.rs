@@ -1,5 +1,4 @@
 //! The envelope: one field for each event.
-use super::decoder::Frame;
 use super::event::*;
 use super::field::{DecodeError, EncodeError, Field};
 use crate::event::Event;
@@ -8,6 +7,21 @@ use alloc::vec::Vec;
 use bytes::Buf;
 use prost::Message;
 use prost::{decode_length_delimiter, encode_length_delimiter};
+
+/// Content of a frame.
+///
+/// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "`Unknown` covers each further event")]
+pub enum Frame {
+    /// An event.
+    Event(Event),
+    /// An event that this version does not know. Drop it.
+    Unknown {
+        /// Its field number in the envelope.
+        field: u32,
+    },
+}
 
 /// The wire type of messages, strings and lists of messages.
 const LENGTH_DELIMITED: usize = 2;

@@ -1,17 +1,14 @@
 //! Items that are open within a run, and their owners.
-use super::rule::{Breach, Rule};
 use crate::event::{
     Event, ReasoningEncryptedValueEvent, ReasoningEncryptedValueSubtype, SubagentStartedEvent,
     ToolCallStartEvent,
 };
-use crate::id::{MessageId, SubagentRunId, ToolCallId};
+use crate::id::{MessageId, Owner, SubagentRunId, ToolCallId};
 use crate::message::Message;
+use crate::rule::{Breach, Rule};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::borrow::Borrow;
-
-/// The subagent invocation that an item belongs to; `None` for the agent itself.
-pub(crate) type Owner = Option<SubagentRunId>;
 
 /// The open items of a run, and the owner of each.
 #[derive(Clone, Debug, Default)]

@@ -1,15 +1,15 @@
 //! The strict verifier's knowledge of a conversation across runs.
-use super::rule::{Breach, Rule};
-use super::run::{Owner, Run};
+use super::run::Run;
 use crate::event::{
     ActivitySnapshotEvent, Event, ReasoningEndEvent, ReasoningMessageStartEvent, RunFinishedEvent,
     RunFinishedOutcome, RunStartedEvent, SubagentFinishedOutcome, TextMessageRole,
     TextMessageStartEvent, ToolCallResultEvent, ToolCallStartEvent,
 };
-use crate::id::{MessageId, RunId, SubagentRunId, ThreadId, ToolCallId};
+use crate::id::{MessageId, Owner, RunId, SubagentRunId, ThreadId, ToolCallId};
 use crate::input::RunAgentInput;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
+use crate::rule::{Breach, Rule};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;

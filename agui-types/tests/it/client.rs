@@ -106,7 +106,9 @@ fn response_to_another_request_is_rejected() {
         (vec![error()], None),
         (vec![started("r"), error()], None),
         (vec![started("r"), finished("r"), error()], None),
-        (vec![], Some(Rule::Truncated)),
+        (vec![started("r"), finished("r"), started("s"), finished("s")], None),
+        (vec![started("s"), finished("s"), error()], None),
+        (vec![started("s"), error()], Some(Rule::RunNotRequested)),
         (vec![started("r")], Some(Rule::Truncated)),
         (vec![started("r"), finished("r"), started("s")], Some(Rule::Truncated)),
         (vec![started("s"), finished("s")], Some(Rule::RunNotRequested)),
@@ -123,13 +125,84 @@ fn response_to_another_request_is_rejected() {
     }
 }
 
+/// Returns the verdict of this client, and the messages that it keeps.
+fn verdict(events: &[Value]) -> (bool, Value) {
+    let (response, received) = answered(&Agent::new("t"), "r", &frames(events), 64);
+    (received.is_ok(), serde_json::to_value(response.messages()).expect("JSON"))
+}
+
+/// The first-party client accepts a body without events: the conversation stays as it is.
+#[test]
+fn empty_stream_is_accepted() {
+    assert_eq!(verdict(&[]), (true, json!([])));
+    let request = Agent::new("t").request("r", Vec::new()).expect("nothing is asked");
+    let mut response = request.response(200, Some("text/event-stream"));
+    response.push(b": no events\n\n");
+    response.finish();
+    assert_eq!((response.poll(), response.end()), (None, None));
+}
+
+/// The first-party client accepts a run after the error of another, under any identifier, and nothing else.
+#[test]
+fn run_after_the_error_of_a_run_is_accepted() {
+    let error = || json!({"type":"RUN_ERROR","message":"no"});
+    let custom = || json!({"type":"CUSTOM","name":"x","value":1});
+    let text = || json!({"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"a"});
+    let table = [
+        (vec![started("r"), error(), started("s"), text(), finished("s")], true),
+        (vec![started("r"), error(), started("r"), text(), finished("r")], true),
+        (vec![started("q"), error(), started("r"), text(), finished("r")], true),
+        (vec![error(), started("r"), text(), finished("r")], true),
+        (vec![started("r"), error(), error()], false),
+        (vec![started("r"), error(), custom()], false),
+        (vec![started("r"), error(), finished("r")], false),
+    ];
+    for (events, accepted) in table {
+        let expected =
+            if accepted { json!([{"id":"m","role":"assistant","content":"a"}]) } else { json!([]) };
+        assert_eq!(verdict(&events), (accepted, expected), "{events:?}");
+    }
+}
+
+/// The first-party client rejects an event with an unknown role, and drops a message with one from a snapshot.
+#[test]
+fn unknown_role_is_rejected_in_an_event_and_dropped_in_a_snapshot() {
+    let table = [
+        (json!({"type":"TEXT_MESSAGE_START","messageId":"m","role":"wizard"}), false),
+        (json!({"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"wizard","delta":"x"}), false),
+        (
+            json!({"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","role":"wizard","content":"x"}),
+            false,
+        ),
+        (json!({"type":"REASONING_MESSAGE_START","messageId":"m","role":"wizard"}), false),
+        (
+            json!({"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"wizard","content":"x"}]}),
+            true,
+        ),
+        (
+            json!({"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"wizard","content":{}}),
+            true,
+        ),
+    ];
+    for (event, accepted) in table {
+        let activity = json!({"id":"m","role":"activity","activityType":"wizard","content":{}});
+        let expected =
+            if event["type"] == "ACTIVITY_SNAPSHOT" { json!([activity]) } else { json!([]) };
+        assert_eq!(
+            verdict(&[started("r"), event.clone(), finished("r")]),
+            (accepted, expected),
+            "{event}"
+        );
+    }
+}
+
 /// A connection that breaks at any byte is reported, and everything before is kept.
 #[test]
 fn truncated_response_is_not_a_success() {
     let text = json!({"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"é"});
     let body = frames(&[started("r"), text, finished("r")]);
     let whole = body.len() - 2;
-    for end in 0..body.len() {
+    for end in 1..body.len() {
         let (response, received) = answered(&Agent::new("t"), "r", &body[..end], 5);
         // The last frame is also complete without its empty line.
         if end >= whole {

@@ -7,7 +7,7 @@ macro_rules! rules {
     ($( $Variant:ident = $code:literal, $strict:ident, $page:literal, $text:literal; )*) => {
         /// A rule of the order of events.
         ///
-        /// Only the [strict](super::Verifier::strict) verifier checks some of them: the specification binds producers
+        /// Only the [strict](crate::verify::Verifier::strict) verifier checks some of them: the specification binds producers
         /// to them, but the first-party client does not check. Three rules are only implied by the specification, but
         /// other implementations enforce them: a tool's result answers a known call, after its end, once
         /// ([`ToolCallUnknown`](Self::ToolCallUnknown), [`ResultBeforeEnd`](Self::ResultBeforeEnd),
