@@ -30,6 +30,7 @@ try {
     await prompt(page).waitFor();
     await send(page, "tour");
     await permission(page).getByRole("button").first().waitFor();
+    await page.locator(".diff table").waitFor();
     await page.screenshot({ path: path.join(pictures, "page.png") });
     await answer(page, /allow/i);
     await page.getByRole("region", { name: "Turn 1", exact: true }).locator(".turn-end").waitFor();

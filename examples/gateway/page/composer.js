@@ -10,6 +10,9 @@ import { Suggestions } from "./suggestions.js";
 /** Labels of the stop button. */
 const STOP_NAMES = { idle: "Stop", asking: "Stop", running: "Stop", stopping: "Stopping…", stuck: "Disconnect" };
 
+/** The elements of questions that wait for an answer. */
+const OPEN_QUESTION = ".permission:not(.is-resolved)";
+
 /** @typedef {keyof typeof STOP_NAMES} ComposerState */
 
 /** @typedef {{text: string, files: FilePart[]}} Draft A message before it is sent. */
@@ -29,6 +32,7 @@ export class Composer {
   #prompt;
   #send;
   #stop;
+  #stopKey;
   #note;
   #waiting;
   #actions;
@@ -51,6 +55,7 @@ export class Composer {
     this.#prompt = /** @type {HTMLTextAreaElement} */ (byId("prompt"));
     this.#send = /** @type {HTMLButtonElement} */ (byId("send"));
     this.#stop = /** @type {HTMLButtonElement} */ (byId("stop"));
+    this.#stopKey = byId("stop-key");
     this.#note = byId("composer-note");
     this.#waiting = byId("queued");
     const note = (/** @type {string} */ sentence) => (this.#note.textContent = sentence);
@@ -74,11 +79,7 @@ export class Composer {
       void this.#suggestions.update();
     });
     this.#stop.addEventListener("click", () => this.#actions.stop());
-    page.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || event.defaultPrevented || this.#state === "idle" || event.isComposing || event.repeat) return;
-      event.preventDefault();
-      this.#actions.stop();
-    });
+    page.addEventListener("keydown", (event) => this.#onEscape(event));
   }
 
   /**
@@ -176,6 +177,7 @@ export class Composer {
     const hadFocus = document.activeElement === this.#stop;
     this.#state = state;
     this.#stop.hidden = state === "idle";
+    this.#stopKey.hidden = state === "asking";
     this.#stop.textContent = STOP_NAMES[state];
     this.#update();
     if (hadFocus && state === "idle") this.focus();
@@ -191,6 +193,18 @@ export class Composer {
     const text = [queued.text, this.#prompt.value].filter((part) => part.trim() !== "").join("\n\n");
     this.write({ text, files: [...queued.files, ...this.#attachments.take()] });
     this.#note.textContent = why;
+  }
+
+  /**
+   * Stops the run. With an open question it does not: the key leaves the question.
+   *
+   * @param {KeyboardEvent} event A key anywhere in the page.
+   */
+  #onEscape(event) {
+    if (event.key !== "Escape" || event.defaultPrevented || this.#state === "idle" || event.isComposing || event.repeat) return;
+    event.preventDefault();
+    if (document.querySelector(OPEN_QUESTION) === null) this.#actions.stop();
+    else this.focus();
   }
 
   /** @param {KeyboardEvent} event */

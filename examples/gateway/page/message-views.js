@@ -67,7 +67,9 @@ export class MessageViews {
       const thought = message.role === "reasoning";
       view = thought ? new ThoughtView(markdown, (line) => lines.set(message.id, { text: line })) : new TextView(message.role === "user" ? "user-text" : "agent-text", markdown);
       this.#texts.set(message.id, view);
-      this.#placeOf(message.subagentRunId).add(view.element);
+      const above = this.findTool(parentIn(message.metadata));
+      if (above === undefined) this.#placeOf(message.subagentRunId).add(view.element);
+      else above.note(view.element);
       if (thought && !this.areOld) announcer.say("The agent is thinking.");
     }
     view.append(delta);
@@ -194,10 +196,18 @@ export class MessageViews {
  *
  * @param {Message | undefined} owner
  * @param {string} toolCallId
- * @returns {string | undefined}
  */
 function parentOf(owner, toolCallId) {
-  const call = owner?.toolCalls?.find(({ id }) => id === toolCallId);
-  const parent = /** @type {any} */ (call?.metadata)?.acp?.parentToolCallId;
+  return parentIn(owner?.toolCalls?.find(({ id }) => id === toolCallId)?.metadata);
+}
+
+/**
+ * Returns the call of the subagent that a call or a text belongs to. A text has the agent's own `_meta`.
+ *
+ * @param {any} metadata
+ * @returns {string | undefined}
+ */
+function parentIn(metadata) {
+  const parent = metadata?.acp?.parentToolCallId ?? metadata?.acp?._meta?.claudeCode?.parentToolUseId;
   return typeof parent === "string" ? parent : undefined;
 }

@@ -1,24 +1,11 @@
 /** A form that the agent asks to fill in, or a page that it asks to visit. */
 
-import { button, el, focus } from "./dom.js";
-
 import { questionComponent } from "./components.js";
+import { button, el, focus } from "./dom.js";
+import { fieldOf } from "./form-fields.js";
 
+/** @import { Field } from "./form-fields.js" */
 /** @import { Answer, Question } from "./questions.js" */
-
-/** Kinds of input fields, by the format of a string. */
-const INPUT_TYPES = new Map([
-  ["email", "email"],
-  ["uri", "url"],
-  ["date", "date"],
-  ["date-time", "datetime-local"],
-]);
-
-/**
- * One field: its element and its value, `undefined` if it is empty.
- *
- * @typedef {{element: HTMLElement, value: () => unknown}} Field
- */
 
 /** A question with its fields, and later its answer. */
 export class FormView {
@@ -54,9 +41,11 @@ export class FormView {
     const decline = button("Decline", "secondary", () => this.#answer({ action: "decline" }, answer));
     const cancel = button("Not now", "secondary", () => this.#answer({ cancelled: true }, answer));
     this.#form.append(el("div", { class: "permission-buttons" }, send, decline, cancel));
+    // The browser would show one problem at a time, and only for a moment. Components leave the check to it.
+    this.#form.noValidate = this.#component === null;
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#answer({ action: "accept", ...this.#content() }, answer);
+      if (this.#isValid()) this.#answer({ action: "accept", ...this.#content() }, answer);
     });
     this.element = el(
       "div",
@@ -82,6 +71,14 @@ export class FormView {
     this.element.classList.add("is-resolved", accepted ? "is-allowed" : "is-rejected");
     const mark = el("span", { class: "permission-mark", "aria-hidden": "true" }, accepted ? "✓" : "✕");
     this.element.replaceChildren(el("p", { class: "permission-answer" }, mark, `${this.#question.title} · ${word}`));
+  }
+
+  /** Returns whether all values are valid. Each field shows its problem, and the first of these has the focus. */
+  #isValid() {
+    const wrong = [...this.#fields.values()].filter((field) => !field.check());
+    wrong[0]?.focus();
+    if (wrong.length > 0) this.#note.textContent = `Not sent: ${wrong.length === 1 ? "a field needs" : `${wrong.length} fields need`} another value.`;
+    return wrong.length === 0;
   }
 
   /** @returns {{content?: Record<string, unknown>}} */
@@ -124,109 +121,4 @@ function pageLink(url) {
   // Only web addresses are linked; others are shown as text.
   if (!/^https?:\/\//i.test(url)) return el("p", { class: "form-hint" }, url);
   return el("p", {}, el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, url));
-}
-
-/**
- * @param {string} id
- * @param {string} name
- * @param {any} schema
- * @param {boolean} required
- * @returns {Field}
- */
-function fieldOf(id, name, schema, required) {
-  const title = typeof schema.title === "string" ? schema.title : name;
-  const hint = typeof schema.description === "string" ? el("span", { class: "form-hint" }, schema.description) : null;
-  const label = required ? `${title} (required)` : title;
-  if (schema.type === "boolean") {
-    const box = el("input", { type: "checkbox", id, checked: schema.default === true });
-    return { element: el("label", { class: "form-check" }, box, label, hint), value: () => box.checked };
-  }
-  if (schema.type === "array") return choices(label, hint, schema, required);
-  const labelled = (/** @type {HTMLElement} */ input) => el("label", { class: "form-field" }, el("span", {}, label), input, hint);
-  const options = optionsOf(schema);
-  if (options.length > 0) {
-    const none = required ? [] : [el("option", { value: "" }, "–")];
-    const list = options.map(({ value, title }) => el("option", { value, selected: value === schema.default }, title));
-    const select = el("select", { id, required }, ...none, ...list);
-    return { element: labelled(select), value: () => (select.value === "" ? undefined : select.value) };
-  }
-  const isNumber = schema.type === "number" || schema.type === "integer";
-  const input = el("input", {
-    id,
-    type: isNumber ? "number" : (INPUT_TYPES.get(schema.format) ?? "text"),
-    required,
-    value: schema.default,
-    min: schema.minimum,
-    max: schema.maximum,
-    step: schema.type === "number" ? "any" : undefined,
-    minlength: schema.minLength,
-    maxlength: schema.maxLength,
-    pattern: typeof schema.pattern === "string" ? anywhere(schema.pattern) : undefined,
-  });
-  const value = () => {
-    if (input.value === "") return undefined;
-    if (isNumber) return input.valueAsNumber;
-    return schema.format === "date-time" ? new Date(input.value).toISOString() : input.value;
-  };
-  return { element: labelled(input), value };
-}
-
-/**
- * A field for several values of a list.
- *
- * @param {string} label
- * @param {HTMLElement | null} hint
- * @param {any} schema
- * @param {boolean} required
- * @returns {Field}
- */
-function choices(label, hint, schema, required) {
-  const chosen = new Set(Array.isArray(schema.default) ? schema.default : []);
-  const boxes = optionsOf(schema.items ?? {}).map(({ value, title }) => {
-    const box = el("input", { type: "checkbox", value, checked: chosen.has(value) });
-    return { box, element: el("label", { class: "form-check" }, box, title) };
-  });
-  const values = () => boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-  const element = el("fieldset", { class: "form-choices" }, el("legend", {}, label), ...boxes.map(({ element }) => element), hint);
-  const check = () => boxes.at(0)?.box.setCustomValidity(wrongCount(values().length, schema, required));
-  element.addEventListener("change", check);
-  check();
-  // An optional field may be absent; a required one may be an empty list.
-  return { element, value: () => (values().length === 0 && !required ? undefined : values()) };
-}
-
-/**
- * Returns the error for a number of chosen values, if any.
- *
- * @param {number} count
- * @param {any} schema
- * @param {boolean} required
- */
-function wrongCount(count, { minItems, maxItems }, required) {
-  if (typeof minItems === "number" && count < minItems && (required || count > 0)) return `Choose ${minItems} or more.`;
-  if (typeof maxItems === "number" && count > maxItems) return `Choose no more than ${maxItems}.`;
-  return "";
-}
-
-/**
- * Converts a pattern of JSON Schema, which may match anywhere, to one of HTML, which must match the whole value.
- *
- * @param {string} pattern
- */
-function anywhere(pattern) {
-  return `[^]*(?:${pattern})[^]*`;
-}
-
-/**
- * @param {any} schema
- * @returns {{value: string, title: string}[]}
- */
-function optionsOf(schema) {
-  const titled = schema.oneOf ?? schema.anyOf;
-  if (Array.isArray(titled)) return titled.map((option) => ({ value: String(option.const), title: String(option.title ?? option.const) }));
-  if (!Array.isArray(schema.enum)) return [];
-  return schema.enum.map((/** @type {unknown} */ value, /** @type {number} */ at) => ({
-    value: String(value),
-    title: String(schema.enumNames?.[at] ?? value),
-  }));
 }

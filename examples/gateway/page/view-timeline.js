@@ -150,7 +150,8 @@ function rowView() {
  */
 function update(view, row, total) {
   const [name, begins, takes, state, chart] = /** @type {HTMLElement[]} */ ([...view.cells]);
-  write(name, row.name);
+  // The route is of interest for programmers only.
+  write(name, /^[A-Z]+ \//.test(row.name) ? "Request" : row.name);
   name.title = row.name;
   name.style.paddingInlineStart = `${Math.min(row.depth, MAX_DEPTH) * 0.8}rem`;
   write(begins, duration(row.start));

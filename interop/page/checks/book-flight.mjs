@@ -134,7 +134,7 @@ export const checks = [
 
       await send(page, "book");
       await flights(page, 6).waitFor();
-      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Stop" }).click();
       await turnEnd(page, 6).waitFor();
       assert.match(await turn(page, 6).innerText(), /No flight was booked\./, "stopping leaves the question without an answer");
       assert.ok(await page.locator("#sessions").isHidden(), "no background tool");

@@ -42,7 +42,7 @@ export const checks = [
 
       await send(page, "both");
       await turn(page, 5).getByRole("button", { name: "yes" }).waitFor();
-      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Stop" }).click();
       await turnEnd(page, 5).waitFor();
       assert.match(await turnEnd(page, 5).innerText(), /^Stopped/);
       await send(page, "pick");

@@ -1,6 +1,6 @@
 // Permission requests.
 import assert from "node:assert/strict";
-import { answer, answerAll, answerWith, noViolations, permission, send, turn, turnEnd } from "./page.mjs";
+import { answer, answerAll, answerWith, noViolations, permission, prompt, send, turn, turnEnd } from "./page.mjs";
 
 /** The events of a run that ends with the question of a call. */
 const asking = (ids, call, options) => [
@@ -49,6 +49,22 @@ export const checks = [
       assert.match(await turn(page, 1).innerText(), /Your answer: Allow/);
     },
   },
+  ...["ask", "ask-in-stream"].map((mode) => ({
+    name: `Escape leaves a permission open, ${mode}`,
+    variables: { GATEWAY_PERMISSION: mode },
+    async run({ page }) {
+      await send(page, "edit");
+      await permission(page).waitFor();
+      for (const _ of [1, 2]) {
+        await page.keyboard.press("Escape");
+        assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the message box has the focus");
+      }
+      assert.ok(await permission(page).getByRole("button").first().isEnabled(), "the question is open");
+      await answer(page, /^allow/i);
+      await turnEnd(page).waitFor();
+      assert.match(await turn(page, 1).innerText(), /I have edited greeting\.txt/);
+    },
+  })),
   ...["light", "dark"].map((colorScheme) => ({
     name: `a permission says what would run, ${colorScheme}`,
     context: { colorScheme, viewport: { width: 390, height: 844 } },
@@ -76,7 +92,7 @@ export const checks = [
     async run({ page }) {
       await send(page, "edit");
       await permission(page).waitFor();
-      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Stop" }).click();
       await turnEnd(page).waitFor();
       assert.match(await turnEnd(page).innerText(), /^Stopped/);
       assert.equal(await permission(page).getByRole("button").count(), 0, "no buttons remain");

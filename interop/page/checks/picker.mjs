@@ -29,7 +29,7 @@ export const checks = [
       assert.equal(new URL((await post).url()).pathname, "/api/ai/agents/hybrid/chat");
       await turnEnd(page).waitFor();
       await page.getByText("Details", { exact: true }).click();
-      await page.getByRole("row", { name: /^POST \/api\/ai\/agents\/\{agent\}\/chat/ }).waitFor();
+      await page.getByRole("row", { name: /^Request/ }).waitFor();
       await page.reload();
       await picker(page).waitFor();
       assert.equal(await picker(page).inputValue(), "hybrid", "the agent is stored with the conversation");

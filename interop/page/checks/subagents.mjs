@@ -38,6 +38,9 @@ export const checks = [
         { type: "TOOL_CALL_START", toolCallId: "t3", toolCallName: "read", metadata: { acp: { parentToolCallId: "t1" } } },
         { type: "TOOL_CALL_END", toolCallId: "t3" },
         result("t3"),
+        { type: "TEXT_MESSAGE_START", messageId: "m4", metadata: { acp: { _meta: { claudeCode: { parentToolUseId: "t1" } } } } },
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "m4", delta: "The grammar is small." },
+        { type: "TEXT_MESSAGE_END", messageId: "m4" },
         ...text("m3", "The explorer has found the parser."),
         { type: "RUN_FINISHED", ...ids },
       ]);
@@ -54,6 +57,7 @@ export const checks = [
         const reader = explorer.locator("details.subagent");
         assert.match(await reader.innerText(), /Reader\s+Failed\s+The reader ran out of tokens\.\s+It is in lib\.rs\./);
         assert.equal(await task.locator("article.tool").count(), 2, "a call with a parent is below it");
+        assert.ok(await task.locator(".tool-below > .agent-text", { hasText: "The grammar is small." }).isVisible(), "a text with a parent is below it");
         assert.ok(await turn(page, 1).locator("> .agent-text", { hasText: "The explorer has found the parser." }).isVisible(), "the agent's own text is not nested");
       };
       await nested();

@@ -45,7 +45,7 @@ export const checks = [
       const shown = await states(page);
       const names = Object.keys(shown);
       assert.deepEqual(Object.values(shown), names.map(() => "done"));
-      const tree = ["POST /api/ai/chat", "run demo", "invoke_agent", "execute_tool", "session/request_permission"];
+      const tree = ["Request", "run demo", "invoke_agent", "execute_tool", "session/request_permission"];
       for (const name of tree) assert.ok(names.some((it) => it.startsWith(name)), `${name} in ${names}`);
       assert.equal(names.filter((name) => name === "run demo").length, 1, "spans with one name are one entry");
       assert.equal(await panel(page).locator("tbody tr").count(), names.length + 2, "the run that asked, and the run that resumed");

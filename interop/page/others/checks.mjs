@@ -14,7 +14,7 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
     await box(page).press("Enter");
   }
 
-  /** Opens the page. Returns its requests to the gateway (`posted`) and to other hosts (`strangers`). */
+  /** Opens the page. Returns its requests to the gateway except those for the history (`posted`) and to other hosts (`strangers`). */
   async function open(page, url) {
     const { origin, searchParams, search } = new URL(url);
     const posted = [];
@@ -28,7 +28,9 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
       },
     );
     page.on("request", (request) => {
-      if (request.method() === "POST" && request.url().startsWith(gateway)) posted.push({ path: new URL(request.url()).pathname, body: request.postDataJSON() });
+      const path = new URL(request.url()).pathname;
+      const isCounted = request.method() === "POST" && request.url().startsWith(gateway) && !path.endsWith("/connect");
+      if (isCounted) posted.push({ path, body: request.postDataJSON() });
     });
     await page.goto(`${origin}/pages/${library}.html${search}`);
     await box(page).waitFor();
@@ -108,11 +110,11 @@ export function checksOf({ name: library, stop, allow, reject, showsErrors, show
       await says(page, "I am a scripted agent");
       assert.ok(!(await page.locator("body").innerText()).includes("50 of 50"));
       const { runId } = posted[0].body;
-      assert.deepEqual(posted.map(({ path }) => path), ["/api/ai/chat", `/api/ai/chat/runs/${runId}/cancel`, "/api/ai/chat"]);
+      assert.deepEqual(posted.map(({ path }) => path), ["/api/ai/agents/demo/chat", `/api/ai/chat/runs/${runId}/cancel`, "/api/ai/agents/demo/chat"]);
     }),
 
     check("a failed run, and a following run", async ({ page, shot }) => {
-      const failed = page.waitForResponse("**/api/ai/chat").then((response) => response.finished());
+      const failed = page.waitForResponse("**/api/ai/agents/demo/chat").then((response) => response.finished());
       await send(page, "error");
       await failed;
       if (showsErrors) await page.getByRole("alert").getByText("The script says that this fails").waitFor();

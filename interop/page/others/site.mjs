@@ -33,7 +33,9 @@ export async function startSite(command) {
     await rm(scratch, { recursive: true, force: true });
   };
   try {
-    const gateway = await startGateway(command, { options: ["--no-auth", "--config", settings] });
+    // The conversations are those of the gateway.
+    const variables = { GATEWAY_STORE: path.join(scratch, "store.db") };
+    const gateway = await startGateway(command, { options: ["--no-auth", "--config", settings], variables });
     const stop = async () => {
       await gateway.stop();
       await close();
