@@ -40,7 +40,7 @@ pub enum ClientEvent {
     Done {
         /// The call.
         call: UpstreamCall,
-        /// The result of the tool.
+        /// The result of the tool. If the server left out `content`, it is empty.
         result: Box<CallToolResult>,
     },
     /// A [request](super::Client::request) that is no tool call completed.
