@@ -49,7 +49,6 @@ mod plugin_tool;
 #[cfg(test)]
 mod registry;
 #[cfg(test)]
-#[cfg(test)]
 mod schema;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
@@ -58,6 +57,9 @@ mod seal;
 mod server;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+#[cfg(feature = "skills")]
+mod skills;
 #[cfg(test)]
 #[cfg(all(feature = "tokio", feature = "seal"))]
 mod stdio;
