@@ -113,6 +113,7 @@ impl Client {
         meta.progress_token = token.map(RequestId::from);
         let mut params = sent.members.clone();
         let meta = if *era == Era::Modern {
+            meta.log_level = meta.log_level.or_else(|| self.log_level.clone());
             if let Some(state) = &sent.request_state {
                 insert(&mut params, "requestState", state)?;
             }
