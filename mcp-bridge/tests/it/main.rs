@@ -36,6 +36,9 @@ mod plugin_ends;
 mod plugin_page;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_sampling;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_serve;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
