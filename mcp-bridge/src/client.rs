@@ -45,6 +45,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 use crate::mcp::base::{Era, ProtocolVersion};
+use crate::mcp::logging::{LoggingLevel, SetLevelRequestParams};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::ToString;
 use core::time::Duration;
@@ -97,6 +98,8 @@ pub struct Client {
     next_call: u64,
     list: Option<list::List>,
     subscription: subscriptions::Subscription,
+    /// Minimum level of log messages. `None` if none are requested.
+    log_level: Option<LoggingLevel>,
     outgoing: VecDeque<MessageBuf>,
     events: VecDeque<ClientEvent>,
 }
@@ -149,6 +152,7 @@ enum Pending {
     Task(UpstreamCall),
     UpdateTask(UpstreamCall),
     CancelTask,
+    SetLevel,
 }
 
 impl Client {
@@ -165,6 +169,7 @@ impl Client {
             next_call: 0,
             list: None,
             subscription: subscriptions::Subscription::default(),
+            log_level: None,
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
         }
@@ -226,6 +231,20 @@ impl Client {
         }
     }
 
+    /// Requests log messages of at least this level, which [`ClientEvent::Log`] reports: for all calls from now on from
+    /// 2026-07-28, and for the connection before. The level in the `_meta` of a call has precedence.
+    ///
+    /// # Errors
+    /// Returns an error if the client is not ready.
+    pub fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), NotSent> {
+        if self.era().ok_or(NotSent::NotReady)? == Era::Legacy {
+            let params = SetLevelRequestParams::new(level.clone());
+            self.transmit(Pending::SetLevel, "logging/setLevel", &params, None)?;
+        }
+        self.log_level = Some(level);
+        Ok(())
+    }
+
     /// Returns the number of open calls, including those that wait for input.
     pub fn open_calls(&self) -> usize {
         self.calls.len()
@@ -241,7 +260,7 @@ impl Client {
             Pending::Call(call) | Pending::Task(call) | Pending::UpdateTask(call) => {
                 self.fail(call, CallError::Silent);
             }
-            Pending::CancelTask | Pending::Listen(_) | Pending::Subscribe => {}
+            Pending::CancelTask | Pending::Listen(_) | Pending::Subscribe | Pending::SetLevel => {}
         }
     }
 
@@ -279,7 +298,9 @@ impl Client {
     fn handle_incoming(&mut self, incoming: Incoming<'_, Pending>, related: Option<UpstreamCall>) {
         match incoming {
             Incoming::Request(request) => self.handle_request(&request, related),
-            Incoming::Notification(notification) => self.handle_notification(&notification),
+            Incoming::Notification(notification) => {
+                self.handle_notification(&notification, related);
+            }
             Incoming::Cancelled { id, .. } => self.handle_withdrawn(&id),
             Incoming::Response { token, outcome, .. } => {
                 self.handle_response(token, outcome.map(Raw::from));
@@ -307,8 +328,8 @@ impl Client {
             Pending::UpdateTask(call) => self.handle_task_update(call, outcome),
             Pending::Listen(number) => self.handle_listen_end(number, outcome.err()),
             Pending::Subscribe => self.handle_subscribed(outcome),
-            // The server cancels the task at its own pace.
-            Pending::CancelTask => {}
+            // The server cancels the task at its own pace, and a rejected level only affects log messages.
+            Pending::CancelTask | Pending::SetLevel => {}
         }
     }
 }

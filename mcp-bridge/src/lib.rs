@@ -70,6 +70,7 @@
 //! | write and check the headers of Streamable HTTP | `http` (feature `http`) |
 //! | sign in at a server that requires authorization | `client::auth` (feature `oauth`) |
 //! | seal states that pass through a client | `seal` (feature `seal`) |
+//! | offer agent skills, and verify those of a server | `skills` (feature `skills`) |
 //!
 //! # Lossless types
 //!
@@ -98,6 +99,7 @@
 //! | `plugin` | module `plugin`: tools that ask while they run, waiting in memory, in a store or in a token (requires std) |
 //! | `schemars` | `JsonSchema` for all protocol types, and [`schema::Form`]s of Rust types |
 //! | `seal` | module `seal`: states sealed with AES-256-GCM |
+//! | `skills` | module `skills`: agent skills, for servers and hosts |
 //! | `tokio` | module `stdio`: tools served over stdin and stdout (requires std) |
 //! | `validate` | validation of answers against the whole schema of a form (requires std) |
 #![no_std]
@@ -123,6 +125,8 @@ pub mod schema;
 #[cfg(feature = "seal")]
 pub mod seal;
 pub mod server;
+#[cfg(feature = "skills")]
+pub mod skills;
 #[cfg(feature = "tokio")]
 pub mod stdio;
 pub mod tool_events;

@@ -82,6 +82,7 @@ mod host;
 mod in_result;
 mod input;
 mod journal;
+mod sampling;
 mod serve;
 mod session;
 mod shared;
@@ -105,6 +106,7 @@ pub use in_result::{
     ANSWER_TOOL, AnswerArguments, AsksInResult, QuestionInResult, answer_tool, ask_in_result,
 };
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
+pub use sampling::{Sampling, SamplingContext};
 pub use serve::{outcome, resumption, send_notice};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits, StoreMemory};

@@ -85,6 +85,8 @@ mod event;
 mod outcome;
 mod received;
 mod requests;
+#[cfg(feature = "skills")]
+mod skills;
 mod state;
 mod subscriptions;
 mod tasks;

@@ -3,17 +3,16 @@ use super::tasks::Polled;
 use super::{
     CallError, CallParams, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall,
 };
-use crate::mcp::base::{Era, RequestMetaObject};
+use crate::mcp::base::{Era, RequestMetaObject, ResultType};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::{InputRequest, InputRequiredResult};
 use crate::mcp::tools::{CallToolOutcome, CallToolResult};
 use crate::server::Needs;
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::wire::{Extra, Meta, Raw};
+use jsonrpc_core::wire::{DecodeError, Extra, Meta, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 use serde::Serialize;
 use serde_json::json;
@@ -114,6 +113,7 @@ impl Client {
         meta.progress_token = token.map(RequestId::from);
         let mut params = sent.members.clone();
         let meta = if *era == Era::Modern {
+            meta.log_level = meta.log_level.or_else(|| self.log_level.clone());
             if let Some(state) = &sent.request_state {
                 insert(&mut params, "requestState", state)?;
             }
@@ -226,9 +226,9 @@ impl Client {
         }
         // The older generation has no `resultType`.
         let outcome = if self.era() == Some(Era::Legacy) {
-            raw.decode::<CallToolResult>().map(|it| CallToolOutcome::Complete(Box::new(it)))
+            read_result(&raw).map(Into::into)
         } else {
-            raw.decode()
+            raw.decode().or_else(|_| read_result(&raw).map(Into::into))
         };
         match outcome {
             Ok(CallToolOutcome::Complete(result)) => {
@@ -270,6 +270,23 @@ impl Client {
         needs.request_state.clone_from(&needed.request_state);
         self.events.push_back(ClientEvent::Needs { call, needs });
     }
+}
+
+/// Decodes the result of a tool. Some servers leave out `content`, which then is empty.
+pub(super) fn read_result(raw: &Raw) -> Result<CallToolResult, DecodeError> {
+    raw.decode().or_else(|error| with_content(raw).ok_or(error))
+}
+
+/// Returns a complete result without `content` with an empty one.
+fn with_content(raw: &Raw) -> Option<CallToolResult> {
+    let mut members: Extra = raw.decode().ok()?;
+    let is_null = |name| members.get(name).is_none_or(|it| it.as_str() == "null");
+    let kind = members.get("resultType").map(Raw::decode::<ResultType>);
+    if !is_null("content") || kind.is_some_and(|kind| kind != Ok(ResultType::Complete)) {
+        return None;
+    }
+    members.insert("content", Raw::from_text("[]").ok()?);
+    Raw::of(&members).decode().ok()
 }
 
 /// Returns the value that represents an error where none can be transported.

@@ -3,6 +3,7 @@ use super::{CallError, ConnectError, ListedTools, UpstreamCall};
 use crate::mcp::base::ProtocolVersion;
 use crate::mcp::capabilities::{Implementation, ServerCapabilities};
 use crate::mcp::dispatch::ServerNotification;
+use crate::mcp::logging::LoggingMessageNotificationParams;
 use crate::mcp::progress::ProgressNotificationParams;
 use crate::mcp::subscriptions::ServerChange;
 use crate::mcp::tasks::Task;
@@ -40,7 +41,7 @@ pub enum ClientEvent {
     Done {
         /// The call.
         call: UpstreamCall,
-        /// The result of the tool.
+        /// The result of the tool. If the server left out `content`, it is empty.
         result: Box<CallToolResult>,
     },
     /// A [request](super::Client::request) that is no tool call completed.
@@ -85,6 +86,13 @@ pub enum ClientEvent {
         call: UpstreamCall,
         /// The progress.
         params: Box<ProgressNotificationParams>,
+    },
+    /// A log message. See [`Client::set_log_level`](super::Client::set_log_level).
+    Log {
+        /// The call that the message belongs to: that of the transport, or else the only open call.
+        call: Option<UpstreamCall>,
+        /// The message.
+        params: Box<LoggingMessageNotificationParams>,
     },
     /// Any other notification of the server.
     Notification(ServerNotification),

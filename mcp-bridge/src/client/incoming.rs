@@ -89,7 +89,11 @@ impl Client {
         self.events.push_back(ClientEvent::Changed(change));
     }
 
-    pub(super) fn handle_notification(&mut self, notification: &Notification<'_>) {
+    pub(super) fn handle_notification(
+        &mut self,
+        notification: &Notification<'_>,
+        related: Option<UpstreamCall>,
+    ) {
         match ServerNotification::decode(&notification.method, notification.params) {
             Ok(ServerNotification::ToolListChanged(_)) => self.changed(ServerChange::Tools),
             Ok(ServerNotification::PromptListChanged(_)) => self.changed(ServerChange::Prompts),
@@ -107,6 +111,12 @@ impl Client {
                 if let Some(call) = call {
                     self.events.push_back(ClientEvent::Progress { call, params });
                 }
+            }
+            Ok(ServerNotification::LoggingMessage(params)) => {
+                let related = related.filter(|call| self.calls.contains_key(call));
+                let only = self.calls.keys().next().filter(|_| self.calls.len() == 1);
+                let call = related.or(only.copied());
+                self.events.push_back(ClientEvent::Log { call, params });
             }
             Ok(other) => self.events.push_back(ClientEvent::Notification(other)),
             Err(error) => {

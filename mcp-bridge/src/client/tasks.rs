@@ -1,14 +1,13 @@
 //! Calls that continue as tasks, by the extension `io.modelcontextprotocol/tasks`.
 //!
 //! The client polls the task until it ends. Input requests and results are reported as for any other call.
-use super::call::without_error;
+use super::call::{read_result, without_error};
 use super::{CallError, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::InputRequest;
 use crate::mcp::tasks::{
     Task, TaskRequestParams, TaskStatus, UpdateTaskRequestParams, is_declared,
 };
-use crate::mcp::tools::CallToolResult;
 use crate::server::Needs;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -118,7 +117,7 @@ impl Client {
         // A missing result is decoded as `null`, which is an invalid tool result.
         let raw = task.result.or_else(|| Raw::from_text("null").ok());
         let Some(raw) = raw else { return };
-        match raw.decode::<CallToolResult>() {
+        match read_result(&raw) {
             Ok(result) => {
                 self.calls.remove(&call);
                 self.events.push_back(ClientEvent::Done { call, result: Box::new(result) });

@@ -4,9 +4,9 @@
 //! [the same](https://modelcontextprotocol.io/specification/2025-11-25/basic) (2025-11-25)
 use super::capabilities::{ClientCapabilities, Implementation};
 use super::logging::LoggingLevel;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use jsonrpc_core::wire::{self, DecodeError, Meta, Raw};
-use jsonrpc_core::{RequestId, object, open_enum};
+use jsonrpc_core::{ErrorCode, ErrorObject, RequestId, object, open_enum};
 
 open_enum! {
     /// A revision of the specification, by its date.
@@ -195,6 +195,66 @@ object! {
     }
     and "_meta"
 }
+
+/// Returns one page of `items`, of at most `size`, and the cursor of the next page.
+///
+/// # Errors
+/// Returns an error for a cursor that was not returned with a page.
+pub(crate) fn page<'a, T>(
+    items: &'a [T],
+    cursor: Option<&str>,
+    size: Option<usize>,
+) -> Result<(&'a [T], Option<String>), ErrorObject> {
+    let start = cursor.map_or(Some(0), |cursor| cursor.parse().ok());
+    let left = start.and_then(|start: usize| Some((start, items.get(start..)?)));
+    let (start, left) = left.ok_or_else(|| {
+        let problem = "at /cursor: expected a cursor of this server";
+        ErrorObject::new(ErrorCode::INVALID_PARAMS, problem)
+    })?;
+    let size = size.map_or(left.len(), |size| size.max(1));
+    let page = left.get(..size).unwrap_or(left);
+    let next = start + page.len();
+    Ok((page, (next < items.len()).then(|| next.to_string())))
+}
+
+/// Declares the result of a request for one page of a list. The items are kept as text until a method decodes them, so
+/// that an invalid item does not affect the others.
+macro_rules! list_result {
+    (
+        $(#[$attr:meta])*
+        pub struct $Name:ident { $raw:ident = $wire:literal, $items:ident: $Item:ident }
+    ) => {
+        jsonrpc_core::object! {
+            $(#[$attr])*
+            pub struct $Name {
+                #[doc = concat!("The items, as received. [`", stringify!($items), "`](Self::", stringify!($items),
+                    ") decodes them.")]
+                $raw: alloc::vec::Vec<jsonrpc_core::wire::Raw> = $wire,
+            }
+            optional {
+                /// Cursor of the next page. Absent on the last page.
+                next_cursor: alloc::string::String = "nextCursor",
+                /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
+                ttl_ms: serde_json::Number = "ttlMs",
+                /// Scope in which the result may be cached. Required since 2026-07-28.
+                cache_scope: crate::mcp::base::CacheScope = "cacheScope",
+                /// `complete`. Required since 2026-07-28.
+                result_type: crate::mcp::base::ResultType = "resultType",
+            }
+            and "_meta"
+        }
+
+        impl $Name {
+            /// Decodes each item separately and yields it with its index in the list.
+            pub fn $items(
+                &self,
+            ) -> impl Iterator<Item = (usize, Result<$Item, jsonrpc_core::wire::DecodeError>)> {
+                self.$raw.iter().map(jsonrpc_core::wire::Raw::decode).enumerate()
+            }
+        }
+    };
+}
+pub(crate) use list_result;
 
 object! {
     /// A result without content.

@@ -35,6 +35,7 @@ use super::resources::{
 };
 use super::roots::ListRootsResult;
 use super::sampling::{CreateMessageRequestParams, CreateMessageResult};
+use super::skills::{GetSkillResult, ListSkillsResult, ReadResourceDirectoryRequestParams};
 use super::subscriptions::SubscriptionsListenRequestParams;
 use super::tasks::{
     CancelTaskResult, ListTasksResult, Task, TaskRequestParams, UpdateTaskRequestParams,
@@ -251,6 +252,12 @@ requests! {
     "resources/subscribe" Subscribe(ResourceRequestParams) -> EmptyResult [V20241105..V20251125] if "resources.subscribe";
     "resources/unsubscribe" Unsubscribe(ResourceRequestParams) -> EmptyResult
         [V20241105..V20251125] if "resources.subscribe";
+    "skills/list" ListSkills(PaginatedRequestParams) -> ListSkillsResult
+        [V20260728..] if "extensions.io.modelcontextprotocol/skills";
+    "skills/get" GetSkill(ResourceRequestParams) -> GetSkillResult
+        [V20260728..] if "extensions.io.modelcontextprotocol/skills";
+    "resources/directory/read" ReadResourceDirectory(ReadResourceDirectoryRequestParams) -> ListResourcesResult
+        [V20260728..] if "extensions.io.modelcontextprotocol/skills.directoryRead";
     "completion/complete" Complete(CompleteRequestParams) -> CompleteResult [V20241105..] if "completions";
     "logging/setLevel" SetLevel(SetLevelRequestParams) -> EmptyResult [V20241105..V20251125] if "logging";
     "subscriptions/listen" SubscriptionsListen(SubscriptionsListenRequestParams) -> EmptyResult [V20260728..];

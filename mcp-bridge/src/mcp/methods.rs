@@ -68,7 +68,8 @@ pub enum MethodKind {
     Notification,
 }
 
-/// Returns all methods of all versions and of the extension [`tasks`](super::tasks), one row for each receiver.
+/// Returns all methods of all versions and of the extensions [`tasks`](super::tasks) and
+/// [`skills`](super::skills), one row for each receiver.
 pub fn all() -> impl Iterator<Item = &'static Method> {
     let requests = ClientRequest::METHODS.iter().chain(ServerRequest::METHODS);
     requests.chain(ClientNotification::METHODS).chain(ServerNotification::METHODS)

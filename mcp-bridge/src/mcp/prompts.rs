@@ -1,47 +1,22 @@
 //! Prompt templates that a server offers.
 //!
 //! Spec: [Prompts](https://modelcontextprotocol.io/specification/2026-07-28/server/prompts)
-use super::base::{CacheScope, ResultType};
+use super::base::{ResultType, list_result};
 use super::capabilities::Icon;
 use super::content::{ContentBlock, Role};
 use super::mrtr::InputRequiredResult;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{DecodeError, Extra, Raw};
+use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{object, open_union};
-use serde_json::Number;
 
-object! {
+list_result! {
     /// The result of `prompts/list`.
-    ///
-    /// The prompts are kept as text until [`prompts`](Self::prompts) decodes them, so that an invalid one does not
-    /// affect the others.
     ///
     /// Spec: [`ListPromptsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listpromptsresult)
     #[doc(alias = "prompts/list")]
-    pub struct ListPromptsResult {
-        /// The prompts, as received.
-        raw_prompts: Vec<Raw> = "prompts",
-    }
-    optional {
-        /// Cursor of the next page. Absent on the last page.
-        next_cursor: String = "nextCursor",
-        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
-        ttl_ms: Number = "ttlMs",
-        /// Scope in which the result may be cached. Required since 2026-07-28.
-        cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required since 2026-07-28.
-        result_type: ResultType = "resultType",
-    }
-    and "_meta"
-}
-
-impl ListPromptsResult {
-    /// Decodes each prompt separately and yields it with its index in the list.
-    pub fn prompts(&self) -> impl Iterator<Item = (usize, Result<Prompt, DecodeError>)> {
-        self.raw_prompts.iter().map(Raw::decode).enumerate()
-    }
+    pub struct ListPromptsResult { raw_prompts = "prompts", prompts: Prompt }
 }
 
 object! {

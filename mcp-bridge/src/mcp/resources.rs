@@ -1,47 +1,23 @@
 //! Resources that a server offers.
 //!
 //! Spec: [Resources](https://modelcontextprotocol.io/specification/2026-07-28/server/resources)
-use super::base::{CacheScope, ResultType};
+use super::base::{CacheScope, ResultType, list_result};
 use super::capabilities::Icon;
 use super::content::{Annotations, ResourceContents};
 use super::mrtr::InputRequiredResult;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{DecodeError, Extra, Raw};
+use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{object, open_union};
 use serde_json::Number;
 
-object! {
-    /// The result of `resources/list`.
-    ///
-    /// The resources are kept as text until [`resources`](Self::resources) decodes them, so that an invalid one does
-    /// not affect the others.
+list_result! {
+    /// The result of `resources/list`, and of `resources/directory/read` of the extension [`skills`](super::skills).
     ///
     /// Spec: [`ListResourcesResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcesresult)
-    #[doc(alias = "resources/list")]
-    pub struct ListResourcesResult {
-        /// The resources, as received.
-        raw_resources: Vec<Raw> = "resources",
-    }
-    optional {
-        /// Cursor of the next page. Absent on the last page.
-        next_cursor: String = "nextCursor",
-        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
-        ttl_ms: Number = "ttlMs",
-        /// Scope in which the result may be cached. Required since 2026-07-28.
-        cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required since 2026-07-28.
-        result_type: ResultType = "resultType",
-    }
-    and "_meta"
-}
-
-impl ListResourcesResult {
-    /// Decodes each resource separately and yields it with its index in the list.
-    pub fn resources(&self) -> impl Iterator<Item = (usize, Result<Resource, DecodeError>)> {
-        self.raw_resources.iter().map(Raw::decode).enumerate()
-    }
+    #[doc(alias("resources/list", "resources/directory/read"))]
+    pub struct ListResourcesResult { raw_resources = "resources", resources: Resource }
 }
 
 object! {
@@ -71,37 +47,12 @@ object! {
     and "_meta"
 }
 
-object! {
+list_result! {
     /// The result of `resources/templates/list`.
-    ///
-    /// The templates are kept as text until [`resource_templates`](Self::resource_templates) decodes them.
     ///
     /// Spec: [`ListResourceTemplatesResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcetemplatesresult)
     #[doc(alias = "resources/templates/list")]
-    pub struct ListResourceTemplatesResult {
-        /// The templates, as received.
-        raw_resource_templates: Vec<Raw> = "resourceTemplates",
-    }
-    optional {
-        /// Cursor of the next page. Absent on the last page.
-        next_cursor: String = "nextCursor",
-        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
-        ttl_ms: Number = "ttlMs",
-        /// Scope in which the result may be cached. Required since 2026-07-28.
-        cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required since 2026-07-28.
-        result_type: ResultType = "resultType",
-    }
-    and "_meta"
-}
-
-impl ListResourceTemplatesResult {
-    /// Decodes each template separately and yields it with its index in the list.
-    pub fn resource_templates(
-        &self,
-    ) -> impl Iterator<Item = (usize, Result<ResourceTemplate, DecodeError>)> {
-        self.raw_resource_templates.iter().map(Raw::decode).enumerate()
-    }
+    pub struct ListResourceTemplatesResult { raw_resource_templates = "resourceTemplates", resource_templates: ResourceTemplate }
 }
 
 object! {
@@ -182,11 +133,16 @@ object! {
 }
 
 object! {
-    /// The params of `resources/subscribe`, `resources/unsubscribe` and `notifications/resources/updated`.
+    /// The params of `resources/subscribe`, `resources/unsubscribe`, `notifications/resources/updated` and `skills/get`.
     ///
     /// Spec: [`SubscribeRequestParams`](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequestparams),
     /// [`ResourceUpdatedNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourceupdatednotificationparams)
-    #[doc(alias("resources/subscribe", "resources/unsubscribe", "notifications/resources/updated"))]
+    #[doc(alias(
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "notifications/resources/updated",
+        "skills/get"
+    ))]
     pub struct ResourceRequestParams {
         /// URI of the resource.
         uri: String = "uri",

@@ -1,7 +1,7 @@
 //! Tools that a server offers, and tool calls.
 //!
 //! Spec: [Tools](https://modelcontextprotocol.io/specification/2026-07-28/server/tools)
-use super::base::{CacheScope, ResultType};
+use super::base::{ResultType, list_result};
 use super::capabilities::Icon;
 use super::content::ContentBlock;
 use super::mrtr::InputRequiredResult;
@@ -9,9 +9,8 @@ use super::tasks::{Task, TaskMetadata};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{DecodeError, Extra, Raw};
+use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{object, open_enum, open_union};
-use serde_json::Number;
 
 object! {
     /// A tool that a server offers.
@@ -96,33 +95,10 @@ object! {
     }
 }
 
-object! {
+list_result! {
     /// The result of `tools/list`.
     ///
-    /// The tools are kept as text until [`tools`](Self::tools) decodes them, so that an invalid one does not affect the
-    /// others.
-    ///
     /// Spec: [`ListToolsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listtoolsresult)
-    #[doc(alias = "tools/list")]
-    pub struct ListToolsResult {
-        /// The tools, as received.
-        raw_tools: Vec<Raw> = "tools",
-    }
-    optional {
-        /// Cursor of the next page. Absent on the last page.
-        next_cursor: String = "nextCursor",
-        /// How long the result may be cached, in milliseconds. Required since 2026-07-28.
-        ttl_ms: Number = "ttlMs",
-        /// Scope in which the result may be cached. Required since 2026-07-28.
-        cache_scope: CacheScope = "cacheScope",
-        /// `complete`. Required since 2026-07-28.
-        result_type: ResultType = "resultType",
-    }
-    and "_meta"
-}
-
-impl ListToolsResult {
-    /// Decodes each tool separately and yields it with its index in the list.
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -133,9 +109,8 @@ impl ListToolsResult {
     /// assert_eq!((good.len(), bad.len()), (1, 1));
     /// # Ok::<(), wire::DecodeError>(())
     /// ```
-    pub fn tools(&self) -> impl Iterator<Item = (usize, Result<Tool, DecodeError>)> {
-        self.raw_tools.iter().map(Raw::decode).enumerate()
-    }
+    #[doc(alias = "tools/list")]
+    pub struct ListToolsResult { raw_tools = "tools", tools: Tool }
 }
 
 object! {

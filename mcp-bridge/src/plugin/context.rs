@@ -2,7 +2,8 @@
 use super::ask::Ask;
 use super::elicits::{ElicitKey, Elicited, context_text};
 use super::journal::{EntryKind, Outcome, ReplayMismatch, digest};
-use super::shared::{Shared, Waiting, Working};
+use super::sampling::SamplingContext;
+use super::shared::{Caller, Shared, Waiting, Working};
 use crate::context::{ModelContext, NotAnObject};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{
@@ -93,6 +94,14 @@ pub enum PluginError {
         key: String,
         /// Message of the error.
         message: String,
+    },
+    /// The [configuration](super::Sampling) rejects a request to the model or its response.
+    #[error("the request `{key}` to the model is rejected: {reason}")]
+    Sampling {
+        /// Key of the request.
+        key: String,
+        /// The reason.
+        reason: String,
     },
     /// All answers to a question were invalid.
     #[error("no valid answer to `{0}`")]
@@ -200,18 +209,30 @@ impl<E> PluginContext<E> {
         Ok(result.roots)
     }
 
-    /// Sends a request to the model of the client. `name` identifies the request within the tool.
+    /// Sends a request to the model of the client. `name` identifies the request within the tool. The request and the
+    /// response pass the [configuration](super::Sampling) of the tool and of the host.
     ///
     /// # Errors
-    /// Returns an error if the client responds with an error or with something other than a message.
+    /// Returns an error if the client responds with an error or with something other than a message, or the configuration
+    /// rejects the request or the response.
     pub async fn sample(
         &self,
         name: &str,
-        params: CreateMessageRequestParams,
+        mut params: CreateMessageRequestParams,
     ) -> Result<CreateMessageResult, PluginError> {
-        let key = self.shared.next_key(name);
+        let (key, number) = (self.shared.next_key(name), self.shared.next_sample());
+        let Caller { principal, call_id, .. } = self.shared.caller();
+        let context = SamplingContext { key: &key, principal, call_id, number };
+        for sampling in self.shared.sampling() {
+            params = sampling.before(params, context)?;
+        }
         let request = ServerRequest::CreateMessage(Box::new(params));
-        self.ask(Ask { key, kind: EntryKind::Sample, request, context: None }).await
+        let (kind, key) = (EntryKind::Sample, key.clone());
+        let mut result = self.ask(Ask { key, kind, request, context: None }).await?;
+        for sampling in self.shared.sampling().iter().rev() {
+            result = sampling.after(result, context)?;
+        }
+        Ok(result)
     }
 
     /// Runs `work` once and records its outcome. A replay returns the recorded outcome.

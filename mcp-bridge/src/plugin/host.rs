@@ -1,5 +1,6 @@
 //! Runs tools, suspends them while they wait, and resumes them.
 use super::journal::Answered;
+use super::sampling::Sampling;
 use super::session::{SessionLimits, SessionRecord, SessionStatus};
 use super::store::SessionStore;
 use super::tool::PluginTool;
@@ -30,6 +31,7 @@ pub struct PluginHost {
     owner: String,
     clock: Clock,
     limits: SessionLimits,
+    sampling: Option<Arc<Sampling>>,
     local: Arc<local::LocalRuns>,
 }
 
@@ -65,6 +67,7 @@ impl PluginHost {
             owner: owner.into(),
             clock,
             limits: SessionLimits::default(),
+            sampling: None,
             local: Arc::default(),
         }
     }
@@ -73,6 +76,13 @@ impl PluginHost {
     #[must_use]
     pub fn with_limits(mut self, limits: SessionLimits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets the configuration of the requests of all tools to a model.
+    #[must_use]
+    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
+        self.sampling = Some(Arc::new(sampling));
         self
     }
 
@@ -106,7 +116,7 @@ impl PluginHost {
         notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         let tool = self.tool(&record.tool)?;
-        let run = tool.run(&record, notices);
+        let run = tool.run(&record, notices, self.sampling.as_ref());
         active.run = Some(run);
         self.run(record, active).await
     }

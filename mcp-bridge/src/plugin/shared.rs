@@ -2,6 +2,7 @@
 use super::ask::Ask;
 use super::context::{Notice, PluginError};
 use super::journal::{EntryKind, Journal, Outcome, ReplayMismatch};
+use super::sampling::Sampling;
 use super::session::SessionRecord;
 use super::turn::NoticeSink;
 use crate::mcp::tools::CallToolResult;
@@ -29,6 +30,8 @@ pub(super) struct Caller {
 /// State shared by a running tool and its session.
 pub(super) struct Shared {
     caller: Caller,
+    /// Configuration of requests to a model: that of the tool, and that of the host.
+    sampling: Vec<Arc<Sampling>>,
     state: Mutex<RunState>,
     sink: Mutex<Option<NoticeSink>>,
 }
@@ -49,6 +52,8 @@ pub(super) struct RunState {
     working: usize,
     /// Whether a completed step has not been stored yet.
     is_unsaved: bool,
+    /// Number of requests to a model in this run.
+    samples: u32,
     /// Number of notices in this run.
     notices: u64,
     mismatch: Option<ReplayMismatch>,
@@ -85,6 +90,17 @@ impl RunState {
 impl Shared {
     pub(super) fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    pub(super) fn sampling(&self) -> &[Arc<Sampling>] {
+        &self.sampling
+    }
+
+    /// Returns the number of the next request to a model, starting with 1.
+    pub(super) fn next_sample(&self) -> u32 {
+        let mut state = self.lock();
+        state.samples = state.samples.saturating_add(1);
+        state.samples
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, RunState> {
@@ -193,13 +209,14 @@ impl Run {
     pub(super) fn new(
         record: &SessionRecord,
         sink: Option<NoticeSink>,
+        sampling: Vec<Arc<Sampling>>,
         body: impl FnOnce(Arc<Shared>) -> Body,
     ) -> Self {
         let (principal, call_id) = (record.principal.clone(), record.call_id.clone());
         let caller = Caller { principal, call_id, meta: record.meta.clone() };
         let journal = record.journal.clone();
         let state = Mutex::new(RunState { journal, ..RunState::default() });
-        let shared = Arc::new(Shared { caller, state, sink: Mutex::new(sink) });
+        let shared = Arc::new(Shared { caller, sampling, state, sink: Mutex::new(sink) });
         Self { body: body(Arc::clone(&shared)), shared }
     }
 

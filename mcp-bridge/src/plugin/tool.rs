@@ -3,6 +3,7 @@ use super::context::{PluginContext, PluginError};
 use super::elicits::Elicitations;
 use super::input::{InputSchema, output_schema};
 use super::journal::digest;
+use super::sampling::Sampling;
 use super::session::SessionRecord;
 use super::shared::{Body, Run, Shared};
 use super::turn::NoticeSink;
@@ -33,6 +34,7 @@ pub struct PluginTool {
     tool: Tool,
     fingerprint: String,
     task_support: TaskSupport,
+    sampling: Option<Arc<Sampling>>,
     body: Arc<dyn Fn(Raw, Arc<Shared>) -> Body + Send + Sync>,
 }
 
@@ -98,6 +100,7 @@ impl PluginTool {
             tool: Tool::new(name, RawValue::NULL),
             version: version.into(),
             task_support: TaskSupport::Forbidden,
+            sampling: None,
             output: None,
             elicits: PhantomData,
         }
@@ -118,8 +121,15 @@ impl PluginTool {
         &self.task_support
     }
 
-    pub(super) fn run(&self, record: &SessionRecord, sink: Option<NoticeSink>) -> Run {
-        Run::new(record, sink, |shared| (self.body)(record.arguments.clone(), shared))
+    /// Starts the tool. `sampling` is the configuration of the host.
+    pub(super) fn run(
+        &self,
+        record: &SessionRecord,
+        sink: Option<NoticeSink>,
+        sampling: Option<&Arc<Sampling>>,
+    ) -> Run {
+        let sampling = self.sampling.iter().chain(sampling).cloned().collect();
+        Run::new(record, sink, sampling, |shared| (self.body)(record.arguments.clone(), shared))
     }
 }
 
@@ -139,6 +149,7 @@ pub struct PluginToolBuilder<E = Undeclared> {
     tool: Tool,
     version: String,
     task_support: TaskSupport,
+    sampling: Option<Arc<Sampling>>,
     /// Name of the type that the output schema describes.
     output: Option<&'static str>,
     elicits: PhantomData<fn() -> E>,
@@ -194,6 +205,13 @@ impl<E> PluginToolBuilder<E> {
         self
     }
 
+    /// Sets the configuration of the tool's requests to a model.
+    #[must_use]
+    pub fn sampling(mut self, sampling: Sampling) -> Self {
+        self.sampling = Some(Arc::new(sampling));
+        self
+    }
+
     /// Sets the description for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
@@ -241,8 +259,8 @@ impl<E> PluginToolBuilder<E> {
 
     /// Declares the questions of the tool.
     pub fn elicits<D: Elicitations>(self) -> PluginToolBuilder<D> {
-        let Self { tool, version, task_support, output, .. } = self;
-        PluginToolBuilder { tool, version, task_support, output, elicits: PhantomData }
+        let Self { tool, version, task_support, sampling, output, .. } = self;
+        PluginToolBuilder { tool, version, task_support, sampling, output, elicits: PhantomData }
     }
 
     /// Sets the body of the tool. Its value becomes the structured content of the result, and also text content for
@@ -303,7 +321,7 @@ impl<E> PluginToolBuilder<E> {
         P: DeserializeOwned + JsonSchema,
         F: Future<Output = Result<CallToolResult, PluginError>> + Send + 'static,
     {
-        let Self { mut tool, version, task_support, .. } = self;
+        let Self { mut tool, version, task_support, sampling, .. } = self;
         if !is_valid_name(&tool.name) {
             return Err(DefinitionError::Name(tool.name));
         }
@@ -327,7 +345,7 @@ impl<E> PluginToolBuilder<E> {
                 Err(error) => Box::pin(core::future::ready(Ok(failed(&error.to_string())))),
             }
         };
-        Ok(PluginTool { tool, fingerprint, task_support, body: Arc::new(body) })
+        Ok(PluginTool { tool, fingerprint, task_support, sampling, body: Arc::new(body) })
     }
 }
 

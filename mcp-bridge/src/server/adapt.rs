@@ -96,6 +96,9 @@ fn adapt_members(request: &ClientRequest, result: &Raw, era: Era) -> Option<Raw>
             | ClientRequest::ListResources(_)
             | ClientRequest::ListResourceTemplates(_)
             | ClientRequest::ReadResource(_)
+            | ClientRequest::ListSkills(_)
+            | ClientRequest::GetSkill(_)
+            | ClientRequest::ReadResourceDirectory(_)
     );
     let [kind, time, scope] = NEW;
     let defaults = [(kind, r#""complete""#), (time, "0"), (scope, r#""private""#)];

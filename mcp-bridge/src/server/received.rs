@@ -106,13 +106,15 @@ fn meta_of(request: &ClientRequest) -> Option<Option<&Meta>> {
         | ClientRequest::ListPrompts(params)
         | ClientRequest::ListResources(params)
         | ClientRequest::ListResourceTemplates(params)
+        | ClientRequest::ListSkills(params)
         | ClientRequest::ListTasks(params) => params.meta.as_ref(),
         ClientRequest::CallTool(params) => params.meta.as_ref(),
         ClientRequest::GetPrompt(params) => params.meta.as_ref(),
         ClientRequest::ReadResource(params) => params.meta.as_ref(),
-        ClientRequest::Subscribe(params) | ClientRequest::Unsubscribe(params) => {
-            params.meta.as_ref()
-        }
+        ClientRequest::Subscribe(params)
+        | ClientRequest::Unsubscribe(params)
+        | ClientRequest::GetSkill(params) => params.meta.as_ref(),
+        ClientRequest::ReadResourceDirectory(params) => params.meta.as_ref(),
         ClientRequest::Complete(params) => params.meta.as_ref(),
         ClientRequest::SetLevel(params) => params.meta.as_ref(),
         ClientRequest::SubscriptionsListen(params) => params.meta.as_ref(),

@@ -3,7 +3,7 @@ use super::received::ReadParams;
 use super::{CallId, ClientContext, OpenCall, Server, ServerEvent, Session, ToolCall, adapt};
 use crate::mcp::base::{
     CacheScope, EmptyResult, Era, PaginatedRequestParams, ProtocolVersion, RequestMetaObject,
-    ResultMetaObject, ResultType,
+    ResultMetaObject, ResultType, page,
 };
 use crate::mcp::capabilities::{Implementation, ListChangedCapability, ServerCapabilities};
 use crate::mcp::discover::DiscoverResult;
@@ -45,6 +45,9 @@ pub struct ServerOptions {
     pub cache_scope: CacheScope,
     /// Maximum number of times that an open call may request input.
     pub max_rounds: u32,
+    /// The offered skills. See [`offer_skills`](Self::offer_skills).
+    #[cfg(feature = "skills")]
+    pub(super) skills: Option<super::skills::OfferedSkills>,
 }
 
 impl ServerOptions {
@@ -66,6 +69,8 @@ impl ServerOptions {
             ttl_ms: DEFAULT_TTL_MS,
             cache_scope: CacheScope::Private,
             max_rounds: Self::DEFAULT_MAX_ROUNDS,
+            #[cfg(feature = "skills")]
+            skills: None,
         }
     }
 }
@@ -144,7 +149,16 @@ impl Server {
                 self.check_task_request(&request, &context.capabilities)?;
                 self.pass_on(id, request);
             }
-            request => self.pass_on(id, request),
+            request => {
+                #[cfg(feature = "skills")]
+                if let Some(skills) = &self.options.skills
+                    && let Some(result) = skills.answer(&request, context.version.era())?
+                {
+                    self.answer(id, Ok(&result));
+                    return Ok(());
+                }
+                self.pass_on(id, request);
+            }
         }
         Ok(())
     }
@@ -229,28 +243,13 @@ impl Server {
         version: &ProtocolVersion,
     ) -> Result<(), ErrorObject> {
         let tools = Arc::clone(&self.options.tools);
-        let start = match &params.cursor {
-            Some(cursor) => {
-                cursor.parse().ok().filter(|start| *start <= tools.len()).ok_or_else(|| {
-                    ErrorObject::new(
-                        ErrorCode::INVALID_PARAMS,
-                        "at /cursor: expected a cursor of this server",
-                    )
-                })?
-            }
-            None => 0,
-        };
-        let left = tools.get(start..).unwrap_or_default();
-        let page =
-            self.options.page_size.map_or(left.len(), |size| size.clamp(1, left.len().max(1)));
-        let page = left.get(..page.min(left.len())).unwrap_or_default();
+        let (page, next) = page(&tools, params.cursor.as_deref(), self.options.page_size)?;
         let raw = page.iter().map(|tool| Raw::from_value(&adapt::tool_for(tool, version)));
         let raw: Result<Vec<_>, _> = raw.collect();
         let raw =
             raw.map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))?;
         let mut result = ListToolsResult::new(raw);
-        let next = start + page.len();
-        result.next_cursor = (next < tools.len()).then(|| next.to_string());
+        result.next_cursor = next;
         if version.era() != Some(Era::Legacy) {
             result.ttl_ms = Some(Number::from(self.options.ttl_ms));
             result.cache_scope = Some(self.options.cache_scope.clone());

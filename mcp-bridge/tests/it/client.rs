@@ -199,6 +199,16 @@ fn responses_to_a_call_are_decoded() {
             "decode",
             "decode",
         ),
+        // Some servers leave out `content`.
+        (json!({}), "done", "done"),
+        (json!({ "structuredContent": { "sum": 3 }, "content": null }), "done", "done"),
+        (
+            json!({ "resultType": "complete", "structuredContent": 7, "isError": true }),
+            "done",
+            "done",
+        ),
+        (json!({ "resultType": "complete", "isError": "yes" }), "decode", "decode"),
+        (json!({ "content": "3" }), "decode", "decode"),
         (json!({ "isError": "yes", "content": [] }), "decode", "decode"),
         (json!(7), "decode", "decode"),
     ];

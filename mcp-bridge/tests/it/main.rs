@@ -36,6 +36,9 @@ mod plugin_ends;
 mod plugin_page;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_sampling;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_serve;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
@@ -49,7 +52,6 @@ mod plugin_tool;
 #[cfg(test)]
 mod registry;
 #[cfg(test)]
-#[cfg(test)]
 mod schema;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
@@ -58,6 +60,9 @@ mod seal;
 mod server;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+#[cfg(feature = "skills")]
+mod skills;
 #[cfg(test)]
 #[cfg(all(feature = "tokio", feature = "seal"))]
 mod stdio;

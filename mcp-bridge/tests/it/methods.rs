@@ -120,6 +120,10 @@ const LISTED: &[(ProtocolVersion, Receiver, &[&str])] = &[
             "tasks/get",
             "tasks/update",
             "tasks/cancel",
+            // Extension `skills`.
+            "skills/list",
+            "skills/get",
+            "resources/directory/read",
         ],
     ),
     (

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 ///
 /// | line | shape |
 /// |---|---|
-/// | `str bool num id error any` | a value; `id` is one of a JSON-RPC request, `error` one of its errors |
+/// | `str bool num id error any dynamic` | a value; `id` is one of a JSON-RPC request, `error` one of its errors |
 /// | `[T]`, `{T}` | array of it, object with values of it |
 /// | `name a b` | one of these strings, or another |
 /// | `object a! T, b? T, c* T` | members: required; optional; patched |
@@ -186,6 +186,7 @@ impl Shapes {
             "num" => number().boxed(),
             "id" => prop_oneof![any::<i64>().prop_map(Value::from), string()].boxed(),
             "any" => any_json().boxed(),
+            "dynamic" => Just(Value::from("dynamic")).boxed(),
             "error" => (any::<i32>(), string())
                 .prop_map(|(code, message)| json!({ "code": code, "message": message }))
                 .boxed(),

@@ -55,6 +55,7 @@ pub(crate) const TYPES: &[WireType] = wire_types! {
     resources { ListResourcesResult, Resource, ListResourceTemplatesResult, ResourceTemplate, ReadResourceRequestParams, ReadResourceOutcome, ReadResourceResult, ResourceRequestParams }
     roots { ListRootsResult, Root }
     sampling { CreateMessageRequestParams, SamplingMessage, SamplingMessageContentBlock, ToolUseContent, ToolResultContent, ModelPreferences, ModelHint, IncludeContext, ToolChoice, ToolChoiceMode, CreateMessageResult, StopReason, SamplingContent }
+    skills { SkillsCapability, Skill, SkillFrontmatter, SkillResources, SkillResource, ListSkillsResult, GetSkillResult, ReadResourceDirectoryRequestParams }
     subscriptions { SubscriptionsListenRequestParams, SubscriptionFilter }
     tasks { TaskMetadata, Task, TaskStatus, CreateTaskResult, TaskRequestParams, UpdateTaskRequestParams, ListTasksResult, CancelTaskResult }
     tools { Tool, ToolExecution, TaskSupport, ToolAnnotations, ListToolsResult, CallToolRequestParams, CallToolOutcome, CallToolResult }

@@ -1,6 +1,7 @@
 //! Requests that are no tool calls, and subscriptions.
 use super::*;
 use mcp_bridge::mcp::dispatch::ClientRequest;
+use mcp_bridge::mcp::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use mcp_bridge::mcp::subscriptions::SubscriptionFilter;
 
 fn read(uri: &str) -> ClientRequest {
@@ -195,5 +196,71 @@ fn each_change_is_reported() {
             panic!("changed")
         };
         assert_eq!(change, expected);
+    }
+}
+
+/// Returns the log messages of a server, with their calls.
+fn logs(server: &mut Server) -> Vec<(Option<UpstreamCall>, Value)> {
+    let events = std::iter::from_fn(|| server.client.poll_event());
+    let logs = events.map(|event| match event {
+        ClientEvent::Log { call, params } => (call, wire_value(&params)),
+        other => panic!("{other:?}"),
+    });
+    logs.collect()
+}
+
+fn wire_value(params: &LoggingMessageNotificationParams) -> Value {
+    serde_json::to_value(params).expect("JSON")
+}
+
+/// The level is part of each call from 2026-07-28, and a request of its own before.
+#[test]
+fn log_level_is_requested() {
+    const LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    let mut modern = Server::ready(Era::Modern);
+    assert_eq!(modern.call().1["params"]["_meta"].get(LEVEL), None);
+    modern.client.set_log_level(LoggingLevel::Info).expect("ready");
+    assert!(modern.client.poll_outgoing().is_none());
+    assert_eq!(modern.call().1["params"]["_meta"][LEVEL], "info");
+    let mut params = CallParams::new("t", wire_raw(&json!({})));
+    params.meta = Some(wire_raw(&json!({ LEVEL: "error" })).into());
+    modern.client.call(params).expect("ready");
+    assert_eq!(modern.take()["params"]["_meta"][LEVEL], "error");
+
+    let mut legacy = Server::ready(Era::Legacy);
+    legacy.client.set_log_level(LoggingLevel::Warning).expect("ready");
+    let sent = legacy.take();
+    assert_eq!(
+        (&sent["method"], &sent["params"]),
+        (&json!("logging/setLevel"), &json!({ "level": "warning" }))
+    );
+    let refused =
+        json!({ "jsonrpc": "2.0", "id": sent["id"], "error": { "code": -32601, "message": "no" } });
+    legacy.line(&refused);
+    assert!(legacy.client.poll_event().is_none());
+    assert_eq!(legacy.call().1["params"].get("_meta"), None);
+    assert_eq!(Server::new(None).client.set_log_level(LoggingLevel::Info), Err(NotSent::NotReady));
+}
+
+/// A log message belongs to the call of its stream, or else to the only open call.
+#[test]
+fn log_message_belongs_to_a_call() {
+    for era in [Era::Modern, Era::Legacy] {
+        let mut server = Server::ready(era);
+        let params = json!({ "level": "notice", "logger": "db", "data": { "rows": 2 }, "own": 1 });
+        let line = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params });
+        server.line(&line);
+        assert_eq!(logs(&mut server), [(None, params.clone())]);
+        let (one, sent) = server.call();
+        server.line(&line);
+        assert_eq!(logs(&mut server), [(Some(one), params.clone())]);
+        let (two, _) = server.call();
+        server.line(&line);
+        server.client.handle_line(Ok(&line.to_string()), Some(two));
+        assert_eq!(logs(&mut server), [(None, params.clone()), (Some(two), params.clone())]);
+        server.result(&sent, json!({ "content": [] }));
+        assert!(matches!(server.client.poll_event(), Some(ClientEvent::Done { .. })));
+        server.client.handle_line(Ok(&line.to_string()), Some(one));
+        assert_eq!(logs(&mut server), [(Some(two), params)]);
     }
 }
