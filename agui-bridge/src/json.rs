@@ -16,6 +16,31 @@ pub(crate) fn bounded<T: Serialize + ?Sized>(value: &T, limit: usize) -> Raw {
     if bytes <= limit { value } else { omitted(bytes).into_raw() }
 }
 
+/// Returns items as a JSON list, or the size of the list if that exceeds `limit` bytes. `size` is the expected size.
+///
+/// A list beyond the limit is measured, but not stored.
+pub(crate) fn list<T: Serialize>(items: impl Iterator<Item = T>, size: usize, limit: usize) -> Raw {
+    let mut text = String::with_capacity(if size <= limit { size } else { 0 });
+    text.push('[');
+    let mut bytes = 1;
+    for item in items {
+        // A value always has a JSON form.
+        let item = serde_json::to_string(&item).unwrap_or_default();
+        bytes += item.len() + 1;
+        if bytes <= limit {
+            text.push_str(if text.len() > 1 { "," } else { "" });
+            text.push_str(&item);
+        }
+    }
+    text.push(']');
+    // An empty list has no item, and its end is not counted yet.
+    let bytes = bytes.max("[]".len());
+    if bytes > limit {
+        return omitted(bytes).into_raw();
+    }
+    Raw::from_text(text).unwrap_or_else(|_| Raw::from(RawValue::NULL))
+}
+
 /// Returns the replacement of a value that is too long.
 pub(crate) fn omitted(bytes: usize) -> Members {
     Members::new().with("omittedBytes", &bytes)

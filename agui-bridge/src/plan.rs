@@ -9,7 +9,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Largest number of distinguished plans.
 const MAX_PLANS: usize = 256;
@@ -32,9 +32,9 @@ impl Plans {
         session: &str,
         plan: &Plan,
     ) {
-        let entries = json::bounded(&Entries(&plan.entries), frame.limits.value);
+        let entries = plan.entries.iter().map(Entry::of);
         let mut value = Members::new();
-        value.set("entries", entries);
+        value.set("entries", json::list(entries, size_of(&plan.entries), frame.limits.value));
         let print = Some(fingerprint(&value));
         if core::mem::replace(&mut self.only, print) != print {
             show(frame, out, format!("{}plan-{session}", ids::ACTIVITY), value);
@@ -56,7 +56,10 @@ impl Plans {
         let value = Members::new().with("planId", &id);
         let value = match plan {
             PlanUpdateContent::Items(items) => {
-                value.with("entries", &json::bounded(&items.entries, limit))
+                let mut value = value;
+                let size = size_of(&items.entries);
+                value.set("entries", json::list(items.entries.iter(), size, limit));
+                value
             }
             PlanUpdateContent::File(file) => value.with("uri", &json::bounded(&file.uri, limit)),
             PlanUpdateContent::Markdown(text) => {
@@ -97,20 +100,27 @@ impl Plans {
     }
 }
 
-/// The entries of a plan without further members, written one by one.
-struct Entries<'a>(&'a [PlanEntry]);
+/// An entry of a plan without further members.
+#[derive(Serialize)]
+struct Entry<'a> {
+    content: &'a str,
+    priority: &'a str,
+    status: &'a str,
+}
 
-impl Serialize for Entries<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let entry = |entry: &PlanEntry| {
-            Members::new()
-                .with("content", &entry.content)
-                .with("priority", &entry.priority)
-                .with("status", &entry.status)
-                .into_raw()
-        };
-        serializer.collect_seq(self.0.iter().map(entry))
+impl<'a> Entry<'a> {
+    fn of(entry: &'a PlanEntry) -> Self {
+        let (priority, status) = (entry.priority.as_str(), entry.status.as_str());
+        Self { content: &entry.content, priority, status }
     }
+}
+
+/// Returns the size of entries as JSON, without escapes and further members.
+fn size_of(entries: &[PlanEntry]) -> usize {
+    const MEMBERS: usize = r#"{"content":"","priority":"","status":""},"#.len();
+    let entries = entries.iter().map(Entry::of);
+    let sizes = entries.map(|it| it.content.len() + it.priority.len() + it.status.len() + MEMBERS);
+    sizes.sum::<usize>() + 1
 }
 
 fn fingerprint(value: &Members) -> u64 {

@@ -14,11 +14,9 @@ use core::mem;
 use jsonrpc_core::wire::Raw;
 use serde_json::Value;
 
-mod coalescer;
+mod join;
 
-pub use coalescer::Coalescer;
-
-use coalescer::join;
+use join::join;
 
 /// Shortens a stored stream for replay.
 ///
@@ -110,7 +108,7 @@ impl Compaction {
             _ => None,
         };
         let before = before.and_then(|place| self.events.get_mut(*place)?.as_mut());
-        if before.is_some_and(|before| join(before, &mut event, usize::MAX)) {
+        if before.is_some_and(|before| join(before, &mut event)) {
             return;
         }
         if let Event::ActivitySnapshot(snapshot) = &event

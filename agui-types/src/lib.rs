@@ -22,7 +22,7 @@
 //! | check the order of events | [`verify::Verifier`] |
 //! | compute messages and state from a stream | [`reduce::Reducer`], [`json_patch::Document`] |
 //! | keep a run for pages that reconnect | [`run_log::RunLog`] |
-//! | shorten a stream | [`compact::compact`], [`compact::Coalescer`] |
+//! | shorten a stream | [`compact::compact`] |
 //! | serve older clients | [`profile::Profile`], [`profile::Downgrade`] |
 //! | accept older agents | [`legacy::Thinking`] |
 //! | remove material that AG-UI 1.0 does not describe | [`enforce`] |

@@ -155,3 +155,21 @@ fn excess_permission_request_is_rejected() {
         [&json!({"id": 2, "result": {"outcome": {"outcome": "selected", "optionId": "no"}}})]
     );
 }
+
+#[test]
+fn plan_beyond_the_limit_is_replaced_by_its_size() {
+    let entry =
+        |content: &str| json!({"content": content, "priority": "high", "status": "pending"});
+    let lists = [json!([]), json!([entry("a")]), json!([entry("a\"\u{e9}\n"), entry("b")])];
+    for entries in lists {
+        let update = json!({"sessionUpdate": "plan", "entries": entries});
+        let bytes = entries.to_string().len();
+        for (limit, shown) in
+            [(bytes, entries.clone()), (bytes - 1, json!({"omittedBytes": bytes}))]
+        {
+            let stream = run(|limits| limits.value = limit, std::slice::from_ref(&update));
+            let plans = of_type(&stream, "ACTIVITY_SNAPSHOT");
+            assert_eq!(plans[0]["content"]["entries"], shown, "{entries} within {limit}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The messages of a conversation, indexed by message and tool call.
 use super::Warning;
-use super::members::{Text, encrypted, merge, size, text, written};
+use super::members::{Text, encrypted, grown, merge, size, text, written};
 use crate::Metadata;
 use crate::content::Content;
 use crate::event::{
@@ -352,10 +352,4 @@ impl Conversation {
             }
         }
     }
-}
-
-/// Returns the size after an addition.
-pub(super) fn grown(size: usize, limit: usize, more: usize) -> Result<usize, Warning> {
-    let after = size.saturating_add(more);
-    if after > limit { Err(Warning::TooMuch) } else { Ok(after) }
 }

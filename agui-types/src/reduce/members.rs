@@ -1,5 +1,4 @@
 //! Members of messages that several events change, and their sizes.
-use super::conversation::grown;
 use super::{Reducer, Warning};
 use crate::Metadata;
 use crate::content::Content;
@@ -73,4 +72,10 @@ pub(super) fn size(object: &Extra) -> usize {
 /// Returns the size of a value in bytes of compact JSON.
 pub(super) fn written<T: Serialize>(value: &T) -> usize {
     serde_json::to_string(value).map_or(0, |text| text.len())
+}
+
+/// Returns the size after an addition.
+pub(super) fn grown(size: usize, limit: usize, more: usize) -> Result<usize, Warning> {
+    let after = size.saturating_add(more);
+    if after > limit { Err(Warning::TooMuch) } else { Ok(after) }
 }

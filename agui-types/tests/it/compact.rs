@@ -1,7 +1,7 @@
 //! Compaction keeps the result of a stream and breaks no rule.
 use crate::generate;
 use crate::streams::recorded;
-use agui_types::compact::{Coalescer, compact};
+use agui_types::compact::compact;
 use agui_types::event::Event;
 use agui_types::expand::Expander;
 use agui_types::message::Message;
@@ -213,32 +213,6 @@ fn activity_snapshots_are_replaced_by_the_last() {
 }
 
 #[test]
-fn joined_deltas_have_a_limit() {
-    let piece = "x".repeat(1000);
-    let delta = |text: &str| agui_types::event::TextMessageContentEvent::new("m", text);
-    let (mut coalescer, mut out) = (Coalescer::default(), Vec::new());
-    for _ in 0..100 {
-        coalescer.handle(delta(&piece).into(), &mut out);
-    }
-    out.extend(coalescer.flush());
-    let lengths: Vec<_> = out
-        .iter()
-        .map(|event| match event {
-            Event::TextMessageContent(event) => event.delta.len(),
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    assert_eq!(lengths, [65_000, 35_000]);
-    let long = "x".repeat(100_000);
-    coalescer.handle(delta(&long).into(), &mut out);
-    assert_eq!(
-        coalescer.flush(),
-        Some(delta(&long).into()),
-        "one that comes so long stays so long"
-    );
-}
-
-#[test]
 fn compacted_recordings_have_the_same_result() {
     let mut shorter = 0;
     for stream in recorded().iter().filter(|stream| stream["verdict"] == "accepted") {
@@ -304,9 +278,9 @@ proptest! {
         prop_assert_eq!(compact(shorter.clone()), Ok(shorter));
     }
 
-    /// The result of a stream does not depend on how deltas are split or when a coalescer is flushed.
+    /// The result of a stream does not depend on how its deltas are split, whether they are joined again or not.
     #[test]
-    fn coalescing_keeps_the_result(
+    fn split_deltas_keep_the_result(
         (strict, events) in any::<bool>().prop_flat_map(|strict| (Just(strict), generate::stream(strict))),
         cuts in prop::collection::vec(any::<Index>(), 1..20),
     ) {
@@ -314,14 +288,7 @@ proptest! {
         let pieces = rechunked(&whole, &cuts);
         prop_assert_eq!(judge(strict, &pieces), Ok(()));
         prop_assert_eq!(made(&pieces), made(&whole));
-        let (mut coalescer, mut joined) = (Coalescer::default(), Vec::new());
-        for (event, cut) in pieces.into_iter().zip(cuts.iter().cycle()) {
-            coalescer.handle(event, &mut joined);
-            if cut.index(3) == 0 {
-                joined.extend(coalescer.flush());
-            }
-        }
-        joined.extend(coalescer.flush());
+        let joined = compact(pieces).expect("no violation");
         prop_assert_eq!(judge(strict, &joined), Ok(()));
         prop_assert_eq!(made(&joined), made(&whole));
     }
