@@ -17,7 +17,7 @@ const MAX_LINE: usize = 2_000;
 /// Work for all code of a text, in bytes of short lines. Later code is shown without colours.
 const MAX_WORK: usize = 128 * 1024;
 
-/// Length of a line whose bytes count twice. Most expressions are tried again after each token of a line.
+/// Length of a line at which its bytes count twice. Most expressions are tried again after each token of a line.
 const LONG_LINE: usize = 128;
 
 /// Time for all code of a text, which only hostile code reaches: some expressions try again and again.
