@@ -7,6 +7,7 @@ import { checks as answers } from "./checks/answers.mjs";
 import { checks as bookFlight } from "./checks/book-flight.mjs";
 import { checks as cards } from "./checks/cards.mjs";
 import { checks as composer } from "./checks/composer.mjs";
+import { checks as events } from "./checks/events.mjs";
 import { checks as forms } from "./checks/forms.mjs";
 import { checks as history } from "./checks/history.mjs";
 import { checks as login } from "./checks/login.mjs";
@@ -32,6 +33,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [modules, welcome, markdown, cards, turns, subagents, composer, actions, permission, forms, reload, history, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
+  [modules, welcome, markdown, cards, turns, subagents, composer, actions, permission, forms, reload, history, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations, events].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

@@ -16,6 +16,7 @@ const STOP_MS = 2000;
  * @property {import("./access.js").Send} send
  * @property {string | null} agent The agent of the run; by default that of the gateway.
  * @property {(event: AgUiEvent) => void} onEvent
+ * @property {() => Promise<void> | null} rest Returns what to wait for before the next event, if anything.
  * @property {(lost: boolean) => void} onConnection Called when the connection is lost, and when it is restored.
  * @property {(state: RunState) => void} onState Called when the user stops the run.
  */
@@ -103,7 +104,8 @@ export class ActiveRun {
   get #options() {
     const { agent, send } = this.#parts;
     const onConnection = (/** @type {boolean} */ lost) => this.#isLeft || this.#parts.onConnection(lost);
-    return { agent, send, onConnection };
+    const rest = () => (this.#isLeft ? null : this.#parts.rest());
+    return { agent, send, onConnection, rest };
   }
 
   /** @param {RunState} state */

@@ -1,17 +1,29 @@
 /** Changes of a conversation that wait for the next frame. */
 
+import { Pace } from "./pace.js";
+
 /** @import { Change } from "./reduce.js" */
 
-/** Collects changes, so that a frame shows many at once. */
+/** Number of changes after which they are shown before there are more. */
+const MAX_WAITING = 300;
+
+/**
+ * @typedef {object} QueueParts
+ * @property {(change: Change) => void} show
+ * @property {(isFrame: boolean) => void} shown Called after changes were shown, with a frame or before it.
+ */
+
+/** Collects changes, so that a frame shows many at once, but does not last long. */
 export class ChangeQueue {
   /** @type {Change[]} */
   #waiting = [];
   #scheduled = false;
-  #show;
+  #pace = new Pace();
+  #parts;
 
-  /** @param {(changes: Change[]) => void} show Shows at least one change. */
-  constructor(show) {
-    this.#show = show;
+  /** @param {QueueParts} parts */
+  constructor(parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -27,18 +39,57 @@ export class ChangeQueue {
     }
     // A reset shows the thread as it is now. Later changes are shown after it, not as a part of it.
     if (changes.some(({ kind }) => kind === "reset")) this.flush();
+    this.#schedule();
+  }
+
+  #schedule() {
     if (this.#scheduled || this.#waiting.length === 0) return;
     this.#scheduled = true;
-    if (document.hidden) setTimeout(() => this.flush());
-    else requestAnimationFrame(() => this.flush());
+    const show = (/** @type {boolean} */ isFrame) => {
+      this.#scheduled = false;
+      this.#pace.begin();
+      this.#showSome(isFrame);
+      this.#schedule();
+    };
+    if (document.hidden) setTimeout(() => show(false));
+    else requestAnimationFrame(() => show(true));
+  }
+
+  /**
+   * Returns what to wait for before the next change, so that many changes do not block the page; `null` if there is no need.
+   *
+   * @returns {Promise<void> | null}
+   */
+  rest() {
+    const isFull = this.#waiting.length >= MAX_WAITING && !document.hidden;
+    return isFull || this.#pace.isDue ? this.#showInTasks() : null;
+  }
+
+  async #showInTasks() {
+    do {
+      await this.#pace.rest();
+      this.#showSome(false);
+    } while (this.#waiting.length > 0);
+  }
+
+  /** @param {boolean} isFrame */
+  #showSome(isFrame) {
+    if (this.#waiting.length === 0) return;
+    let shown = 0;
+    do {
+      this.#parts.show(this.#waiting[shown]);
+      shown += 1;
+    } while (shown < this.#waiting.length && !this.#pace.isDue);
+    this.#waiting.splice(0, shown);
+    this.#parts.shown(isFrame);
   }
 
   /** Shows all changes at once. */
   flush() {
-    this.#scheduled = false;
     if (this.#waiting.length === 0) return;
     const changes = this.#waiting;
     this.#waiting = [];
-    this.#show(changes);
+    for (const change of changes) this.#parts.show(change);
+    this.#parts.shown(false);
   }
 }

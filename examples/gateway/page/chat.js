@@ -188,6 +188,7 @@ export class Chat {
       send,
       agent: this.#agent,
       onEvent: (event) => this.#onEvent(active, event),
+      rest: () => this.#transcript.rest(),
       onConnection: (lost) => {
         this.#transcript.setConnection(lost);
         announcer.say(lost ? "The connection was lost. Reconnecting." : "Reconnected.");

@@ -40,7 +40,7 @@ const token = new TokenView(document.body);
 const access = new Access((refused) => token.ask(refused));
 history.replaceState(history.state, "", access.takeKey(new URL(location.href)));
 
-const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && scroller.follow());
+const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && scroller.followSoon());
 
 const timeline = new TimelineView(byId("timeline"), /** @type {HTMLDetailsElement} */ (byId("details")), access.sendQuietly);
 const details = new DetailsView(byId("details-body"), timeline);

@@ -1,5 +1,7 @@
 /** Renders texts by the gateway. Texts that are asked for at the same time share a request. */
 
+import { Pace } from "./pace.js";
+
 /** @import { Send } from "./access.js" */
 
 /**
@@ -26,13 +28,17 @@
 /** Maximum number of characters of a request, and of a text that is rendered. */
 export const MAX_TEXT = 256 * 1024;
 
+/** Maximum number of texts of a request. */
+const MAX_TEXTS = 64;
+
 /** Sends texts, one request at a time. */
 export class Markdown {
   #send;
   #shown;
-  /** @type {{source: Source, resolve: (rendered: Rendered | null) => void}[]} */
+  /** @type {{source: Source, show: (rendered: Rendered | null) => void}[]} */
   #waiting = [];
   #isBusy = false;
+  #pace = new Pace();
 
   /**
    * @param {Send} send
@@ -47,15 +53,9 @@ export class Markdown {
    * @param {Source} source
    * @param {(rendered: Rendered | null) => void} show Receives `null` if the text cannot be rendered.
    */
-  async render(source, show) {
-    const rendered = await /** @type {Promise<Rendered | null>} */ (
-      new Promise((resolve) => {
-        this.#waiting.push({ source, resolve });
-        if (!this.#isBusy) void this.#work();
-      })
-    );
-    show(rendered);
-    this.#shown();
+  render(source, show) {
+    this.#waiting.push({ source, show });
+    if (!this.#isBusy) void this.#work();
   }
 
   async #work() {
@@ -65,7 +65,11 @@ export class Markdown {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#batchLength());
       const answers = await this.#ask(batch.map(({ source }) => source));
-      batch.forEach(({ resolve }, at) => resolve(answers?.[at] ?? null));
+      for (const [at, { show }] of batch.entries()) {
+        show(answers?.[at] ?? null);
+        this.#shown();
+        if (this.#pace.isDue) await this.#pace.rest();
+      }
     }
     this.#isBusy = false;
   }
@@ -73,7 +77,7 @@ export class Markdown {
   #batchLength() {
     let characters = 0;
     const over = this.#waiting.findIndex(({ source }) => (characters += source.text.length + (source.before?.length ?? 0)) > MAX_TEXT);
-    return over === -1 ? this.#waiting.length : Math.max(over, 1);
+    return Math.min(over === -1 ? this.#waiting.length : Math.max(over, 1), MAX_TEXTS);
   }
 
   /**

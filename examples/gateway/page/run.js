@@ -58,6 +58,7 @@ export function runInput(thread, runId, resume, tools = []) {
  * @property {string | null} [agent] The agent of the run; by default that of the gateway.
  * @property {(lost: boolean) => void} [onConnection] Called when the connection is lost, and when it is restored.
  * @property {Send} [send]
+ * @property {() => Promise<void> | null} [rest] Returns what to wait for before the next event, if anything.
  */
 
 /**
@@ -154,7 +155,7 @@ async function readRun(first, input, onEvent, signal, options) {
       return { kind: "malformed", message: `The response is ${type || "of no type"}, not an event stream.` };
     }
     try {
-      return await readEvents(response, input, onEvent, progress);
+      return await readEvents(response, input, onEvent, progress, options.rest);
     } catch (error) {
       if (error instanceof MalformedEvent || error instanceof SseLimitError) {
         return { kind: "malformed", message: error.message };
@@ -201,9 +202,10 @@ async function connect(runId, lastEventId, signal, { send = fetch }) {
  * @param {{threadId: string, runId: string}} input
  * @param {(event: AgUiEvent) => void} onEvent
  * @param {{started: boolean, lastEventId: string}} progress
+ * @param {RunOptions["rest"]} rest
  * @returns {Promise<RunEnd>}
  */
-async function readEvents(response, input, onEvent, progress) {
+async function readEvents(response, input, onEvent, progress, rest) {
   if (response.body === null) throw new BrokenConnection("the answer has no body");
   const reader = response.body.getReader();
   const parser = new SseParser();
@@ -222,6 +224,8 @@ async function readEvents(response, input, onEvent, progress) {
         if (lastEventId !== "") progress.lastEventId = lastEventId;
         checkIdentity(event, input);
         onEvent(event);
+        const pause = rest?.() ?? null;
+        if (pause !== null) await pause;
         const end = runEnd(event);
         if (end !== null) return end;
       }

@@ -9,6 +9,7 @@ export class Scroller {
   #jump;
   #following = true;
   #lastTop = 0;
+  #isScheduled = false;
 
   /**
    * @param {HTMLElement} box The scrolling element.
@@ -30,8 +31,23 @@ export class Scroller {
 
   /** Handles growth of the conversation. */
   follow() {
-    if (this.#following) this.#box.scrollTop = this.#box.scrollHeight;
+    if (this.#following) this.#scroll();
     else this.#jump.hidden = false;
+  }
+
+  /** Handles growth of the conversation with the next frame, since each scroll needs a layout. */
+  followSoon() {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    requestAnimationFrame(() => {
+      this.#isScheduled = false;
+      this.follow();
+    });
+  }
+
+  #scroll() {
+    this.#box.scrollTop = this.#box.scrollHeight;
+    this.#lastTop = this.#box.scrollTop;
   }
 
   /**
@@ -48,11 +64,13 @@ export class Scroller {
   toEnd() {
     this.#following = true;
     this.#jump.hidden = true;
-    this.follow();
+    this.#scroll();
   }
 
   #onScroll() {
     const { scrollTop, scrollHeight, clientHeight } = this.#box;
+    // The conversation has changed since it was scrolled to its end.
+    if (this.#following && this.#isScheduled) return;
     const distance = scrollHeight - scrollTop - clientHeight;
     // A small scroll upwards stops the following.
     this.#following = scrollTop < this.#lastTop ? distance < 1 : distance < NEAR;

@@ -29,7 +29,7 @@ export class Transcript {
   #turn = null;
   #messages;
   #questions;
-  #changes = new ChangeQueue((changes) => this.#showAll(changes));
+  #changes = new ChangeQueue({ show: (change) => this.#show(change), shown: (isFrame) => this.#shown(isFrame) });
 
   /**
    * @param {Element} root
@@ -145,16 +145,22 @@ export class Transcript {
     this.#changes.add(changes);
   }
 
+  /** Returns what to wait for before the next change, if anything. */
+  rest() {
+    return this.#changes.rest();
+  }
+
   /** Shows all waiting changes at once. */
   flush() {
     this.#changes.flush();
   }
 
-  /** @param {Change[]} changes */
-  #showAll(changes) {
-    for (const change of changes) this.#show(change);
-    if (this.#parts.scroller.isFollowing) this.#turn?.trim();
-    this.#parts.scroller.follow();
+  /** @param {boolean} isFrame */
+  #shown(isFrame) {
+    const { scroller } = this.#parts;
+    if (scroller.isFollowing) this.#turn?.trim();
+    if (isFrame) scroller.follow();
+    else scroller.followSoon();
   }
 
   #openTurn() {

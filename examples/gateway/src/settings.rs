@@ -172,7 +172,7 @@ pub(crate) enum SettingsError {
     Variable { name: String, error: Mistake },
     #[error("cannot write the settings: {0}")]
     Write(#[from] toml::ser::Error),
-    #[error("--agent: {0}")]
+    #[error("--agent: {}", mistake::with_next_step(.0))]
     Command(#[from] LaunchError),
     #[error("--agents: {0}")]
     Catalog(#[from] CatalogError),

@@ -19,13 +19,10 @@ use std::time::Duration;
 /// Prefix of the query with which [`sign_in`] is called.
 const TOKEN_QUERY: &str = "token=";
 
-/// Headers of responses of the API. A browser gives such a response only to pages of the same origin.
+/// Header of responses of the API. A browser gives such a response only to pages of the same origin.
 ///
 /// Spec: [Cross-Origin-Resource-Policy](https://fetch.spec.whatwg.org/#cross-origin-resource-policy-header)
-const API_HEADERS: [(HeaderName, &str); 2] = [
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-];
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// A request that is refused: the response is JSON with an `error`.
 #[derive(Debug)]
@@ -83,17 +80,20 @@ impl IntoResponse for Refused {
     }
 }
 
-/// Refuses requests for other hosts, and of pages of other sites. For all routes.
+/// Refuses requests for other hosts, and of pages of other sites. Browsers do not guess the type of a response. For all routes.
 pub async fn check_site(
     State(access): State<Arc<Access>>,
     request: Request,
     next: Next,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    match access.site.refusal(&parts) {
+    let mut response = match access.site.refusal(&parts) {
         Some(refused) => refused.into_response(),
         None => next.run(Request::from_parts(parts, body)).await,
-    }
+    };
+    let nosniff = HeaderValue::from_static("nosniff");
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+    response
 }
 
 /// Refuses requests without valid credentials, and those over a limit of their user. Others carry a
@@ -117,9 +117,7 @@ pub async fn authenticate(
         Err(refused) => refused.into_response(),
     };
     let headers = response.headers_mut();
-    for (name, value) in API_HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }

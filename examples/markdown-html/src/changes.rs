@@ -1,10 +1,11 @@
 //! Changes of a file: the changed lines with their surroundings.
-use crate::code::syntaxes;
+use crate::code::Highlighter;
 use crate::controls::visible;
 use crate::lines::Lines;
 use crate::table::Table;
 use similar::{DiffOp, InlineChange, TextDiff};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -14,21 +15,46 @@ const CONTEXT_LINES: usize = 3;
 /// Maximum number of lines, before and after, of a change of which the words are compared.
 const MAX_WORDS_LINES: usize = 200;
 
-/// Time for all changes of a text. Lines that are not compared until then are shown as removed and added, without colours.
+/// Work of comparing the words of a text: for each change, the product of its bytes before and after.
+const MAX_WORDS_WORK: usize = 1 << 28;
+
+/// Time to compare the lines of a text. Lines that are not compared until then are shown as removed and added.
 const TIME: Duration = Duration::from_millis(800);
 
 /// Returns the changes of a file as a table.
 pub(crate) fn html(before: &str, after: &str, path: &str) -> String {
     let mut table = Table::default();
-    write(&mut table, &Change { before, after, path, first: [1, 1] }, deadline());
+    write(&mut table, &Change { before, after, path, first: [1, 1] }, &Limits::new());
     table.finish()
 }
 
-/// Returns the end of the time for the changes of a text.
-pub(crate) fn deadline() -> Instant {
-    // Reading all syntaxes, once, is not a part of the time.
-    syntaxes();
-    Instant::now() + TIME
+/// What is left of the limits of a text.
+pub(crate) struct Limits {
+    until: Instant,
+    highlighter: Highlighter,
+    words_work: Cell<usize>,
+}
+
+impl Limits {
+    pub(crate) fn new() -> Self {
+        let words_work = Cell::new(MAX_WORDS_WORK);
+        Self { until: Instant::now() + TIME, highlighter: Highlighter::new(), words_work }
+    }
+
+    /// Returns whether the words of a change are compared, and counts the work.
+    fn take_words(&self, op: &DiffOp, old: &[&str], new: &[&str]) -> bool {
+        let DiffOp::Replace { old_len, new_len, .. } = op else { return false };
+        let bytes = |lines: Option<&[&str]>| {
+            lines.unwrap_or_default().iter().map(|line| line.len()).sum::<usize>()
+        };
+        let work = bytes(old.get(op.old_range())).saturating_mul(bytes(new.get(op.new_range())));
+        let left = self.words_work.get().checked_sub(work);
+        if old_len + new_len > MAX_WORDS_LINES || left.is_none() {
+            return false;
+        }
+        self.words_work.set(left.unwrap_or_default());
+        true
+    }
 }
 
 /// A part of a file before and after, and the numbers of its first lines.
@@ -40,21 +66,19 @@ pub(crate) struct Change<'a> {
 }
 
 /// Adds the rows of a change.
-pub(crate) fn write(table: &mut Table, change: &Change<'_>, until: Instant) {
+pub(crate) fn write(table: &mut Table, change: &Change<'_>, limits: &Limits) {
     let (before, after) = (visible(change.before), visible(change.after));
     let [before, after] = line_ends(&before, &after);
-    let diff = TextDiff::configure().deadline(until).diff_lines(&*before, &*after);
-    // The rest of the time is for words.
-    let colors_until = until - until.saturating_duration_since(Instant::now()) / 2;
-    let sides = [&before, &after].map(|text| Lines::new(text, change.path, colors_until));
+    let diff = TextDiff::configure().deadline(limits.until).diff_lines(&*before, &*after);
+    let sides = [&before, &after].map(|text| Lines::new(text, change.path, &limits.highlighter));
     let mut end = 0;
     for group in diff.grouped_ops(CONTEXT_LINES) {
         for op in group {
             table.gap(op.old_range().start.saturating_sub(end));
             end = op.old_range().end;
             let lines: Box<dyn Iterator<Item = InlineChange<'_, str>>> =
-                if has_words(&op) && Instant::now() < until {
-                    Box::new(diff.iter_inline_changes_deadline(&op, Some(until)))
+                if limits.take_words(&op, diff.old_slices(), diff.new_slices()) {
+                    Box::new(diff.iter_inline_changes_deadline(&op, None))
                 } else {
                     Box::new(diff.iter_changes(&op).map(InlineChange::from))
                 };
@@ -62,11 +86,6 @@ pub(crate) fn write(table: &mut Table, change: &Change<'_>, until: Instant) {
         }
     }
     table.gap(before.lines().count().saturating_sub(end));
-}
-
-/// Returns whether the words of a change are compared.
-fn has_words(op: &DiffOp) -> bool {
-    matches!(op, DiffOp::Replace { old_len, new_len, .. } if old_len + new_len <= MAX_WORDS_LINES)
 }
 
 fn write_line(

@@ -1,6 +1,7 @@
 //! Highlights code.
 use crate::controls::visible;
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use syntect::html::{ClassStyle, ClassedHTMLGenerator};
@@ -11,10 +12,16 @@ use syntect::util::LinesWithEndings;
 pub(crate) const MAX_HIGHLIGHTED: usize = 64 * 1024;
 
 /// Maximum number of bytes of a highlighted line. Regular expressions take long for lines of generated files.
-pub(crate) const MAX_LINE: usize = 2_000;
+const MAX_LINE: usize = 2_000;
 
-/// Time for all code of a text. Later blocks are shown without colours.
-const TIME: Duration = Duration::from_millis(500);
+/// Work for all code of a text, in bytes of short lines. Later code is shown without colours.
+const MAX_WORK: usize = 128 * 1024;
+
+/// Length of a line at which its bytes count twice. Most expressions are tried again after each token of a line.
+const LONG_LINE: usize = 128;
+
+/// Time for all code of a text, which only hostile code reaches: some expressions try again and again.
+const TIME: Duration = Duration::from_secs(30);
 
 /// Classes of the page.
 pub(crate) const STYLE: ClassStyle = ClassStyle::SpacedPrefixed { prefix: "hl-" };
@@ -22,16 +29,24 @@ pub(crate) const STYLE: ClassStyle = ClassStyle::SpacedPrefixed { prefix: "hl-" 
 /// Maximum length of the name of a language, in bytes.
 const MAX_LANGUAGE: usize = 32;
 
-/// Highlights the code blocks of a text, within a time limit.
+/// Highlights the code of a text, until its work is done.
 pub(crate) struct Highlighter {
+    work_left: Cell<usize>,
     until: Instant,
 }
 
 impl Highlighter {
     pub(crate) fn new() -> Self {
-        // Reading all syntaxes, once, is not a part of the time.
-        syntaxes();
-        Self { until: Instant::now() + TIME }
+        Self { work_left: Cell::new(MAX_WORK), until: Instant::now() + TIME }
+    }
+
+    /// Returns whether a line is highlighted, and counts its work. No line follows one that is not.
+    pub(crate) fn takes(&self, line: &str) -> bool {
+        let length = line.len();
+        let work = length.saturating_add(length.saturating_mul(length) / LONG_LINE);
+        let left = self.work_left.get().checked_sub(work);
+        self.work_left.set(left.unwrap_or_default());
+        length <= MAX_LINE && left.is_some() && Instant::now() < self.until
     }
 
     /// Returns the code as HTML with classes, if the language is known and the limits allow it.
@@ -42,7 +57,7 @@ impl Highlighter {
         let syntax = syntaxes().find_syntax_by_token(language)?;
         let mut html = ClassedHTMLGenerator::new_with_class_style(syntax, syntaxes(), STYLE);
         for line in LinesWithEndings::from(code) {
-            if line.len() > MAX_LINE || Instant::now() > self.until {
+            if !self.takes(line) {
                 return None;
             }
             html.parse_html_for_line_which_includes_newline(line).ok()?;

@@ -1,7 +1,6 @@
 //! Highlighted lines of which parts are marked.
-use crate::code::{MAX_HIGHLIGHTED, MAX_LINE, STYLE, syntax_of, syntaxes};
+use crate::code::{Highlighter, MAX_HIGHLIGHTED, STYLE, syntax_of, syntaxes};
 use std::ops::Range;
-use std::time::Instant;
 use syntect::html::line_tokens_to_classed_spans;
 use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp};
 use syntect::util::LinesWithEndings;
@@ -16,7 +15,7 @@ pub(crate) struct Lines(Vec<(ScopeStack, Ops)>);
 
 impl Lines {
     /// Parses a text in the language of its file.
-    pub(crate) fn new(text: &str, path: &str, until: Instant) -> Self {
+    pub(crate) fn new(text: &str, path: &str, highlighter: &Highlighter) -> Self {
         let mut lines = Vec::new();
         let Some(syntax) = syntax_of(path).filter(|_| text.len() <= MAX_HIGHLIGHTED) else {
             return Self(lines);
@@ -24,7 +23,7 @@ impl Lines {
         let mut state = ParseState::new(syntax);
         let mut stack = ScopeStack::new();
         for line in LinesWithEndings::from(text) {
-            if line.len() > MAX_LINE || stack.len() > MAX_SCOPES || Instant::now() > until {
+            if stack.len() > MAX_SCOPES || !highlighter.takes(line) {
                 break;
             }
             let Ok(ops) = state.parse_line(line, syntaxes()) else { break };

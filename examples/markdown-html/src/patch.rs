@@ -1,5 +1,5 @@
 //! Changes of files as a unified diff.
-use crate::changes::{Change, deadline, write};
+use crate::changes::{Change, Limits, write};
 use crate::code;
 use crate::controls::visible;
 use crate::table::Table;
@@ -9,7 +9,7 @@ pub(crate) fn html(text: &str) -> String {
     let hunks = hunks(text);
     let Some(first) = hunks.first() else { return code::html("diff", text) };
     let has_files = hunks.iter().any(|hunk| hunk.path != first.path);
-    let until = deadline();
+    let limits = Limits::new();
     let mut table = Table::default();
     let mut path = None;
     for hunk in &hunks {
@@ -21,7 +21,7 @@ pub(crate) fn html(text: &str) -> String {
         }
         let [before, after] = &hunk.texts;
         let change = Change { before, after, path: hunk.path, first: hunk.first };
-        write(&mut table, &change, until);
+        write(&mut table, &change, &limits);
     }
     table.finish()
 }

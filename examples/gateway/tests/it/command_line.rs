@@ -22,7 +22,7 @@ async fn unusable_settings_end_the_start() {
     for (arguments, message) in [
         (
             ["--agent", "no-such-agent-anywhere --acp"],
-            "gateway: --agent: command not found: no-such-agent-anywhere\n",
+            "gateway: --agent: command not found: no-such-agent-anywhere; `gateway agents` lists the known agents\n",
         ),
         (
             ["--agent", "agent 'unbalanced"],
@@ -32,8 +32,14 @@ async fn unusable_settings_end_the_start() {
             ["--agent", "gemnii"],
             "gateway: --agent: `gemnii` is neither an agent nor a command; similar agents: gemini\n",
         ),
-        (["--agent", ""], "gateway: --agent: the command is empty\n"),
-        (["--agent", "/"], "gateway: --agent: command not found: /\n"),
+        (
+            ["--agent", ""],
+            "gateway: --agent: the command is empty; `gateway agents` lists the known agents\n",
+        ),
+        (
+            ["--agent", "/"],
+            "gateway: --agent: command not found: /; `gateway agents` lists the known agents\n",
+        ),
         (
             ["--agent-url", "ftp://127.0.0.1:1"],
             "gateway: --agent-url: expected ws://…, wss://…, http://… or https://…, got `ftp://127.0.0.1:1`\n",

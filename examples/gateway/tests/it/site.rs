@@ -77,6 +77,10 @@ async fn token_of_url_is_exchanged_for_cookie() {
     ] {
         assert_eq!(own.headers()[header], value, "{header}");
     }
+    for path in ["/", "/assets/main.js", "/healthz", "/readyz", "/none"] {
+        let response = soon(client.get(gateway.url(path)).send()).await.unwrap();
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff", "{path}");
+    }
 }
 
 #[tokio::test]

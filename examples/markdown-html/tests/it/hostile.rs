@@ -212,6 +212,15 @@ fn long_code_is_shown_without_colours() {
     assert!(!long.contains("<span"), "a long block");
 }
 
+/// The same code has the same colours on each machine.
+#[test]
+fn code_is_highlighted_until_its_work_is_done() {
+    let colored = |text: &str| html(text).matches("<code class=\"language-json\"><span").count();
+    // A line of 2,000 bytes is work of 33,250, and 128 KiB are done.
+    let long = format!("```json\n[{}]\n```\n\n", "1".repeat(1_997));
+    assert_eq!(colored(&long.repeat(5)), 3);
+}
+
 #[test]
 fn wide_tables_do_not_multiply() {
     let columns = 2_000;
