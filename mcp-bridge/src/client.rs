@@ -66,6 +66,7 @@ mod handshake;
 mod incoming;
 mod list;
 mod options;
+mod outcome;
 mod request;
 mod subscriptions;
 mod tasks;

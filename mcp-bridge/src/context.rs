@@ -58,11 +58,13 @@ mod display;
 mod encode;
 mod extract;
 mod json;
+mod problem;
 mod section;
 
 pub use display::{DisplayMessage, display_text};
 pub use encode::{EncodeError, Encoding, Marker, encode};
-pub use extract::{ContextDiagnostic, ContextProblem, Extracted, extract};
+pub use extract::{ContextDiagnostic, Extracted, extract};
+pub use problem::ContextProblem;
 
 /// Name of the context in schemas, messages and `_meta`.
 pub const NAME: &str = "x-model-context";

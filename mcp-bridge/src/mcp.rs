@@ -13,6 +13,7 @@ pub mod elicitation;
 pub mod error;
 pub mod lifecycle;
 pub mod logging;
+mod method;
 pub mod methods;
 pub mod mrtr;
 pub mod progress;

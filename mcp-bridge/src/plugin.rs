@@ -76,12 +76,14 @@
 mod ask;
 mod context;
 mod elicits;
+mod error;
 mod events;
 mod forward;
 mod host;
 mod in_result;
 mod input;
 mod journal;
+mod notice;
 mod sampling;
 mod serve;
 mod session;
@@ -92,13 +94,14 @@ mod tool;
 mod turn;
 
 pub use ask::Ask;
-pub use context::{MAX_ASKED_AGAIN, Notice, PluginContext, PluginError};
+pub use context::{MAX_ASKED_AGAIN, PluginContext};
 pub use elicits::{
     ElicitKey, Elicitations, Elicited, HandleError, NoElicitations, Question, key_name,
 };
+pub use error::PluginError;
 pub use events::{
     PluginAbort, PluginElicitRequestEvent, PluginElicitResponse, PluginEvent, PluginInterrupt,
-    PluginRequestExtensions, PluginSessionErrorCode, PluginSessionErrorEvent, call_update,
+    PluginRequestExtensions, PluginSessionErrorEvent, call_update,
 };
 pub use forward::{ForwardedResumption, ForwardedTurn};
 pub use host::PluginHost;
@@ -106,13 +109,16 @@ pub use in_result::{
     ANSWER_TOOL, AnswerArguments, AsksInResult, QuestionInResult, answer_tool, ask_in_result,
 };
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
+pub use notice::{Notice, NoticeSink};
 pub use sampling::{Sampling, SamplingContext};
 pub use serve::{outcome, resumption, send_notice};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits, StoreMemory};
 pub use tasks::{StartedTask, TaskView};
 pub use tool::{DefinitionError, PluginTool, PluginToolBuilder, Undeclared};
-pub use turn::{Clock, NewCall, NoticeSink, Resumption, SessionError, SuspendPolicy, Turn};
+pub use turn::{
+    Clock, NewCall, PluginSessionErrorCode, Resumption, SessionError, SuspendPolicy, Turn,
+};
 
 #[doc(hidden)]
 pub mod __private {

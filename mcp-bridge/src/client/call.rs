@@ -1,21 +1,21 @@
 //! Tool calls of a client, and what other requests share with them.
+use super::outcome::{read_result, without_error};
 use super::tasks::Polled;
 use super::{
     CallError, CallParams, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall,
 };
-use crate::mcp::base::{Era, RequestMetaObject, ResultType};
+use crate::mcp::base::{Era, RequestMetaObject};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::{InputRequest, InputRequiredResult};
-use crate::mcp::tools::{CallToolOutcome, CallToolResult};
+use crate::mcp::tools::CallToolOutcome;
 use crate::server::Needs;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::wire::{DecodeError, Extra, Meta, Raw};
+use jsonrpc_core::wire::{Extra, Meta, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 use serde::Serialize;
-use serde_json::json;
 
 /// The method of tool calls.
 const TOOLS_CALL: &str = "tools/call";
@@ -270,28 +270,4 @@ impl Client {
         needs.request_state.clone_from(&needed.request_state);
         self.events.push_back(ClientEvent::Needs { call, needs });
     }
-}
-
-/// Decodes the result of a tool. Some servers leave out `content`, which then is empty.
-pub(super) fn read_result(raw: &Raw) -> Result<CallToolResult, DecodeError> {
-    raw.decode().or_else(|error| with_content(raw).ok_or(error))
-}
-
-/// Returns a complete result without `content` with an empty one.
-fn with_content(raw: &Raw) -> Option<CallToolResult> {
-    let mut members: Extra = raw.decode().ok()?;
-    let is_null = |name| members.get(name).is_none_or(|it| it.as_str() == "null");
-    let kind = members.get("resultType").map(Raw::decode::<ResultType>);
-    if !is_null("content") || kind.is_some_and(|kind| kind != Ok(ResultType::Complete)) {
-        return None;
-    }
-    members.insert("content", Raw::from_text("[]").ok()?);
-    Raw::of(&members).decode().ok()
-}
-
-/// Returns the value that represents an error where none can be transported.
-pub(super) fn without_error(method: &str, error: ErrorObject) -> Result<Raw, ErrorObject> {
-    let is_question = method == "elicitation/create";
-    let cancelled = is_question.then(|| Raw::from_value(&json!({ "action": "cancel" })).ok());
-    cancelled.flatten().ok_or(error)
 }

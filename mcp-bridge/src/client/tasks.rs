@@ -1,7 +1,7 @@
 //! Calls that continue as tasks, by the extension `io.modelcontextprotocol/tasks`.
 //!
 //! The client polls the task until it ends. Input requests and results are reported as for any other call.
-use super::call::{read_result, without_error};
+use super::outcome::{read_result, without_error};
 use super::{CallError, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::InputRequest;

@@ -1,5 +1,5 @@
 //! The section of a message that carries a context.
-use super::extract::ContextProblem;
+use super::problem::ContextProblem;
 use super::{LATER_NAME, Limits, ModelContext, NAME, json};
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;

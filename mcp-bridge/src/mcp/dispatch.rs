@@ -26,7 +26,8 @@ use super::elicitation::{
 };
 use super::lifecycle::{InitializeRequestParams, InitializeResult};
 use super::logging::{LoggingMessageNotificationParams, SetLevelRequestParams};
-use super::methods::{Method, MethodKind, Receiver};
+use super::method::{Method, MethodKind, Receiver};
+use super::mrtr::{InputRequest, InputRequiredResult};
 use super::progress::ProgressNotificationParams;
 use super::prompts::{GetPromptOutcome, GetPromptRequestParams, ListPromptsResult};
 use super::resources::{
@@ -333,4 +334,31 @@ notifications! {
         [V20251125..V20251125] if "elicitation.url";
     "notifications/tasks/status" TaskStatus(Task) [V20251125..V20251125] if "tasks";
     "notifications/tasks" Task(Task) [V20260728..] if "extensions.io.modelcontextprotocol/tasks";
+}
+
+impl InputRequiredResult {
+    /// Decodes each request separately by its method and yields it with its key.
+    pub fn requests(&self) -> impl Iterator<Item = (&str, Result<ServerRequest, DecodeError>)> {
+        let requests = self.input_requests.iter().flat_map(Extra::iter);
+        requests
+            .map(|(key, request)| (key, request.decode().and_then(|it: InputRequest| it.read())))
+    }
+}
+
+impl InputRequest {
+    /// Decodes the params by method.
+    ///
+    /// # Errors
+    /// Returns an error if the method is known and the params do not match it. The pointer is relative to the params.
+    pub fn read(&self) -> Result<ServerRequest, DecodeError> {
+        ServerRequest::decode(&self.method, self.params.as_ref().map(AsRef::as_ref))
+    }
+
+    /// Decodes a response to the request, as found in `inputResponses`.
+    ///
+    /// # Errors
+    /// Returns an error if the method is known and the result does not match it. The pointer is relative to the result.
+    pub fn read_response(&self, response: &Raw) -> Result<ClientResult, DecodeError> {
+        ClientResult::decode(&self.method, response.as_ref())
+    }
 }

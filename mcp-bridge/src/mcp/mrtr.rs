@@ -4,10 +4,9 @@
 //! the client collects the input and sends the request again, with the responses and the state of the server.
 //!
 //! Spec: [Multi Round-Trip Requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
-use super::dispatch::{ClientResult, ServerRequest};
 use alloc::string::String;
 use jsonrpc_core::object;
-use jsonrpc_core::wire::{DecodeError, Extra, Raw};
+use jsonrpc_core::wire::{Extra, Raw};
 
 object! {
     /// A result that requests input. At least one of the two members is present.
@@ -45,15 +44,6 @@ object! {
     and "_meta"
 }
 
-impl InputRequiredResult {
-    /// Decodes each request separately by its method and yields it with its key.
-    pub fn requests(&self) -> impl Iterator<Item = (&str, Result<ServerRequest, DecodeError>)> {
-        let requests = self.input_requests.iter().flat_map(Extra::iter);
-        requests
-            .map(|(key, request)| (key, request.decode().and_then(|it: InputRequest| it.read())))
-    }
-}
-
 object! {
     /// A request inside a result. It has no id and no `jsonrpc` member.
     ///
@@ -65,23 +55,5 @@ object! {
     optional {
         /// The params as received. [`read`](Self::read) decodes them.
         params: Raw = "params",
-    }
-}
-
-impl InputRequest {
-    /// Decodes the params by method.
-    ///
-    /// # Errors
-    /// Returns an error if the method is known and the params do not match it. The pointer is relative to the params.
-    pub fn read(&self) -> Result<ServerRequest, DecodeError> {
-        ServerRequest::decode(&self.method, self.params.as_ref().map(AsRef::as_ref))
-    }
-
-    /// Decodes a response to the request, as found in `inputResponses`.
-    ///
-    /// # Errors
-    /// Returns an error if the method is known and the result does not match it. The pointer is relative to the result.
-    pub fn read_response(&self, response: &Raw) -> Result<ClientResult, DecodeError> {
-        ClientResult::decode(&self.method, response.as_ref())
     }
 }

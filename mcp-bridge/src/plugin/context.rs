@@ -1,10 +1,12 @@
 //! Context of a running tool: questions, steps, logs and progress.
 use super::ask::Ask;
 use super::elicits::{ElicitKey, Elicited, context_text};
-use super::journal::{EntryKind, Outcome, ReplayMismatch, digest};
+use super::error::PluginError;
+use super::journal::{EntryKind, Outcome, digest};
+use super::notice::Notice;
 use super::sampling::SamplingContext;
 use super::shared::{Caller, Shared, Waiting, Working};
-use crate::context::{ModelContext, NotAnObject};
+use crate::context::ModelContext;
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{
     ElicitAction, ElicitRequestParams, ElicitRequestURLParams, ElicitResult,
@@ -12,17 +14,16 @@ use crate::mcp::elicitation::{
 use crate::mcp::logging::LoggingLevel;
 use crate::mcp::roots::{ListRootsResult, Root};
 use crate::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
-use crate::schema::{Form, Violation};
+use crate::schema::Form;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::future::{Future, poll_fn};
 use core::marker::PhantomData;
-use jsonrpc_core::ErrorObject;
-use jsonrpc_core::wire::{DecodeError, Meta, Raw};
+use jsonrpc_core::wire::{Meta, Raw};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 /// Maximum number of times that a question is repeated after an invalid answer.
 pub const MAX_ASKED_AGAIN: usize = 5;
@@ -37,91 +38,6 @@ pub const MAX_ASKED_AGAIN: usize = 5;
 pub struct PluginContext<E> {
     shared: Arc<Shared>,
     elicits: PhantomData<fn() -> E>,
-}
-
-/// A log message or a progress report of a running tool. It can be serialized for other programs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Notice {
-    /// A log message.
-    Log {
-        /// Severity of the message.
-        level: LoggingLevel,
-        /// The logged data.
-        data: Raw,
-    },
-    /// A progress report.
-    Progress {
-        /// Progress so far. It increases with each report.
-        progress: f64,
-        /// Total amount of progress, if known.
-        total: Option<f64>,
-        /// Human-readable description.
-        message: Option<String>,
-    },
-}
-
-/// An error of a tool.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PluginError {
-    /// The replayed tool deviates from its journal.
-    #[error(transparent)]
-    Replay(#[from] ReplayMismatch),
-    /// The answer type of a question has no form.
-    #[error(transparent)]
-    Form(#[from] Violation),
-    /// A context is not an object.
-    #[error(transparent)]
-    Context(#[from] NotAnObject),
-    /// The outcome of a question or step cannot be decoded.
-    #[error("the outcome of `{key}` is invalid")]
-    Outcome {
-        /// Key of the question or step.
-        key: String,
-        /// The reason.
-        #[source]
-        source: DecodeError,
-    },
-    /// The outcome of a step has no JSON form or exceeds [`Journal::MAX_OUTCOME_BYTES`](super::Journal::MAX_OUTCOME_BYTES).
-    #[error("the outcome of step `{0}` cannot be stored")]
-    Step(String),
-    /// The client answered a question with an error.
-    #[error("the client answered `{key}` with an error: {message}")]
-    Client {
-        /// Key of the question.
-        key: String,
-        /// Message of the error.
-        message: String,
-    },
-    /// The [configuration](super::Sampling) rejects a request to the model or its response.
-    #[error("the request `{key}` to the model is rejected: {reason}")]
-    Sampling {
-        /// Key of the request.
-        key: String,
-        /// The reason.
-        reason: String,
-    },
-    /// All answers to a question were invalid.
-    #[error("no valid answer to `{0}`")]
-    Unanswerable(String),
-    /// A request cannot be serialized.
-    #[error("the request `{0}` has no JSON form")]
-    Request(String),
-    /// An error specific to the tool.
-    #[error("{0}")]
-    Failed(String),
-    /// A protocol error that ends the call. The model does not receive it.
-    #[error(transparent)]
-    Protocol(ErrorObject),
-}
-
-impl PluginError {
-    /// Creates an error with a message for the model.
-    pub fn failed(message: impl Into<String>) -> Self {
-        Self::Failed(message.into())
-    }
 }
 
 impl<E> PluginContext<E> {

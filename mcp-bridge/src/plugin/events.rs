@@ -1,7 +1,7 @@
 //! Events that inform a chat page about questions of tools, the answers of the page, and the equivalent AG-UI
 //! interrupt.
 use super::ask::Ask;
-use super::turn::{SessionError, Turn};
+use super::turn::{PluginSessionErrorCode, SessionError, Turn};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};
 use crate::tool_events::{CallStatus, CallUpdate, result_text};
@@ -10,19 +10,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
-use jsonrpc_core::{object, open_enum, open_union};
-
-open_enum! {
-    /// Reason why a session cannot continue.
-    pub enum PluginSessionErrorCode {
-        /// The session does not exist or belongs to another caller.
-        SessionNotFound = "SESSION_NOT_FOUND",
-        /// The session was aborted.
-        SessionAborted = "SESSION_ABORTED",
-        /// Any other error.
-        InternalError = "INTERNAL_ERROR",
-    }
-}
+use jsonrpc_core::{object, open_union};
 
 open_union! {
     /// An event for a chat page.

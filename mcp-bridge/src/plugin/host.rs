@@ -1,10 +1,11 @@
 //! Runs tools, suspends them while they wait, and resumes them.
 use super::journal::Answered;
+use super::notice::NoticeSink;
 use super::sampling::Sampling;
 use super::session::{SessionLimits, SessionRecord, SessionStatus};
 use super::store::SessionStore;
 use super::tool::PluginTool;
-use super::turn::{Clock, NewCall, NoticeSink, Resumption, SessionError, SuspendPolicy, Turn};
+use super::turn::{Clock, NewCall, Resumption, SessionError, SuspendPolicy, Turn};
 use crate::arguments::is_same;
 use crate::mcp::tools::Tool;
 use alloc::collections::BTreeMap;

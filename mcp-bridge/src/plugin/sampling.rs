@@ -1,5 +1,5 @@
 //! Configuration of the requests of tools to a model: preferences, limits, a guard, and redaction.
-use super::context::PluginError;
+use super::error::PluginError;
 use crate::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult, ModelPreferences};
 use alloc::format;
 use alloc::string::String;

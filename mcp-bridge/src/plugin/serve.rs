@@ -1,8 +1,8 @@
 //! Serves tools that ask on a [`Server`], for clients of either generation.
-use super::context::Notice;
 use super::host::PluginHost;
 use super::journal::Outcome;
-use super::turn::{NewCall, NoticeSink, Resumption, SessionError, Turn};
+use super::notice::{Notice, NoticeSink};
+use super::turn::{NewCall, Resumption, SessionError, Turn};
 use crate::context::{Carriers, EncodeError};
 use crate::mcp::logging::LoggingMessageNotificationParams;
 use crate::mcp::progress::ProgressNotificationParams;

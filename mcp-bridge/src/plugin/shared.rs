@@ -1,10 +1,10 @@
 //! State of a running tool, shared with its session.
 use super::ask::Ask;
-use super::context::{Notice, PluginError};
+use super::error::PluginError;
 use super::journal::{EntryKind, Journal, Outcome, ReplayMismatch};
+use super::notice::{Notice, NoticeSink};
 use super::sampling::Sampling;
 use super::session::SessionRecord;
-use super::turn::NoticeSink;
 use crate::mcp::tools::CallToolResult;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;

@@ -1,8 +1,9 @@
 //! Calls as tasks.
 use super::host::{ActiveRun, PluginHost};
 use super::journal::{Answered, Outcome};
+use super::notice::NoticeSink;
 use super::session::{SessionRecord, SessionStatus};
-use super::turn::{NewCall, NoticeSink, Resumption, SessionError, Turn};
+use super::turn::{NewCall, Resumption, SessionError, Turn};
 use crate::context::{Carriers, EncodeError};
 use crate::mcp::base::ResultType;
 use crate::mcp::tasks::{Task, TaskMembers, TaskStatus};

@@ -1,12 +1,13 @@
 //! Definition of tools: name, arguments, questions and body.
-use super::context::{PluginContext, PluginError};
+use super::context::PluginContext;
 use super::elicits::Elicitations;
+use super::error::PluginError;
 use super::input::{InputSchema, output_schema};
 use super::journal::digest;
+use super::notice::NoticeSink;
 use super::sampling::Sampling;
 use super::session::SessionRecord;
 use super::shared::{Body, Run, Shared};
-use super::turn::NoticeSink;
 use crate::mcp::capabilities::Icon;
 use crate::mcp::content::{ContentBlock, TextContent};
 use crate::mcp::tools::{CallToolResult, TaskSupport, Tool, ToolAnnotations};

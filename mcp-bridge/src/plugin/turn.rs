@@ -1,7 +1,5 @@
 //! Calls of a tool host, their outcomes and errors.
 use super::ask::Ask;
-use super::context::Notice;
-use super::events::PluginSessionErrorCode;
 use super::journal::Outcome;
 use super::store::StoreError;
 use crate::mcp::tools::CallToolResult;
@@ -11,8 +9,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
-use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::{ErrorObject, open_enum};
 
 /// How a call waits for answers.
 #[derive(Clone)]
@@ -153,6 +151,18 @@ pub enum SessionError {
     Unwritable,
 }
 
+open_enum! {
+    /// Reason why a session cannot continue.
+    pub enum PluginSessionErrorCode {
+        /// The session does not exist or belongs to another caller.
+        SessionNotFound = "SESSION_NOT_FOUND",
+        /// The session was aborted.
+        SessionAborted = "SESSION_ABORTED",
+        /// Any other error.
+        InternalError = "INTERNAL_ERROR",
+    }
+}
+
 impl SessionError {
     /// Returns the error code for a chat page.
     pub fn code(&self) -> PluginSessionErrorCode {
@@ -168,6 +178,3 @@ impl SessionError {
 
 /// Returns the current time, as an offset from an epoch shared by all programs that use the store.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
-
-/// Receives the log messages and progress of one call.
-pub type NoticeSink = Arc<dyn Fn(&Notice) + Send + Sync>;

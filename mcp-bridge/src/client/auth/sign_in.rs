@@ -2,7 +2,6 @@
 use super::challenge::Challenge;
 use super::credentials::{ClientRegistration, Credentials, TokenResponse};
 use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
-use super::steps::invalid;
 use super::{AuthError, AuthRequest, discovery};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
@@ -177,7 +176,7 @@ impl SignIn {
         body: &str,
     ) -> Result<Credentials, AuthError> {
         let token = wire::decode_serde::<TokenResponse>(body);
-        let token = token.map_err(|error| invalid("token endpoint", error))?;
+        let token = token.map_err(|error| AuthError::Decode { what: "token endpoint", error })?;
         if !token.token_type.eq_ignore_ascii_case("bearer") {
             return Err(AuthError::TokenType(token.token_type));
         }

@@ -222,7 +222,7 @@ fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-pub(super) fn invalid(what: &'static str, error: DecodeError) -> AuthError {
+fn invalid(what: &'static str, error: DecodeError) -> AuthError {
     AuthError::Decode { what, error }
 }
 

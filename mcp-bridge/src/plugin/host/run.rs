@@ -2,7 +2,7 @@
 use super::local::ActiveRun;
 use super::{PluginHost, bound_to, over};
 use crate::mcp::tools::CallToolResult;
-use crate::plugin::context::PluginError;
+use crate::plugin::error::PluginError;
 use crate::plugin::journal::EntryKind;
 use crate::plugin::session::{SessionRecord, SessionStatus};
 use crate::plugin::shared::Stop;
