@@ -68,6 +68,43 @@ impl fmt::Display for Item {
     }
 }
 
+/// A writer that discards output after the reader of a pipe has closed it, as `head` does. The check continues, because
+/// the exit status covers all findings.
+struct UntilClosed {
+    out: Box<dyn Write + Send>,
+    is_closed: bool,
+}
+
+impl UntilClosed {
+    fn unless_closed<T>(&mut self, done: io::Result<T>, otherwise: T) -> io::Result<T> {
+        match done {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_closed = true;
+                Ok(otherwise)
+            }
+            done => done,
+        }
+    }
+}
+
+impl Write for UntilClosed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_closed {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.unless_closed(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.is_closed {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.unless_closed(flushed, ())
+    }
+}
+
 /// Destination and number of findings.
 pub(crate) struct Output<'a> {
     options: &'a Options,
@@ -101,6 +138,7 @@ impl<'a> Output<'a> {
             }
             None => otherwise,
         };
+        let out = Box::new(UntilClosed { out, is_closed: false });
         let (files, items) = (Vec::new(), Vec::new());
         let (infos, warnings, errors, dropped, fails) = (0, 0, 0, 0, false);
         Ok(Self { options, out, files, items, infos, warnings, errors, dropped, fails })

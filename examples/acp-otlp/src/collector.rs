@@ -4,9 +4,9 @@ use super::backend::Backend;
 use super::exemplars::Exemplars;
 use super::http_client::{Cause, Client};
 use super::metric_client::{GrpcClient, MetricClient, Outgoing, Way};
+use super::signal::{Signal, Transport};
 use super::tls::Tls;
-use super::{ExportError, MAX_DELAY, Program, number, variable};
-use clap::ValueEnum;
+use super::{ExportError, Program, variable};
 use core::future::{Future, poll_fn};
 use core::pin::pin;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -25,116 +25,6 @@ use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
-
-/// Default timeout of a request to a collector, in milliseconds.
-///
-/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
-const TIMEOUT: u64 = 10_000;
-
-/// The kind of telemetry.
-#[derive(Clone, Copy, Debug)]
-pub enum Signal {
-    /// Spans.
-    Traces,
-    /// Metrics: sums and histograms.
-    Metrics,
-    /// Log records.
-    Logs,
-}
-
-impl Signal {
-    /// Returns whether a variable sets the transport.
-    pub(crate) fn has_protocol(self) -> bool {
-        self.variables("PROTOCOL").iter().any(|name| variable(name).is_some())
-    }
-
-    /// Returns the variables of a setting: the one for this signal and the general one.
-    fn variables(self, setting: &str) -> [String; 2] {
-        let own = match self {
-            Self::Traces => "TRACES_",
-            Self::Metrics => "METRICS_",
-            Self::Logs => "LOGS_",
-        };
-        [own, ""].map(|of| format!("OTEL_EXPORTER_OTLP_{of}{setting}"))
-    }
-
-    /// Returns the first variable of a setting that is set, and its value.
-    pub(crate) fn variable(self, setting: &str) -> Option<(String, String)> {
-        let variables = self.variables(setting).into_iter();
-        variables.filter_map(|name| variable(&name).map(|value| (name, value))).next()
-    }
-
-    /// Returns the timeout of a request.
-    fn timeout(self, program: Program) -> Duration {
-        let variables = self.variables("TIMEOUT").into_iter();
-        let timeout = variables.filter_map(|name| number(program, &name, 1..=MAX_DELAY)).next();
-        Duration::from_millis(timeout.unwrap_or(TIMEOUT))
-    }
-
-    /// Reports an unsupported compression, which the exporter ignores.
-    fn check_compression(self, program: Program) {
-        for name in self.variables("COMPRESSION") {
-            let Some(value) = variable(&name) else { continue };
-            if ["gzip", "none"].iter().any(|known| value.eq_ignore_ascii_case(known)) {
-                return;
-            }
-            (program.warn)(format!("{name} is {value:?}, expected a compression: ignored"));
-        }
-    }
-
-    /// Returns the path below the collector's URL, for HTTP.
-    fn path(self) -> &'static str {
-        match self {
-            Self::Traces => "v1/traces",
-            Self::Metrics => "v1/metrics",
-            Self::Logs => "v1/logs",
-        }
-    }
-}
-
-/// Transport of OTLP.
-///
-/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specify-protocol)
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Transport {
-    /// Protobuf over gRPC
-    #[default]
-    Grpc,
-    /// Protobuf over HTTP
-    #[value(name = "http/protobuf")]
-    HttpProtobuf,
-    /// JSON over HTTP
-    #[value(name = "http/json")]
-    HttpJson,
-}
-
-impl Transport {
-    /// Returns the transport of the option, else of the environment. An invalid value of the environment is reported
-    /// and ignored.
-    fn chosen(option: Option<Self>, signal: Signal, program: Program) -> Self {
-        let of_variable = |name: String| {
-            let value = variable(&name)?;
-            let transport = Self::from_str(&value, false).ok();
-            if transport.is_none() {
-                (program.warn)(format!("{name} is {value:?}, expected a protocol: ignored"));
-            }
-            transport
-        };
-        let named = || signal.variables("PROTOCOL").into_iter().find_map(of_variable);
-        option.or_else(named).unwrap_or_default()
-    }
-}
-
-impl Transport {
-    /// Returns the protocol over HTTP, if the transport uses HTTP.
-    pub(crate) fn over_http(self) -> Option<Protocol> {
-        match self {
-            Self::Grpc => None,
-            Self::HttpProtobuf => Some(Protocol::HttpBinary),
-            Self::HttpJson => Some(Protocol::HttpJson),
-        }
-    }
-}
 
 /// Address of a collector for one signal.
 #[derive(Debug)]
@@ -214,6 +104,7 @@ impl Address {
 
     fn new(program: Program, url: String, transport: Transport, signal: Signal) -> Self {
         signal.check_compression(program);
+        signal.check_headers(program);
         let (timeout, backend) = (signal.timeout(program), Backend::default());
         Self { program, url, transport, signal, timeout, backend }
     }

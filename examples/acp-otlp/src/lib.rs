@@ -23,13 +23,14 @@ mod metrics;
 mod own_span;
 mod sampling;
 mod setup;
+mod signal;
 mod spans;
 mod tls;
 mod tracing;
 
 pub use backend::Backend;
 pub use batches::Batches;
-pub use collector::{Address, Collector, MetricCollector, Signal, Tally, Transport};
+pub use collector::{Address, Collector, MetricCollector, Tally};
 pub use conventions::{capture_of_environment, profile_of_environment};
 pub use ids::Ids;
 pub use logs::{LogEvent, Logs};
@@ -37,6 +38,7 @@ pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
 pub use setup::{Caller, Setup};
+pub use signal::{Signal, Transport};
 pub use tracing::{Traced, Tracing};
 
 use core::fmt::Display;

@@ -3,7 +3,7 @@
 //! Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
 
 use super::ExportError;
-use super::collector::Signal;
+use super::signal::Signal;
 use hyper_rustls::ConfigBuilderExt;
 use opentelemetry_otlp::tonic_types::transport::{Certificate, ClientTlsConfig, Identity};
 use rustls::crypto::ring::default_provider;

@@ -11,7 +11,7 @@ use crate::cli::{Options, SpanOptions};
 use crate::line_file::{LineFile, OpenError};
 use acp_otlp::{
     Address, Batches, Collector, ExportError, LogEvent, Logs, MetricCollector, Metrics, Signal,
-    Tally, is_disabled, variable,
+    Tally, is_disabled,
 };
 use core::time::Duration;
 use opentelemetry::trace::SpanContext;
@@ -51,7 +51,7 @@ impl Destinations {
         let endpoint = options.otlp_endpoint.as_deref();
         let protocol = options.backend.transport(Signal::Traces, options.protocol);
         let collector = match Address::named(PROGRAM, Signal::Traces, endpoint, protocol) {
-            _ if is_none("OTEL_TRACES_EXPORTER") => None,
+            _ if Signal::Traces.exporter_of_environment(PROGRAM) == Some(false) => None,
             None if file.is_some() => None,
             address => {
                 let address = address.unwrap_or_else(|| {
@@ -178,10 +178,17 @@ impl Outcome {
 #[derive(Debug)]
 pub(crate) struct Measuring {
     metrics: Metrics,
+    /// Whether the traffic is measured, and not only the proxy.
+    of_traffic: bool,
     own: Option<Own>,
 }
 
 impl Measuring {
+    /// Returns whether the traffic is measured.
+    pub(crate) fn is_of_traffic(&self) -> bool {
+        self.of_traffic
+    }
+
     /// Records a measurement in `span`, if metrics of the traffic are enabled.
     pub(crate) fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
         self.metrics.record(measured, span);
@@ -214,8 +221,8 @@ pub(crate) fn logs(
     resource: Resource,
     runtime: &Handle,
 ) -> Result<Option<Logs>, ExportError> {
-    let is_wanted = options.logs || is_otlp("OTEL_LOGS_EXPORTER");
-    if !is_wanted || is_disabled() || is_none("OTEL_LOGS_EXPORTER") {
+    let is_wanted = || Signal::Logs.exporter_of_environment(PROGRAM).unwrap_or(options.logs);
+    if is_disabled() || !is_wanted() {
         return Ok(None);
     }
     let endpoint = options.otlp_endpoint.as_deref();
@@ -227,11 +234,6 @@ pub(crate) fn logs(
     Logs::new(address, resource, options.reading.profile().schema_url(), runtime).map(Some)
 }
 
-/// Returns whether the options or the environment enable metrics of the traffic.
-pub(crate) fn wants_metrics(options: &Options) -> bool {
-    options.metrics || is_otlp("OTEL_METRICS_EXPORTER")
-}
-
 /// Creates the metrics that the options and the environment enable. Nothing is sent yet.
 ///
 /// # Errors
@@ -241,8 +243,12 @@ pub(crate) fn metrics(
     resource: Resource,
     runtime: &Handle,
 ) -> Result<Option<Measuring>, ExportError> {
-    let is_wanted = wants_metrics(options) || options.self_metrics;
-    if !is_wanted || is_disabled() || is_none("OTEL_METRICS_EXPORTER") {
+    if is_disabled() {
+        return Ok(None);
+    }
+    let of_environment = Signal::Metrics.exporter_of_environment(PROGRAM);
+    let of_traffic = options.metrics || of_environment == Some(true);
+    if of_environment == Some(false) || !(of_traffic || options.self_metrics) {
         return Ok(None);
     }
     let spans = &options.spans;
@@ -255,17 +261,5 @@ pub(crate) fn metrics(
     let schema_url = spans.reading.profile().schema_url();
     let metrics = Metrics::new(PROGRAM, collector, resource, schema_url);
     let own = options.self_metrics.then(|| Own::new(metrics.meter()));
-    Ok(Some(Measuring { metrics, own }))
-}
-
-/// Returns whether a variable enables export over OTLP.
-fn is_otlp(variable_name: &str) -> bool {
-    variable(variable_name).as_deref() == Some("otlp")
-}
-
-/// Returns whether a variable disables its exporter.
-///
-/// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
-fn is_none(variable_name: &str) -> bool {
-    variable(variable_name).as_deref() == Some("none")
+    Ok(Some(Measuring { metrics, of_traffic, own }))
 }

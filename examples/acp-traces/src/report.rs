@@ -108,7 +108,7 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
     let (reading, bad_lines) = read(transcript, &options.transcript_options, policy)?;
     let report = match options.format {
         Format::Html => page_of(&reading, &privacy, None),
-        Format::Chrome => trace_events::of(&reading.session),
+        Format::Chrome => trace_events::of(&reading.session, &reading.conversation.sessions),
         Format::Csv => rows::of(&reading.session).text(summary::Format::Csv),
         Format::Json => rows::of(&reading.session).text(summary::Format::Json),
     };

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     };
     let Outputs { exporter, metrics, transcript } = set_up(options, &runtime);
     let mut policy = options.spans.reading.policy();
-    policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
+    policy.record_metrics = metrics.as_ref().is_some_and(Measuring::is_of_traffic);
     let records = metrics.is_some() || transcript.is_some() || exporter.has_logs();
     let (traces, injects) = (exporter.has_destination(), options.inject_context);
     let tracing = options.spans.tracing(policy, Ids::random()).with_logs(exporter.has_logs());

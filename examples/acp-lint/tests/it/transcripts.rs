@@ -52,6 +52,24 @@ fn json_findings_are_objects() {
     assert_eq!(output.status.code(), Some(0));
 }
 
+/// The status is that of all findings, as if the output had been read.
+#[test]
+fn closed_output_ends_quietly() {
+    for format in ["human", "json", "sarif"] {
+        let mut command = acp_lint();
+        command.args(["--format", format, "-"]).stdin(Stdio::piped());
+        let mut lint = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(lint.stdout.take());
+        let mut input = lint.stdin.take().unwrap();
+        let transcript = std::fs::read(recorded("cline-cancel-perm.jsonl")).unwrap();
+        input.write_all(&transcript).unwrap();
+        drop(input);
+        let output = lint.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{format}");
+        assert_eq!(output.status.code(), Some(1), "{format}");
+    }
+}
+
 /// Returns the output of a run over two transcripts.
 fn two(arguments: &[&str]) -> Output {
     let files = ["cline-cancel-perm.jsonl", "crow-cli-text.jsonl"].map(recorded);

@@ -255,6 +255,7 @@ impl Conversation {
     /// Adds the items for changes of a session's state.
     fn settle(&mut self, session: Option<usize>) {
         let mut items = Vec::new();
+        let (now, _) = self.now;
         let Some(talk) = self.talk(session) else { return };
         let (mut has_ended, mut is_set, mut is_planned) = (false, false, false);
         while let Some(change) = talk.state.poll_change() {
@@ -262,6 +263,7 @@ impl Conversation {
                 Change::Plan(_) => is_planned = true,
                 Change::Modes | Change::ConfigOptions => is_set = true,
                 Change::State => has_ended = true,
+                Change::Usage => talk.measure(now),
                 _ => {}
             }
         }

@@ -7,13 +7,19 @@ use core::time::Duration;
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 200.0;
 
+/// Distance of points in the picture. Of points that are closer, only the last is drawn, because the size of a page is
+/// limited.
+const STEP: f64 = 1.0;
+
 /// Creates an SVG of `points`, which are values with their start times. The last value is marked with a dot.
 pub(crate) fn svg(points: &[(Duration, f64)], from: Duration, to: Duration, top: f64) -> String {
     let length = to.saturating_sub(from).as_secs_f64().max(f64::MIN_POSITIVE);
     let x = |time: Duration| WIDTH * time.saturating_sub(from).as_secs_f64() / length;
     let y = |value: f64| HEIGHT * (1.0 - value / top.max(f64::MIN_POSITIVE));
     let mut line = format!("M0 {HEIGHT}");
-    for (time, value) in points {
+    let cell = |time: Duration| (x(time) / STEP).floor();
+    let last_of_cells = points.chunk_by(|(one, _), (other, _)| cell(*one) == cell(*other));
+    for (time, value) in last_of_cells.filter_map(|points| points.last()) {
         // Writing to a `String` does not fail.
         let _ = write!(line, "H{:.1}V{:.1}", x(*time), y(*value));
     }

@@ -115,7 +115,7 @@ impl<'a> Page<'a> {
         }
         self.header(page, &title)?;
         page.write_str("<div id=\"parts\">")?;
-        totals::write(page, self.session())?;
+        totals::write(page, self.session(), &self.conversation().sessions)?;
         let turns: Vec<(&Span, usize)> =
             sections.iter().filter_map(|section| self.span_of(section)).collect();
         overview::write(page, self.session(), &turns)?;

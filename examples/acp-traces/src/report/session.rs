@@ -16,11 +16,7 @@ pub(crate) struct Session {
     /// Indexes of spans without a parent.
     pub(crate) roots: Vec<usize>,
     open: HashMap<SpanHandle, usize>,
-    /// Number of tokens in the context window over time.
-    pub(crate) context: Vec<(Duration, f64)>,
-    /// Size of the context window, as last reported.
-    pub(crate) context_size: Option<i64>,
-    /// Cost of the session over time.
+    /// Cost of all sessions over time.
     pub(crate) cost: Vec<(Duration, f64)>,
     pub(crate) currency: Option<String>,
 }
@@ -144,19 +140,12 @@ impl Session {
     }
 
     fn measure(&mut self, time: Duration, name: &str, value: MetricValue, told: &[Attribute]) {
-        match value {
-            MetricValue::I64(used) if name == metric::ACP_SESSION_CONTEXT_USED.name => {
-                self.context.push((time, used as f64));
-            }
-            MetricValue::I64(size) if name == metric::ACP_SESSION_CONTEXT_SIZE.name => {
-                self.context_size = Some(size);
-            }
-            MetricValue::F64(added) if name == metric::ACP_SESSION_COST.name => {
-                let before = self.cost.last().map_or(0.0, |(_, cost)| *cost);
-                self.cost.push((time, before + added));
-                self.currency = text(told, keys::ACP_COST_CURRENCY).or(self.currency.take());
-            }
-            _ => {}
+        if let MetricValue::F64(added) = value
+            && name == metric::ACP_SESSION_COST.name
+        {
+            let before = self.cost.last().map_or(0.0, |(_, cost)| *cost);
+            self.cost.push((time, before + added));
+            self.currency = text(told, keys::ACP_COST_CURRENCY).or(self.currency.take());
         }
     }
 

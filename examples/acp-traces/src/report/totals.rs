@@ -1,8 +1,9 @@
 //! Totals of a session, and the curves of tokens and cost.
 
+use super::conversation::Talk;
 use super::curve;
 use super::session::{Kind, Session, Span};
-use super::text::{grouped, money, span_of_time};
+use super::text::{escaped, grouped, money, span_of_time};
 use core::fmt::{self, Write};
 use core::time::Duration;
 use semconv_map::keys;
@@ -12,10 +13,13 @@ const TOKENS: [(&str, &str); 2] = [
     ("Output tokens", keys::GEN_AI_USAGE_OUTPUT_TOKENS),
 ];
 
+/// Maximum number of sessions with a curve of their own.
+const MAX_CONTEXTS: usize = 8;
+
 /// Writes the totals and the curves.
-pub(super) fn write(page: &mut String, session: &Session) -> fmt::Result {
+pub(super) fn write(page: &mut String, session: &Session, talks: &[Talk]) -> fmt::Result {
     totals(page, session)?;
-    curves(page, session)
+    curves(page, session, talks)
 }
 
 fn totals(page: &mut String, session: &Session) -> fmt::Result {
@@ -50,17 +54,25 @@ fn totals(page: &mut String, session: &Session) -> fmt::Result {
     page.write_str("</dl>\n")
 }
 
-fn curves(page: &mut String, session: &Session) -> fmt::Result {
-    let used = match session.context_size {
-        Some(size) => format!("Tokens in the context window, of {}", grouped(size)),
-        None => "Tokens in the context window".to_owned(),
-    };
+/// Returns the tokens in the context window over time, with a caption, of each of the first sessions with a report.
+fn contexts(talks: &[Talk]) -> impl Iterator<Item = (String, &[(Duration, f64)])> {
+    let is_only = talks.iter().filter(|talk| !talk.context.is_empty()).count() < 2;
+    let reported = talks.iter().filter(|talk| !talk.context.is_empty()).take(MAX_CONTEXTS);
+    reported.map(move |talk| {
+        let size = talk.state.usage().map_or(0, |usage| usage.size);
+        let of_session =
+            if is_only { String::new() } else { format!(", session {}", escaped(&talk.id)) };
+        let size = grouped(i64::try_from(size).unwrap_or(i64::MAX));
+        (format!("Tokens in the context window, of {size}{of_session}"), &*talk.context)
+    })
+}
+
+fn curves(page: &mut String, session: &Session, talks: &[Talk]) -> fmt::Result {
     let count = |value: f64| grouped(value as i64);
-    let all = [
-        ("Tokens of all turns so far".to_owned(), token_curve(session), false),
-        (used, session.context.clone(), false),
-        ("Cost so far".to_owned(), session.cost.clone(), true),
-    ];
+    let tokens = token_curve(session);
+    let mut all = vec![("Tokens of all turns so far".to_owned(), &*tokens, false)];
+    all.extend(contexts(talks).map(|(name, points)| (name, points, false)));
+    all.push(("Cost so far".to_owned(), &*session.cost, true));
     if all.iter().all(|(_, points, _)| points.is_empty()) {
         return page.write_str("<p class=\"none\">No token counts or costs were reported.</p>\n");
     }

@@ -2,6 +2,7 @@
 //!
 //! Format: [Trace Event Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU)
 
+use super::conversation::Talk;
 use super::session::{Session, Span};
 use super::waterfall::{class, label};
 use core::time::Duration;
@@ -13,7 +14,7 @@ const CONNECTION: usize = 0;
 
 /// Returns the document. Each session is a process. Spans of one thread are nested; spans that overlap are in different
 /// threads. Times are in microseconds.
-pub(super) fn of(session: &Session) -> String {
+pub(super) fn of(session: &Session, talks: &[Talk]) -> String {
     let mut processes = vec![Process::new("connection".to_owned())];
     let mut lanes = vec![(CONNECTION, 0); session.spans.len()];
     let mut events = Vec::new();
@@ -39,18 +40,15 @@ pub(super) fn of(session: &Session) -> String {
             "args": arguments(span),
         }));
     }
+    for talk in talks.iter().filter(|talk| !talk.context.is_empty()) {
+        let process = process_named(format!("session {}", talk.id), &mut processes);
+        events.extend(counter("context", "tokens", &talk.context, process));
+    }
     for (pid, process) in processes.iter().enumerate() {
         let args = json!({ "name": process.name });
         events.push(json!({ "ph": "M", "name": "process_name", "pid": pid, "args": args }));
     }
-    for (name, unit, points) in
-        [("context", "tokens", &session.context), ("cost", "amount", &session.cost)]
-    {
-        events.extend(points.iter().map(|(time, value)| {
-            let args = json!({ unit: value });
-            json!({ "ph": "C", "name": name, "ts": micros(*time), "pid": CONNECTION, "args": args })
-        }));
-    }
+    events.extend(counter("cost", "amount", &session.cost, CONNECTION));
     json!({ "displayTimeUnit": "ms", "traceEvents": events }).to_string() + "\n"
 }
 
@@ -92,10 +90,26 @@ impl Process {
 /// Returns the process of a span, which is added if its session is new.
 fn process_of(span: &Span, processes: &mut Vec<Process>) -> usize {
     let Some(id) = span.text(keys::GEN_AI_CONVERSATION_ID) else { return CONNECTION };
-    let name = format!("session {id}");
+    process_named(format!("session {id}"), processes)
+}
+
+fn process_named(name: String, processes: &mut Vec<Process>) -> usize {
     processes.iter().position(|process| process.name == name).unwrap_or_else(|| {
         processes.push(Process::new(name));
         processes.len() - 1
+    })
+}
+
+/// Returns the events of a counter.
+fn counter(
+    name: &'static str,
+    unit: &'static str,
+    points: &[(Duration, f64)],
+    process: usize,
+) -> impl Iterator<Item = Value> {
+    points.iter().map(move |(time, value)| {
+        let args = json!({ unit: value });
+        json!({ "ph": "C", "name": name, "ts": micros(*time), "pid": process, "args": args })
     })
 }
 

@@ -81,3 +81,38 @@ fn attributes_of_the_service_are_decoded() {
         assert_eq!(told[name], Value::StringValue(value.to_owned()), "{name}");
     }
 }
+
+/// Values of headers may be secret, so only the number of an entry is reported.
+#[test]
+fn invalid_headers_and_exporters_are_reported_and_ignored() {
+    for (variable, value, expected) in [
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "secret,a=b, ,c=",
+            "entry 1 of OTEL_EXPORTER_OTLP_HEADERS, expected KEY=VALUE: ignored\n\
+             acp-traces: entry 4 of OTEL_EXPORTER_OTLP_HEADERS, expected KEY=VALUE: ignored",
+        ),
+        (
+            "OTEL_TRACES_EXPORTER",
+            "zipkin",
+            "OTEL_TRACES_EXPORTER is \"zipkin\", expected otlp or none: ignored",
+        ),
+        (
+            "OTEL_METRICS_EXPORTER",
+            "prometheus",
+            "OTEL_METRICS_EXPORTER is \"prometheus\", expected otlp or none: ignored",
+        ),
+        (
+            "OTEL_LOGS_EXPORTER",
+            "console",
+            "OTEL_LOGS_EXPORTER is \"console\", expected otlp or none: ignored",
+        ),
+    ] {
+        let collector = HttpCollector::start();
+        let mut command = acp_traces(&["--protocol", "http/json"]);
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url()).env(variable, value);
+        assert_eq!(session(command), format!("acp-traces: {expected}\n"), "{variable}");
+        let request = collector.request();
+        assert_eq!(request.headers.get("a").is_some(), value.contains("a=b"), "{variable}");
+    }
+}

@@ -85,7 +85,7 @@ fn trace_events_of_a_thread_are_nested() {
     assert!(names.contains(&("Turn".to_owned(), "turn".to_owned(), at(4), 17e6)), "{names:?}");
     let of_session = ("process_name".to_owned(), 1, "session s".to_owned());
     assert!(processes.contains(&of_session), "{processes:?}");
-    assert_eq!(counters, [("context".to_owned(), at(20), 0, 1500.0)]);
+    assert_eq!(counters, [("context".to_owned(), at(20), 1, 1500.0)]);
 }
 
 #[test]

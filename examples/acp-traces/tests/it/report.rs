@@ -165,3 +165,42 @@ fn report_is_written_to_standard_output() {
     assert!(output.stdout.starts_with(b"<!doctype html>"));
     assert!(!Path::new("-").exists());
 }
+
+fn usage(session: &str, used: usize) -> (&'static str, Value) {
+    let usage = json!({ "sessionUpdate": "usage_update", "used": used, "size": 200_000 });
+    ("received", update_of(session, &usage))
+}
+
+#[test]
+fn each_session_has_a_curve_of_its_context() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("session.jsonl");
+    let created = answer(1, &json!({ "sessionId": "a<b" }));
+    let new = request(1, "session/new", &json!({ "cwd": "/", "mcpServers": [] }));
+    let one = [("sent", new), ("received", created), usage("a<b", 1000), usage("a<b", 3000)];
+    write(&transcript, &one);
+    let figure =
+        |caption: &str| format!("<figcaption>Tokens in the context window, {caption}</span>");
+    let page = report(&transcript, &[]);
+    assert!(page.contains(&figure("of 200\u{202f}000<span>up to 3\u{202f}000")), "{page}");
+    write(&transcript, &[&one[..], &[usage("other", 90_000), usage("a<b", 4000)]].concat());
+    let page = report(&transcript, &[]);
+    for caption in [
+        "of 200\u{202f}000, session a&lt;b<span>up to 4\u{202f}000",
+        "of 200\u{202f}000, session other<span>up to 90\u{202f}000",
+    ] {
+        assert!(page.contains(&figure(caption)), "{caption} in {page}");
+    }
+}
+
+#[test]
+fn curves_of_many_points_are_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("session.jsonl");
+    let of = |count: usize| {
+        write(&transcript, &(1..=count).map(|used| usage("s", used)).collect::<Vec<_>>());
+        report(&transcript, &[]).len()
+    };
+    let (few, many) = (of(1_000), of(10_000));
+    assert!(many < few + few / 10, "{few} {many}");
+}

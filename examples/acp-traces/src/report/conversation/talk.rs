@@ -5,9 +5,10 @@ use acp_types::session_state::{SessionState, StateLimits};
 use acp_types::v2::agent_plan::PlanUpdateContent;
 use acp_types::v2::session_config_options::SessionConfigKind;
 use acp_types::v2::session_states::{StateUpdate, StopReason};
+use core::time::Duration;
 use std::collections::BTreeMap;
 
-/// Maximum number of messages and tool calls of a session. The oldest are removed.
+/// Maximum number of messages and tool calls of a session, of which the oldest are removed, and of reports of its context.
 const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum number of bytes of the contents of a session.
@@ -27,6 +28,8 @@ pub(crate) struct Talk {
     pub(super) next_entry: u64,
     /// Values of the mode and the options.
     values: BTreeMap<String, String>,
+    /// Number of tokens in the context window over time.
+    pub(crate) context: Vec<(Duration, f64)>,
 }
 
 impl Talk {
@@ -41,6 +44,16 @@ impl Talk {
             plan_item: None,
             next_entry: 0,
             values: BTreeMap::new(),
+            context: Vec::new(),
+        }
+    }
+
+    /// Records the tokens in the context window.
+    pub(super) fn measure(&mut self, time: Duration) {
+        if let Some(usage) = self.state.usage()
+            && self.context.len() < MAX_ENTRIES
+        {
+            self.context.push((time, usage.used as f64));
         }
     }
 
