@@ -1,11 +1,12 @@
 //! Errors of requests about logins.
+use agent_tools::tool_sources::AuthError;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 /// A request that is refused. No message has the value of a variable.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum LoginError {
     #[error("logins over HTTP are off; the setting `login` turns them on")]
     Off,
@@ -33,6 +34,10 @@ pub(crate) enum LoginError {
     Unread,
     #[error("the agent does not support `logout`")]
     NoLogout,
+    #[error("no MCP server `{0}` with sign-in; `GET /api/ai/mcp-servers` lists the servers")]
+    UnknownServer(String),
+    #[error("{0}")]
+    SignIn(AuthError),
     #[error("logout: {0}")]
     Refused(String),
     /// The request is invalid.
@@ -41,12 +46,15 @@ pub(crate) enum LoginError {
 }
 
 impl LoginError {
-    fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Off => StatusCode::FORBIDDEN,
-            Self::UnknownAgent(_) | Self::Model(_) | Self::None | Self::NoLogout => {
-                StatusCode::NOT_FOUND
-            }
+            Self::UnknownAgent(_)
+            | Self::UnknownServer(_)
+            | Self::Model(_)
+            | Self::None
+            | Self::NoLogout => StatusCode::NOT_FOUND,
+            Self::SignIn(error) => Self::of_sign_in(error),
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::UnknownMethod { .. } | Self::Manual(_) | Self::Variables(_) => {
                 StatusCode::BAD_REQUEST

@@ -1,4 +1,4 @@
-//! The agents of a server for its page: their state, and logins over HTTP.
+//! The agents and MCP servers of a server for its page: their state, and logins over HTTP.
 //!
 //! | module | contents |
 //! |---|---|
@@ -7,6 +7,7 @@
 //! | `attempt` | a login from its start to its end |
 //! | `terminal` | the program of an agent in a terminal |
 //! | `routes` | requests and responses |
+//! | `servers` | sign-ins at MCP servers |
 //!
 //! [`router`] adds the routes to a server that sets the [`Principal`](http_access::Principal) of each request. A login holds
 //! for the agent, and thereby for all users of the server.
@@ -15,8 +16,10 @@ mod error;
 mod logins;
 mod method;
 mod routes;
+mod servers;
 #[cfg_attr(not(unix), path = "no_terminal.rs")]
 mod terminal;
 
 pub use logins::{LoginAgent, Logins};
 pub use routes::router;
+pub use servers::callback_router;

@@ -9,6 +9,7 @@ use acp_types::v1::authentication::{
 use acp_types::v1::dispatch::AgentResponse as AgentResponseV1;
 use acp_types::v2::dispatch::AgentResponse as AgentResponseV2;
 use agent_catalog::{Agent, Catalog, Programs};
+use agent_tools::Offered;
 use agui_bridge::excerpt;
 use core::time::Duration;
 use hub_server::{AgentConnection, LoginState, UserAgents};
@@ -38,7 +39,9 @@ pub struct Logins {
     agents: Vec<LoginAgent>,
     /// Known agents that could be installed.
     missing: Vec<Agent>,
-    is_enabled: bool,
+    /// MCP servers at which users may have to sign in.
+    pub(crate) servers: Offered,
+    pub(crate) is_enabled: bool,
     /// By agent, and by user unless users share the agent.
     attempts: Mutex<BTreeMap<(String, String), Arc<Attempt>>>,
 }
@@ -136,10 +139,10 @@ impl LoginAgent {
 }
 
 impl Logins {
-    /// Creates the logins of agents, in the order of the list; the first is the default one. Without `is_enabled`, logins
-    /// cannot begin.
-    pub fn new(agents: Vec<LoginAgent>, is_enabled: bool) -> Self {
-        Self { agents, missing: Vec::new(), is_enabled, attempts: Mutex::default() }
+    /// Creates the logins of agents, in the order of the list; the first is the default one. Without `is_enabled`, logins and
+    /// sign-ins at servers cannot begin.
+    pub fn new(agents: Vec<LoginAgent>, servers: Offered, is_enabled: bool) -> Self {
+        Self { agents, missing: Vec::new(), servers, is_enabled, attempts: Mutex::default() }
     }
 
     /// Adds the agents of a catalogue that are not installed to the list.

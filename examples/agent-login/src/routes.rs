@@ -45,7 +45,7 @@ struct After {
     after: Option<u64>,
 }
 
-/// Returns the routes below `/api/ai/agents`, for callers with a [`Principal`].
+/// Returns the routes below `/api/ai/agents` and `/api/ai/mcp-servers`, for callers with a [`Principal`].
 pub fn router<S: Clone + Send + Sync + 'static>(logins: Arc<Logins>) -> Router<S> {
     Router::new()
         .route("/api/ai/agents", get(list))
@@ -53,6 +53,7 @@ pub fn router<S: Clone + Send + Sync + 'static>(logins: Arc<Logins>) -> Router<S
         .route("/api/ai/agents/{agent}/login/progress", get(progress))
         .route("/api/ai/agents/{agent}/login/input", post(input))
         .route("/api/ai/agents/{agent}/logout", post(log_out))
+        .merge(crate::servers::router())
         .layer(Extension(logins))
 }
 

@@ -8,7 +8,7 @@
 //! model without ACP ───────────────────────── Toolbox ─┬─── Questions ─ interrupts of the run
 //!                                                      └─── tool_sources ─ MCP servers
 //! ```
-pub use {mcp_bridge, mcp_bridge_http, tool_sources};
+pub use {mcp_bridge, mcp_bridge_http, mcp_http, tool_sources};
 
 mod lost;
 pub mod page_server;

@@ -103,6 +103,11 @@ impl Toolbox {
         &self.questions
     }
 
+    /// Returns the MCP servers.
+    pub fn servers(&self) -> &Offered {
+        &self.servers
+    }
+
     /// Returns the MCP servers that are relayed to an agent.
     pub(crate) fn relayed(&self, agent: &str) -> impl Iterator<Item = &Arc<OfferedServer>> {
         self.servers.iter().filter(move |it| it.is_relayed && it.is_for(agent))

@@ -17,6 +17,6 @@ mod place;
 mod routes;
 
 pub use history::{History, LiveThreads};
-pub use parked::{CallLimits, ParkedCalls};
+pub use parked::{CallLimits, ParkedCalls, open_calls};
 pub use place::{OpenStore, PlaceError, PlaceOptions, StorePlace, open};
 pub use routes::{chat_path, event_stream, router};

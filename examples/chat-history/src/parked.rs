@@ -1,12 +1,14 @@
 //! Suspended calls of tools that ask the user, in the file of the conversations.
+use crate::place::{OpenStore, PlaceError, StorePlace};
 use async_trait::async_trait;
 use mcp_bridge::plugin::{
-    MemoryStore, SessionRecord, SessionStore, StoreError, StoreLimits, StoreMemory,
+    Clock, MemoryStore, SessionRecord, SessionStore, StoreError, StoreLimits, StoreMemory,
 };
+use mcp_bridge_http::since_1970;
 use run_store::FileStore;
 use serde::Serialize;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Kind of the notes with suspended calls.
 const CALL: &str = "call";
@@ -32,6 +34,39 @@ impl From<CallLimits> for StoreLimits {
         limits.principal_divisor = shares;
         limits
     }
+}
+
+/// Returns the store of suspended calls beside an open store, and the clock of their expiry. Programs with a shared store, on a
+/// server with keys of this prefix, use the time of day. A single program uses a monotonic clock.
+///
+/// # Errors
+/// The store cannot be opened.
+pub async fn open_calls(
+    store: &OpenStore,
+    place: Option<&StorePlace>,
+    prefix: &str,
+    limits: CallLimits,
+) -> Result<(Arc<dyn SessionStore>, Clock), PlaceError> {
+    let (Some(file), start, began) = (store.file.clone(), since_1970(), Instant::now()) else {
+        let url = match place {
+            Some(StorePlace::Redis(url)) => url.reveal(),
+            _ => "",
+        };
+        return Ok((shared(url, &format!("{prefix}:tools")).await?, Arc::new(since_1970)));
+    };
+    let calls = ParkedCalls::open(file, start, limits).await?;
+    Ok((Arc::new(calls), Arc::new(move || start + began.elapsed())))
+}
+
+#[cfg(feature = "redis")]
+async fn shared(url: &str, prefix: &str) -> Result<Arc<dyn SessionStore>, PlaceError> {
+    let store = mcp_bridge_http::RedisStore::connect(url, prefix).await;
+    Ok(Arc::new(store.map_err(|error| run_store::StoreError(error.to_string()))?))
+}
+
+#[cfg(not(feature = "redis"))]
+async fn shared(_: &str, _: &str) -> Result<Arc<dyn SessionStore>, PlaceError> {
+    Err(PlaceError::NotBuilt)
 }
 
 /// Suspended calls in memory, which are written to a file and read from it at the next start.

@@ -82,12 +82,19 @@ pub struct OpenStore {
     pub runs: Arc<dyn RunStore>,
     /// The same store, if it has a history.
     pub file: Option<Arc<FileStore>>,
+    /// Path of the file, unless the store ends with this program or is on a server.
+    pub path: Option<PathBuf>,
 }
 
-impl From<FileStore> for OpenStore {
-    fn from(file: FileStore) -> Self {
+impl OpenStore {
+    /// Returns the file for a key of secrets in the store, beside its own file if it has one.
+    pub fn key_file(&self) -> Option<PathBuf> {
+        self.path.as_ref().map(|path| path.with_extension("key"))
+    }
+
+    fn new(file: FileStore, path: Option<&Path>) -> Self {
         let file = Arc::new(file);
-        Self { runs: file.clone(), file: Some(file) }
+        Self { runs: file.clone(), file: Some(file), path: path.map(Path::to_owned) }
     }
 }
 
@@ -102,7 +109,7 @@ pub async fn open(
 ) -> Result<OpenStore, PlaceError> {
     match place {
         Some(StorePlace::Memory) => in_memory(options),
-        Some(StorePlace::File(path)) => Ok(open_file(path, options)?.into()),
+        Some(StorePlace::File(path)) => Ok(open_file(path, options)?),
         Some(StorePlace::Redis(url)) => shared(url, options).await,
         None => {
             let strategy = choose_base_strategy().ok();
@@ -113,7 +120,7 @@ pub async fn open(
             };
             let path = folder.join("spanwire").join(options.default_name);
             match open_file(&path, options) {
-                Ok(file) => Ok(file.into()),
+                Ok(store) => Ok(store),
                 Err(error @ (FileError::Open { .. } | FileError::InUse(_))) => {
                     tracing::warn!(%error, "conversations end with this program");
                     in_memory(options)
@@ -126,19 +133,19 @@ pub async fn open(
 
 fn in_memory(options: &PlaceOptions) -> Result<OpenStore, PlaceError> {
     let limits = FileLimits { bytes: options.limits.bytes.min(MAX_IN_MEMORY), ..options.limits };
-    Ok(FileStore::in_memory(limits)?.into())
+    Ok(OpenStore::new(FileStore::in_memory(limits)?, None))
 }
 
-fn open_file(path: &Path, options: &PlaceOptions) -> Result<FileStore, FileError> {
+fn open_file(path: &Path, options: &PlaceOptions) -> Result<OpenStore, FileError> {
     let file = FileStore::open(path, options.limits)?;
     tracing::debug!(path = %path.display(), "conversations are kept");
-    Ok(file)
+    Ok(OpenStore::new(file, Some(path)))
 }
 
 #[cfg(feature = "redis")]
 async fn shared(url: &Secret, options: &PlaceOptions) -> Result<OpenStore, PlaceError> {
     let store = run_store::RedisStore::connect(url.reveal(), &options.prefix, options.lifetime);
-    Ok(OpenStore { runs: Arc::new(store.await?), file: None })
+    Ok(OpenStore { runs: Arc::new(store.await?), file: None, path: None })
 }
 
 #[cfg(not(feature = "redis"))]

@@ -12,10 +12,13 @@ use agui_bridge::hub::HubOptions;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
+use chat_history::OpenStore;
 use chat_model::ChatModel;
 use http_access::Principal;
 use hub_server::permission_rules::{Files, Rules};
-use hub_server::{AgentSetup, Isolation, ThreadState, Unavailable, UserAgent, UserAgents};
+use hub_server::{
+    AgentSetup, Isolation, SignInPlace, ThreadState, Unavailable, UserAgent, UserAgents,
+};
 use run_store::ThreadName;
 use run_telemetry::Telemetry;
 use std::collections::BTreeMap;
@@ -247,19 +250,26 @@ impl AcpAgents {
 }
 
 /// Connects to the MCP servers of models and relays.
-pub(crate) fn offered_servers(settings: &Settings) -> Result<Offered, SettingsError> {
+pub(crate) fn offered_servers(
+    settings: &Settings,
+    store: &OpenStore,
+) -> Result<Offered, SettingsError> {
     let models = settings.agents.iter().filter(|(_, agent)| agent.model.is_some());
     let mut options = ServerOptions::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
     options.secrets = settings.secret_variables();
     (options.start_time, options.call_time) = (settings.times.answer.0, settings.times.turn.0);
     options.exit_grace = settings.times.exit_grace.0;
-    Ok(hub_server::offered_servers(&settings.mcp_servers, models.map(|(name, _)| name), &options)?)
+    let key_file = settings.store_key_file.clone().or_else(|| store.key_file());
+    let place = SignInPlace::new(store.runs.clone(), key_file, "Spanwire gateway");
+    let (servers, models) = (&settings.mcp_servers, models.map(|(name, _)| name));
+    Ok(hub_server::offered_servers(servers, models, &options, &place)?)
 }
 
 /// Returns the logins of agents, the default one first.
 pub(crate) fn logins(
     settings: &Settings,
     agents: &BTreeMap<String, Agents>,
+    servers: Offered,
 ) -> Result<Logins, SettingsError> {
     let catalog = Catalog::load(settings.agents_file.as_deref())?;
     let mut all: Vec<_> = settings.all_agents().collect();
@@ -268,7 +278,7 @@ pub(crate) fn logins(
         let users = agents.get(name).and_then(Agents::users).cloned();
         LoginAgent::new(name, agent.command.as_deref(), users, &catalog)
     });
-    let logins = Logins::new(all.collect(), settings.has_login());
+    let logins = Logins::new(all.collect(), servers, settings.has_login());
     let programs = Programs::of_environment();
     Ok(if settings.is_demo { logins.with_missing(&catalog, &programs) } else { logins })
 }

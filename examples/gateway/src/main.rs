@@ -115,8 +115,9 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let isolations = settings.all_agents().map(|(_, agent)| agent.isolation);
     UserSettings::check(&settings.users, isolations).map_err(SettingsError::Users)?;
     let store = replicas::open(&settings).await?;
-    let (sessions, clock) = replicas::tool_sessions(&settings, store.file.clone()).await?;
-    let toolbox = Arc::new(Toolbox::new(sessions, clock, agents::offered_servers(&settings)?)?);
+    let (sessions, clock) = replicas::tool_sessions(&settings, &store).await?;
+    let servers = agents::offered_servers(&settings, &store)?;
+    let toolbox = Arc::new(Toolbox::new(sessions, clock, servers.clone())?);
     let telemetry =
         settings.telemetry.telemetry(&Handle::current()).map_err(SettingsError::Telemetry)?;
     let (removed, removals) = mpsc::unbounded_channel();
@@ -127,7 +128,7 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
             Ok((name.clone(), agent))
         })
         .collect::<Result<_, SettingsError>>()?;
-    let logins = Arc::new(agents::logins(&settings, &agents)?);
+    let logins = Arc::new(agents::logins(&settings, &agents, servers)?);
     let address = settings.listen;
     let listener =
         TcpListener::bind(address).await.map_err(|error| Error::Listen { address, error })?;

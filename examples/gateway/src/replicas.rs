@@ -1,11 +1,10 @@
 //! This gateway among those that share a store.
 use crate::settings::{Settings, SettingsError, shares};
 use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
-use agent_tools::mcp_bridge_http::{random_id, since_1970};
+use agent_tools::mcp_bridge_http::random_id;
 use agui_types::event::RunErrorEvent;
-use chat_history::{CallLimits, OpenStore, ParkedCalls, PlaceError, PlaceOptions};
-use http_access::Secret;
-use run_store::{FileLimits, FileStore, Replica, ReplicaOptions, RunStore};
+use chat_history::{CallLimits, OpenStore, PlaceError, PlaceOptions};
+use run_store::{FileLimits, Replica, ReplicaOptions, RunStore};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,31 +42,12 @@ fn lifetime(settings: &Settings) -> Duration {
     settings.replicas.lease.0.max(Duration::from_millis(100))
 }
 
-/// Returns the store of suspended tool calls, and the clock for their expiry. Gateways with a shared store use the time
-/// of day. A single gateway uses a monotonic clock.
+/// Returns the store of suspended tool calls, and the clock for their expiry.
 pub(crate) async fn tool_sessions(
     settings: &Settings,
-    file: Option<Arc<FileStore>>,
+    store: &OpenStore,
 ) -> Result<(Arc<dyn SessionStore>, Clock), SettingsError> {
-    let Some(file) = file else {
-        let url = settings.shared_store().map(Secret::reveal).unwrap_or_default();
-        let prefix = format!("{}:tools", settings.replicas.prefix);
-        return Ok((shared_sessions(url, &prefix).await?, Arc::new(since_1970)));
-    };
-    let (start, began) = (since_1970(), std::time::Instant::now());
+    let (place, prefix) = (settings.store.as_ref(), &settings.replicas.prefix);
     let limits = CallLimits { memory: settings.limits.kept_bytes, shares: shares(&settings.auth) };
-    let calls = ParkedCalls::open(file, start, limits).await.map_err(PlaceError::from)?;
-    Ok((Arc::new(calls), Arc::new(move || start + began.elapsed())))
-}
-
-#[cfg(feature = "redis")]
-async fn shared_sessions(url: &str, prefix: &str) -> Result<Arc<dyn SessionStore>, SettingsError> {
-    let store = agent_tools::mcp_bridge_http::RedisStore::connect(url, prefix).await;
-    let store = store.map_err(|error| PlaceError::Store(run_store::StoreError(error.to_string())));
-    Ok(Arc::new(store?))
-}
-
-#[cfg(not(feature = "redis"))]
-async fn shared_sessions(_: &str, _: &str) -> Result<Arc<dyn SessionStore>, SettingsError> {
-    Err(PlaceError::NotBuilt.into())
+    Ok(chat_history::open_calls(store, place, prefix, limits).await?)
 }

@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) cwd: Option<PathBuf>,
     /// Where conversations are kept; by default in a file of the user.
     pub(crate) store: Option<StorePlace>,
+    /// The key of secrets in the store; by default beside the file of the store.
+    pub(crate) store_key_file: Option<PathBuf>,
     /// A file for records of requests and decisions of users.
     pub(crate) audit_log: Option<PathBuf>,
     /// Whether the records contain texts of users and agents.
@@ -83,6 +85,7 @@ impl Default for Settings {
             agents_file: None,
             cwd: None,
             store: None,
+            store_key_file: None,
             audit_log: None,
             audit_content: false,
             permission: Permission::Ask,

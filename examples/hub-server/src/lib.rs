@@ -16,6 +16,7 @@ mod link;
 mod login;
 mod mcp_servers;
 pub mod records;
+mod server_sign_in;
 mod session_settings;
 mod strays;
 mod task;
@@ -31,6 +32,7 @@ pub use mcp_servers::{
     McpServerError, McpServerSettings, McpTransport, mcp_servers, offered_servers,
 };
 pub use permission_rules;
+pub use server_sign_in::{ClientSettings, SignInPlace};
 pub use session_settings::{ForwardedSettings, Sessions, input_rules};
 pub use task::AgentSetup;
 pub use thread::ThreadState;

@@ -1,8 +1,9 @@
 //! MCP servers of settings, for the sessions of agents.
+use crate::server_sign_in::{ClientSettings, SignInPlace, SignIns};
 use acp_types::v1::session_setup::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
 };
-use agent_tools::tool_sources::{ServerOptions, ToolServer};
+use agent_tools::tool_sources::{ServerOptions, SignInOptions, ToolServer};
 use agent_tools::{Offered, OfferedServer};
 use http_access::Secret;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,8 @@ pub struct McpServerSettings {
     pub header_file: BTreeMap<String, PathBuf>,
     /// Variables of this program with values of headers.
     pub header_variable: BTreeMap<String, String>,
+    /// Registration of this program for sign-ins, if the server's authorization server does not register clients.
+    pub sign_in: ClientSettings,
 }
 
 /// The transport of a server behind a URL.
@@ -81,8 +84,9 @@ pub fn offered_servers<'a>(
     servers: &BTreeMap<String, McpServerSettings>,
     models: impl Iterator<Item = &'a String> + Clone,
     options: &ServerOptions,
+    sign_in: &SignInPlace,
 ) -> Result<Offered, McpServerError> {
-    let mut offered = Vec::new();
+    let (mut offered, mut sign_ins) = (Vec::new(), None);
     for (name, server) in servers {
         let is_deprecated = server.transport == McpTransport::Sse && !server.relay;
         let is_for_models = models.clone().any(|model| server.is_for(model));
@@ -90,12 +94,11 @@ pub fn offered_servers<'a>(
             tracing::warn!(server = name, "models get no tools over the transport `sse`");
         }
         if server.relay || is_for_models && !is_deprecated {
-            let started = ToolServer::start(&server.describe(name)?, options.clone());
-            let started = started.map_err(|error| McpServerError {
-                server: name.clone(),
-                setting: "relay".to_owned(),
-                why: error.to_string(),
-            })?;
+            let described = server.describe(name)?;
+            let sign_in = server.sign_in(name, &described, sign_in, &mut sign_ins)?;
+            let started = ToolServer::start(&described, options.clone(), sign_in);
+            let started =
+                started.map_err(|error| McpServerError::new(name, "relay", error.to_string()))?;
             let (agents, is_relayed) = (server.agents.clone(), server.relay);
             offered.push(Arc::new(OfferedServer { server: started, agents, is_relayed }));
         }
@@ -103,7 +106,37 @@ pub fn offered_servers<'a>(
     Ok(offered)
 }
 
+impl McpServerError {
+    fn new(server: &str, setting: &str, why: String) -> Self {
+        Self { server: server.to_owned(), setting: setting.to_owned(), why }
+    }
+}
+
 impl McpServerSettings {
+    /// Returns the sign-in at a server over HTTP that this program calls, unless the settings have its credentials. The first
+    /// one opens the key.
+    fn sign_in(
+        &self,
+        name: &str,
+        described: &McpServer,
+        place: &SignInPlace,
+        open: &mut Option<SignIns>,
+    ) -> Result<Option<SignInOptions>, McpServerError> {
+        let McpServer::Http(http) = described else { return Ok(None) };
+        let mut headers = http.headers.iter();
+        if headers.any(|header| header.name.eq_ignore_ascii_case("authorization")) {
+            return Ok(None);
+        }
+        let wrong = |(setting, why): (&str, String)| {
+            McpServerError::new(name, &format!("sign-in.{setting}"), why)
+        };
+        let sign_ins = match open {
+            Some(sign_ins) => sign_ins,
+            None => open.insert(SignIns::open(place).map_err(|why| wrong(("key", why)))?),
+        };
+        sign_ins.of_server(name, &http.url, &self.sign_in).map(Some).map_err(wrong)
+    }
+
     /// Returns whether an agent or a model gets the server.
     fn is_for(&self, agent: &str) -> bool {
         self.agents.as_ref().is_none_or(|agents| agents.iter().any(|name| name == agent))
@@ -111,21 +144,21 @@ impl McpServerSettings {
 
     /// Returns the names of the environment variables with secrets.
     pub fn secret_variables(&self) -> impl Iterator<Item = String> {
-        self.env_variable.values().chain(self.header_variable.values()).cloned()
+        let variables = self.env_variable.values().chain(self.header_variable.values());
+        variables.chain(&self.sign_in.client_secret_variable).cloned()
     }
 
     fn describe(&self, name: &str) -> Result<McpServer, McpServerError> {
-        let wrong = |setting: &str, why: String| McpServerError {
-            server: name.to_owned(),
-            setting: setting.to_owned(),
-            why,
-        };
+        let wrong = |setting: &str, why: String| McpServerError::new(name, setting, why);
         let has_env =
             !(self.env.is_empty() && self.env_file.is_empty() && self.env_variable.is_empty());
         let has_headers = !(self.header.is_empty()
             && self.header_file.is_empty()
             && self.header_variable.is_empty());
         match (&self.command, &self.url) {
+            (Some(_), None) if self.sign_in.is_set() => {
+                Err(wrong("url", "missing, expected with a sign-in".to_owned()))
+            }
             (Some(_), None) if has_headers || self.transport != McpTransport::Http => {
                 Err(wrong("url", "missing, expected with a header or a transport".to_owned()))
             }

@@ -14,6 +14,8 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
+mod hand_over;
+
 /// Time limit of a request to an authorization server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -39,12 +41,43 @@ pub trait Browser: Send + Sync + 'static {
     async fn redirect(&self) -> io::Result<String>;
 }
 
+/// Keeps the credentials of one server between runs of a program, or for several programs.
+#[async_trait]
+pub trait CredentialStore: Send + Sync + 'static {
+    /// Returns the credentials, if there are any.
+    async fn load(&self) -> Option<Credentials>;
+
+    /// Stores credentials, replacing the previous ones. Failures are for the log of the store.
+    async fn save(&self, credentials: &Credentials);
+}
+
 /// Signs in at a server when it requires authorization, and again when it requires more.
+///
+/// With a [`Browser`], a request waits while the user signs in. A server for users with browsers elsewhere is created
+/// [without](Self::without_browser) one: a request that requires the user fails, and [`begin`](Self::begin) and
+/// [`finish`](Self::finish) sign in.
 pub struct SignIn {
     http: reqwest::Client,
-    browser: Arc<dyn Browser>,
+    url: String,
+    options: AuthOptions,
+    user: User,
     authorizer: Mutex<Authorizer>,
     waited: StdMutex<Waited>,
+}
+
+/// The way to the user.
+enum User {
+    Browser(Arc<dyn Browser>),
+    Elsewhere(HandOver),
+}
+
+/// Sign-in of a user with a browser elsewhere.
+struct HandOver {
+    store: Arc<dyn CredentialStore>,
+    /// The challenge that only the user can resolve: status and header.
+    challenge: StdMutex<Option<(u16, Option<String>)>>,
+    /// The sign-in that waits for the page.
+    opened: Mutex<Option<Authorizer>>,
 }
 
 /// Time spent in sign-ins.
@@ -75,11 +108,18 @@ impl SignIn {
         credentials: Option<Credentials>,
         browser: Arc<dyn Browser>,
     ) -> Result<Self, AuthError> {
-        let mut authorizer = Authorizer::new(url, options)?;
+        let mut authorizer = Authorizer::new(url, options.clone())?;
         if let Some(credentials) = credentials {
             authorizer = authorizer.with_credentials(credentials);
         }
-        Ok(Self { http, browser, authorizer: Mutex::new(authorizer), waited: StdMutex::default() })
+        Ok(Self {
+            http,
+            url: url.to_owned(),
+            options,
+            user: User::Browser(browser),
+            authorizer: Mutex::new(authorizer),
+            waited: StdMutex::default(),
+        })
     }
 
     /// Returns the credentials, to be stored for the next run of the program. Waits for a sign-in in progress.
@@ -127,43 +167,43 @@ impl SignIn {
         if authorizer.authorization() != rejected {
             return Ok(authorizer.authorization());
         }
-        let random = random_bytes().map_err(|error| AuthError::Cancelled(error.to_string()))?;
+        if let User::Elsewhere(user) = &self.user
+            && self.loaded(user, &mut authorizer, status, header).await?
+        {
+            return Ok(authorizer.authorization());
+        }
         let _waiting = Waiting::new(&self.waited);
-        authorizer.handle_challenge(status, header, random);
+        authorizer.handle_challenge(status, header, random()?);
         loop {
-            while let Some(request) = authorizer.poll_request() {
-                match timeout(PATIENCE, self.fetch(request)).await {
-                    Ok(Ok((status, body))) => authorizer.handle_response(status, &body),
-                    Ok(Err(reason)) => authorizer.handle_unreachable(&reason),
-                    Err(_) => authorizer.handle_unreachable("no response in time"),
-                }
-            }
-            match authorizer.poll_event() {
-                Some(AuthEvent::Open { url }) => self.ask_user(&mut authorizer, &url).await,
-                Some(AuthEvent::SignedIn) => return Ok(authorizer.authorization()),
-                Some(AuthEvent::Failed(error)) => return Err(error),
-                _ => return Err(AuthError::Cancelled("the sign-in does not continue".to_owned())),
+            match self.perform(&mut authorizer).await? {
+                Some(url) => match &self.user {
+                    User::Browser(browser) => ask_user(&**browser, &mut authorizer, &url).await,
+                    User::Elsewhere(_) => return Err(hand_over::needs_user(status)),
+                },
+                None => break,
             }
         }
+        if let User::Elsewhere(user) = &self.user {
+            user.keep(&authorizer).await;
+        }
+        Ok(authorizer.authorization())
     }
 
-    /// Opens the page and waits until it redirects.
-    async fn ask_user(&self, authorizer: &mut Authorizer, url: &str) {
-        let redirected = async {
-            self.browser.open(url).await?;
-            loop {
-                // A redirect of another page is ignored.
-                if authorizer.handle_redirect(&self.browser.redirect().await?).is_ok() {
-                    return io::Result::Ok(());
-                }
+    /// Performs the requests of a sign-in. Returns the page that the user has to open, or `None` at the end.
+    async fn perform(&self, authorizer: &mut Authorizer) -> Result<Option<String>, AuthError> {
+        while let Some(request) = authorizer.poll_request() {
+            match timeout(PATIENCE, self.fetch(request)).await {
+                Ok(Ok((status, body))) => authorizer.handle_response(status, &body),
+                Ok(Err(reason)) => authorizer.handle_unreachable(&reason),
+                Err(_) => authorizer.handle_unreachable("no response in time"),
             }
-        };
-        let problem = match timeout(USER_PATIENCE, redirected).await {
-            Ok(Ok(())) => return,
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "the user did not sign in in time".to_owned(),
-        };
-        authorizer.cancel(&problem);
+        }
+        match authorizer.poll_event() {
+            Some(AuthEvent::Open { url }) => Ok(Some(url)),
+            Some(AuthEvent::SignedIn) => Ok(None),
+            Some(AuthEvent::Failed(error)) => Err(error),
+            _ => Err(AuthError::Cancelled("the sign-in does not continue".to_owned())),
+        }
     }
 
     /// Returns the status and the body of a response.
@@ -188,6 +228,30 @@ impl SignIn {
         }
         Ok((status, String::from_utf8_lossy(&body).into_owned()))
     }
+}
+
+/// Opens the page and waits until it redirects.
+async fn ask_user(browser: &dyn Browser, authorizer: &mut Authorizer, url: &str) {
+    let redirected = async {
+        browser.open(url).await?;
+        loop {
+            // A redirect of another page is ignored.
+            if authorizer.handle_redirect(&browser.redirect().await?).is_ok() {
+                return io::Result::Ok(());
+            }
+        }
+    };
+    let problem = match timeout(USER_PATIENCE, redirected).await {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "the user did not sign in in time".to_owned(),
+    };
+    authorizer.cancel(&problem);
+}
+
+/// Returns the random bytes of one sign-in.
+fn random() -> Result<[u8; 64], AuthError> {
+    random_bytes().map_err(|error| AuthError::Cancelled(error.to_string()))
 }
 
 /// Measures the time of a sign-in until it ends or its future is dropped.

@@ -2,6 +2,7 @@
 //! Streamable HTTP, with the tools of the official conformance suite.
 
 pub mod book_flight;
+pub mod key;
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -5,8 +5,9 @@ use async_trait::async_trait;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::ClientOptions;
+use mcp_bridge::client::auth::{AuthError, AuthOptions};
 use mcp_bridge::mcp::dispatch::ServerRequest;
-use mcp_bridge_http::{Handler, McpClient};
+use mcp_bridge_http::{CredentialStore, Handler, McpClient, SignIn};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use rustls::crypto::ring::default_provider;
@@ -31,13 +32,26 @@ pub enum AddressError {
     /// The HTTP client cannot be created.
     #[error("cannot create an HTTP client: {0}")]
     Client(#[from] reqwest::Error),
+    /// No sign-in is possible at the address.
+    #[error("cannot sign in: {0}")]
+    SignIn(#[from] AuthError),
+}
+
+/// Sign-in of users at a server over HTTP that requires it.
+#[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "a store of credentials has none")]
+pub struct SignInOptions {
+    /// Identity of the program. The redirect URI is the one of [`ToolServer::begin_sign_in`](crate::ToolServer::begin_sign_in).
+    pub auth: AuthOptions,
+    /// The credentials.
+    pub store: Arc<dyn CredentialStore>,
 }
 
 /// The way to a server.
 #[derive(Debug)]
 pub(crate) enum ServerAddress {
     Process(Address),
-    Http(reqwest::Client, String),
+    Http { http: reqwest::Client, url: String, sign_in: Option<Arc<SignIn>> },
 }
 
 /// A connection, and the process that it belongs to.
@@ -48,7 +62,11 @@ pub(crate) struct Connected {
 
 impl ServerAddress {
     /// Reads a description. A process does not inherit the variables in `secrets`.
-    pub(crate) fn new(server: &McpServer, secrets: Vec<String>) -> Result<Self, AddressError> {
+    pub(crate) fn new(
+        server: &McpServer,
+        secrets: Vec<String>,
+        sign_in: Option<SignInOptions>,
+    ) -> Result<Self, AddressError> {
         match server {
             McpServer::Stdio(stdio) => {
                 let words = [&stdio.command].into_iter().chain(&stdio.args).cloned().collect();
@@ -69,12 +87,27 @@ impl ServerAddress {
                 }
                 // The client panics without a default provider. A default of the program stays in place.
                 let _ = default_provider().install_default();
-                let client = reqwest::Client::builder().default_headers(headers);
                 // A redirect would send the headers to another address.
-                let client = client.redirect(Policy::none()).connect_timeout(CONNECT_TIME);
-                Ok(Self::Http(client.build()?, http.url.clone()))
+                let client = || reqwest::Client::builder().redirect(Policy::none());
+                let client = || client().connect_timeout(CONNECT_TIME);
+                let url = http.url.clone();
+                let sign_in = sign_in.map(|SignInOptions { auth, store }| {
+                    // The headers are for the server only.
+                    let sign_in = SignIn::without_browser(client().build()?, &url, auth, store)?;
+                    Ok::<_, AddressError>(Arc::new(sign_in))
+                });
+                let http = client().default_headers(headers).build()?;
+                Ok(Self::Http { http, url, sign_in: sign_in.transpose()? })
             }
             _ => Err(AddressError::Transport),
+        }
+    }
+
+    /// Returns the sign-in of users, if the server has one.
+    pub(crate) fn sign_in(&self) -> Option<&SignIn> {
+        match self {
+            Self::Http { sign_in, .. } => sign_in.as_deref(),
+            Self::Process(_) => None,
         }
     }
 
@@ -97,9 +130,9 @@ impl ServerAddress {
                     Err(error) => Err(explain(error.to_string(), transport.process).await),
                 }
             }
-            Self::Http(http, url) => {
+            Self::Http { http, url, sign_in } => {
                 let (http, handler) = (http.clone(), Arc::new(NoHandler));
-                let client = McpClient::connect(http, url, options, handler, None).await;
+                let client = McpClient::connect(http, url, options, handler, sign_in.clone()).await;
                 let client = client.map_err(|error| error.to_string())?;
                 Ok(Connected { client, process: None })
             }

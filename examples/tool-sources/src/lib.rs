@@ -9,7 +9,7 @@
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let address = McpServer::Stdio(McpServerStdio::new("files", "/usr/bin/files-server", [], []));
-//! let server = ToolServer::start(&address, ServerOptions::new("program", "1"))?;
+//! let server = ToolServer::start(&address, ServerOptions::new("program", "1"), None)?;
 //! server.ready().await;
 //! let mut call = server.open(CallParams::new("list", Raw::from_text("{}")?)).await?;
 //! if let CallEvent::Ended(result) = call.next().await {
@@ -18,12 +18,13 @@
 //! # Ok(())
 //! # }
 //! ```
-pub use mcp_bridge_http::CallEvent;
+pub use mcp_bridge::client::auth::AuthError;
+pub use mcp_bridge_http::{CallEvent, CredentialStore};
 
 mod address;
 mod names;
 mod server;
 
-pub use address::AddressError;
+pub use address::{AddressError, SignInOptions};
 pub use names::merge;
 pub use server::{ServerCall, ServerOptions, ToolServer, Unavailable, WatchedResource};

@@ -1,14 +1,15 @@
 //! The connection to one server, which is opened again when it ends.
-use crate::address::{AddressError, ServerAddress};
+use crate::address::{AddressError, ServerAddress, SignInOptions};
 use acp_types::v1::session_setup::McpServer;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
+use mcp_bridge::client::auth::AuthError;
 use mcp_bridge::client::{CallError, CallParams, ServerDescription};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::subscriptions::ServerChange;
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge_http::{CallEvent, McpClient, OpenCall};
+use mcp_bridge_http::{CallEvent, McpClient, OpenCall, SignIn};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -117,11 +118,15 @@ impl Drop for ToolServer {
 }
 
 impl ToolServer {
-    /// Connects to a server in the background.
+    /// Connects to a server in the background. `sign_in` is used if a server over HTTP requires it.
     ///
     /// # Errors
-    /// Returns an error if the transport is not supported or a header is invalid.
-    pub fn start(server: &McpServer, options: ServerOptions) -> Result<Self, AddressError> {
+    /// Returns an error if the transport is not supported, or a header or an address is invalid.
+    pub fn start(
+        server: &McpServer,
+        options: ServerOptions,
+        sign_in: Option<SignInOptions>,
+    ) -> Result<Self, AddressError> {
         let name = match server {
             McpServer::Stdio(stdio) => &stdio.name,
             McpServer::Http(http) => &http.name,
@@ -129,7 +134,7 @@ impl ToolServer {
         };
         let shared = Arc::new(Shared {
             name: name.clone(),
-            address: ServerAddress::new(server, options.secrets.clone())?,
+            address: ServerAddress::new(server, options.secrets.clone(), sign_in)?,
             options,
             state: watch::Sender::default(),
             changes: broadcast::Sender::new(MAX_CHANGES),
@@ -180,6 +185,47 @@ impl ToolServer {
         });
         let (shared, uri) = (self.shared.clone(), uri.to_owned());
         is_watched.then(|| WatchedResource { shared, uri })
+    }
+
+    /// Returns whether the server has rejected a request that only a sign-in of a user permits.
+    pub fn needs_sign_in(&self) -> bool {
+        self.shared.address.sign_in().is_some_and(SignIn::needs_user)
+    }
+
+    /// Returns why there is no connection.
+    pub fn problem(&self) -> Option<String> {
+        let state = self.shared.state.borrow();
+        state.client().is_none().then(|| state.error.clone())
+    }
+
+    /// Begins a sign-in, and returns the page that the user has to open. It redirects to `redirect_uri`. `None` if no user is
+    /// needed.
+    ///
+    /// # Errors
+    /// Returns an error if the authorization server cannot be used, or the server has no sign-in.
+    pub async fn begin_sign_in(&self, redirect_uri: &str) -> Result<Option<String>, AuthError> {
+        let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
+        let page = sign_in.begin(redirect_uri).await?;
+        if page.is_none() {
+            self.shared.wake.notify_one();
+        }
+        Ok(page)
+    }
+
+    /// Ends a sign-in with the URL that the page redirected to, and connects.
+    ///
+    /// # Errors
+    /// Returns an error if the sign-in was rejected, or the redirect belongs to another one.
+    pub async fn finish_sign_in(&self, redirect: &str) -> Result<(), AuthError> {
+        let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
+        sign_in.finish(redirect).await?;
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// Returns whether users can sign in at the server.
+    pub fn has_sign_in(&self) -> bool {
+        self.shared.address.sign_in().is_some()
     }
 
     /// Waits until the tools are known, or the first attempt to connect has failed.

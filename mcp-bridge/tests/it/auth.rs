@@ -243,6 +243,26 @@ fn further_scopes_are_requested_together_with_the_previous_ones() {
 }
 
 #[test]
+fn registration_has_only_scopes_that_the_authorization_server_lists() {
+    let listed =
+        |scopes: Value| with(server("https://as.example"), json!({ "scopes_supported": scopes }));
+    // oidc-provider, for example, lists its own scopes and none of resources.
+    for (metadata, expected) in [
+        (server("https://as.example"), json!("read")),
+        (listed(json!(["read", "write"])), json!("read")),
+        (listed(json!(["openid", "offline_access"])), Value::Null),
+    ] {
+        let mut authorizer = authorizer(options());
+        authorizer.handle_challenge(401, None, RANDOM);
+        respond(&mut authorizer, &resource(&["read"]));
+        respond(&mut authorizer, &metadata);
+        let (_, body) = sent(&mut authorizer).body.expect("a registration");
+        let body: Value = serde_json::from_str(&body).expect("JSON");
+        assert_eq!(body["scope"], expected);
+    }
+}
+
+#[test]
 fn scope_is_absent_if_none_is_known() {
     let offline =
         with(server("https://as.example"), json!({ "scopes_supported": ["offline_access"] }));

@@ -189,7 +189,8 @@ impl World {
         let upstream = Endpoint::new(notes.clone(), EndpointOptions::default());
         let url = listen(Router::new().fallback(serve).with_state((upstream.clone(), era))).await;
         let server = McpServer::Http(McpServerHttp::new("notes", url, []));
-        let server = ToolServer::start(&server, SourceOptions::new("test", "1")).expect("a server");
+        let server =
+            ToolServer::start(&server, SourceOptions::new("test", "1"), None).expect("a server");
         let offered = OfferedServer { server, agents: None, is_relayed: true };
         let sessions = Arc::<MemoryStore>::default();
         let toolbox = Toolbox::new(sessions, Arc::new(since_1970), vec![Arc::new(offered)]);

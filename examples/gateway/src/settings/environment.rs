@@ -42,6 +42,7 @@ impl Settings {
         own(&mut self.replicas.store, SHARED_VARIABLE)?;
         self.store = self.store.or(self.replicas.store.take());
         own(&mut self.store, STORE_VARIABLE)?;
+        own(&mut self.store_key_file, "GATEWAY_STORE_KEY_FILE")?;
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX")?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;
         own(&mut self.auth.trusted_header, "GATEWAY_AUTH_TRUSTED_HEADER")?;

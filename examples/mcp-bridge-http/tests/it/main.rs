@@ -12,6 +12,9 @@ mod dropped;
 mod endpoint;
 #[cfg(test)]
 #[cfg(feature = "client")]
+mod hand_over;
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod replicas;
 #[cfg(test)]
 #[cfg(feature = "client")]

@@ -15,15 +15,18 @@ use mcp_bridge::mcp::base::Era;
 use mcp_bridge_http::{Endpoint, EndpointOptions, Loopback, SignIn, router};
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 /// Tokens that the authorization server issues, in order. The server accepts the last one issued.
 #[derive(Default)]
-struct Issued {
-    origin: String,
+pub(crate) struct Issued {
+    pub(crate) origin: String,
     tokens: Mutex<Vec<String>>,
     /// The grants requested.
     grants: Mutex<Vec<String>>,
+    registrations: AtomicUsize,
+    forbids_refresh: AtomicBool,
 }
 
 impl Issued {
@@ -32,12 +35,22 @@ impl Issued {
         tokens.last().is_some_and(|token| authorization == Some(&format!("Bearer {token}")))
     }
 
-    fn grants(&self) -> Vec<String> {
+    pub(crate) fn grants(&self) -> Vec<String> {
         self.grants.lock().expect("grants").clone()
     }
 
-    /// Revokes all tokens.
-    fn revoke(&self) {
+    /// Returns the number of registered clients.
+    pub(crate) fn registrations(&self) -> usize {
+        self.registrations.load(SeqCst)
+    }
+
+    /// Revokes all refresh tokens.
+    pub(crate) fn forbid_refresh(&self) {
+        self.forbids_refresh.store(true, SeqCst);
+    }
+
+    /// Revokes all access tokens.
+    pub(crate) fn revoke(&self) {
         self.tokens.lock().expect("tokens").push("unknown to the client".into());
     }
 }
@@ -78,11 +91,17 @@ async fn authorize(uri: Uri) -> Response {
     (StatusCode::FOUND, [(LOCATION, location)]).into_response()
 }
 
+async fn register(State(issued): State<Arc<Issued>>) -> Json<Value> {
+    issued.registrations.fetch_add(1, SeqCst);
+    Json(json!({ "client_id": "c1" }))
+}
+
 async fn token(State(issued): State<Arc<Issued>>, form: String) -> Response {
     let grant = form.split('&').find_map(|pair| pair.strip_prefix("grant_type=")).expect("a grant");
     issued.grants.lock().expect("grants").push(grant.to_owned());
     let mut tokens = issued.tokens.lock().expect("tokens");
-    let is_valid = form.contains("code=c1") || form.contains("refresh_token=r1");
+    let is_refreshed = form.contains("refresh_token=r1") && !issued.forbids_refresh.load(SeqCst);
+    let is_valid = form.contains("code=c1") || is_refreshed;
     if !is_valid {
         return (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" })))
             .into_response();
@@ -94,7 +113,7 @@ async fn token(State(issued): State<Arc<Issued>>, form: String) -> Response {
 }
 
 /// Starts an MCP server that requires a token of the authorization server at the same address.
-async fn server() -> Arc<Issued> {
+pub(crate) async fn server() -> Arc<Issued> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));
     let issued = Arc::new(Issued { origin, ..Issued::default() });
@@ -107,7 +126,7 @@ async fn server() -> Arc<Issued> {
         .route("/.well-known/oauth-protected-resource/mcp", get(metadata))
         .route("/.well-known/oauth-authorization-server", get(metadata))
         .route("/authorize", get(authorize))
-        .route("/register", post(|| async { Json(json!({ "client_id": "c1" })) }))
+        .route("/register", post(register))
         .route("/token", post(token))
         .with_state(Arc::clone(&issued))
         .merge(router("/mcp", Endpoint::new(Tools::idle(), options)));

@@ -54,7 +54,7 @@ async fn serve(listener: TcpListener, tools: &[&'static str]) -> (Arc<Changing>,
 fn start(url: &str, token: &str) -> ToolServer {
     let headers = [HttpHeader::new("Authorization", format!("Bearer {token}"))];
     let server = McpServer::Http(McpServerHttp::new("web", url, headers));
-    ToolServer::start(&server, ServerOptions::new("test", "1")).expect("an address")
+    ToolServer::start(&server, ServerOptions::new("test", "1"), None).expect("an address")
 }
 
 async fn text(server: &ToolServer, tool: &str) -> String {
@@ -119,6 +119,7 @@ async fn server_that_comes_later_is_found() {
 fn invalid_header_is_refused_without_its_value() {
     let headers = [HttpHeader::new("X-Key", "sec\nret")];
     let server = McpServer::Http(McpServerHttp::new("web", "http://127.0.0.1:1/", headers));
-    let error = ToolServer::start(&server, ServerOptions::new("test", "1")).expect_err("invalid");
+    let error =
+        ToolServer::start(&server, ServerOptions::new("test", "1"), None).expect_err("invalid");
     assert_eq!(error.to_string(), "the header `X-Key`: expected a name and a value of a header");
 }

@@ -71,7 +71,7 @@ fn start_with(mode: &str, options: ServerOptions) -> ToolServer {
     let program = env::current_exe().expect("a path").to_str().expect("UTF-8").to_owned();
     let arguments = [SERVER.to_owned(), mode.to_owned()];
     let server = McpServerStdio::new("scripted", program, arguments, []);
-    ToolServer::start(&McpServer::Stdio(server), options).expect("an address")
+    ToolServer::start(&McpServer::Stdio(server), options, None).expect("an address")
 }
 
 fn start(mode: &str) -> ToolServer {
@@ -153,7 +153,7 @@ async fn silent() {
 
 async fn missing() {
     let server = McpServerStdio::new("gone", "/nonexistent/server", [], []);
-    let server = ToolServer::start(&McpServer::Stdio(server), options()).expect("an address");
+    let server = ToolServer::start(&McpServer::Stdio(server), options(), None).expect("an address");
     server.ready().await;
     let error = server.open(params("echo", &json!({}))).await.expect_err("no server").to_string();
     assert!(error.starts_with("the MCP server `gone` is not available: "), "{error}");

@@ -117,6 +117,12 @@ impl Credentials {
     pub fn authorization(&self) -> String {
         format!("Bearer {}", self.access_token)
     }
+
+    /// Returns the redirect URI of a client that was registered dynamically. Its refresh and further sign-ins need the same
+    /// one.
+    pub fn redirect_uri(&self) -> Option<&str> {
+        self.registration.redirect_uri.as_deref()
+    }
 }
 
 impl fmt::Debug for ClientRegistration {
@@ -164,6 +170,10 @@ impl<'a> RegistrationRequest<'a> {
         // A program on the user's machine cannot keep a secret, so it asks for none if it may.
         let method = ["none", BASIC, POST].into_iter();
         let method = method.into_iter().find(|method| supported.iter().any(|it| it == method));
+        // Authorization servers reject a registration with scopes that they do not list, such as those of a resource.
+        let listed = server.scopes_supported.as_deref();
+        let lists = |scope| listed.is_none_or(|listed| listed.contains(scope));
+        let is_listed = !scopes.is_empty() && scopes.iter().all(lists);
         Self {
             client_name,
             redirect_uris: [redirect_uri],
@@ -171,7 +181,7 @@ impl<'a> RegistrationRequest<'a> {
             response_types: ["code"],
             token_endpoint_auth_method: method.unwrap_or(BASIC),
             application_type: if is_native(redirect_uri) { "native" } else { "web" },
-            scope: (!scopes.is_empty()).then(|| scopes.join(" ")),
+            scope: is_listed.then(|| scopes.join(" ")),
         }
     }
 }

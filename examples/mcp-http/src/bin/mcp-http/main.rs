@@ -3,12 +3,10 @@
 mod conformance;
 mod context;
 mod fixture;
-mod key;
 mod task_tools;
 
 use clap::{Parser, ValueEnum};
 use conformance::Conformance;
-use key::Key;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{DefinitionError, MemoryStore, PluginHost, SessionStore, SuspendPolicy};
 use mcp_bridge::seal::{SealedStates, StateKey};

@@ -1,9 +1,10 @@
-//! The key of tokens: from an option, from a file, or random.
+//! Keys of [sealed states](mcp_bridge::seal): from an option, from a file, or random.
 use mcp_bridge_http::random_bytes;
 use std::collections::BTreeSet;
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read, Write};
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Length of a key in bytes.
@@ -16,14 +17,17 @@ const MIN_DIFFERENT: usize = 16;
 const MAX_FILE: u64 = 4096;
 
 /// Permissions that a key file must not grant: all for other users, and for the group.
+#[cfg(unix)]
 const FORBIDDEN: u32 = 0o077;
 
 /// The same for a file of root, such as a mounted secret, which the group may read.
+#[cfg(unix)]
 const FORBIDDEN_OF_ROOT: u32 = 0o037;
 
 /// An error parsing a key.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum KeyError {
+#[non_exhaustive]
+pub enum KeyError {
     /// The text has the wrong length.
     #[error(
         "expected a key of 64 hexadecimal digits (32 bytes), for example from `openssl rand -hex 32`, got {0} characters"
@@ -41,21 +45,31 @@ pub(crate) enum KeyError {
 
 /// An error reading a key file.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeyFileError {
+#[non_exhaustive]
+pub enum KeyFileError {
     /// The file cannot be read.
     #[error("key file {}: {source}", path.display())]
     Read {
+        /// Path of the file.
         path: PathBuf,
+        /// The reason.
         #[source]
         source: io::Error,
     },
     /// Other users have access to the file.
     #[error("key file {0}: other users have access (mode {mode:04o}). Run `chmod 600 {0}`.", path.display())]
-    Exposed { path: PathBuf, mode: u32 },
+    Exposed {
+        /// Path of the file.
+        path: PathBuf,
+        /// Permissions of the file.
+        mode: u32,
+    },
     /// The file does not contain a key.
     #[error("key file {}: {source}", path.display())]
     Key {
+        /// Path of the file.
         path: PathBuf,
+        /// The reason.
         #[source]
         source: KeyError,
     },
@@ -63,7 +77,10 @@ pub(crate) enum KeyFileError {
 
 /// A key. Its debug output is redacted.
 #[derive(Clone)]
-pub(crate) struct Key(pub(crate) [u8; LENGTH]);
+pub struct Key(
+    /// The bytes.
+    pub [u8; LENGTH],
+);
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -95,7 +112,10 @@ impl std::str::FromStr for Key {
 
 impl Key {
     /// Reads a key from a file that other users cannot access.
-    pub(crate) fn read(path: &Path) -> Result<Self, KeyFileError> {
+    ///
+    /// # Errors
+    /// The file cannot be read, other users have access, or it does not contain a key.
+    pub fn read(path: &Path) -> Result<Self, KeyFileError> {
         let unreadable = |source| KeyFileError::Read { path: path.into(), source };
         let file = File::open(path).map_err(unreadable)?;
         if let Some(mode) = exposed(&file.metadata().map_err(unreadable)?) {
@@ -107,13 +127,45 @@ impl Key {
         key.map_err(|source| KeyFileError::Key { path: path.into(), source })
     }
 
+    /// Reads a key from a file. A missing file is created with a random key, readable by its owner only.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read), or the file cannot be created.
+    pub fn read_or_create(path: &Path) -> Result<Self, KeyFileError> {
+        let failed = |source| KeyFileError::Read { path: path.into(), source };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        options.mode(0o600);
+        match options.open(path) {
+            Ok(mut file) => {
+                let key = Self::random().map_err(failed)?;
+                let digits = key.0.iter().fold(String::new(), |text, it| format!("{text}{it:02x}"));
+                let written = file.write_all(digits.as_bytes()).and_then(|()| file.sync_all());
+                written.map_err(failed).map(|()| key)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::read(path),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     /// Generates a key for the lifetime of the program.
-    pub(crate) fn random() -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The system has no randomness.
+    pub fn random() -> io::Result<Self> {
         Ok(Self(random_bytes()?))
     }
 }
 
 /// Returns the mode of a file that other users can access.
+#[cfg(not(unix))]
+fn exposed(_: &Metadata) -> Option<u32> {
+    None
+}
+
+/// Returns the mode of a file that other users can access.
+#[cfg(unix)]
 fn exposed(file: &Metadata) -> Option<u32> {
     let forbidden = if file.uid() == 0 { FORBIDDEN_OF_ROOT } else { FORBIDDEN };
     (file.mode() & forbidden != 0).then(|| file.mode() & 0o7777)

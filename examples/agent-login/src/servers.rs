@@ -1,0 +1,161 @@
+//! Sign-ins of users at MCP servers that require authorization. The connection to a server is shared, so a sign-in holds for all
+//! users.
+use crate::error::LoginError;
+use crate::logins::Logins;
+use agent_tools::OfferedServer;
+use agent_tools::tool_sources::{AuthError, ToolServer};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Extension, OriginalUri, Path};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use http_access::Principal;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The path that pages redirect to.
+const CALLBACK: &str = "/mcp/servers/{server}/callback";
+
+/// Characters of a name that are encoded in a path.
+///
+/// Spec: [RFC 3986, section 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A server for the list of a page.
+#[derive(Debug, Serialize)]
+struct ListedServer<'a> {
+    name: &'a str,
+    state: &'static str,
+    /// Why there is no connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+/// The servers for the list of a page.
+#[derive(Debug, Serialize)]
+struct ServerList<'a> {
+    /// Whether a sign-in can begin.
+    enabled: bool,
+    servers: Vec<ListedServer<'a>>,
+}
+
+/// A sign-in that has begun.
+#[derive(Debug, Serialize)]
+struct Begun {
+    /// The page to open. Without it, no user is needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+/// Returns the routes below `/api/ai/mcp-servers`, for callers with a [`Principal`].
+pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new()
+        .route("/api/ai/mcp-servers", get(list))
+        .route("/api/ai/mcp-servers/{server}/login", post(begin))
+}
+
+/// Returns the route that pages of authorization servers redirect to. It needs no credentials, because a browser sends none with
+/// such a redirect: the state of a sign-in is a secret, which only its beginner has received.
+pub fn callback_router<S: Clone + Send + Sync + 'static>(logins: Arc<Logins>) -> Router<S> {
+    Router::new().route(CALLBACK, get(finish)).layer(Extension(logins))
+}
+
+async fn list(Extension(logins): Extension<Arc<Logins>>) -> Response {
+    let servers = logins.servers.iter().map(|it| listed(it)).collect();
+    Json(ServerList { enabled: logins.is_enabled, servers }).into_response()
+}
+
+fn listed(offered: &OfferedServer) -> ListedServer<'_> {
+    let server = &offered.server;
+    let message = server.problem();
+    let state = match &message {
+        _ if server.needs_sign_in() => "needs-login",
+        Some(_) => "unavailable",
+        None => "ready",
+    };
+    ListedServer { name: server.name(), state, message }
+}
+
+async fn begin(
+    Extension(logins): Extension<Arc<Logins>>,
+    Extension(user): Extension<Principal>,
+    name: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Result<Json<Begun>, LoginError> {
+    let Path(name) = name?;
+    if !logins.is_enabled {
+        return Err(LoginError::Off);
+    }
+    let server = logins.server(&name)?;
+    let redirect_uri = redirect_uri(&headers, &name);
+    let begun = server.begin_sign_in(&redirect_uri).await.map_err(LoginError::SignIn);
+    let user = user.as_str();
+    tracing::info!(server = name, user, is_begun = begun.is_ok(), "a sign-in at an MCP server");
+    Ok(Json(Begun { url: begun? }))
+}
+
+/// Returns the address of the callback, as the user's browser reaches it. `Host` was checked for the whole site.
+fn redirect_uri(headers: &HeaderMap, server: &str) -> String {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(HOST).unwrap_or_default();
+    // A page of another site names itself, not this program.
+    let own = |origin: &&str| origin.split_once("://").is_some_and(|(_, name)| name == host);
+    let origin = text(ORIGIN).filter(own).map(str::to_owned);
+    let origin = origin.unwrap_or_else(|| format!("http://{host}"));
+    origin + &CALLBACK.replace("{server}", &utf8_percent_encode(server, RESERVED).to_string())
+}
+
+async fn finish(
+    Extension(logins): Extension<Arc<Logins>>,
+    name: Result<Path<String>, PathRejection>,
+    OriginalUri(uri): OriginalUri,
+) -> Response {
+    let ended = async {
+        let Path(name) = name?;
+        let ended = logins.server(&name)?.finish_sign_in(&uri.to_string()).await;
+        tracing::info!(server = name, is_signed_in = ended.is_ok(), "a sign-in has ended");
+        ended.map_err(LoginError::SignIn)
+    };
+    let (status, text) = match ended.await {
+        Ok(()) => (
+            StatusCode::OK,
+            "You are signed in. Close this page and return to the chat.".to_owned(),
+        ),
+        Err(error) => {
+            (error.status(), format!("The sign-in failed: {error}. Begin it again in the chat."))
+        }
+    };
+    let headers = [
+        (CACHE_CONTROL, "no-store"),
+        (CONTENT_SECURITY_POLICY, "default-src 'none'"),
+        (REFERRER_POLICY, "no-referrer"),
+    ];
+    (status, headers, Html(page(&text))).into_response()
+}
+
+fn page(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    format!("<!doctype html><meta charset=utf-8><title>Sign-in</title><p>{text}")
+}
+
+impl Logins {
+    fn server(&self, name: &str) -> Result<&ToolServer, LoginError> {
+        let mut servers = self.servers.iter().map(|offered| &offered.server);
+        let server = servers.find(|server| server.name() == name && server.has_sign_in());
+        server.ok_or_else(|| LoginError::UnknownServer(name.to_owned()))
+    }
+}
+
+impl LoginError {
+    /// Returns the status of a failed sign-in.
+    pub(crate) fn of_sign_in(error: &AuthError) -> StatusCode {
+        match error {
+            AuthError::OtherSignIn | AuthError::NoCode => StatusCode::CONFLICT,
+            AuthError::Denied(_) => StatusCode::FORBIDDEN,
+            _ => StatusCode::BAD_GATEWAY,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Sign-in of users with a browser elsewhere.
+use crate::client::connect_with_sign_in;
+use crate::sign_in::{Issued, server};
+use crate::world::http;
+use async_trait::async_trait;
+use mcp_bridge::client::ConnectError;
+use mcp_bridge::client::auth::{AuthError, AuthOptions, Credentials};
+use mcp_bridge::mcp::base::Era;
+use mcp_bridge_http::{CredentialStore, SignIn};
+use reqwest::redirect::Policy;
+use std::sync::{Arc, Mutex};
+
+/// Address of the program for browsers.
+const CALLBACK: &str = "https://chat.example/callback";
+
+/// The stored text, as a program would store it.
+#[derive(Default)]
+struct Stored(Mutex<Option<String>>);
+
+#[async_trait]
+impl CredentialStore for Stored {
+    async fn load(&self) -> Option<Credentials> {
+        let text = self.0.lock().expect("stored").clone();
+        text.map(|text| serde_json::from_str(&text).expect("credentials"))
+    }
+
+    async fn save(&self, credentials: &Credentials) {
+        let text = serde_json::to_string(credentials).expect("JSON");
+        *self.0.lock().expect("stored") = Some(text);
+    }
+}
+
+fn sign_in(issued: &Issued, store: &Arc<Stored>) -> Arc<SignIn> {
+    let http = http().redirect(Policy::none()).build().expect("a client");
+    let (url, options) = (format!("{}/mcp", issued.origin), AuthOptions::new("test", ""));
+    let sign_in = SignIn::without_browser(http, &url, options, store.clone());
+    Arc::new(sign_in.expect("a URL"))
+}
+
+/// Returns the reason why there is no connection.
+async fn refused(issued: &Issued, sign_in: &Arc<SignIn>) -> String {
+    let url = format!("{}/mcp", issued.origin);
+    match connect_with_sign_in(&url, Era::Modern, sign_in).await {
+        Err(ConnectError::Refused(error)) => error.message,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+async fn connects(issued: &Issued, sign_in: &Arc<SignIn>) {
+    let url = format!("{}/mcp", issued.origin);
+    connect_with_sign_in(&url, Era::Modern, sign_in).await.expect("a server");
+}
+
+/// Begins a sign-in, and returns the redirect of its page.
+async fn approved(sign_in: &SignIn) -> String {
+    let page = sign_in.begin(CALLBACK).await.expect("a page").expect("a user is needed");
+    assert!(page.contains("redirect_uri=https%3A%2F%2Fchat.example%2Fcallback"), "{page}");
+    let state = page.split('&').find_map(|pair| pair.strip_prefix("state=")).expect("a state");
+    format!("{CALLBACK}?code=c1&state={state}")
+}
+
+#[tokio::test]
+async fn request_fails_until_the_user_has_signed_in_elsewhere() {
+    let (issued, store) = (server().await, Arc::default());
+    let first = sign_in(&issued, &store);
+    assert_eq!(
+        refused(&issued, &first).await,
+        "the sign-in was cancelled: a user has to sign in at the server"
+    );
+    assert!(first.needs_user());
+    assert_eq!(issued.registrations(), 0, "without a user, no client is registered");
+
+    let redirect = approved(&first).await;
+    let other = first.finish(&redirect.replace("state=", "state=x")).await;
+    assert_eq!(other, Err(AuthError::OtherSignIn), "the sign-in continues");
+    first.finish(&redirect).await.expect("a token");
+    assert!(!first.needs_user());
+    assert_eq!(first.finish(&redirect).await, Err(AuthError::OtherSignIn), "it ends once");
+    connects(&issued, &first).await;
+
+    // Another program, or the next run of this one, refreshes the token of the store.
+    issued.revoke();
+    let second = sign_in(&issued, &store);
+    connects(&issued, &second).await;
+    assert!(!second.needs_user());
+    // The first one takes the newer token.
+    connects(&issued, &first).await;
+    assert_eq!(issued.grants(), ["authorization_code", "refresh_token"]);
+    assert_eq!(issued.registrations(), 1);
+}
+
+#[tokio::test]
+async fn later_sign_in_replaces_an_earlier_one_and_keeps_the_registration() {
+    let (issued, store) = (server().await, Arc::default());
+    let sign_in = sign_in(&issued, &store);
+    let first = approved(&sign_in).await;
+    let second = approved(&sign_in).await;
+    assert_eq!(sign_in.finish(&first).await, Err(AuthError::OtherSignIn));
+    sign_in.finish(&second).await.expect("a token");
+    let registrations = issued.registrations();
+    issued.forbid_refresh();
+    issued.revoke();
+    assert!(refused(&issued, &sign_in).await.contains("a user has to sign in"));
+    let again = approved(&sign_in).await;
+    sign_in.finish(&again).await.expect("a token");
+    connects(&issued, &sign_in).await;
+    assert_eq!(issued.registrations(), registrations, "the client is known");
+}

@@ -1,0 +1,219 @@
+// The gateway signs in at an MCP server: the server of the official TypeScript SDK, and the authorization server `oidc-provider`
+// with dynamic registration, resource indicators and rotated refresh tokens. A user visits its pages with cookies and forms.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { Server } from "mcp-sdk-1/server/index.js";
+import { StreamableHTTPServerTransport } from "mcp-sdk-1/server/streamableHttp.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "mcp-sdk-1/types.js";
+import { Provider } from "oidc-provider";
+import { BIN, Place, Program, check, within } from "./harness.mjs";
+
+const SECONDS = 60;
+
+async function listen(handler) {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  server.on("request", await handler(origin));
+  return { origin, stop: () => server.closeAllConnections() ?? server.close() };
+}
+
+const tokens = new Set();
+const grants = [];
+let resource;
+let provider;
+const authorization = await listen((issuer) => {
+  provider = new Provider(issuer, {
+    scopes: ["openid", "offline_access"],
+    clientAuthMethods: ["none"],
+    ttl: { AccessToken: 600, RefreshToken: 3600, Grant: 3600, Interaction: 600, Session: 3600 },
+    rotateRefreshToken: true,
+    features: {
+      registration: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_, uri) => {
+          assert.equal(uri, resource, "the token is for the MCP server");
+          return { scope: "read write", audience: uri, accessTokenFormat: "opaque", accessTokenTTL: 600 };
+        },
+      },
+    },
+  });
+  provider.on("grant.success", ({ oidc, body }) => {
+    grants.push(oidc.params.grant_type);
+    for (const token of [body.access_token, body.refresh_token]) tokens.add(token);
+  });
+  provider.on("server_error", (_, error) => console.log(error.stack));
+  return provider.callback();
+});
+
+/** Returns a server with a tool that needs the scope `read`, and one that needs `write`. */
+function notes() {
+  const server = new Server({ name: "notes", version: "1" }, { capabilities: { tools: {} } });
+  const inputSchema = { type: "object" };
+  const tools = ["read", "write"].map((name) => ({ name, inputSchema }));
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
+    content: [{ type: "text", text: `${params.name} done` }],
+  }));
+  return server;
+}
+
+const revoked = new Set();
+const protectedServer = await listen((origin) => {
+  resource = `${origin}/mcp`;
+  const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
+  const refuse = (response, status, more) => {
+    const challenge = `Bearer resource_metadata="${metadata}", ${more}`;
+    response.writeHead(status, { "www-authenticate": challenge }).end();
+  };
+  return async (request, response) => {
+    if (request.url === new URL(metadata).pathname) {
+      const body = { resource, authorization_servers: [authorization.origin], scopes_supported: ["read"] };
+      return response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+    }
+    const value = request.headers.authorization?.replace("Bearer ", "");
+    const token = value && !revoked.has(value) ? await provider.AccessToken.find(value) : undefined;
+    if (token?.aud !== resource) return refuse(response, 401, 'scope="read"');
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = chunks.length ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
+    if (body?.method === "tools/call" && !token.scope.split(" ").includes(body.params.name)) {
+      return refuse(response, 403, `error="insufficient_scope", scope="${body.params.name}"`);
+    }
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    await notes().connect(transport);
+    await transport.handleRequest(request, response, body);
+  };
+});
+
+/** Visits a page as a user who approves everything, and returns the last response. */
+async function visit(url, cookies = new Map()) {
+  let [target, form] = [url, undefined];
+  for (let pages = 0; pages < 20; pages += 1) {
+    const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") };
+    const options = { headers, redirect: "manual", method: form ? "POST" : "GET", body: form };
+    const response = await within(SECONDS, target, fetch(target, options));
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie);
+      value ? cookies.set(name, value) : cookies.delete(name);
+    }
+    const location = response.headers.get("location");
+    const page = location ? "" : await response.text();
+    const prompt = /<form[^>]* action="([^"]+)"[\s\S]*?name="prompt" value="(\w+)"/.exec(page);
+    if (!location && !prompt) return { status: response.status, page, url: target };
+    target = new URL(location ?? prompt[1], target).href;
+    form = prompt ? new URLSearchParams({ prompt: prompt[2], login: "ada", password: "x" }) : undefined;
+  }
+  throw new Error(`the pages do not end: ${target}`);
+}
+
+const place = new Place();
+const script = join(place.root, "script.toml");
+const answer = (name) => `[[answers]]
+word = "${name}"
+steps = [{ call = [{ tool = "notes__${name}" }] }, { say = "It says: {result}." }]
+`;
+writeFileSync(script, answer("read") + answer("write"));
+const settings = join(place.root, "gateway.toml");
+writeFileSync(settings, `[agents.model.model]
+script = ${JSON.stringify(script)}
+[mcp-servers.notes]
+url = ${JSON.stringify(resource)}
+`);
+
+async function start() {
+  const env = { ...place.env, GATEWAY_STORE: join(place.root, "gateway.db") };
+  const program = new Program(`${BIN}/gateway`, ["--config", settings, "--listen", "127.0.0.1:0", "--no-auth"], env);
+  const [, url] = await program.said(/listening on (\S+)\n/, SECONDS);
+  return { program, url };
+}
+
+let gateway = await start();
+const request = async (path, options) => {
+  const response = await within(SECONDS, path, fetch(gateway.url + path, options));
+  return { status: response.status, body: await response.json() };
+};
+const servers = async () => (await request("/api/ai/mcp-servers")).body;
+const login = async () => {
+  const { status, body } = await request("/api/ai/mcp-servers/notes/login", { method: "POST" });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.url;
+};
+/** Waits for a state, which follows the connection. */
+const until = (state) =>
+  within(SECONDS, `the state ${state}`, (async () => {
+    let now;
+    do now = (await servers()).servers[0]; while (now.state !== state);
+    return now;
+  })());
+
+async function say(text) {
+  const input = {
+    protocolVersion: "1.0",
+    threadId: crypto.randomUUID(),
+    runId: crypto.randomUUID(),
+    messages: [{ id: "u", role: "user", content: text }],
+  };
+  const options = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(input) };
+  const response = await within(SECONDS, "the run", fetch(`${gateway.url}/api/ai/chat`, options));
+  const body = await within(SECONDS, "the end of the run", response.text());
+  const events = [...body.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data));
+  return events.map((event) => (event.type === "TEXT_MESSAGE_CONTENT" ? event.delta : "")).join("");
+}
+
+const title = (what) => `gateway × oidc-provider × mcp server: ${what}`;
+await check(title("a server that requires authorization is listed, without a registration"), async () => {
+  const { message } = await until("needs-login");
+  assert.match(message, /a user has to sign in/);
+  assert.equal((await servers()).enabled, true);
+});
+await check(title("a user signs in, and a model calls a tool"), async () => {
+  const { status, page, url } = await visit(await login());
+  assert.equal(status, 200, page);
+  assert.match(page, /You are signed in/);
+  assert.ok(url.startsWith(`${gateway.url}/mcp/servers/notes/callback?`), url);
+  await until("ready");
+  assert.equal(await say("read"), "It says: read done.");
+});
+await check(title("tokens are sealed, with a key that only the owner can read"), () => {
+  const files = readdirSync(place.root).filter((name) => name.startsWith("gateway.") && name !== "gateway.toml");
+  assert.ok(files.includes("gateway.key"), files.join());
+  assert.equal(statSync(join(place.root, "gateway.key")).mode & 0o777, 0o600);
+  assert.ok(tokens.size >= 2);
+  for (const file of files) {
+    const text = readFileSync(join(place.root, file), "latin1");
+    for (const token of tokens) assert.ok(!text.includes(token), file);
+  }
+});
+await check(title("a tool that needs a further scope, which the user grants"), async () => {
+  assert.match(await say("write"), /a user has to sign in at the server again, and to grant further permissions/);
+  await until("needs-login");
+  const refused = new URL(await login()).searchParams;
+  const query = new URLSearchParams({ error: "access_denied", state: refused.get("state"), iss: authorization.origin });
+  const response = await fetch(`${refused.get("redirect_uri")}?${query}`);
+  assert.equal(response.status, 403);
+  assert.match(await response.text(), /The sign-in failed: .*access_denied/);
+  const page = await login();
+  const scope = new URL(page).searchParams.get("scope").split(" ");
+  assert.deepEqual(scope.toSorted(), ["offline_access", "read", "write"]);
+  const forged = await fetch(`${gateway.url}/mcp/servers/notes/callback?code=x&state=x`);
+  assert.equal(forged.status, 409, await forged.text());
+  assert.equal((await visit(page)).status, 200);
+  assert.equal(await say("write"), "It says: write done.");
+});
+await check(title("another run of the gateway refreshes the stored token"), async () => {
+  assert.equal(await gateway.program.stop(30), 0);
+  for (const token of tokens) revoked.add(token);
+  const before = grants.length;
+  gateway = await start();
+  assert.equal(await say("write"), "It says: write done.");
+  assert.deepEqual(grants.slice(before), ["refresh_token"]);
+});
+await gateway.program.stop(30);
+authorization.stop();
+protectedServer.stop();
+place.leave();
