@@ -1,7 +1,7 @@
 //! The state of a session.
 mod properties;
 
-use crate::transcripts::transcripts;
+use crate::transcripts::{is_v2, transcripts};
 use acp_types::session_state::{
     Change, Entry, MessageKind, Produced, SessionState, StateLimits, ViewV1, ViewV2,
 };
@@ -371,7 +371,7 @@ fn adjacent_messages_stay_separate_in_the_view_of_version_1() {
 #[test]
 fn recorded_conversations_are_reduced() {
     for (name, entries) in transcripts() {
-        let is_v2 = name.contains("codex-acp-v2");
+        let is_v2 = is_v2(&name);
         let mut states: BTreeMap<String, (SessionState, String, usize)> = BTreeMap::new();
         for entry in entries.iter().filter(|entry| entry.direction == Direction::Received) {
             let Ok(Message::Notification(told)) = std::str::from_utf8(&entry.bytes)
