@@ -236,7 +236,7 @@ impl Session {
     fn tell(&mut self, update: Value) {
         let mut params = json!({"sessionId": "s", "update": update.clone()});
         let number = self.number();
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             params["_meta"] = json!({"n": number});
             self.numbered.push((number, update.clone()));
         }
