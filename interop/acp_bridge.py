@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""acp-bridge between the official Python client, which speaks version 1, and the demo agent, which speaks version 2."""
+"""acp-bridge between the official Python client, which speaks version 1, and agents that speak version 2."""
 import asyncio
 import json
 
@@ -8,8 +8,14 @@ from acp.schema import ClientCapabilities, RequestPermissionResponse
 
 from harness import BIN, INTEROP, Place, check, finish, lines
 
-TURN_SECONDS = 30
+TURN_SECONDS = 60
 EXIT_SECONDS = 10
+HELLO = "Hello from the scripted model"
+# Real agents: the mode in which the agent asks, the scenario in which it does, and the file that this changes.
+REAL = (
+    ("claude-agent-acp", "default", "shell", ("made.txt", "made\n")),
+    ("codex-acp-2", "read-only", "edit", ("greeting.txt", "hello, world\n")),
+)
 
 
 class Editor:
@@ -37,12 +43,15 @@ class Editor:
 
 
 class Session:
-    """A session with the demo agent behind the bridge, with the linter on both sides."""
+    """A session with an agent behind the bridge, with the linter on both sides."""
+
+    def __init__(self, name="demo-agent"):
+        self.name = name
 
     async def __aenter__(self):
         self.place, self.editor = Place(), Editor()
         place = self.place
-        agent = place.tap("far", [str(INTEROP / "agents" / "start"), "demo-agent"])
+        agent = place.tap("far", [str(INTEROP / "agents" / "start"), self.name])
         bridge = [str(BIN / "acp-bridge"), "--editor", "1", "--agent", "2", "--", *self.linted("agent", agent)]
         self.process = await asyncio.create_subprocess_exec(
             *self.linted("editor", bridge),
@@ -153,7 +162,30 @@ async def modes_and_replay():
         assert len(session.editor.of("tool_call")) == 1
 
 
+async def real(name, mode, scenario, changed):
+    async with Session(name) as session:
+        prompt = lambda scenario: f"Please do this: scenario:{scenario} in {session.place.workspace}"
+        async with asyncio.timeout(TURN_SECONDS):
+            await session.agent.set_session_mode(session_id=session.id, mode_id=mode)
+        assert await session.turn(prompt("text")) == "end_turn"
+        assert HELLO in session.editor.text(), session.editor.text()
+        assert await session.turn(prompt(scenario)) == "end_turn"
+        calls = {call.tool_call_id for call in session.editor.of("tool_call")}
+        assert session.editor.asked and calls.issuperset(session.editor.asked), (session.editor.asked, calls)
+        file, content = changed
+        assert (session.place.workspace / file).read_text() == content
+        session.editor.updated.clear()
+        turn = asyncio.create_task(session.turn(prompt("slow")))
+        async with asyncio.timeout(TURN_SECONDS):
+            await session.editor.updated.wait()
+            await session.agent.cancel(session_id=session.id)
+        assert await turn == "cancelled"
+        assert await session.turn(prompt("text")) == "end_turn"
+
+
 async def main():
+    for name, *expected in REAL:
+        await check(f"acp-bridge × {name} in version 2 × Python client of version 1", real(name, *expected))
     title = "acp-bridge × demo-agent in version 2 × Python client of version 1: "
     for name, body in (
         ("words", words),

@@ -104,23 +104,33 @@ pub enum CloseReason {
     Congested,
 }
 
-/// An error: the two sides have no version in common.
+/// An error: the two sides have no version in common. Its text ends with the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
-    /// The version in the agent's response, or the newest one that its error names.
-    pub answered: ProtocolVersion,
+    /// The version in the agent's response, or the newest one that its error names, if it names any.
+    pub answered: Option<ProtocolVersion>,
     /// The versions that the client offers.
     pub offered: Vec<ProtocolVersion>,
 }
 
 impl fmt::Display for UnsupportedVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the agent speaks version {}; the client offers", self.answered.0)?;
+        match self.answered {
+            Some(answered) => write!(f, "the agent speaks version {}", answered.0)?,
+            None => f.write_str("the agent names none of its versions")?,
+        }
+        f.write_str("; the client offers")?;
         self.offered.iter().enumerate().try_for_each(|(at, version)| {
             let before = if at == 0 { "" } else { " and" };
             write!(f, "{before} {}", version.0)
-        })
+        })?;
+        f.write_str("; install a release of the agent that speaks an offered version")?;
+        let known = [ProtocolVersion::V1, ProtocolVersion::V2];
+        match self.answered.filter(|answered| known.contains(answered)) {
+            Some(answered) => write!(f, ", or offer version {}", answered.0),
+            None => Ok(()),
+        }
     }
 }
 

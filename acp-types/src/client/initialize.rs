@@ -64,21 +64,17 @@ impl Connection {
             }
             Err(CallError::Closed(reason)) => self.close(reason),
             Err(CallError::Answered(error)) if error.code == UNSUPPORTED_PROTOCOL_VERSION => {
-                self.close(self.unsupported(error));
+                self.close(self.unsupported(&error));
             }
             Err(error) => self.close(CloseReason::Initialize(Box::new(error))),
         }
     }
 
-    /// Returns the reason for an error that names the versions of the agent.
-    fn unsupported(&self, error: ErrorObject) -> CloseReason {
+    /// Returns the reason for an error that may name the versions of the agent.
+    fn unsupported(&self, error: &ErrorObject) -> CloseReason {
         let data = error.data.as_ref().map(Raw::decode::<UnsupportedProtocolVersionErrorData>);
-        match data.and_then(Result::ok).and_then(|data| data.supported.into_iter().max()) {
-            Some(answered) => {
-                CloseReason::Version(UnsupportedVersion { answered, offered: self.offered() })
-            }
-            None => CloseReason::Initialize(Box::new(CallError::Answered(error))),
-        }
+        let answered = data.and_then(Result::ok).and_then(|data| data.supported.into_iter().max());
+        CloseReason::Version(UnsupportedVersion { answered, offered: self.offered() })
     }
 
     fn read_initialized(&mut self, result: &RawValue) -> Result<(Initialized, Spoken), CallError> {
@@ -96,7 +92,7 @@ impl Connection {
         let asked = offered.last().copied().unwrap_or(ProtocolVersion::V1);
         let is_named = ProtocolVersion::V1 <= claimed && claimed <= asked;
         if !is_named || !offered.contains(&version) {
-            let error = UnsupportedVersion { answered: claimed, offered };
+            let error = UnsupportedVersion { answered: Some(claimed), offered };
             return Err(CallError::Closed(CloseReason::Version(error)));
         }
         let value = if version == ProtocolVersion::V2 {

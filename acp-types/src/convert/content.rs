@@ -7,22 +7,23 @@ use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Converts a block to version 1; `None` if that has no such block.
+/// Converts a block of the object `id` to version 1; `None` if that has no such block.
 pub(super) fn block_to_v1(
+    id: &str,
     block: &v2::content::ContentBlock,
     out: &mut Outbox,
 ) -> Option<v1::content::ContentBlock> {
     if !block.is_known() {
-        out.lose(BridgeLoss::Content, block.tag());
+        out.lose_of(BridgeLoss::Content, id, block.tag());
         return None;
     }
     let mut block = block.clone();
     if let v2::content::ContentBlock::ResourceLink(link) = &mut block {
         if link.icons.take().is_some() {
-            out.lose(BridgeLoss::Content, "icons");
+            out.lose_of(BridgeLoss::Content, id, "icons");
         }
         if link.size.is_some_and(|size| i64::try_from(size).is_err()) {
-            out.lose(BridgeLoss::Content, "size");
+            out.lose_of(BridgeLoss::Content, id, "size");
             link.size = None;
         }
     }
@@ -30,33 +31,37 @@ pub(super) fn block_to_v1(
 }
 
 pub(super) fn blocks_to_v1(
+    id: &str,
     blocks: &[v2::content::ContentBlock],
     out: &mut Outbox,
 ) -> Vec<v1::content::ContentBlock> {
-    blocks.iter().filter_map(|block| block_to_v1(block, out)).collect()
+    blocks.iter().filter_map(|block| block_to_v1(id, block, out)).collect()
 }
 
-/// Converts a block to version 2. A value that version 2 does not permit is lost.
+/// Converts a block of the object `id` to version 2. A value that version 2 does not permit is lost.
 pub(super) fn block_to_v2(
+    id: &str,
     block: &v1::content::ContentBlock,
     out: &mut Outbox,
 ) -> Option<v2::content::ContentBlock> {
     let same = content_to_v2(block);
     if same.is_none() {
-        out.lose(BridgeLoss::Content, block.tag());
+        out.lose_of(BridgeLoss::Content, id, block.tag());
     }
     same
 }
 
 pub(super) fn blocks_to_v2(
+    id: &str,
     blocks: &[v1::content::ContentBlock],
     out: &mut Outbox,
 ) -> Vec<v2::content::ContentBlock> {
-    blocks.iter().filter_map(|block| block_to_v2(block, out)).collect()
+    blocks.iter().filter_map(|block| block_to_v2(id, block, out)).collect()
 }
 
-/// Converts content of a tool call to version 1. Terminals become `text`.
+/// Converts content of the tool call `id` to version 1. Terminals become `text`.
 pub(super) fn produced_to_v1(
+    id: &str,
     content: &v2::tool_calls::ToolCallContent,
     text_of_terminal: impl FnOnce(&str) -> alloc::string::String,
     out: &mut Outbox,
@@ -65,7 +70,7 @@ pub(super) fn produced_to_v1(
     use v2::tool_calls::ToolCallContent as From;
     match content {
         From::Content(content) => {
-            let block = block_to_v1(&content.content, out);
+            let block = block_to_v1(id, &content.content, out);
             let same = block.map(|block| {
                 let mut same = v1::tool_calls::Content::new(block);
                 same.meta = content.meta.clone();
@@ -77,27 +82,27 @@ pub(super) fn produced_to_v1(
         From::Diff(diff) => {
             let (texts, is_same) = texts_of_diff(diff);
             if !is_same {
-                out.lose(
-                    BridgeLoss::Diff,
-                    diff.changes.first().map_or("", |change| change.operation.tag()),
-                );
+                let first = diff.changes.first();
+                let operation = first.map_or("no change", |change| change.operation.tag());
+                out.lose_of(BridgeLoss::Diff, id, operation);
             }
             texts
         }
         From::Terminal(terminal) => {
-            out.lose(BridgeLoss::Terminal, terminal.terminal_id.as_str());
+            out.lose_of(BridgeLoss::Terminal, id, terminal.terminal_id.as_str());
             let text = text_of_terminal(terminal.terminal_id.as_str());
             Vec::from([To::Content(v1::tool_calls::Content::new(text))])
         }
         From::Unknown(content) => {
-            out.lose(BridgeLoss::Content, content.tag());
+            out.lose_of(BridgeLoss::Content, id, content.tag());
             Vec::new()
         }
     }
 }
 
-/// Converts content of a tool call to version 2.
+/// Converts content of the tool call `id` to version 2.
 pub(super) fn produced_to_v2(
+    id: &str,
     content: &[v1::tool_calls::ToolCallContent],
     out: &mut Outbox,
 ) -> Vec<v2::tool_calls::ToolCallContent> {
@@ -106,7 +111,7 @@ pub(super) fn produced_to_v2(
     let each = content.iter().filter_map(|content| match content {
         From::Diff(texts) => Some(To::Diff(Box::new(diff_of_texts(texts)))),
         From::Content(content) => {
-            let mut same = v2::tool_calls::Content::new(block_to_v2(&content.content, out)?);
+            let mut same = v2::tool_calls::Content::new(block_to_v2(id, &content.content, out)?);
             same.meta = content.meta.clone();
             same.extra = content.extra.clone();
             Some(To::Content(Box::new(same)))

@@ -19,7 +19,8 @@ pub enum BridgeDiagnostic {
         /// The version that the agent's response names.
         claimed: ProtocolVersion,
     },
-    /// A part of a message has no equivalent in the other version. The text is its name on the wire, or its id.
+    /// A part of a message has no equivalent in the other version. The text is its id, or its name on the wire; `ID: NAME` for
+    /// a part of a message, tool call, plan or permission request with an id.
     Lost(BridgeLoss, String),
     /// The bridge answered a request of this side with an error, because the version of the other side has no equivalent.
     Refused(Side, String, ErrorObject),
@@ -79,6 +80,9 @@ impl fmt::Display for Unsupported {
         write!(f, "no common version of the protocol: version {offered} was offered, ")?;
         match self.answered {
             Some(answered) => write!(f, "and the agent answered version {}. ", answered.0)?,
+            None if self.supported.is_empty() => {
+                f.write_str("and the agent refused it without naming its own. ")?;
+            }
             None => {
                 let names: Vec<_> = self.supported.iter().map(|it| it.0.to_string()).collect();
                 write!(f, "and the agent supports only {}. ", names.join(", "))?;
@@ -123,7 +127,7 @@ losses! {
     PromptMessage = "prompt-message",
     /// The replacement of sent content.
     Rewrite = "rewrite",
-    /// Metadata of a whole message.
+    /// Metadata of a whole message, or of one that repeats the prompt.
     MessageMeta = "message-meta",
     /// A message without a `messageId`, which got one.
     MessageId = "message-id",
@@ -153,7 +157,7 @@ losses! {
     PlanKind = "plan-kind",
     /// A status of a plan entry that version 1 does not have.
     PlanStatus = "plan-status",
-    /// A command or an input of one that version 1 does not have.
+    /// A command, or an input of one, that the other version does not have.
     Command = "command",
     /// An option of a session that the editor does not support.
     ConfigOption = "config-option",

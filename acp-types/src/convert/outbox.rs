@@ -1,6 +1,7 @@
 //! Lines and diagnostics that were not polled.
 use super::{BridgeDiagnostic, BridgeLoss, Output};
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Raw, Wire};
@@ -67,5 +68,10 @@ impl Outbox {
     /// Reports a loss. `detail` is the name of what is lost, on the wire.
     pub(super) fn lose(&mut self, loss: BridgeLoss, detail: impl Into<String>) {
         self.diagnose(BridgeDiagnostic::Lost(loss, detail.into()));
+    }
+
+    /// Reports the loss of a part of the message, tool call or other object with an id.
+    pub(super) fn lose_of(&mut self, loss: BridgeLoss, id: &str, part: &str) {
+        self.lose(loss, format!("{id}: {part}"));
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn system_prompt_to_v2(
     out: &mut Outbox,
 ) -> Option<Box<v2::system_prompt::SystemPrompt>> {
     let prompt = prompt?;
-    let content = blocks_to_v2(&prompt.content, out);
+    let content = blocks_to_v2("systemPrompt", &prompt.content, out);
     let mut same = v2::system_prompt::SystemPrompt::new(prompt.mode.clone(), content);
     same.meta = prompt.meta.clone();
     Some(Box::new(same))
@@ -80,7 +80,7 @@ pub(super) fn system_prompt_to_v1(
     out: &mut Outbox,
 ) -> Option<Box<v1::system_prompt::SystemPrompt>> {
     let prompt = prompt?;
-    let content = blocks_to_v1(&prompt.content, out);
+    let content = blocks_to_v1("systemPrompt", &prompt.content, out);
     let mut same = v1::system_prompt::SystemPrompt::new(prompt.mode.clone(), content);
     same.meta = prompt.meta.clone();
     Some(Box::new(same))
@@ -181,6 +181,15 @@ pub(super) fn commands_to_v1(
 
 pub(super) fn commands_to_v2(
     commands: &[v1::slash_commands::AvailableCommand],
+    out: &mut Outbox,
 ) -> Vec<v2::slash_commands::AvailableCommand> {
-    commands.iter().map(command_to_v2).collect()
+    // Version 2 permits no white space in a name.
+    let each = commands.iter().filter(|command| {
+        let is_name = !command.name.contains(char::is_whitespace);
+        if !is_name {
+            out.lose(BridgeLoss::Command, &*command.name);
+        }
+        is_name
+    });
+    each.map(command_to_v2).collect()
 }

@@ -143,7 +143,7 @@ impl V1Editor {
                 self.ask(id, method, &option_request(*it), Asked::Option(session), out);
             }
             ClientRequest::PromptRequest(it) => {
-                let content = blocks_to_v2(&it.prompt, out);
+                let content = blocks_to_v2("prompt", &it.prompt, out);
                 let session = it.session_id.clone();
                 let busy = self.sessions.values().filter(|session| session.has_prompts()).count();
                 if busy >= MAX_SESSIONS || !self.session(&session).prompt(id.clone(), &content) {

@@ -538,13 +538,35 @@ fn idle_state_of_earlier_work_does_not_end_a_turn() {
 
 #[test]
 fn error_that_names_versions_closes_the_connection_with_them() {
-    let mut client = Client::new(both());
-    let data = json!({ "requested": 2, "supported": [3, 4] });
-    let error = json!({ "code": -32022, "message": "Unsupported protocol version", "data": data });
-    client.line(json!({ "jsonrpc": "2.0", "id": 1, "error": error }));
-    let events = client.events();
-    let Some(Event::Closed(reason)) = events.last() else { panic!("{events:?}") };
-    assert_eq!(reason.to_string(), "the agent speaks version 4; the client offers 1 and 2");
+    let step = "install a release of the agent that speaks an offered version";
+    let data = |supported: &[u16]| json!({ "requested": 2, "supported": supported });
+    let names_none =
+        format!("the agent names none of its versions; the client offers 1 and 2; {step}");
+    let table = [
+        (
+            both(),
+            Some(data(&[3, 4])),
+            format!("the agent speaks version 4; the client offers 1 and 2; {step}"),
+        ),
+        (
+            v1_options(),
+            Some(data(&[2])),
+            format!("the agent speaks version 2; the client offers 1; {step}, or offer version 2"),
+        ),
+        (both(), Some(data(&[])), names_none.clone()),
+        (both(), None, names_none),
+    ];
+    for (options, data, expected) in table {
+        let mut client = Client::new(options);
+        let mut error = json!({ "code": -32022, "message": "Unsupported protocol version" });
+        if let Some(data) = data {
+            error["data"] = data;
+        }
+        client.line(json!({ "jsonrpc": "2.0", "id": 1, "error": error }));
+        let events = client.events();
+        let Some(Event::Closed(reason)) = events.last() else { panic!("{events:?}") };
+        assert_eq!(reason.to_string(), expected);
+    }
 }
 
 #[test]

@@ -5,3 +5,4 @@ mod members;
 mod properties;
 mod properties_v1;
 mod recorded;
+mod setup;

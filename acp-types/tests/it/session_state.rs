@@ -2,7 +2,7 @@
 mod properties;
 mod view;
 
-use crate::transcripts::transcripts;
+use crate::transcripts::{is_v2, transcripts};
 use acp_types::session_state::{Change, Entry, MessageKind, Produced, SessionState, StateLimits};
 use acp_types::v1;
 use acp_types::v2;
@@ -313,7 +313,7 @@ fn limits_hold() {
 #[test]
 fn recorded_conversations_are_reduced() {
     for (name, entries) in transcripts() {
-        let is_v2 = name.contains("codex-acp-v2");
+        let is_v2 = is_v2(&name);
         let mut states: BTreeMap<String, (SessionState, String, usize)> = BTreeMap::new();
         for entry in entries.iter().filter(|entry| entry.direction == Direction::Received) {
             let Ok(Message::Notification(told)) = std::str::from_utf8(&entry.bytes)

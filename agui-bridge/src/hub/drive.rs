@@ -11,7 +11,6 @@ use acp_types::v1::dispatch::{
     AgentNotification as AgentNotificationV1, AgentResponse as AgentResponseV1,
 };
 use acp_types::v1::elicitation::CompleteElicitationNotification;
-use acp_types::v1::initialization::ProtocolVersion;
 use acp_types::v1::prompt_turn::SessionUpdate;
 use acp_types::v2::dispatch::{
     AgentNotification as AgentNotificationV2, AgentResponse as AgentResponseV2,
@@ -19,7 +18,6 @@ use acp_types::v2::dispatch::{
 use agui_types::event::Event as AgUiEvent;
 use agui_types::run_log::RunOutcome;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::ToString;
 use core::time::Duration;
 
@@ -168,13 +166,7 @@ impl Hub {
         self.threads.detach_all();
         let failed = |failure| Trouble::Failed(failure, reason.to_string());
         let trouble = match &reason {
-            CloseReason::Version(error) => {
-                let step = "install a release of the agent that speaks an offered version";
-                let is_known = [ProtocolVersion::V1, ProtocolVersion::V2].contains(&error.answered);
-                let other = is_known.then(|| format!(", or offer version {}", error.answered.0));
-                let message = format!("{reason}; {step}{}", other.unwrap_or_default());
-                Trouble::Failed(Failure::AcpVersion, message)
-            }
+            CloseReason::Version(_) => failed(Failure::AcpVersion),
             CloseReason::Initialize(error) => {
                 let sign_in = &self.options.conversation.sign_in;
                 Trouble::of("initialize", error, Failure::AgentTimeout, sign_in)

@@ -66,7 +66,7 @@ impl Calls {
         call.content.extend(sized);
         while call.content.len() > 1 && call.size() > MAX_CONTENT_BYTES {
             call.content.remove(0);
-            out.lose(BridgeLoss::Content, id);
+            out.lose_of(BridgeLoss::Content, id, "MAX_CONTENT_BYTES");
         }
         while self.calls.values().map(Call::size).sum::<usize>() > MAX_CONTENT_BYTES
             && self.calls.forget_oldest(id)
@@ -77,7 +77,7 @@ impl Calls {
     fn content(&self, id: &str, terminals: &Terminals, out: &mut Outbox) -> Vec<Produced> {
         let Some(call) = self.calls.get(id) else { return Vec::new() };
         let each = call.content.iter();
-        each.flat_map(|(content, _)| produced_to_v1(content, |id| terminals.text(id), out))
+        each.flat_map(|(content, _)| produced_to_v1(id, content, |id| terminals.text(id), out))
             .collect()
     }
 
@@ -152,7 +152,7 @@ impl Session {
         let is_new = match &update.content {
             Presence::Absent => self.calls.change(id, false, [], out),
             Presence::Null => {
-                out.lose(BridgeLoss::Cleared, "content");
+                out.lose_of(BridgeLoss::Cleared, id, "content");
                 self.calls.change(id, true, [], out)
             }
             Presence::Value(content) => self.calls.change(id, true, content.iter().cloned(), out),
@@ -160,32 +160,32 @@ impl Session {
         if !update.content.is_absent() {
             change.content = self.calls.content(id, &self.terminals, out).into();
         }
-        change.title = unless_cleared(&update.title, "title", String::new(), out);
-        change.kind = match unless_cleared(&update.kind, "kind", ToolKind::Other, out) {
+        change.title = unless_cleared(&update.title, String::new(), (id, "title"), out);
+        change.kind = match unless_cleared(&update.kind, ToolKind::Other, (id, "kind"), out) {
             Presence::Value(kind) if !kind.is_known() => {
-                out.lose(BridgeLoss::ToolStatus, kind.as_str());
+                out.lose_of(BridgeLoss::ToolStatus, id, kind.as_str());
                 ToolKind::Other.into()
             }
             kind => kind,
         };
-        change.status = match unless_cleared(&update.status, "status", Status::Pending, out) {
-            Presence::Value(status) => status_to_v1(&status, out).into(),
+        change.status = match unless_cleared(&update.status, Status::Pending, (id, "status"), out) {
+            Presence::Value(status) => status_to_v1(id, &status, out).into(),
             _ => Presence::Absent,
         };
         change.locations = match &update.locations {
             Presence::Absent => Presence::Absent,
             Presence::Null => {
-                out.lose(BridgeLoss::Cleared, "locations");
+                out.lose_of(BridgeLoss::Cleared, id, "locations");
                 Presence::Value(Vec::new())
             }
             Presence::Value(locations) => {
                 Presence::Value(locations.iter().cloned().map(Into::into).collect())
             }
         };
-        change.name = kept(&update.name, "name", out);
-        change.raw_input = kept(&update.raw_input, "rawInput", out);
-        change.raw_output = kept(&update.raw_output, "rawOutput", out);
-        change.meta = kept(&update.meta, "_meta", out).value().cloned();
+        change.name = kept(&update.name, (id, "name"), out);
+        change.raw_input = kept(&update.raw_input, (id, "rawInput"), out);
+        change.raw_output = kept(&update.raw_output, (id, "rawOutput"), out);
+        change.meta = kept(&update.meta, (id, "_meta"), out).value().cloned();
         if !update.capabilities.is_absent() {
             out.lose(BridgeLoss::Controls, id);
         }
@@ -201,18 +201,19 @@ impl Session {
         it: Asking,
         out: &mut Outbox,
     ) -> RequestPermissionRequest {
-        if it.description.is_some() {
-            out.lose(BridgeLoss::Permission, "description");
-        }
         let invented = || format!("permission-{request}");
         let call = match it.subject.as_deref() {
             Some(RequestPermissionSubject::ToolCall(subject)) => {
                 let (mut change, is_new) = self.change_call(&subject.tool_call, out);
+                if it.description.is_some() {
+                    let id = change.tool_call_id.as_str();
+                    out.lose_of(BridgeLoss::Permission, id, "description");
+                }
                 if is_new && change.title.is_absent() {
                     out.lose(BridgeLoss::ToolTitle, change.tool_call_id.as_str());
                     change.title = it.title.clone().into();
                 } else {
-                    out.lose(BridgeLoss::Permission, "title");
+                    out.lose_of(BridgeLoss::Permission, change.tool_call_id.as_str(), "title");
                 }
                 if is_new {
                     let call = announcement(change.clone(), out);
@@ -246,7 +247,8 @@ impl Session {
                 change
             }
         };
-        let options = it.options.into_iter().map(|option| known_option(option, out));
+        let id = call.tool_call_id.as_str();
+        let options = it.options.into_iter().map(|option| known_option(id, option, out));
         let options: Vec<_> = options.collect();
         let mut same = RequestPermissionRequest::new(it.session_id, call, options);
         same.meta = it.meta;
@@ -255,26 +257,26 @@ impl Session {
 }
 
 /// An option of an unknown kind is no permission.
-fn known_option(mut option: PermissionOption, out: &mut Outbox) -> PermissionOption {
+fn known_option(id: &str, mut option: PermissionOption, out: &mut Outbox) -> PermissionOption {
     if !option.kind.is_known() {
-        out.lose(BridgeLoss::Permission, option.kind.as_str());
+        out.lose_of(BridgeLoss::Permission, id, option.kind.as_str());
         option.kind = PermissionOptionKind::RejectOnce;
     }
     option
 }
 
-fn status_to_v1(status: &Status, out: &mut Outbox) -> ToolCallStatus {
+fn status_to_v1(id: &str, status: &Status, out: &mut Outbox) -> ToolCallStatus {
     match status {
         Status::Pending => ToolCallStatus::Pending,
         Status::InProgress => ToolCallStatus::InProgress,
         Status::Completed => ToolCallStatus::Completed,
         Status::Failed => ToolCallStatus::Failed,
         Status::Cancelled => {
-            out.lose(BridgeLoss::ToolStatus, status.as_str());
+            out.lose_of(BridgeLoss::ToolStatus, id, status.as_str());
             ToolCallStatus::Failed
         }
         Status::Paused | Status::Unknown(_) => {
-            out.lose(BridgeLoss::ToolStatus, status.as_str());
+            out.lose_of(BridgeLoss::ToolStatus, id, status.as_str());
             ToolCallStatus::InProgress
         }
     }
@@ -283,13 +285,13 @@ fn status_to_v1(status: &Status, out: &mut Outbox) -> ToolCallStatus {
 /// Returns a changed value. A cleared one becomes the initial one.
 fn unless_cleared<T: Clone>(
     change: &Presence<T>,
-    name: &str,
     initial: T,
+    (id, name): (&str, &str),
     out: &mut Outbox,
 ) -> Presence<T> {
     match change {
         Presence::Null => {
-            out.lose(BridgeLoss::Cleared, name);
+            out.lose_of(BridgeLoss::Cleared, id, name);
             Presence::Value(initial)
         }
         change => change.clone(),
@@ -297,10 +299,10 @@ fn unless_cleared<T: Clone>(
 }
 
 /// Returns a changed value. Version 1 cannot clear one.
-fn kept<T: Clone>(change: &Presence<T>, name: &str, out: &mut Outbox) -> Presence<T> {
+fn kept<T: Clone>(change: &Presence<T>, (id, name): (&str, &str), out: &mut Outbox) -> Presence<T> {
     match change {
         Presence::Null => {
-            out.lose(BridgeLoss::Cleared, name);
+            out.lose_of(BridgeLoss::Cleared, id, name);
             Presence::Absent
         }
         change => change.clone(),

@@ -11,7 +11,7 @@ use crate::convert::setup::{commands_to_v1, options_to_v1};
 use crate::v1;
 use crate::v1::prompt_turn::{ContentChunk as Chunk, SessionUpdate as Update};
 use crate::v1::session_setup::SessionId;
-use crate::v2::agent_plan::{PlanEntry, PlanEntryStatus, PlanUpdate, PlanUpdateContent};
+use crate::v2::agent_plan::{PlanEntry, PlanEntryStatus, PlanId, PlanUpdate, PlanUpdateContent};
 use crate::v2::content::ContentBlock;
 use crate::v2::prompt_lifecycle::{
     ContentChunk, MessageId, SessionUpdate, UpdateSessionNotification,
@@ -59,15 +59,20 @@ impl Session {
             SessionUpdate::AgentMessageChunk(it) => self.chunk(line, id, Agent, it, meta, out),
             SessionUpdate::AgentThoughtChunk(it) => self.chunk(line, id, Thought, it, meta, out),
             SessionUpdate::UserMessage(it) => {
-                self.message(id, User, &it.message_id, (&it.content, &it.meta), out);
+                self.message(id, User, &it.message_id, (&it.content, &it.meta, meta), out);
             }
             SessionUpdate::AgentMessage(it) => {
-                self.message(id, Agent, &it.message_id, (&it.content, &it.meta), out);
+                self.message(id, Agent, &it.message_id, (&it.content, &it.meta, meta), out);
             }
             SessionUpdate::AgentThought(it) => {
-                self.message(id, Thought, &it.message_id, (&it.content, &it.meta), out);
+                self.message(id, Thought, &it.message_id, (&it.content, &it.meta, meta), out);
             }
-            SessionUpdate::StateUpdate(it) => self.state(&it, out),
+            SessionUpdate::StateUpdate(it) => {
+                if meta.is_some() {
+                    out.lose_of(BridgeLoss::State, it.tag(), "_meta");
+                }
+                self.state(&it, out);
+            }
             SessionUpdate::ToolCallContentChunk(it) => self.content_chunk(id, *it, meta, out),
             SessionUpdate::ToolCallUpdate(it) => self.tool_call(id, &it, meta, out),
             SessionUpdate::TerminalUpdate(it) => {
@@ -130,45 +135,61 @@ impl Session {
         if revision == 0 && matches!(it.content, ContentBlock::Text(_)) {
             return out.forward(Side::Editor, line);
         }
-        let Some(block) = block_to_v1(&it.content, out) else { return };
+        let Some(block) = block_to_v1(it.message_id.as_str(), &it.content, out) else { return };
         let mut chunk = Chunk::new(block);
         chunk.message_id = Some(revised(&it.message_id, revision));
         (chunk.meta, chunk.extra) = (it.meta, it.extra);
         send(id, kind.chunk(chunk), meta, out);
     }
 
-    /// Sends the part of a whole message that the editor does not have.
+    /// Handles a whole message. That of a prompt is in the editor.
     fn message(
         &mut self,
         id: &SessionId,
         kind: MessageKind,
         message: &MessageId,
-        (content, meta): (&Presence<Vec<ContentBlock>>, &Presence<Meta>),
+        (content, meta, outer): (&Presence<Vec<ContentBlock>>, &Presence<Meta>, Option<&Meta>),
         out: &mut Outbox,
     ) {
         let whole = content.value().map(Vec::as_slice).unwrap_or_default();
         if kind == MessageKind::User && self.is_prompt(message, whole) {
             return out.lose(BridgeLoss::PromptMessage, message.as_str());
         }
-        if !meta.is_absent() {
+        // The metadata of the notification goes with the chunks.
+        let mut is_kept = outer.is_none();
+        if !content.is_absent() {
+            is_kept |= self.complete(id, kind, (message, whole), outer, out);
+        }
+        if !meta.is_absent() || !is_kept {
             out.lose(BridgeLoss::MessageMeta, message.as_str());
         }
-        if content.is_absent() {
-            return;
-        }
+    }
+
+    /// Sends the part of a whole message that the editor does not have, and returns whether there is one.
+    fn complete(
+        &mut self,
+        id: &SessionId,
+        kind: MessageKind,
+        (message, whole): (&MessageId, &[ContentBlock]),
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) -> bool {
         let sent = self.messages.entry(&kind.key(message), |_| true, Default::default);
         let rest = sent.rest(whole).unwrap_or_else(|| {
             out.lose(BridgeLoss::Rewrite, message.as_str());
             *sent = sent.revised();
             whole.to_vec()
         });
+        let mut is_sent = false;
         for block in &rest {
             sent.push(block);
-            let Some(block) = block_to_v1(block, out) else { continue };
+            let Some(block) = block_to_v1(message.as_str(), block, out) else { continue };
             let mut chunk = Chunk::new(block);
             chunk.message_id = Some(revised(message, sent.revision));
-            send(id, kind.chunk(chunk), None, out);
+            send(id, kind.chunk(chunk), meta, out);
+            is_sent = true;
         }
+        is_sent
     }
 
     fn plan(
@@ -180,7 +201,7 @@ impl Session {
         out: &mut Outbox,
     ) {
         if let PlanUpdateContent::Items(items) = &mut it.plan {
-            items.entries.iter_mut().for_each(|entry| known_entry(entry, out));
+            items.entries.iter_mut().for_each(|entry| known_entry(&items.plan_id, entry, out));
         }
         let is_known = it.plan.is_known();
         let name = it.plan.plan_id();
@@ -214,7 +235,7 @@ fn other(
         SessionUpdate::Notice(it) => Update::Notice(*it),
         SessionUpdate::CompactionUpdate(it) => Update::CompactionUpdate(Box::new((*it).into())),
         SessionUpdate::CompactionSummaryChunk(it) => {
-            if block_to_v1(&it.content, out).is_none() {
+            if block_to_v1(it.compaction_id.as_str(), &it.content, out).is_none() {
                 return;
             }
             Update::CompactionSummaryChunk(Box::new((*it).into()))
@@ -222,7 +243,7 @@ fn other(
         SessionUpdate::SubagentUpdate(it) => Update::SubagentUpdate(Box::new((*it).into())),
         SessionUpdate::SessionMessage(it) => Update::SessionMessage(Box::new((*it).into())),
         SessionUpdate::SessionMessageChunk(it) => {
-            if block_to_v1(&it.content, out).is_none() {
+            if block_to_v1(it.message_id.as_str(), &it.content, out).is_none() {
                 return;
             }
             Update::SessionMessageChunk(Box::new((*it).into()))
@@ -244,12 +265,12 @@ fn revised(message: &MessageId, revision: u32) -> MessageId {
     }
 }
 
-fn known_entry(entry: &mut PlanEntry, out: &mut Outbox) {
+fn known_entry(plan: &PlanId, entry: &mut PlanEntry, out: &mut Outbox) {
     let replaced = match entry.status {
         PlanEntryStatus::Cancelled => PlanEntryStatus::Completed,
         PlanEntryStatus::Unknown(_) => PlanEntryStatus::Pending,
         _ => return,
     };
-    out.lose(BridgeLoss::PlanStatus, entry.status.as_str());
+    out.lose_of(BridgeLoss::PlanStatus, plan.as_str(), entry.status.as_str());
     entry.status = replaced;
 }

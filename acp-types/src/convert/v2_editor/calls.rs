@@ -26,7 +26,7 @@ impl Session {
         let mut same = call_to_v2(update);
         same.extra = members(&update.extra);
         if let Some(content) = update.content.value() {
-            same.content = produced_to_v2(content, out).into();
+            same.content = produced_to_v2(id, content, out).into();
         }
         if let Some(title) = same.title.value() {
             *self.titles.entry(id, |_| true, String::new) = title.clone();
@@ -42,7 +42,7 @@ impl Session {
         let call = self.change_call(&it.tool_call, out);
         let id = call.tool_call_id.as_str();
         let title = self.titles.get(id).cloned().unwrap_or_else(|| {
-            out.lose(BridgeLoss::Permission, "title");
+            out.lose_of(BridgeLoss::Permission, id, "title");
             id.to_string()
         });
         let mut same = RequestPermissionRequest::new(it.session_id, title, it.options);

@@ -8,6 +8,7 @@ use crate::v1::session_modes::{SessionModeId, SetSessionModeRequest};
 use crate::v1::session_setup::SessionId;
 use crate::v2::dispatch::ClientRequest;
 use crate::v2::session_config_options::SessionConfigOptionValue;
+use crate::v2::session_setup::ReplayFrom;
 use crate::{v1, v2};
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -110,6 +111,11 @@ impl V2Editor {
         }
         let state = find(&mut self.sessions, &session);
         if loads && (replays || !resumes) {
+            // The request has no member for the begin of the replay.
+            let is_whole = |from: &ReplayFrom| matches!(from, ReplayFrom::Start(start) if start.meta.is_none());
+            if !it.replay_from.iter().all(is_whole) {
+                out.lose_of(BridgeLoss::Replay, session.as_str(), "replayFrom");
+            }
             state.drops_replay = !replays;
             let mut same =
                 v1::session_setup::LoadSessionRequest::new(it.session_id, it.cwd.as_str(), servers);

@@ -117,7 +117,7 @@ impl Session {
             return None;
         }
         let (id, prompt) = self.held.pop_front()?;
-        let content = blocks_to_v1(&prompt.prompt, out);
+        let content = blocks_to_v1("prompt", &prompt.prompt, out);
         let mut same = v1::prompt_turn::PromptRequest::new(prompt.session_id, content);
         same.meta = prompt.meta;
         self.open = None;

@@ -65,7 +65,7 @@ impl Session {
                 send(id, Update::PlanUpdate(Box::new(plan)), meta, out);
             }
             SessionUpdate::AvailableCommandsUpdate(it) => {
-                let commands = commands_to_v2(&it.available_commands);
+                let commands = commands_to_v2(&it.available_commands, out);
                 let mut same = AvailableCommandsUpdate::new(commands);
                 same.meta = it.meta;
                 send(id, Update::AvailableCommandsUpdate(same), meta, out);
@@ -109,6 +109,10 @@ impl Session {
         match (rest.map(String::from), turn) {
             (Some(rest), Some(turn)) => {
                 turn.unrepeated = rest;
+                if meta.is_some() || it.meta.is_some() {
+                    let named = it.message_id.as_ref().map_or("message", |id| id.as_str());
+                    out.lose(BridgeLoss::MessageMeta, named);
+                }
                 self.accept(id, it.message_id.as_ref(), out);
             }
             _ => self.chunk(line, id, Update::UserMessageChunk, it, meta, out),
@@ -128,7 +132,8 @@ impl Session {
             self.open = None;
             return out.forward(Side::Editor, line);
         }
-        let Some(block) = block_to_v2(&it.content, out) else { return };
+        let named = it.message_id.as_ref().map_or("message", |id| id.as_str());
+        let Some(block) = block_to_v2(named, &it.content, out) else { return };
         let kind = String::from(make(Chunk::new("", block.clone())).tag());
         let message = match (it.message_id, self.open.take()) {
             (Some(given), _) => given,

@@ -151,6 +151,11 @@ fn agent_without_a_common_version_is_an_error() {
             r#""error":{"code":-32022,"message":"no","data":{"requested":1,"supported":[2]}}"#,
             "version 1 was offered, and the agent supports only 2. Offer the agent version 2.",
         ),
+        (
+            2,
+            r#""error":{"code":-32022,"message":"no"}"#,
+            "version 2 was offered, and the agent refused it without naming its own. Versions 1 and 2 are supported",
+        ),
     ];
     for (offered, outcome, expected) in table {
         let options = BridgeOptions::default().with_agent(ProtocolVersion(offered));

@@ -7,6 +7,9 @@ use jsonrpc_core::transcript::Direction;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
+/// A session other than that of the prompts. Its updates are no part of the state of that one.
+pub(crate) const OTHER: &str = "other";
+
 /// A version 2 editor, a version 1 link and a version 2 agent; or the reverse.
 pub(crate) struct Chain {
     near: Bridge,
@@ -124,6 +127,11 @@ impl Chain {
         updates_of(&self.to_editor)
     }
 
+    /// Returns whether the editor received an update with this number in `_meta` of the notification.
+    pub(crate) fn has_number(&self, number: u64) -> bool {
+        self.to_editor.iter().any(|line| line["params"]["_meta"]["n"] == number)
+    }
+
     /// Returns the responses to a request of the editor.
     pub(crate) fn responses(&self, id: &Value) -> Vec<&Value> {
         let responses = self.to_editor.iter().filter(|line| line.get("method").is_none());
@@ -134,7 +142,9 @@ impl Chain {
 /// Returns the updates of an agent's lines, with those of tool calls in requests for permission.
 pub(crate) fn updates_of(lines: &[Value]) -> Vec<Value> {
     let updates = lines.iter().filter_map(|line| match line["method"].as_str() {
-        Some("session/update") => Some(line["params"]["update"].clone()),
+        Some("session/update") if line["params"]["sessionId"] != OTHER => {
+            Some(line["params"]["update"].clone())
+        }
         Some("session/request_permission") => {
             let mut call = line.pointer("/params/subject/toolCall")?.clone();
             call["sessionUpdate"] = json!("tool_call_update");

@@ -148,9 +148,26 @@ fn unknown_status_of_a_plan_entry_is_pending() {
             json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [entry]}}),
         );
         assert_eq!(updates(&editor)[0]["entries"][0]["status"], expected);
-        let expected = [(BridgeLoss::PlanStatus, given), (BridgeLoss::PlanId, "p")];
+        let named = format!("p: {given}");
+        let expected = [(BridgeLoss::PlanStatus, &*named), (BridgeLoss::PlanId, "p")];
         assert_eq!(lost(&diagnostics), expected);
     }
+}
+
+/// A command with a name that version 2 does not permit is left out, and named.
+#[test]
+fn command_with_white_space_is_left_out() {
+    let command = |name: &str| json!({"name": name, "description": "D."});
+    let commands = [command("memory"), command("memory show"), command("a\tb")];
+    let (editor, _, diagnostics) = update(
+        &mut v2_editor(json!({})),
+        json!({"sessionUpdate": "available_commands_update", "availableCommands": commands}),
+    );
+    let mut expected = command("memory");
+    expected["type"] = json!("command");
+    assert_eq!(updates(&editor)[0]["availableCommands"], json!([expected]));
+    let named = [(BridgeLoss::Command, "memory show"), (BridgeLoss::Command, "a\tb")];
+    assert_eq!(lost(&diagnostics), named);
 }
 
 /// The removal of a plan empties the plan of the editor, unless the editor does not have it.

@@ -1,5 +1,6 @@
 //! Properties of the bridge, for any session.
 use super::chain::{Chain, opened_v2};
+use super::setup::setup;
 use crate::session_state::Viewed;
 use crate::shapes::cases;
 use acp_types::convert::{Bridge, BridgeLoss, BridgeOptions};
@@ -24,6 +25,8 @@ enum Step {
     Answer(Option<bool>),
     Cancel,
     Mode(&'static str),
+    /// The editor sends a request outside of turns, by its place in the table of such requests.
+    Setup(usize),
     State(&'static str),
     Idle(Option<&'static str>, bool),
 }
@@ -77,35 +80,46 @@ fn tool_call() -> impl Strategy<Value = Value> {
             1 => Just(Some(Value::Null)),
         ],
         maybe(vec![json!([{"path": "/w/f", "line": 3}])]),
-        (maybe(vec![json!({"a": 1.5})]), maybe(vec![json!({"cancel": {}})])),
+        (
+            maybe(vec![json!({"a": 1.5})]),
+            maybe(vec![json!({"cancel": {}})]),
+            maybe(vec![json!({"k": 1}), json!({"k": null})]),
+        ),
     )
-        .prop_map(|(id, (title, kind, name), status, content, locations, (raw, controls))| {
-            let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": id});
-            let members = [
-                ("title", title),
-                ("kind", kind),
-                ("name", name),
-                ("status", status),
-                ("content", content),
-                ("locations", locations),
-                ("rawInput", raw),
-                ("capabilities", controls),
-            ];
-            for (member, value) in members {
-                if let Some(value) = value {
-                    update[member] = value;
+        .prop_map(
+            |(id, (title, kind, name), status, content, locations, (raw, controls, meta))| {
+                let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": id});
+                let members = [
+                    ("title", title),
+                    ("kind", kind),
+                    ("name", name),
+                    ("status", status),
+                    ("content", content),
+                    ("locations", locations),
+                    ("rawInput", raw),
+                    ("capabilities", controls),
+                    ("_meta", meta),
+                ];
+                for (member, value) in members {
+                    if let Some(value) = value {
+                        update[member] = value;
+                    }
                 }
-            }
-            update
-        })
+                update
+            },
+        )
 }
 
 fn update() -> impl Strategy<Value = Value> {
     let text = || select(vec!["x", "yy", "z "]);
     let id = || select(vec!["a", "b"]);
     let kind = || select(vec!["agent_message", "agent_thought", "user_message"]);
-    let chunk = (kind(), id(), text()).prop_map(|(kind, id, text)| {
-        json!({"sessionUpdate": format!("{kind}_chunk"), "messageId": id, "content": {"type": "text", "text": text}})
+    let chunk = (kind(), id(), text(), any::<bool>()).prop_map(|(kind, id, text, has_meta)| {
+        let mut update = json!({"sessionUpdate": format!("{kind}_chunk"), "messageId": id, "content": {"type": "text", "text": text}});
+        if has_meta {
+            update["_meta"] = json!({"k": text});
+        }
+        update
     });
     let whole = (kind(), id(), prop::collection::vec(text(), 0..3), 0..4_u8);
     let whole = whole.prop_map(|(kind, id, texts, odd)| {
@@ -180,6 +194,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => answer().prop_map(Step::Answer),
         1 => Just(Step::Cancel),
         1 => select(vec!["a", "b"]).prop_map(Step::Mode),
+        2 => any::<usize>().prop_map(Step::Setup),
         1 => select(vec!["running", "requires_action"]).prop_map(Step::State),
         2 => (select(reasons), any::<bool>()).prop_map(|(reason, usage)| Step::Idle(reason, usage)),
     ]
@@ -190,6 +205,8 @@ struct Session {
     chain: Chain,
     /// Updates of the agent.
     told: Vec<Value>,
+    /// The numbers in `_meta` of the notifications with these updates.
+    numbered: Vec<(u64, Value)>,
     /// Prompts of the editor, and whether the agent has inserted them.
     prompts: Vec<(Value, &'static str, bool)>,
     questions: Vec<Value>,
@@ -200,9 +217,16 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
-        let (told, prompts, questions) = (Vec::new(), Vec::new(), Vec::new());
-        let chain = opened_v2();
-        Self { chain, told, prompts, questions, is_running: false, is_cancelled: false, next: 0 }
+        Self {
+            chain: opened_v2(),
+            told: Vec::new(),
+            numbered: Vec::new(),
+            prompts: Vec::new(),
+            questions: Vec::new(),
+            is_running: false,
+            is_cancelled: false,
+            next: 0,
+        }
     }
 
     fn number(&mut self) -> u64 {
@@ -211,7 +235,12 @@ impl Session {
     }
 
     fn tell(&mut self, update: Value) {
-        let params = json!({"sessionId": "s", "update": update.clone()});
+        let mut params = json!({"sessionId": "s", "update": update.clone()});
+        let number = self.number();
+        if number.is_multiple_of(2) {
+            params["_meta"] = json!({"n": number});
+            self.numbered.push((number, update.clone()));
+        }
         self.chain.agent(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
         self.told.push(update);
     }
@@ -266,6 +295,10 @@ impl Session {
                 );
                 let [response] = &self.chain.responses(&id)[..] else { panic!("not one response") };
                 assert_eq!(response["result"]["configOptions"], json!([option]));
+            }
+            Step::Setup(place) => {
+                let id = json!(format!("s{}", self.number()));
+                setup(&mut self.chain, &id, place);
             }
             Step::State(state) => {
                 if self.is_running {
@@ -368,6 +401,18 @@ impl Session {
     }
 }
 
+/// Returns whether a diagnostic names an update, or the `_meta` of the notification with it.
+fn is_meta_named(chain: &Chain, update: &Value) -> bool {
+    let id = ["messageId", "terminalId"].into_iter().find_map(|name| update[name].as_str());
+    match update["sessionUpdate"].as_str().unwrap() {
+        "state_update" => chain.has_lost(BridgeLoss::State),
+        "terminal_update" | "terminal_output_chunk" => chain.has_lost(BridgeLoss::Terminal),
+        _ => [BridgeLoss::PromptMessage, BridgeLoss::MessageMeta]
+            .iter()
+            .any(|loss| id.is_some_and(|id| is_named(chain, *loss, id))),
+    }
+}
+
 /// Returns the state after updates as the updates that create it.
 pub(super) fn state_of(updates: &[Value]) -> Vec<Value> {
     let mut state = SessionState::default();
@@ -378,24 +423,29 @@ pub(super) fn state_of(updates: &[Value]) -> Vec<Value> {
     view.updates.iter().map(|update| serde_json::to_value(update).unwrap()).collect()
 }
 
+/// Returns whether a diagnostic names the object with this id, or a part of it.
+fn is_named(chain: &Chain, loss: BridgeLoss, id: &str) -> bool {
+    let mut names = chain.lost(loss);
+    names.any(|name| name.strip_prefix(id).is_some_and(|it| it.is_empty() || it.starts_with(": ")))
+}
+
 /// Removes what the diagnostics name from a state.
 pub(super) fn without_losses(mut updates: Vec<Value>, chain: &Chain) -> Vec<Value> {
-    let rewritten: BTreeSet<_> = chain.lost(BridgeLoss::Rewrite).map(str::to_owned).collect();
-    let prompts: BTreeSet<_> = chain.lost(BridgeLoss::PromptMessage).map(str::to_owned).collect();
-    let asked: BTreeSet<_> = chain.lost(BridgeLoss::Permission).map(str::to_owned).collect();
-    let has_lost = |loss| chain.has_lost(loss);
+    let is_state_lost = chain.has_lost(BridgeLoss::State) || chain.has_lost(BridgeLoss::StopReason);
     updates.retain(|update| {
         let kind = update["sessionUpdate"].as_str().unwrap();
         let id = update["messageId"].as_str().unwrap_or_default();
         let base = id.split('#').next().unwrap();
-        let is_state = kind == "state_update";
-        let is_state_lost = has_lost(BridgeLoss::State) || has_lost(BridgeLoss::StopReason);
-        let is_prompt =
-            kind == "user_message" && (prompts.contains(id) || id.starts_with("bridge-"));
-        let is_asked = update["toolCallId"].as_str().is_some_and(|id| asked.contains(id));
-        let is_named =
-            is_asked || is_prompt || rewritten.contains(base) || is_state && is_state_lost;
-        !is_named && kind != "terminal_update"
+        let is_prompt = kind == "user_message"
+            && (is_named(chain, BridgeLoss::PromptMessage, id) || id.starts_with("bridge-"));
+        // A request without a tool call becomes one.
+        let call = update["toolCallId"].as_str();
+        let is_asked = chain.lost(BridgeLoss::Permission).any(|name| Some(name) == call);
+        let is_lost = is_prompt
+            || is_asked
+            || is_named(chain, BridgeLoss::Rewrite, base)
+            || kind == "state_update" && is_state_lost;
+        !is_lost && kind != "terminal_update"
     });
     updates.iter_mut().for_each(|update| clean(update, chain));
     // Version 1 has no empty message, so that the order of messages may differ.
@@ -410,41 +460,49 @@ pub(super) fn without_losses(mut updates: Vec<Value>, chain: &Chain) -> Vec<Valu
     updates
 }
 
+/// Removes the members of an update that a diagnostic with its id names.
 fn clean(update: &mut Value, chain: &Chain) {
-    let has_lost = |loss| chain.has_lost(loss);
-    let cleared: BTreeSet<_> = chain.lost(BridgeLoss::Cleared).map(str::to_owned).collect();
+    let id = ["toolCallId", "messageId"].into_iter().find_map(|name| update[name].as_str());
+    let id = id.unwrap_or_default().to_owned();
+    let has_lost = |loss| is_named(chain, loss, &id);
+    let has_lost_part =
+        |loss, part: &str| chain.lost(loss).any(|name| name == format!("{id}: {part}"));
     let kind = update["sessionUpdate"].as_str().unwrap().to_owned();
     let members = update.as_object_mut().unwrap();
-    if has_lost(BridgeLoss::MessageMeta) && kind.contains("message") | kind.contains("thought") {
+    if has_lost(BridgeLoss::MessageMeta) {
         members.remove("_meta");
     }
+    if kind == "state_update" && chain.has_lost(BridgeLoss::Background) {
+        members.remove("background");
+    }
     if kind == "tool_call_update" {
-        for name in &cleared {
+        let names: Vec<_> = members.keys().cloned().collect();
+        for name in names.iter().filter(|name| has_lost_part(BridgeLoss::Cleared, name)) {
             members.remove(name);
         }
-        if has_lost(BridgeLoss::Controls) {
-            members.remove("capabilities");
+        let lost = [
+            (BridgeLoss::Controls, "capabilities"),
+            (BridgeLoss::ToolTitle, "title"),
+            (BridgeLoss::ToolStatus, "status"),
+            (BridgeLoss::ToolStatus, "kind"),
+            (BridgeLoss::Terminal, "content"),
+            (BridgeLoss::Diff, "content"),
+            (BridgeLoss::Content, "content"),
+        ];
+        for (_, member) in lost.into_iter().filter(|(loss, _)| has_lost(*loss)) {
+            members.remove(member);
         }
-        if has_lost(BridgeLoss::ToolTitle) {
-            members.remove("title");
-        }
-        if has_lost(BridgeLoss::ToolStatus) {
-            members.remove("status");
-            members.remove("kind");
-        }
-        let is_lost =
-            [BridgeLoss::Terminal, BridgeLoss::Diff, BridgeLoss::Content].into_iter().any(has_lost);
-        if is_lost || members.get("content") == Some(&json!([])) {
-            members.remove("content");
-        }
-        if members.get("locations") == Some(&json!([])) {
-            members.remove("locations");
+        for name in ["content", "locations"] {
+            if members.get(name) == Some(&json!([])) {
+                members.remove(name);
+            }
         }
     }
-    if has_lost(BridgeLoss::PlanStatus)
-        && let Some(entries) = update.pointer_mut("/plan/entries")
+    if let Some(plan) = update.get_mut("plan")
+        && is_named(chain, BridgeLoss::PlanStatus, plan["planId"].as_str().unwrap_or_default())
     {
-        entries.as_array_mut().unwrap().iter_mut().for_each(|entry| entry["status"] = json!(""));
+        let entries = plan["entries"].as_array_mut().unwrap();
+        entries.iter_mut().for_each(|entry| entry["status"] = json!(""));
     }
 }
 
@@ -467,6 +525,9 @@ proptest! {
         for (id, ..) in &session.prompts {
             let responses = session.chain.responses(id);
             prop_assert_eq!(responses.len(), 1, "{}: {:?}", id, responses);
+        }
+        for (number, update) in &session.numbered {
+            prop_assert!(session.chain.has_number(*number) || is_meta_named(&session.chain, update), "{}: {}", number, update);
         }
         let (told, received) = (state_of(&session.told), state_of(&session.chain.updates()));
         let chain = &session.chain;
