@@ -68,7 +68,7 @@ pub struct SignIn {
 /// The way to the user.
 enum User {
     Browser(Arc<dyn Browser>),
-    Elsewhere(HandOver),
+    Elsewhere(Box<HandOver>),
 }
 
 /// Sign-in of a user with a browser elsewhere.
@@ -174,13 +174,10 @@ impl SignIn {
         }
         let _waiting = Waiting::new(&self.waited);
         authorizer.handle_challenge(status, header, random()?);
-        loop {
-            match self.perform(&mut authorizer).await? {
-                Some(url) => match &self.user {
-                    User::Browser(browser) => ask_user(&**browser, &mut authorizer, &url).await,
-                    User::Elsewhere(_) => return Err(hand_over::needs_user(status)),
-                },
-                None => break,
+        while let Some(url) = self.perform(&mut authorizer).await? {
+            match &self.user {
+                User::Browser(browser) => ask_user(&**browser, &mut authorizer, &url).await,
+                User::Elsewhere(_) => return Err(hand_over::needs_user(status)),
             }
         }
         if let User::Elsewhere(user) = &self.user {

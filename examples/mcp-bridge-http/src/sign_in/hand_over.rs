@@ -47,7 +47,7 @@ impl SignIn {
             http,
             url: url.to_owned(),
             options,
-            user: User::Elsewhere(HandOver { store, challenge, opened }),
+            user: User::Elsewhere(Box::new(HandOver { store, challenge, opened })),
             authorizer: Mutex::new(authorizer),
             waited: StdMutex::new(Waited::default()),
         })

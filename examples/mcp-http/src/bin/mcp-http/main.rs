@@ -15,6 +15,7 @@ use mcp_bridge_http::{
     Endpoint, EndpointOptions, PluginService, random_bytes, random_id, router, since_1970,
 };
 use mcp_http::book_flight::{self, FixedTip};
+use mcp_http::key::Key;
 use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
