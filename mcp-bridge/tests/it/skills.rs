@@ -262,7 +262,7 @@ fn catalog_is_consistent() {
     let files = [main(), SkillFile::new("a/SKILL.md", "abc")];
     catalog.add("outer", outer, files).expect("a nested skill");
     let uri = "skill://outer/a/SKILL.md".to_owned();
-    let other = catalog.add("outer/a", a(), [SkillFile::new("SKILL.md", "abd")]).map(|_| ());
+    let other = catalog.add("outer/a", a(), [SkillFile::new("SKILL.md", "other")]).map(|_| ());
     assert_eq!(other, Err(SkillError::Conflict { uri: uri.clone() }));
     catalog.add("outer/a", a(), [main()]).expect("the nested skill");
     let again = catalog.add("outer/a", a(), [main()]).map(|_| ());
