@@ -175,7 +175,7 @@ pub(crate) enum SettingsError {
     Variable { name: String, error: Mistake },
     #[error("cannot write the settings: {0}")]
     Write(#[from] toml::ser::Error),
-    #[error("--agent: {}", mistake::with_next_step(.0))]
+    #[error("--agent: {0}; `gateway agents` lists the known agents")]
     Command(#[from] LaunchError),
     #[error("--agents: {0}")]
     Catalog(#[from] CatalogError),

@@ -1,5 +1,4 @@
 //! Errors of settings, without the invalid value, which may be a secret.
-use agent_catalog::LaunchError;
 use std::fmt;
 use toml::de::Error;
 
@@ -41,15 +40,5 @@ fn without_value(message: &str) -> String {
             format!("{kind}, expected {expected}")
         }
         _ => message.to_owned(),
-    }
-}
-
-/// Returns the error with the next step, if it names none.
-pub(super) fn with_next_step(error: &LaunchError) -> String {
-    match error {
-        LaunchError::Empty | LaunchError::NotFound { hint: None, .. } => {
-            format!("{error}; `gateway agents` lists the known agents")
-        }
-        _ => error.to_string(),
     }
 }

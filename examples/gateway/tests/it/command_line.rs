@@ -26,11 +26,11 @@ async fn unusable_settings_end_the_start() {
         ),
         (
             ["--agent", "agent 'unbalanced"],
-            "gateway: --agent: unbalanced quotes in `agent 'unbalanced`\n",
+            "gateway: --agent: unbalanced quotes in `agent 'unbalanced`; `gateway agents` lists the known agents\n",
         ),
         (
             ["--agent", "gemnii"],
-            "gateway: --agent: `gemnii` is neither an agent nor a command; similar agents: gemini\n",
+            "gateway: --agent: `gemnii` is neither an agent nor a command; similar agents: gemini; `gateway agents` lists the known agents\n",
         ),
         (
             ["--agent", ""],
@@ -206,7 +206,9 @@ async fn agent_of_registry_is_installed_with_consent() {
     };
     let next = format!("gateway agents install new-one --agents {registry}");
     let (status, _, said) = run(&["--agent", "new-one", "--agents", registry]).await;
-    let expected = format!("gateway: --agent: New one is not installed: run `{next}`\n");
+    let expected = format!(
+        "gateway: --agent: New one is not installed: run `{next}`; `gateway agents` lists the known agents\n"
+    );
     assert_eq!((status, said), (Some(1), expected));
     let words: Vec<_> = next.split(' ').skip(1).collect();
     let (status, shown, said) = run(&words).await;
