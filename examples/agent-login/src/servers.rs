@@ -7,7 +7,8 @@ use agent_tools::tool_sources::{AuthError, ToolServer};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, OriginalUri, Path};
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -83,6 +84,7 @@ async fn begin(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
     name: Result<Path<String>, PathRejection>,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Result<Json<Begun>, LoginError> {
     let Path(name) = name?;
@@ -90,17 +92,18 @@ async fn begin(
         return Err(LoginError::Off);
     }
     let server = logins.server(&name)?;
-    let redirect_uri = redirect_uri(&headers, &name);
+    let redirect_uri = redirect_uri(&uri, &headers, &name);
     let begun = server.begin_sign_in(&redirect_uri).await.map_err(LoginError::SignIn);
     let user = user.as_str();
     tracing::info!(server = name, user, is_begun = begun.is_ok(), "a sign-in at an MCP server");
     Ok(Json(Begun { url: begun? }))
 }
 
-/// Returns the address of the callback, as the user's browser reaches it. `Host` was checked for the whole site.
-fn redirect_uri(headers: &HeaderMap, server: &str) -> String {
+/// Returns the address of the callback, as the user's browser reaches it. The host, which HTTP/2 has in the URI, was checked
+/// for the whole site.
+fn redirect_uri(uri: &Uri, headers: &HeaderMap, server: &str) -> String {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(HOST).unwrap_or_default();
+    let host = text(HOST).or(uri.authority().map(Authority::as_str)).unwrap_or_default();
     // A page of another site names itself, not this program.
     let own = |origin: &&str| origin.split_once("://").is_some_and(|(_, name)| name == host);
     let origin = text(ORIGIN).filter(own).map(str::to_owned);
@@ -156,6 +159,37 @@ impl LoginError {
             AuthError::OtherSignIn | AuthError::NoCode => StatusCode::CONFLICT,
             AuthError::Denied(_) => StatusCode::FORBIDDEN,
             _ => StatusCode::BAD_GATEWAY,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redirect_uri;
+    use axum::http::{HeaderMap, HeaderValue, Uri, header};
+
+    #[test]
+    fn redirect_uri_is_of_the_address_of_the_browser() {
+        let (path, absolute) = ("/api/ai/mcp-servers/a%20b/login", "https://chat.example:8443/api");
+        let table = [
+            (path, Some("127.0.0.1:8787"), Some("http://127.0.0.1:8787"), "http://127.0.0.1:8787"),
+            (path, Some("chat.example"), Some("https://chat.example"), "https://chat.example"),
+            (path, Some("chat.example"), Some("https://other.example"), "http://chat.example"),
+            (path, Some("127.0.0.1:8787"), None, "http://127.0.0.1:8787"),
+            // HTTP/2.
+            (absolute, None, Some("https://chat.example:8443"), "https://chat.example:8443"),
+        ];
+        for (uri, host, origin, expected) in table {
+            let given = [(header::HOST, host), (header::ORIGIN, origin)];
+            let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
+            let headers: HeaderMap =
+                given.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
+            let redirect = redirect_uri(&Uri::from_static(uri), &headers, "a b");
+            assert_eq!(
+                redirect,
+                format!("{expected}/mcp/servers/a%20b/callback"),
+                "{uri} {host:?}"
+            );
         }
     }
 }
