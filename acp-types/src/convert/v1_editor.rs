@@ -245,7 +245,8 @@ impl V1Editor {
             Ok(read) => match tolerate(Side::Agent, read, out) {
                 AgentRequest::RequestPermissionRequest(it) => {
                     let session = it.session_id.clone();
-                    let same = self.session(&session).permission(&session, &request.id, *it, out);
+                    let calls = &mut self.session(&session).calls;
+                    let same = calls.permission(&session, &request.id, *it, out);
                     out.request(Side::Editor, &request.id, method, &same);
                 }
                 AgentRequest::CreateElicitationRequest(it) => {

@@ -3,7 +3,6 @@
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
 use super::send;
-use super::session::Session;
 use super::terminals::Terminals;
 use crate::convert::content::produced_to_v1;
 use crate::convert::outbox::Outbox;
@@ -26,10 +25,11 @@ use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
 use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
 
-/// The announced tool calls of a session.
+/// The announced tool calls of a session, and the terminals that they show.
 #[derive(Debug)]
 pub(super) struct Calls {
     calls: Recent<Call>,
+    pub(super) terminals: Terminals,
 }
 
 /// An announced tool call.
@@ -41,7 +41,7 @@ struct Call {
 
 impl Default for Calls {
     fn default() -> Self {
-        Self { calls: Recent::new(MAX_TOOL_CALLS) }
+        Self { calls: Recent::new(MAX_TOOL_CALLS), terminals: Terminals::default() }
     }
 }
 
@@ -74,10 +74,10 @@ impl Calls {
         is_new
     }
 
-    fn content(&self, id: &str, terminals: &Terminals, out: &mut Outbox) -> Vec<Produced> {
+    fn content(&self, id: &str, out: &mut Outbox) -> Vec<Produced> {
         let Some(call) = self.calls.get(id) else { return Vec::new() };
         let each = call.content.iter();
-        each.flat_map(|(content, _)| produced_to_v1(id, content, |id| terminals.text(id), out))
+        each.flat_map(|(content, _)| produced_to_v1(id, content, |id| self.terminals.text(id), out))
             .collect()
     }
 
@@ -96,7 +96,7 @@ impl Call {
     }
 }
 
-impl Session {
+impl Calls {
     pub(super) fn tool_call(
         &mut self,
         id: &SessionId,
@@ -120,9 +120,9 @@ impl Session {
         out: &mut Outbox,
     ) {
         let call = chunk.tool_call_id;
-        let is_new = self.calls.change(call.as_str(), false, [chunk.content], out);
+        let is_new = self.change(call.as_str(), false, [chunk.content], out);
         let mut change = Change::new(call.clone());
-        change.content = self.calls.content(call.as_str(), &self.terminals, out).into();
+        change.content = self.content(call.as_str(), out).into();
         change.meta = chunk.meta;
         let update = match is_new {
             true => SessionUpdate::ToolCall(Box::new(announcement(change, out))),
@@ -133,12 +133,12 @@ impl Session {
 
     /// Sends the text of a terminal to the calls that show it.
     pub(super) fn terminal_changed(&self, id: &SessionId, terminal: &str, out: &mut Outbox) {
-        let calls = self.calls.with_terminal(terminal);
+        let calls = self.with_terminal(terminal);
         if calls.is_empty() {
             out.lose(BridgeLoss::Terminal, terminal);
         }
         for call in calls {
-            let content = self.calls.content(&call, &self.terminals, out);
+            let content = self.content(&call, out);
             let mut change = Change::new(call);
             change.content = content.into();
             send(id, SessionUpdate::ToolCallUpdate(Box::new(change)), None, out);
@@ -150,15 +150,15 @@ impl Session {
         let id = update.tool_call_id.as_str();
         let mut change = Change::new(update.tool_call_id.clone());
         let is_new = match &update.content {
-            Presence::Absent => self.calls.change(id, false, [], out),
+            Presence::Absent => self.change(id, false, [], out),
             Presence::Null => {
                 out.lose_of(BridgeLoss::Cleared, id, "content");
-                self.calls.change(id, true, [], out)
+                self.change(id, true, [], out)
             }
-            Presence::Value(content) => self.calls.change(id, true, content.iter().cloned(), out),
+            Presence::Value(content) => self.change(id, true, content.iter().cloned(), out),
         };
         if !update.content.is_absent() {
-            change.content = self.calls.content(id, &self.terminals, out).into();
+            change.content = self.content(id, out).into();
         }
         change.title = unless_cleared(&update.title, String::new(), (id, "title"), out);
         change.kind = match unless_cleared(&update.kind, ToolKind::Other, (id, "kind"), out) {
@@ -223,7 +223,7 @@ impl Session {
             }
             Some(RequestPermissionSubject::Command(subject)) => {
                 let call = subject.tool_call_id.as_ref().map(|id| id.as_str().to_string());
-                let is_known = call.as_ref().is_some_and(|id| self.calls.calls.get(id).is_some());
+                let is_known = call.as_ref().is_some_and(|id| self.calls.get(id).is_some());
                 let mut change = Change::new(call.unwrap_or_else(invented));
                 out.lose(BridgeLoss::Permission, change.tool_call_id.as_str());
                 if !is_known {

@@ -4,7 +4,6 @@
 //! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 use super::calls::Calls;
 use super::send;
-use super::terminals::Terminals;
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::recent::Recent;
 use crate::convert::sent::Sent;
@@ -34,7 +33,6 @@ pub(super) struct Session {
     /// Messages that were sent, by kind and id.
     pub(super) messages: Recent<Sent>,
     pub(super) calls: Calls,
-    pub(super) terminals: Terminals,
     /// The option that stands for the modes.
     pub(super) mode: Option<ModeOption>,
     /// The plan that the editor shows.
@@ -63,7 +61,6 @@ impl Default for Session {
             inserted: VecDeque::new(),
             messages: Recent::new(MAX_MESSAGES),
             calls: Calls::default(),
-            terminals: Terminals::default(),
             mode: None,
             plan: None,
         }
@@ -124,7 +121,10 @@ impl Session {
         if prompts.any(|prompt| prompt.message.as_ref() == Some(message)) {
             return true;
         }
-        // The text may precede the response with its id.
+        // The text may precede the response with its id. A message without content is none of the prompts.
+        if content.is_empty() {
+            return false;
+        }
         let text = text_of(content);
         let is_begin =
             |prompt: &&mut OpenPrompt| prompt.message.is_none() && prompt.text.starts_with(&text);

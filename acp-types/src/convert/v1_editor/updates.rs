@@ -73,15 +73,15 @@ impl Session {
                 }
                 self.state(&it, out);
             }
-            SessionUpdate::ToolCallContentChunk(it) => self.content_chunk(id, *it, meta, out),
-            SessionUpdate::ToolCallUpdate(it) => self.tool_call(id, &it, meta, out),
+            SessionUpdate::ToolCallContentChunk(it) => self.calls.content_chunk(id, *it, meta, out),
+            SessionUpdate::ToolCallUpdate(it) => self.calls.tool_call(id, &it, meta, out),
             SessionUpdate::TerminalUpdate(it) => {
-                self.terminals.update(&it);
-                self.terminal_changed(id, it.terminal_id.as_str(), out);
+                self.calls.terminals.update(&it);
+                self.calls.terminal_changed(id, it.terminal_id.as_str(), out);
             }
             SessionUpdate::TerminalOutputChunk(it) => {
-                self.terminals.append(&it);
-                self.terminal_changed(id, it.terminal_id.as_str(), out);
+                self.calls.terminals.append(&it);
+                self.calls.terminal_changed(id, it.terminal_id.as_str(), out);
             }
             SessionUpdate::PlanUpdate(it) => self.plan(id, *it, meta, capabilities, out),
             SessionUpdate::PlanRemoved(it) => {

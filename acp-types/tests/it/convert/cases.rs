@@ -217,6 +217,26 @@ fn prompt_of_version_1_ends_with_the_turn() {
     }
 }
 
+/// A user message without content is not the message of a prompt, which follows.
+#[test]
+fn message_without_content_is_no_prompt() {
+    let mut bridge = v1_editor(json!({}));
+    bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}"#);
+    outputs(&mut bridge);
+    let mut told = |message: &str, content: Value| {
+        let message =
+            json!({"sessionUpdate": "user_message", "messageId": message, "content": content});
+        let (editor, _, diagnostics) = update(&mut bridge, message);
+        let is_lost = diagnostics
+            .iter()
+            .any(|it| matches!(it, BridgeDiagnostic::Lost(BridgeLoss::PromptMessage, _)));
+        (editor.len(), is_lost)
+    };
+    assert_eq!(told("empty", json!([])), (0, false));
+    assert_eq!(told("u", json!([{"type": "text", "text": "hi"}])), (0, true));
+    assert_eq!(told("other", json!([{"type": "text", "text": "hi"}])), (1, false));
+}
+
 /// The end of a turn does not end a prompt that the agent holds, and a turn may end before the response to its prompt.
 #[test]
 fn held_prompt_survives_the_end_of_another_turn() {
