@@ -121,7 +121,7 @@ impl Session {
         if prompts.any(|prompt| prompt.message.as_ref() == Some(message)) {
             return true;
         }
-        // The text may precede the response with its id. A message without content is none of the prompts.
+        // The text may precede the response with its id. A message without content matches no prompt.
         if content.is_empty() {
             return false;
         }
