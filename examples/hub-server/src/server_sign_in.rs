@@ -179,3 +179,6 @@ impl CredentialStore for Sealed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
