@@ -47,6 +47,19 @@ pub struct SignInOptions {
     pub store: Arc<dyn CredentialStore>,
 }
 
+impl SignInOptions {
+    /// Returns the sign-in at a server. Tokens are not sent over plain HTTP to another machine, so a server there has no
+    /// sign-in, which is an error only if the program is registered for one.
+    fn at(self, http: reqwest::Client, url: &str) -> Result<Option<Arc<SignIn>>, AuthError> {
+        let Self { auth, store } = self;
+        let is_registered = auth.registration.is_some() || auth.metadata_url.is_some();
+        match SignIn::without_browser(http, url, auth, store) {
+            Err(AuthError::Url { .. }) if !is_registered => Ok(None),
+            sign_in => Ok(Some(Arc::new(sign_in?))),
+        }
+    }
+}
+
 /// The way to a server.
 #[derive(Debug)]
 pub(crate) enum ServerAddress {
@@ -91,13 +104,13 @@ impl ServerAddress {
                 let client = || reqwest::Client::builder().redirect(Policy::none());
                 let client = || client().connect_timeout(CONNECT_TIME);
                 let url = http.url.clone();
-                let sign_in = sign_in.map(|SignInOptions { auth, store }| {
-                    // The headers are for the server only.
-                    let sign_in = SignIn::without_browser(client().build()?, &url, auth, store)?;
-                    Ok::<_, AddressError>(Arc::new(sign_in))
-                });
+                // The headers are for the server only, so the sign-in has a client of its own.
+                let sign_in = match sign_in {
+                    Some(options) => options.at(client().build()?, &url)?,
+                    None => None,
+                };
                 let http = client().default_headers(headers).build()?;
-                Ok(Self::Http { http, url, sign_in: sign_in.transpose()? })
+                Ok(Self::Http { http, url, sign_in })
             }
             _ => Err(AddressError::Transport),
         }
@@ -157,5 +170,46 @@ impl Handler for NoHandler {
     async fn answer(&self, request: &ServerRequest) -> Result<Raw, ErrorObject> {
         let problem = format!("unknown method: {}", request.method());
         Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AddressError, ServerAddress, SignInOptions};
+    use acp_types::v1::session_setup::{McpServer, McpServerHttp};
+    use async_trait::async_trait;
+    use mcp_bridge::client::auth::{AuthError, AuthOptions, Credentials};
+    use mcp_bridge_http::CredentialStore;
+    use std::sync::Arc;
+
+    struct Nothing;
+
+    #[async_trait]
+    impl CredentialStore for Nothing {
+        async fn load(&self) -> Option<Credentials> {
+            None
+        }
+
+        async fn save(&self, _: &Credentials) {}
+    }
+
+    #[test]
+    fn server_over_plain_http_has_no_sign_in() {
+        let address = |url: &str, metadata_url: Option<&str>| {
+            let mut auth = AuthOptions::new("test", "");
+            auth.metadata_url = metadata_url.map(str::to_owned);
+            let server = McpServer::Http(McpServerHttp::new("docs", url, []));
+            let options = SignInOptions { auth, store: Arc::new(Nothing) };
+            ServerAddress::new(&server, Vec::new(), Some(options))
+        };
+        for (url, expected) in [
+            ("http://tools.example:8000/mcp", false),
+            ("http://127.0.0.1:8000/mcp", true),
+            ("https://tools.example/mcp", true),
+        ] {
+            assert_eq!(address(url, None).unwrap().sign_in().is_some(), expected, "{url}");
+        }
+        let registered = address("http://tools.example:8000/mcp", Some("https://client.example"));
+        assert!(matches!(registered, Err(AddressError::SignIn(AuthError::Url { .. }))));
     }
 }
