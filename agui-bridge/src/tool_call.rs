@@ -26,14 +26,37 @@ use status::Stage;
 
 /// The tool calls of a thread, by [key](Self::key).
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "StoredCalls")]
 pub(crate) struct ToolCalls {
     calls: BTreeMap<ToolCallId, Call>,
+    /// Keys of the calls without a result, in order of creation. Each line of the agent looks at these calls only.
+    #[serde(skip_serializing)]
+    open: BTreeMap<u64, ToolCallId>,
     begun: u64,
     /// Approximate size in bytes.
     bytes: usize,
     pace: Pace,
     /// Names of page tools, which the agent's own calls must not have.
     page_tools: BTreeSet<String>,
+}
+
+/// The stored form of [`ToolCalls`].
+#[derive(Deserialize)]
+struct StoredCalls {
+    calls: BTreeMap<ToolCallId, Call>,
+    begun: u64,
+    bytes: usize,
+    pace: Pace,
+    page_tools: BTreeSet<String>,
+}
+
+impl From<StoredCalls> for ToolCalls {
+    fn from(stored: StoredCalls) -> Self {
+        let StoredCalls { calls, begun, bytes, pace, page_tools } = stored;
+        let open = calls.iter().filter(|(_, call)| call.stage() < Stage::Finished);
+        let open = open.map(|(key, call)| (call.number(), key.clone())).collect();
+        Self { calls, open, begun, bytes, pace, page_tools }
+    }
 }
 
 /// The members of a call that a permission depends on.
@@ -50,6 +73,7 @@ impl ToolCalls {
     pub(crate) fn new(mode: ArgsMode, settle: Option<Duration>) -> Self {
         Self {
             calls: BTreeMap::new(),
+            open: BTreeMap::new(),
             begun: 0,
             bytes: 0,
             pace: Pace { mode, settle },
@@ -171,7 +195,7 @@ impl ToolCalls {
         now: Duration,
     ) {
         let is_due = |call: &Call| call.settles().is_some_and(|settles| settles <= now);
-        let due = self.calls.iter().filter(|(_, call)| is_due(call));
+        let due = self.open().filter(|(_, call)| is_due(call));
         let due: Vec<_> = due.map(|(key, _)| key.clone()).collect();
         due.iter().for_each(|key| self.end(frame, out, terminals, key));
     }
@@ -184,14 +208,13 @@ impl ToolCalls {
         terminals: &Terminals,
         except: Option<&ToolCallId>,
     ) {
-        for key in self.before(Stage::Finished) {
-            let is_over = self.calls.get(&key).is_some_and(Call::is_over);
-            if is_over && except != Some(&key) {
-                self.update(frame, terminals, &key, |call, at| {
-                    call.end(at, out);
-                    call.conclude(at, out);
-                });
-            }
+        let over = self.open().filter(|(key, call)| call.is_over() && except != Some(key));
+        let over: Vec<_> = over.map(|(key, _)| key.clone()).collect();
+        for key in over {
+            self.update(frame, terminals, &key, |call, at| {
+                call.end(at, out);
+                call.conclude(at, out);
+            });
         }
     }
 
@@ -203,12 +226,12 @@ impl ToolCalls {
 
     /// Returns whether the arguments of a call are being sent.
     pub(crate) fn is_one_open(&self) -> bool {
-        self.calls.values().any(|call| call.stage() == Stage::Started)
+        self.open().any(|(_, call)| call.stage() == Stage::Started)
     }
 
     /// Returns the time at which arguments settle next.
     pub(crate) fn settling(&self) -> Option<Duration> {
-        self.calls.values().filter_map(Call::settles).min()
+        self.open().filter_map(|(_, call)| call.settles()).min()
     }
 
     fn begin(
@@ -252,17 +275,21 @@ impl ToolCalls {
     /// Completes the oldest calls while all calls together exceed the limit.
     fn keep_within_bytes(&mut self, frame: &Frame<'_>, out: &mut Outbox, terminals: &Terminals) {
         while self.bytes > frame.limits.tool_call_bytes {
-            let Some(key) = self.before(Stage::Finished).into_iter().next() else { return };
+            let Some((_, key)) = self.open.first_key_value() else { return };
+            let key = key.clone();
             self.update(frame, terminals, &key, |call, at| call.abandon(at, out, false));
         }
     }
 
-    /// Returns the calls before a stage, in order of creation.
+    /// Returns the calls without a result, in order of creation.
+    fn open(&self) -> impl Iterator<Item = (&ToolCallId, &Call)> {
+        self.open.values().filter_map(|key| self.calls.get_key_value(key))
+    }
+
+    /// Returns the keys of the calls before a stage, in order of creation.
     fn before(&self, stage: Stage) -> Vec<ToolCallId> {
-        let calls = self.calls.iter().filter(|(_, call)| call.stage() < stage);
-        let mut calls: Vec<_> = calls.map(|(key, call)| (call.number(), key.clone())).collect();
-        calls.sort_unstable_by_key(|(number, _)| *number);
-        calls.into_iter().map(|(_, key)| key).collect()
+        let calls = self.open().filter(|(_, call)| call.stage() < stage);
+        calls.map(|(key, _)| key.clone()).collect()
     }
 
     /// Changes a call. Its events are attributed to its owner.
@@ -294,11 +321,15 @@ impl ToolCalls {
     fn take(&mut self, key: &ToolCallId) -> Option<Call> {
         let call = self.calls.remove(key)?;
         self.bytes = self.bytes.saturating_sub(call.bytes());
+        self.open.remove(&call.number());
         Some(call)
     }
 
     fn put(&mut self, key: ToolCallId, call: Call) {
         self.bytes = self.bytes.saturating_add(call.bytes());
+        if call.stage() < Stage::Finished {
+            self.open.insert(call.number(), key.clone());
+        }
         self.calls.insert(key, call);
     }
 }
