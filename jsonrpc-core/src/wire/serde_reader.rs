@@ -1,8 +1,10 @@
 //! Serde's deserializer over [`ValueReader`], for types with serde's traits.
 //!
 //! It accepts what serde_json accepts, with the same result, and borrows strings without escapes.
-use super::reader::{Fault, Problem, ValueReader, Walk, What};
+use super::problem::{Fault, Problem, What};
+use super::reader::ValueReader;
 use super::via_serde::TEXT;
+use super::walk::Walk;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
