@@ -67,6 +67,8 @@ mod input_v1;
 mod input_v2;
 mod patch;
 mod reduce;
+mod terminals;
+mod weight;
 
 pub use change::{Change, Loss};
 pub use entry::{Entry, Message, MessageKind, Produced, TerminalState, ToolCallState};

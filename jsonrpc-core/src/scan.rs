@@ -4,21 +4,21 @@
 //! may have any size, and escapes may be lone surrogates. UTF-8 is not validated.
 //!
 //! Readers return `None` if the text is not JSON; the scanner is then at the [fault](Scanner::fault).
+mod find;
 mod open;
 mod skip;
 mod string;
+mod token;
 
-use skip::skip;
 pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string, unescape};
+pub(crate) use token::token;
 
 use crate::json_str::JsonStr;
 use alloc::string::String;
 use core::ops::Range;
 use open::OpenBrackets;
 use string::escaped_string;
-
-/// Strings up to this length are scanned again instead of remembered.
-const LONG: usize = 16;
+use token::{Step, begins_with, byte, colon, name, scalar};
 
 /// A member's name, between its quotes.
 #[derive(Clone, Copy)]
@@ -102,55 +102,6 @@ impl<'a> Scanner<'a> {
         Some(start..self.at)
     }
 
-    /// Skips a value without validation, and returns its place. Brackets and strings delimit it.
-    #[inline(always)]
-    pub(crate) fn pass(&mut self) -> Option<Range<usize>> {
-        let start = self.at;
-        match skip(self.bytes, start) {
-            Some(end) => {
-                self.at = end;
-                Some(start..end)
-            }
-            None => {
-                self.at = self.bytes.len();
-                None
-            }
-        }
-    }
-
-    /// Within an object: goes to the value of the first member with a name, without validation.
-    #[inline]
-    pub(crate) fn seek_member(&mut self, name: &str) -> Option<()> {
-        let bytes = self.bytes;
-        let mut at = self.at;
-        loop {
-            let quote;
-            (quote, at) = token(bytes, at);
-            if quote != b'"' {
-                return None;
-            }
-            let start = at + 1;
-            let (end, is_same) = match plain_string(bytes, start) {
-                Ok(end) => (end, bytes.get(start..end - 1) == Some(name.as_bytes())),
-                Err(escape) => {
-                    let end = escaped_string(bytes, escape).ok()?;
-                    let bytes = bytes.get(start..end - 1)?;
-                    (end, Name { bytes, has_escapes: true }.is(name))
-                }
-            };
-            self.at = colon(bytes, end).ok()?;
-            if is_same {
-                return Some(());
-            }
-            let comma;
-            (comma, at) = token(bytes, skip(bytes, self.at)?);
-            if comma != b',' {
-                return None;
-            }
-            at += 1;
-        }
-    }
-
     /// Reads a string without escapes, and returns its range with the quotes. Returns `None` for other values.
     #[inline(always)]
     pub(crate) fn plain_text(&mut self) -> Option<Range<usize>> {
@@ -206,79 +157,6 @@ impl<'a> Scanner<'a> {
         self.bytes
     }
 
-    /// Moves to the value of a member, from the bracket of its object or from the comma before an earlier member. `quoted`
-    /// is its name as a JSON string between a comma and a colon. Skipped text is not validated here; it has to be read
-    /// later. Returns whether it is the first member after that place; `None` if there is no such member, an earlier name
-    /// has escapes, or white space follows the name.
-    pub(crate) fn find_member(&mut self, quoted: &str, is_at_bracket: bool) -> Option<bool> {
-        let bytes = self.bytes;
-        let [_, name @ ..] = quoted.as_bytes() else { return None };
-        let (byte, mut at) = token(bytes, self.at);
-        if byte != if is_at_bracket { b'{' } else { b',' } {
-            return None;
-        }
-        let mut is_first = true;
-        loop {
-            let (quote, place) = token(bytes, at + 1);
-            if begins_with(bytes.get(place..)?, name) {
-                self.at = token(bytes, place + name.len()).1;
-                return Some(is_first);
-            }
-            if quote != b'"' {
-                return None;
-            }
-            let end = plain_string(bytes, place + 1).ok()?;
-            let comma;
-            (comma, at) = token(bytes, self.pass_over(colon(bytes, end).ok()?)?);
-            if comma != b',' {
-                return None;
-            }
-            is_first = false;
-        }
-    }
-
-    /// Skips a value, distinguishing only strings and brackets. Returns `None` if it does not end.
-    #[inline(always)]
-    fn pass_over(&mut self, mut at: usize) -> Option<usize> {
-        let bytes = self.bytes;
-        let mut open = 0_usize;
-        loop {
-            let mut next = byte(bytes, at);
-            if next == b'"' {
-                at = self.pass_over_string(at + 1)?;
-                if open == 0 {
-                    return Some(at);
-                }
-                next = byte(bytes, at);
-            }
-            match next {
-                b'{' | b'[' => open += 1,
-                b'}' | b']' if open > 1 => open -= 1,
-                // The last bracket, or the byte after a number or a word.
-                b'}' | b']' => return Some(at + open),
-                b',' if open == 0 => return Some(at),
-                b'"' => continue,
-                0 => return None,
-                _ => {}
-            }
-            at += 1;
-        }
-    }
-
-    /// Skips a string, and remembers its end if it is long, since it has to be read again.
-    #[inline(always)]
-    fn pass_over_string(&mut self, start: usize) -> Option<usize> {
-        match self.plain_string(start) {
-            Ok(end) => {
-                if end - start > LONG {
-                    self.passed = (start, end);
-                }
-                Some(end)
-            }
-            Err(at) => escaped_string(self.bytes, at).ok(),
-        }
-    }
-
     /// Reads a string without escapes after its first quote; it may have been skipped before.
     #[inline(always)]
     fn plain_string(&self, start: usize) -> Step {
@@ -286,12 +164,6 @@ impl<'a> Scanner<'a> {
             return Ok(self.passed.1);
         }
         plain_string(self.bytes, start)
-    }
-
-    /// Copies the remembered string of another scanner of the same text.
-    #[inline(always)]
-    pub(crate) fn remember(&mut self, other: &Self) {
-        self.passed = other.passed;
     }
 
     /// Skips a literal text if it follows, and returns its place.
@@ -425,11 +297,6 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// Returns the end of the value at a place, without validation.
-    pub(crate) fn end_of(&self, start: usize) -> Option<usize> {
-        skip(self.bytes, start)
-    }
-
     /// Moves to another place.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, at: usize) {
@@ -452,7 +319,9 @@ impl<'a> Scanner<'a> {
             (b']', false) => false,
             _ => return None,
         };
-        self.at += usize::from(!is_first);
+        if !is_first {
+            self.at += 1;
+        }
         if is_more {
             self.next_token();
         }
@@ -474,113 +343,4 @@ impl<'a> Scanner<'a> {
         self.take(step)?;
         text
     }
-}
-
-/// The next place, or the place of an error.
-type Step = Result<usize, usize>;
-
-/// Returns a byte; 0 at the end.
-#[inline(always)]
-fn byte(bytes: &[u8], at: usize) -> u8 {
-    bytes.get(at).copied().unwrap_or_default()
-}
-
-/// Returns whether a text begins with another one. Most names have up to 16 bytes, and are compared without a call.
-#[inline(always)]
-fn begins_with(text: &[u8], start: &[u8]) -> bool {
-    let Some(text) = text.get(..start.len()) else { return false };
-    if start.len() > 16 {
-        return text == start;
-    }
-    match (start.first_chunk(), start.last_chunk()) {
-        (Some(first), Some(last)) => {
-            let [first, last] = [first, last].map(|word| u64::from_le_bytes(*word));
-            let word = |word: Option<&[u8; 8]>| word.map(|word| u64::from_le_bytes(*word));
-            word(text.first_chunk()) == Some(first) && word(text.last_chunk()) == Some(last)
-        }
-        _ => match (start.first_chunk::<4>(), start.last_chunk::<4>()) {
-            (Some(first), Some(last)) => {
-                text.first_chunk() == Some(first) && text.last_chunk() == Some(last)
-            }
-            _ => text == start,
-        },
-    }
-}
-
-/// Returns the next byte that is not white space, and its place.
-#[inline(always)]
-pub(crate) fn token(bytes: &[u8], at: usize) -> (u8, usize) {
-    match byte(bytes, at) {
-        0..=b' ' => token_behind_space(bytes, at),
-        byte => (byte, at),
-    }
-}
-
-#[cold]
-fn token_behind_space(bytes: &[u8], mut at: usize) -> (u8, usize) {
-    while matches!(byte(bytes, at), b' ' | b'\n' | b'\t' | b'\r') {
-        at += 1;
-    }
-    (byte(bytes, at), at)
-}
-
-/// Reads a member's name, up to its value.
-#[inline(always)]
-fn name(bytes: &[u8], first: u8, at: usize) -> Step {
-    if first != b'"' {
-        return Err(at);
-    }
-    colon(bytes, string(bytes, at + 1)?)
-}
-
-#[inline(always)]
-fn colon(bytes: &[u8], at: usize) -> Step {
-    match token(bytes, at) {
-        (b':', at) => Ok(token(bytes, at + 1).1),
-        (_, at) => Err(at),
-    }
-}
-
-/// Reads a number or a word.
-fn scalar(bytes: &[u8], at: usize) -> Step {
-    match byte(bytes, at) {
-        b'-' | b'0'..=b'9' => number(bytes, at),
-        b't' => word(bytes, at, b"true"),
-        b'f' => word(bytes, at, b"false"),
-        b'n' => word(bytes, at, b"null"),
-        _ => Err(at),
-    }
-}
-
-fn number(bytes: &[u8], start: usize) -> Step {
-    let mut at = start;
-    if byte(bytes, at) == b'-' {
-        at += 1;
-    }
-    at = if byte(bytes, at) == b'0' { at + 1 } else { digits(bytes, at)? };
-    if byte(bytes, at) == b'.' {
-        at = digits(bytes, at + 1)?;
-    }
-    if matches!(byte(bytes, at), b'e' | b'E') {
-        at += 1;
-        if matches!(byte(bytes, at), b'+' | b'-') {
-            at += 1;
-        }
-        at = digits(bytes, at)?;
-    }
-    // A digit after a leading zero is left over, and fails as the end of the number.
-    Ok(at)
-}
-
-fn digits(bytes: &[u8], start: usize) -> Step {
-    let mut at = start;
-    while byte(bytes, at).is_ascii_digit() {
-        at += 1;
-    }
-    if at == start { Err(at) } else { Ok(at) }
-}
-
-fn word(bytes: &[u8], at: usize, word: &[u8]) -> Step {
-    let is_there = bytes.get(at..).is_some_and(|rest| rest.starts_with(word));
-    if is_there { Ok(at + word.len()) } else { Err(at) }
 }

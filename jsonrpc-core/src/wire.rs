@@ -186,6 +186,7 @@ mod open_enum;
 mod open_union;
 mod pointer;
 mod presence;
+mod problem;
 mod raw;
 mod reader;
 #[cfg(feature = "schemars")]
@@ -196,7 +197,9 @@ mod serde_wire;
 mod table;
 mod unions;
 mod value;
+mod values;
 mod via_serde;
+mod walk;
 mod writer;
 
 /// Replaces the implementation of `JsonSchema` without the feature.
@@ -213,8 +216,9 @@ pub use extra::{Extra, Meta};
 pub use open_enum::UnknownName;
 pub use open_union::UnknownVariant;
 pub use presence::Presence;
+pub use problem::Fault;
 pub use raw::Raw;
-pub use reader::{Fault, ValueReader};
+pub use reader::ValueReader;
 pub use table::Open;
 pub use value::{Flat, List, Members, Object, View, Wire};
 pub use writer::{Entries, write};

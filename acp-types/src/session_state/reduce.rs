@@ -1,73 +1,18 @@
 //! Changes of the state.
 use super::patch::{Patch, patch_meta};
-use super::{
-    Change, Entry, Message, MessageKind, Produced, SessionState, TerminalState, ToolCallState,
-};
-use crate::base64;
+use super::weight::{OVERHEAD, weight, weight_of_blocks, weight_of_call, weight_of_produced};
+use super::{Change, Entry, Message, MessageKind, Produced, SessionState, ToolCallState};
 use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
 use crate::v2::compaction::{CompactionId, CompactionUpdate};
-use crate::v2::content::{ContentBlock, EmbeddedResourceResource, TextContent};
+use crate::v2::content::{ContentBlock, TextContent};
 use crate::v2::notices::Notice;
 use crate::v2::prompt_lifecycle::MessageId;
 use crate::v2::subagents::{SessionMessage, SubagentUpdate};
-use crate::v2::terminals::{TerminalId, TerminalUpdate};
 use crate::v2::tool_calls::{ToolCallId, ToolCallUpdate};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
-
-/// Approximate size of an entry besides its text, in bytes.
-const OVERHEAD: usize = 64;
-
-fn weight_of_extra(extra: &Extra) -> usize {
-    extra.iter().map(|(name, value)| name.len() + value.as_str().len()).sum()
-}
-
-/// Returns the approximate size of a content block, in bytes.
-fn weight(block: &ContentBlock) -> usize {
-    OVERHEAD
-        + match block {
-            ContentBlock::Text(text) => text.text.len(),
-            ContentBlock::Image(image) => image.data.len(),
-            ContentBlock::Audio(audio) => audio.data.len(),
-            ContentBlock::ResourceLink(link) => link.uri.len() + link.name.len(),
-            ContentBlock::Resource(resource) => match &resource.resource {
-                EmbeddedResourceResource::Text(text) => text.text.len(),
-                EmbeddedResourceResource::Blob(blob) => blob.blob.len(),
-                EmbeddedResourceResource::Unknown(extra) => weight_of_extra(extra),
-            },
-            ContentBlock::Unknown(block) => weight_of_extra(block.members()),
-        }
-}
-
-fn weight_of_produced(produced: &Produced) -> usize {
-    use crate::v2::tool_calls::ToolCallContent;
-    match produced {
-        Produced::Content(ToolCallContent::Content(content)) => weight(&content.content),
-        Produced::Content(ToolCallContent::Diff(diff)) => {
-            let patch = diff.patch.as_ref().map_or(0, |patch| patch.text.len());
-            OVERHEAD * (1 + diff.changes.len()) + patch
-        }
-        Produced::Content(ToolCallContent::Terminal(_)) => OVERHEAD,
-        Produced::Content(ToolCallContent::Unknown(content)) => {
-            OVERHEAD + weight_of_extra(content.members())
-        }
-        Produced::Texts(diff) => {
-            OVERHEAD + diff.new_text.len() + diff.old_text.as_ref().map_or(0, |text| text.len())
-        }
-    }
-}
-
-fn weight_of_call(call: &ToolCallState) -> usize {
-    let raw = |raw: &Presence<Raw>| raw.value().map_or(0, |raw| raw.as_str().len());
-    let produced: usize = call.content.iter().map(weight_of_produced).sum();
-    OVERHEAD + raw(&call.update.raw_input) + raw(&call.update.raw_output) + produced
-}
-
-fn weight_of_blocks(blocks: &Presence<Vec<ContentBlock>>) -> usize {
-    OVERHEAD + blocks.value().map_or(0, |blocks| blocks.iter().map(weight).sum())
-}
+use jsonrpc_core::wire::{Meta, Presence};
 
 /// Returns whether text can be appended.
 fn is_plain(text: &TextContent) -> bool {
@@ -275,62 +220,6 @@ impl SessionState {
         self.held += added;
         self.change(Change::ToolCall(id.clone()));
         self.fit();
-    }
-
-    fn terminal_mut(&mut self, id: &TerminalId) -> Option<&mut TerminalState> {
-        if !self.terminals.contains_key(id) {
-            if self.terminals.len() >= self.limits.names {
-                self.lost(format!("/terminals/{id}"), "too many terminals");
-                return None;
-            }
-            let update = TerminalUpdate::new(id.clone());
-            let terminal = TerminalState { update, output: Vec::new(), is_truncated: false };
-            self.terminals.insert(id.clone(), Box::new(terminal));
-        }
-        self.change(Change::Terminal(id.clone()));
-        self.terminals.get_mut(id).map(Box::as_mut)
-    }
-
-    /// Adds or changes a terminal.
-    pub(super) fn change_terminal(&mut self, update: &TerminalUpdate) {
-        let id = &update.terminal_id;
-        let Some(terminal) = self.terminal_mut(id) else { return };
-        terminal.update.patch(update);
-        match &update.output {
-            Presence::Absent => {}
-            Presence::Null => self.set_output(id, Vec::new(), false),
-            Presence::Value(output) => match base64::decode(&output.data) {
-                Some(bytes) => self.set_output(id, bytes, false),
-                None => self.lost(format!("/terminals/{id}/output"), "expected base64"),
-            },
-        }
-    }
-
-    /// Replaces the output of a terminal.
-    pub(super) fn set_output(&mut self, id: &TerminalId, bytes: Vec<u8>, is_truncated: bool) {
-        if let Some(terminal) = self.terminal_mut(id) {
-            (terminal.output, terminal.is_truncated) = (Vec::new(), is_truncated);
-        }
-        self.output(id, &bytes);
-    }
-
-    /// Appends output to a terminal.
-    pub(super) fn output_chunk(&mut self, id: &TerminalId, data: &str) {
-        match base64::decode(data) {
-            Some(bytes) => self.output(id, &bytes),
-            None => self.lost(format!("/terminals/{id}/output"), "expected base64"),
-        }
-    }
-
-    fn output(&mut self, id: &TerminalId, bytes: &[u8]) {
-        let limit = self.limits.terminal_output;
-        let Some(terminal) = self.terminal_mut(id) else { return };
-        terminal.output.extend_from_slice(bytes);
-        let over = terminal.output.len().saturating_sub(limit);
-        if over > 0 {
-            terminal.output.drain(..over);
-            terminal.is_truncated = true;
-        }
     }
 
     /// Sets a plan.

@@ -1,7 +1,8 @@
 //! Decoding of documents in each mode, with the places of errors and diagnostics.
 use super::diagnostic::Diagnostic;
 use super::pointer::pointers;
-use super::reader::{Note, Problem, ValueReader, What};
+use super::problem::{Note, Problem, What};
+use super::reader::ValueReader;
 use super::serde_reader::read_serde;
 use super::value::Wire;
 use alloc::format;

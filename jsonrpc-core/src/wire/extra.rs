@@ -1,6 +1,7 @@
 //! Unknown members, and `_meta`.
+use super::problem::Fault;
 use super::raw::Raw;
-use super::reader::{Fault, ValueReader};
+use super::reader::ValueReader;
 use super::table::Open;
 use super::value::{Flat, Members, Object, View, Wire};
 use super::writer::Entries;

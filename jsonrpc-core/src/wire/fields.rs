@@ -2,10 +2,12 @@
 use super::decode::Mode;
 use super::diagnostic::DiagnosticCode;
 use super::extra::{Extra, Kept};
+use super::problem::{Fault, Problem, What};
 use super::raw::Raw;
-use super::reader::{Fault, Problem, ValueReader, Walk, What};
+use super::reader::ValueReader;
 use super::table::{Member, Open, Outer, OuterNames, Table, UnreadTag};
 use super::value::{Flat, Wire};
+use super::walk::Walk;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 

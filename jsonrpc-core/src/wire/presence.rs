@@ -1,5 +1,6 @@
 //! Members of patches.
-use super::reader::{Fault, ValueReader};
+use super::problem::Fault;
+use super::reader::ValueReader;
 use super::value::{View, Wire};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

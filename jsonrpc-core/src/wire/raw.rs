@@ -1,6 +1,7 @@
 //! Any JSON value, as text.
 use super::decode::{DecodeError, decode, decode_serde};
-use super::reader::{Fault, ValueReader};
+use super::problem::Fault;
+use super::reader::ValueReader;
 use super::value::{View, Wire};
 use super::writer;
 use crate::checked;

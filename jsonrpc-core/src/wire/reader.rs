@@ -1,16 +1,15 @@
 //! The reader of values: one pass over JSON text, with the mode, the diagnostics and the first error.
-use super::decode::{MAX_DIAGNOSTICS, Mode};
+use super::decode::Mode;
 use super::diagnostic::DiagnosticCode;
 use super::extra::LeftOut;
+use super::problem::{Fault, MAX_DEPTH, Note, Problem, What};
+use super::walk::Walk;
 use crate::scan::Scanner;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::str::FromStr;
-
-/// Largest depth, equal to serde_json's.
-const MAX_DEPTH: usize = 127;
 
 /// Reads the values of one JSON text.
 ///
@@ -37,57 +36,6 @@ pub struct ValueReader<'a> {
     pub(super) notes: Vec<Note>,
     /// Number of notes beyond the limit.
     pub(super) omitted: usize,
-}
-
-/// Reading failed. The [`ValueReader`] has the reason.
-#[derive(Debug)]
-pub struct Fault(pub(super) ());
-
-/// The error of a value, and its place.
-#[derive(Debug)]
-pub(super) struct Problem {
-    pub(super) at: usize,
-    pub(super) what: What,
-}
-
-#[derive(Debug)]
-pub(super) enum What {
-    /// Another form was expected.
-    Expected(&'static str),
-    /// An object of this type was expected.
-    Object(&'static str),
-    /// The object lacks this member.
-    Missing(&'static str),
-    /// The object repeats this member.
-    Twice(&'static str),
-    /// The nesting is too deep.
-    TooDeep,
-    /// Another form was expected, as described by a type with serde's traits.
-    Other(String),
-    /// A complete message.
-    Message(String),
-}
-
-impl What {
-    pub(super) fn message(&self, came: &str) -> String {
-        match self {
-            Self::Expected(what) => alloc::format!("expected {what}, got {came}"),
-            Self::Object(name) => alloc::format!("expected an object ({name}), got {came}"),
-            Self::Missing(name) => alloc::format!("expected member `{name}`, got none"),
-            Self::Twice(name) => alloc::format!("expected one member `{name}`, got two"),
-            Self::TooDeep => alloc::format!("expected at most {MAX_DEPTH} levels, got more"),
-            Self::Other(what) => alloc::format!("expected {what}, got {came}"),
-            Self::Message(message) => message.clone(),
-        }
-    }
-}
-
-/// A value that was not read because of its annotations.
-#[derive(Debug)]
-pub(super) struct Note {
-    pub(super) code: DiagnosticCode,
-    pub(super) at: usize,
-    pub(super) problem: Problem,
 }
 
 impl<'a> ValueReader<'a> {
@@ -327,44 +275,6 @@ impl<'a> ValueReader<'a> {
         is_meant
     }
 
-    /// Returns the error of the next value, which has another form than `what`.
-    #[cold]
-    pub fn expected(&mut self, what: &'static str) -> Fault {
-        self.next_byte();
-        self.fail(self.last, What::Expected(what))
-    }
-
-    /// Returns the error of the last value, which is not `what`.
-    #[cold]
-    pub fn invalid(&mut self, what: &'static str) -> Fault {
-        self.problem = Some(Problem { at: self.last, what: What::Expected(what) });
-        Fault(())
-    }
-
-    /// Records that the text is not JSON.
-    #[cold]
-    pub(super) fn broken(&mut self) -> Fault {
-        self.is_broken = true;
-        Fault(())
-    }
-
-    /// Returns the error of the value at `at`. If annotations may permit it, reading continues after the value.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn fail(&mut self, at: usize, what: What) -> Fault {
-        self.problem = Some(Problem { at, what });
-        self.go_behind(at);
-        Fault(())
-    }
-
-    /// Moves after the value at `at`, if reading continues.
-    pub(super) fn go_behind(&mut self, at: usize) {
-        if self.guards > 0 {
-            self.scanner.go_to(at);
-            self.is_broken |= self.scanner.value().is_none();
-        }
-    }
-
     /// Returns whether reading continues after a fault, since annotations may permit it.
     #[inline]
     pub(super) fn goes_on(&self) -> bool {
@@ -381,113 +291,8 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
-    /// Records that the value at `at` was not read because of the current error.
-    pub(super) fn record(&mut self, code: DiagnosticCode, at: usize) {
-        let Some(problem) = self.problem.take() else { return };
-        if self.notes.len() < MAX_DIAGNOSTICS {
-            self.notes.push(Note { code, at, problem });
-        } else {
-            self.omitted += 1;
-        }
-    }
-
     /// Returns the text between a place and the current one.
     pub(super) fn text_since(&self, at: usize) -> &'a str {
         self.json.get(at..self.scanner.at()).unwrap_or_default()
-    }
-}
-
-/// The iteration over the members of an object. It continues after an invalid one if annotations may permit that.
-pub(super) struct Walk {
-    is_first: bool,
-    is_failed: bool,
-}
-
-impl Walk {
-    /// Begins before the opening bracket.
-    pub(super) fn new() -> Self {
-        Self { is_first: true, is_failed: false }
-    }
-
-    /// Begins after a member, unless `is_first`.
-    pub(super) fn at(is_first: bool) -> Self {
-        Self { is_first, is_failed: false }
-    }
-
-    /// Returns the name of the next member; `None` at the end of the object.
-    #[inline(never)]
-    pub(super) fn next<'a>(
-        &mut self,
-        reader: &mut ValueReader<'a>,
-    ) -> Result<Option<Cow<'a, str>>, Fault> {
-        loop {
-            let scanner = &mut reader.scanner;
-            let is_more = if self.is_first { scanner.enter() } else { scanner.go_on() };
-            self.is_first = false;
-            match is_more {
-                Some(true) => {}
-                Some(false) => return Ok(None),
-                None => return Err(reader.broken()),
-            }
-            let Some((place, has_escapes)) = scanner.name_place() else {
-                return Err(reader.broken());
-            };
-            if self.is_failed {
-                reader.text()?;
-                continue;
-            }
-            let name = reader.json.get(place).unwrap_or_default();
-            return if has_escapes {
-                unescaped(reader, name)
-            } else {
-                Ok(Some(Cow::Borrowed(name)))
-            };
-        }
-    }
-
-    /// Skips the name of the next member if it is this one, without white space before it. `quoted` is the name as a JSON
-    /// string between a comma and a colon. Returns whether it was skipped.
-    #[inline(always)]
-    pub(super) fn pass(&mut self, reader: &mut ValueReader<'_>, quoted: &str) -> bool {
-        let first = if self.is_first { b'{' } else { b',' };
-        let [_, name @ ..] = quoted.as_bytes() else { return false };
-        let is_next = !self.is_failed && reader.scanner.pass_text(first, name);
-        self.is_first &= !is_next;
-        is_next
-    }
-
-    /// Skips the end of the object if it follows the last value without white space.
-    #[inline(always)]
-    pub(super) fn pass_end(&self, reader: &mut ValueReader<'_>) -> bool {
-        !self.is_first && reader.scanner.literal(b"}").is_some()
-    }
-
-    /// Skips the rest of the object before reporting the fault.
-    #[cold]
-    pub(super) fn on_fault(&mut self, reader: &ValueReader<'_>, fault: Fault) -> Result<(), Fault> {
-        self.is_failed = true;
-        if reader.goes_on() { Ok(()) } else { Err(fault) }
-    }
-
-    #[inline]
-    pub(super) fn end(&self) -> Result<(), Fault> {
-        if self.is_failed { Err(Fault(())) } else { Ok(()) }
-    }
-}
-
-#[cold]
-fn unescaped<'a>(
-    reader: &mut ValueReader<'a>,
-    name: &'a str,
-) -> Result<Option<Cow<'a, str>>, Fault> {
-    match crate::JsonStr::between_quotes(name).decode() {
-        Some(name) => Ok(Some(name)),
-        None => {
-            let what = "expected member names of Unicode characters, got a lone surrogate";
-            reader.problem = Some(Problem { at: reader.last, what: What::Message(what.into()) });
-            // No annotation permits it.
-            reader.is_broken = true;
-            Err(Fault(()))
-        }
     }
 }

@@ -1,8 +1,10 @@
 //! Serde's deserializer over [`ValueReader`], for types with serde's traits.
 //!
 //! It accepts what serde_json accepts, with the same result, and borrows strings without escapes.
-use super::reader::{Fault, Problem, ValueReader, Walk, What};
+use super::problem::{Fault, Problem, What};
+use super::reader::ValueReader;
 use super::via_serde::TEXT;
+use super::walk::Walk;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
@@ -111,7 +113,12 @@ impl de::Error for Unread {
 }
 
 impl<'de> Value<'_, 'de> {
-    fn number<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    /// Reads a number. `float` parses one that is no 64-bit integer.
+    fn number<V: Visitor<'de>>(
+        self,
+        visitor: V,
+        float: fn(&str) -> Option<f64>,
+    ) -> Result<V::Value, Unread> {
         let text = self.0.number("a value")?;
         if let Ok(number) = text.parse::<u64>() {
             return visitor.visit_u64(number);
@@ -119,9 +126,9 @@ impl<'de> Value<'_, 'de> {
         if let Ok(number) = text.parse::<i64>() {
             return visitor.visit_i64(number);
         }
-        match text.parse() {
-            Ok(number) if f64::is_finite(number) => visitor.visit_f64(number),
-            _ => Err(self.0.invalid("a number in the range of f64").into()),
+        match float(text).filter(|number| number.is_finite()) {
+            Some(number) => visitor.visit_f64(number),
+            None => Err(self.0.invalid("a number in the range of its type").into()),
         }
     }
 
@@ -159,7 +166,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
                 self.0.null()?;
                 visitor.visit_unit()
             }
-            _ => self.number(visitor),
+            _ => self.number(visitor, |text| text.parse().ok()),
         }
     }
 
@@ -215,6 +222,10 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
         }
     }
 
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        self.number(visitor, |text| text.parse::<f32>().ok().map(f64::from))
+    }
+
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
         if self.0.next_byte() != b'"' {
             return self.deserialize_any(visitor);
@@ -230,7 +241,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string unit unit_struct seq tuple tuple_struct map struct
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f64 char str string unit unit_struct seq tuple tuple_struct map struct
         identifier
     }
 }

@@ -2,9 +2,11 @@
 use super::decode::Mode;
 use super::diagnostic::DiagnosticCode;
 use super::extra::Kept;
+use super::problem::{Fault, Problem, What};
 use super::raw::Raw;
-use super::reader::{Fault, Problem, ValueReader, Walk, What};
+use super::reader::ValueReader;
 use super::table::{Choice, Open, Outer, OuterNames, Selector, Tags};
+use super::walk::Walk;
 use alloc::vec::Vec;
 use core::cell::Cell;
 

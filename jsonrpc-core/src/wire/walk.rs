@@ -1,0 +1,99 @@
+//! The iteration over the members of an object.
+use super::problem::{Fault, Problem, What};
+use super::reader::ValueReader;
+use alloc::borrow::Cow;
+
+/// The iteration over the members of an object. It continues after an invalid one if annotations may permit that.
+pub(super) struct Walk {
+    is_first: bool,
+    is_failed: bool,
+}
+
+impl Walk {
+    /// Begins before the opening bracket.
+    pub(super) fn new() -> Self {
+        Self { is_first: true, is_failed: false }
+    }
+
+    /// Begins after a member, unless `is_first`.
+    pub(super) fn at(is_first: bool) -> Self {
+        Self { is_first, is_failed: false }
+    }
+
+    /// Returns the name of the next member; `None` at the end of the object.
+    #[inline(never)]
+    pub(super) fn next<'a>(
+        &mut self,
+        reader: &mut ValueReader<'a>,
+    ) -> Result<Option<Cow<'a, str>>, Fault> {
+        loop {
+            let scanner = &mut reader.scanner;
+            let is_more = if self.is_first { scanner.enter() } else { scanner.go_on() };
+            self.is_first = false;
+            match is_more {
+                Some(true) => {}
+                Some(false) => return Ok(None),
+                None => return Err(reader.broken()),
+            }
+            let Some((place, has_escapes)) = scanner.name_place() else {
+                return Err(reader.broken());
+            };
+            if self.is_failed {
+                reader.text()?;
+                continue;
+            }
+            let name = reader.json.get(place).unwrap_or_default();
+            return if has_escapes {
+                unescaped(reader, name)
+            } else {
+                Ok(Some(Cow::Borrowed(name)))
+            };
+        }
+    }
+
+    /// Skips the name of the next member if it is this one, without white space before it. `quoted` is the name as a JSON
+    /// string between a comma and a colon. Returns whether it was skipped.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, reader: &mut ValueReader<'_>, quoted: &str) -> bool {
+        let first = if self.is_first { b'{' } else { b',' };
+        let [_, name @ ..] = quoted.as_bytes() else { return false };
+        let is_next = !self.is_failed && reader.scanner.pass_text(first, name);
+        self.is_first &= !is_next;
+        is_next
+    }
+
+    /// Skips the end of the object if it follows the last value without white space.
+    #[inline(always)]
+    pub(super) fn pass_end(&self, reader: &mut ValueReader<'_>) -> bool {
+        !self.is_first && reader.scanner.literal(b"}").is_some()
+    }
+
+    /// Skips the rest of the object before reporting the fault.
+    #[cold]
+    pub(super) fn on_fault(&mut self, reader: &ValueReader<'_>, fault: Fault) -> Result<(), Fault> {
+        self.is_failed = true;
+        if reader.goes_on() { Ok(()) } else { Err(fault) }
+    }
+
+    #[inline]
+    pub(super) fn end(&self) -> Result<(), Fault> {
+        if self.is_failed { Err(Fault(())) } else { Ok(()) }
+    }
+}
+
+#[cold]
+fn unescaped<'a>(
+    reader: &mut ValueReader<'a>,
+    name: &'a str,
+) -> Result<Option<Cow<'a, str>>, Fault> {
+    match crate::JsonStr::between_quotes(name).decode() {
+        Some(name) => Ok(Some(name)),
+        None => {
+            let what = "expected member names of Unicode characters, got a lone surrogate";
+            reader.problem = Some(Problem { at: reader.last, what: What::Message(what.into()) });
+            // No annotation permits it.
+            reader.is_broken = true;
+            Err(Fault(()))
+        }
+    }
+}
