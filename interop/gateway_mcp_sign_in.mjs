@@ -1,94 +1,14 @@
-// The gateway signs in at an MCP server: the server of the official TypeScript SDK, and the authorization server `oidc-provider`
-// with dynamic registration, resource indicators and rotated refresh tokens. A user visits its pages with cookies and forms.
+// The gateway signs in at an MCP server with an authorization server. A user visits its pages with cookies and forms.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
-import { Server } from "mcp-sdk-1/server/index.js";
-import { StreamableHTTPServerTransport } from "mcp-sdk-1/server/streamableHttp.js";
-import { CallToolRequestSchema, ListToolsRequestSchema } from "mcp-sdk-1/types.js";
-import { Provider } from "oidc-provider";
 import { BIN, Place, Program, check, within } from "./harness.mjs";
+import { startProtected } from "./protected_server.mjs";
 
 const SECONDS = 60;
 
-async function listen(handler) {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const origin = `http://127.0.0.1:${server.address().port}`;
-  server.on("request", await handler(origin));
-  return { origin, stop: () => server.closeAllConnections() ?? server.close() };
-}
-
-const tokens = new Set();
-const grants = [];
-let resource;
-let provider;
-const authorization = await listen((issuer) => {
-  provider = new Provider(issuer, {
-    scopes: ["openid", "offline_access"],
-    clientAuthMethods: ["none"],
-    ttl: { AccessToken: 600, RefreshToken: 3600, Grant: 3600, Interaction: 600, Session: 3600 },
-    rotateRefreshToken: true,
-    features: {
-      registration: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        useGrantedResource: () => true,
-        getResourceServerInfo: (_, uri) => {
-          assert.equal(uri, resource, "the token is for the MCP server");
-          return { scope: "read write", audience: uri, accessTokenFormat: "opaque", accessTokenTTL: 600 };
-        },
-      },
-    },
-  });
-  provider.on("grant.success", ({ oidc, body }) => {
-    grants.push(oidc.params.grant_type);
-    for (const token of [body.access_token, body.refresh_token]) tokens.add(token);
-  });
-  provider.on("server_error", (_, error) => console.log(error.stack));
-  return provider.callback();
-});
-
-/** Returns a server with a tool that needs the scope `read`, and one that needs `write`. */
-function notes() {
-  const server = new Server({ name: "notes", version: "1" }, { capabilities: { tools: {} } });
-  const inputSchema = { type: "object" };
-  const tools = ["read", "write"].map((name) => ({ name, inputSchema }));
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
-    content: [{ type: "text", text: `${params.name} done` }],
-  }));
-  return server;
-}
-
-const revoked = new Set();
-const protectedServer = await listen((origin) => {
-  resource = `${origin}/mcp`;
-  const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
-  const refuse = (response, status, more) => {
-    const challenge = `Bearer resource_metadata="${metadata}", ${more}`;
-    response.writeHead(status, { "www-authenticate": challenge }).end();
-  };
-  return async (request, response) => {
-    if (request.url === new URL(metadata).pathname) {
-      const body = { resource, authorization_servers: [authorization.origin], scopes_supported: ["read"] };
-      return response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
-    }
-    const value = request.headers.authorization?.replace("Bearer ", "");
-    const token = value && !revoked.has(value) ? await provider.AccessToken.find(value) : undefined;
-    if (token?.aud !== resource) return refuse(response, 401, 'scope="read"');
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = chunks.length ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
-    if (body?.method === "tools/call" && !token.scope.split(" ").includes(body.params.name)) {
-      return refuse(response, 403, `error="insufficient_scope", scope="${body.params.name}"`);
-    }
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
-    await notes().connect(transport);
-    await transport.handleRequest(request, response, body);
-  };
-});
+const server = await startProtected();
+const { resource, issuer, tokens, grants, ended, revoked } = server;
 
 /** Visits a page as a user who approves everything, and returns the last response. */
 async function visit(url, cookies = new Map()) {
@@ -138,11 +58,15 @@ const request = async (path, options) => {
   return { status: response.status, body: await response.json() };
 };
 const servers = async () => (await request("/api/ai/mcp-servers")).body;
+/** Begins a sign-in, and returns its page and the cookies of the browser. */
 const login = async () => {
-  const { status, body } = await request("/api/ai/mcp-servers/notes/login", { method: "POST" });
-  assert.equal(status, 200, JSON.stringify(body));
-  return body.url;
+  const response = await within(SECONDS, "the login", fetch(`${gateway.url}/api/ai/mcp-servers/notes/login`, { method: "POST" }));
+  const body = await response.json();
+  assert.equal(response.status, 200, JSON.stringify(body));
+  const [cookie] = response.headers.getSetCookie();
+  return { page: body.url, cookies: new Map([cookie.split(";")[0].split("=")]) };
 };
+const cookiesOf = (cookies) => ({ headers: { cookie: [...cookies].map((pair) => pair.join("=")).join("; ") } });
 /** Waits for a state, which follows the connection. */
 const until = (state) =>
   within(SECONDS, `the state ${state}`, (async () => {
@@ -172,7 +96,8 @@ await check(title("a server that requires authorization is listed, without a reg
   assert.equal((await servers()).enabled, true);
 });
 await check(title("a user signs in, and a model calls a tool"), async () => {
-  const { status, page, url } = await visit(await login());
+  const begun = await login();
+  const { status, page, url } = await visit(begun.page, begun.cookies);
   assert.equal(status, 200, page);
   assert.match(page, /You are signed in/);
   assert.ok(url.startsWith(`${gateway.url}/mcp/servers/notes/callback?`), url);
@@ -192,17 +117,19 @@ await check(title("tokens are sealed, with a key that only the owner can read"),
 await check(title("a tool that needs a further scope, which the user grants"), async () => {
   assert.match(await say("write"), /a user has to sign in at the server again, and to grant further permissions/);
   await until("needs-login");
-  const refused = new URL(await login()).searchParams;
-  const query = new URLSearchParams({ error: "access_denied", state: refused.get("state"), iss: authorization.origin });
-  const response = await fetch(`${refused.get("redirect_uri")}?${query}`);
+  const first = await login();
+  const refused = new URL(first.page).searchParams;
+  const query = new URLSearchParams({ error: "access_denied", state: refused.get("state"), iss: issuer });
+  const response = await fetch(`${refused.get("redirect_uri")}?${query}`, cookiesOf(first.cookies));
   assert.equal(response.status, 403);
   assert.match(await response.text(), /The sign-in failed: .*access_denied/);
-  const page = await login();
+  const { page, cookies } = await login();
   const scope = new URL(page).searchParams.get("scope").split(" ");
   assert.deepEqual(scope.toSorted(), ["offline_access", "read", "write"]);
-  const forged = await fetch(`${gateway.url}/mcp/servers/notes/callback?code=x&state=x`);
+  const forged = await fetch(`${gateway.url}/mcp/servers/notes/callback?code=x&state=x`, cookiesOf(cookies));
   assert.equal(forged.status, 409, await forged.text());
-  assert.equal((await visit(page)).status, 200);
+  assert.equal((await visit(page)).status, 403, "another user's browser");
+  assert.equal((await visit(page, cookies)).status, 200);
   assert.equal(await say("write"), "It says: write done.");
 });
 await check(title("another run of the gateway refreshes the stored token"), async () => {
@@ -213,7 +140,17 @@ await check(title("another run of the gateway refreshes the stored token"), asyn
   assert.equal(await say("write"), "It says: write done.");
   assert.deepEqual(grants.slice(before), ["refresh_token"]);
 });
+await check(title("a user signs out, and in again"), async () => {
+  const { status, body } = await request("/api/ai/mcp-servers/notes/logout", { method: "POST" });
+  assert.deepEqual([status, body], [200, { revoked: true }]);
+  assert.ok(ended.size > 0, "the provider has ended the tokens");
+  await until("needs-login");
+  assert.match(await say("read"), /a user has to sign in at the server/);
+  const { page, cookies } = await login();
+  assert.equal((await visit(page, cookies)).status, 200);
+  await until("ready");
+  assert.equal(await say("read"), "It says: read done.");
+});
 await gateway.program.stop(30);
-authorization.stop();
-protectedServer.stop();
+server.stop();
 place.leave();

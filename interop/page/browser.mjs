@@ -20,6 +20,7 @@ import { checks as permission } from "./checks/permission.mjs";
 import { checks as picker } from "./checks/picker.mjs";
 import { checks as reload } from "./checks/reload.mjs";
 import { checks as settings } from "./checks/settings.mjs";
+import { checks as signIn } from "./checks/sign-in.mjs";
 import { checks as subagents } from "./checks/subagents.mjs";
 import { checks as terminal } from "./checks/terminal.mjs";
 import { checks as timeline } from "./checks/timeline.mjs";
@@ -33,6 +34,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [modules, welcome, markdown, cards, turns, subagents, composer, actions, permission, forms, reload, history, accessibility, looks, settings, picker, login, pageTools, bookFlight, terminal, timeline, answers, access, longConversations, events].flat(),
+  [modules, welcome, markdown, cards, turns, subagents, composer, actions, permission, forms, reload, history, accessibility, looks, settings, picker, login, signIn, pageTools, bookFlight, terminal, timeline, answers, access, longConversations, events].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

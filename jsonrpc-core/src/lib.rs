@@ -122,6 +122,7 @@ mod message_buf;
 mod peek;
 mod peer;
 mod pending;
+mod public_host;
 mod scan;
 mod strictness;
 pub mod transcript;
@@ -142,6 +143,7 @@ pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
     RegisterError,
 };
+pub use public_host::is_public_url;
 pub use serde;
 pub use serde_json;
 

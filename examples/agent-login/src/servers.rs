@@ -6,7 +6,9 @@ use agent_tools::OfferedServer;
 use agent_tools::tool_sources::{AuthError, ToolServer};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, OriginalUri, Path};
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN, REFERRER_POLICY, SET_COOKIE,
+};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
@@ -19,6 +21,9 @@ use std::sync::Arc;
 
 /// The path that pages redirect to.
 const CALLBACK: &str = "/mcp/servers/{server}/callback";
+
+/// Time for which a browser can finish a sign-in, in seconds.
+const COOKIE_TIME: u32 = 3600;
 
 /// Characters of a name that are encoded in a path.
 ///
@@ -33,6 +38,8 @@ struct ListedServer<'a> {
     /// Why there is no connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// Whether a user has signed in, and can sign out.
+    logout: bool,
 }
 
 /// The servers for the list of a page.
@@ -51,15 +58,26 @@ struct Begun {
     url: Option<String>,
 }
 
+/// A sign-out.
+#[derive(Debug, Serialize)]
+struct Left {
+    /// Whether the authorization server has revoked the tokens.
+    revoked: bool,
+    /// Why the tokens may still be valid, although they are removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
 /// Returns the routes below `/api/ai/mcp-servers`, for callers with a [`Principal`].
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/api/ai/mcp-servers", get(list))
         .route("/api/ai/mcp-servers/{server}/login", post(begin))
+        .route("/api/ai/mcp-servers/{server}/logout", post(leave))
 }
 
-/// Returns the route that pages of authorization servers redirect to. It needs no credentials, because a browser sends none with
-/// such a redirect: the state of a sign-in is a secret, which only its beginner has received.
+/// Returns the route that pages of authorization servers redirect to. A browser sends no credentials with such a redirect, but the
+/// cookie of the sign-in that it began.
 pub fn callback_router<S: Clone + Send + Sync + 'static>(logins: Arc<Logins>) -> Router<S> {
     Router::new().route(CALLBACK, get(finish)).layer(Extension(logins))
 }
@@ -77,7 +95,7 @@ fn listed(offered: &OfferedServer) -> ListedServer<'_> {
         Some(_) => "unavailable",
         None => "ready",
     };
-    ListedServer { name: server.name(), state, message }
+    ListedServer { name: server.name(), state, message, logout: server.is_signed_in() }
 }
 
 async fn begin(
@@ -86,27 +104,68 @@ async fn begin(
     name: Result<Path<String>, PathRejection>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Json<Begun>, LoginError> {
+) -> Result<Response, LoginError> {
     let Path(name) = name?;
-    if !logins.is_enabled {
-        return Err(LoginError::Off);
-    }
-    let server = logins.server(&name)?;
+    let server = logins.changeable(&name)?;
     let redirect_uri = redirect_uri(&uri, &headers, &name);
     let begun = server.begin_sign_in(&redirect_uri).await.map_err(LoginError::SignIn);
     let user = user.as_str();
     tracing::info!(server = name, user, is_begun = begun.is_ok(), "a sign-in at an MCP server");
-    Ok(Json(Begun { url: begun? }))
+    let Some(page) = begun? else { return Ok(Json(Begun { url: None }).into_response()) };
+    let cookie = cookie(&cookie_name(host(&uri, &headers)), &redirect_uri, &page.browser);
+    Ok(([(SET_COOKIE, cookie)], Json(Begun { url: Some(page.url) })).into_response())
 }
 
-/// Returns the address of the callback, as the user's browser reaches it. The host, which HTTP/2 has in the URI, was checked
-/// for the whole site.
+/// `POST …/logout`: removes the tokens, for all users.
+async fn leave(
+    Extension(logins): Extension<Arc<Logins>>,
+    Extension(user): Extension<Principal>,
+    name: Result<Path<String>, PathRejection>,
+) -> Result<Json<Left>, LoginError> {
+    let Path(name) = name?;
+    let left = logins.changeable(&name)?.sign_out().await;
+    tracing::info!(server = name, user = user.as_str(), is_revoked = ?left, "a sign-out");
+    let message = left.as_ref().err().map(ToString::to_string);
+    Ok(Json(Left { revoked: left.unwrap_or_default(), message }))
+}
+
+/// Returns the cookie of a sign-in, which the browser sends to the callback only. It is sent with a redirect of the authorization
+/// server, which is another site, so it is `Lax`.
+///
+/// Spec: [RFC 6265bis, `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7)
+fn cookie(name: &str, redirect_uri: &str, secret: &str) -> String {
+    let path = redirect_uri.splitn(4, '/').last().unwrap_or_default();
+    let secure = if redirect_uri.starts_with("https:") { "; Secure" } else { "" };
+    format!("{name}={secret}; Path=/{path}; Max-Age={COOKIE_TIME}; HttpOnly; SameSite=Lax{secure}")
+}
+
+/// Returns the name of the cookie. Servers on different ports of one host share its cookies.
+fn cookie_name(host: &str) -> String {
+    let port = host.rsplit_once(':').map(|(_, port)| port);
+    let port = port.filter(|port| port.parse::<u16>().is_ok());
+    format!("mcp-sign-in-{}", port.unwrap_or("web"))
+}
+
+/// Returns the value of a cookie of a request.
+fn cookie_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let lists = headers.get_all(COOKIE).into_iter().filter_map(|list| list.to_str().ok());
+    let mut pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));
+    pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+}
+
+/// Returns the host of a request, which HTTP/2 has in the URI. It was checked for the whole site.
+fn host<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
+    let host = headers.get(HOST).and_then(|value| value.to_str().ok());
+    host.or(uri.authority().map(Authority::as_str)).unwrap_or_default()
+}
+
+/// Returns the address of the callback, as the user's browser reaches it.
 fn redirect_uri(uri: &Uri, headers: &HeaderMap, server: &str) -> String {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(HOST).or(uri.authority().map(Authority::as_str)).unwrap_or_default();
+    let host = host(uri, headers);
     // A page of another site names itself, not this program.
     let own = |origin: &&str| origin.split_once("://").is_some_and(|(_, name)| name == host);
-    let origin = text(ORIGIN).filter(own).map(str::to_owned);
+    let origin = headers.get(ORIGIN).and_then(|value| value.to_str().ok());
+    let origin = origin.filter(own).map(str::to_owned);
     let origin = origin.unwrap_or_else(|| format!("http://{host}"));
     origin + &CALLBACK.replace("{server}", &utf8_percent_encode(server, RESERVED).to_string())
 }
@@ -115,10 +174,13 @@ async fn finish(
     Extension(logins): Extension<Arc<Logins>>,
     name: Result<Path<String>, PathRejection>,
     OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
 ) -> Response {
+    let cookie = cookie_name(host(&uri, &headers));
+    let browser = cookie_of(&headers, &cookie).unwrap_or_default();
     let ended = async {
         let Path(name) = name?;
-        let ended = logins.server(&name)?.finish_sign_in(&uri.to_string()).await;
+        let ended = logins.server(&name)?.finish_sign_in(&uri.to_string(), browser).await;
         tracing::info!(server = name, is_signed_in = ended.is_ok(), "a sign-in has ended");
         ended.map_err(LoginError::SignIn)
     };
@@ -145,6 +207,14 @@ fn page(text: &str) -> String {
 }
 
 impl Logins {
+    /// Returns a server at which users can sign in and out.
+    fn changeable(&self, name: &str) -> Result<&ToolServer, LoginError> {
+        if !self.is_enabled {
+            return Err(LoginError::Off);
+        }
+        self.server(name)
+    }
+
     fn server(&self, name: &str) -> Result<&ToolServer, LoginError> {
         let mut servers = self.servers.iter().map(|offered| &offered.server);
         let server = servers.find(|server| server.name() == name && server.has_sign_in());
@@ -157,7 +227,7 @@ impl LoginError {
     pub(crate) fn of_sign_in(error: &AuthError) -> StatusCode {
         match error {
             AuthError::OtherSignIn | AuthError::NoCode => StatusCode::CONFLICT,
-            AuthError::Denied(_) => StatusCode::FORBIDDEN,
+            AuthError::Denied(_) | AuthError::OtherBrowser => StatusCode::FORBIDDEN,
             _ => StatusCode::BAD_GATEWAY,
         }
     }

@@ -22,6 +22,7 @@ import { HeaderView } from "./view-header.js";
 import { contentOf } from "./user-content.js";
 import { LoginView } from "./view-login.js";
 import { SettingsView } from "./view-settings.js";
+import { ServersView } from "./view-servers.js";
 import { SessionsView } from "./view-sessions.js";
 import { TimelineView } from "./view-timeline.js";
 import { TokenView } from "./view-token.js";
@@ -80,6 +81,7 @@ function openChat(before) {
     timeline,
     ended: () => {
       void sessions.refresh();
+      void servers.refresh();
       // The user may have entered a token since.
       if (agentName === "") return void offerAgents(pickedAgent(), access.sendQuietly);
       void showSettings();
@@ -168,6 +170,8 @@ async function offerAgents(current, send) {
 
 const sessions = new SessionsView(/** @type {HTMLDetailsElement} */ (byId("sessions")), access, (session) => chat.owns(session), (id) => chat.leaveSession(id));
 
+const servers = new ServersView(byId("servers"), { send: access.sendQuietly, say: (sentence) => announcer.say(sentence) });
+
 const conversations = new History(access.sendQuietly);
 const address = new Address((id) => void (id === null ? newChat() : openId(id)));
 
@@ -177,6 +181,7 @@ let chat = openChat(before);
 const offered = offerAgents(before?.agent ?? null, access.send);
 void offered.then(() => {
   offerLogin();
+  void servers.refresh();
   return sessions.refresh();
 });
 

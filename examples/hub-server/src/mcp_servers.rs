@@ -3,7 +3,7 @@ use crate::server_sign_in::{ClientSettings, SignInPlace, SignIns};
 use acp_types::v1::session_setup::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
 };
-use agent_tools::tool_sources::{ServerOptions, SignInOptions, ToolServer};
+use agent_tools::tool_sources::{AddressError, ServerOptions, SignInOptions, ToolServer};
 use agent_tools::{Offered, OfferedServer};
 use http_access::Secret;
 use serde::{Deserialize, Serialize};
@@ -57,9 +57,8 @@ pub enum McpTransport {
 
 /// The settings of an MCP server are invalid.
 #[derive(Debug, thiserror::Error)]
-#[error("mcp-servers.{server}.{setting}: {why}")]
+#[error("{setting}: {why}")]
 pub struct McpServerError {
-    server: String,
     setting: String,
     why: String,
 }
@@ -97,8 +96,14 @@ pub fn offered_servers<'a>(
             let described = server.describe(name)?;
             let sign_in = server.sign_in(name, &described, sign_in, &mut sign_ins)?;
             let started = ToolServer::start(&described, options.clone(), sign_in);
-            let started =
-                started.map_err(|error| McpServerError::new(name, "relay", error.to_string()))?;
+            let started = started.map_err(|error| {
+                let setting = match error {
+                    AddressError::Transport => "transport",
+                    AddressError::Header(_) => "header",
+                    _ => "url",
+                };
+                McpServerError::new(name, setting, error.to_string())
+            })?;
             let (agents, is_relayed) = (server.agents.clone(), server.relay);
             offered.push(Arc::new(OfferedServer { server: started, agents, is_relayed }));
         }
@@ -108,7 +113,7 @@ pub fn offered_servers<'a>(
 
 impl McpServerError {
     fn new(server: &str, setting: &str, why: String) -> Self {
-        Self { server: server.to_owned(), setting: setting.to_owned(), why }
+        Self { setting: format!("mcp-servers.{server}.{setting}"), why }
     }
 }
 
@@ -132,7 +137,10 @@ impl McpServerSettings {
         };
         let sign_ins = match open {
             Some(sign_ins) => sign_ins,
-            None => open.insert(SignIns::open(place).map_err(|why| wrong(("key", why)))?),
+            None => open.insert(SignIns::open(place).map_err(|why| {
+                // The key is that of all servers.
+                McpServerError { setting: "store-key-file".to_owned(), why }
+            })?),
         };
         sign_ins.of_server(name, &http.url, &self.sign_in).map(Some).map_err(wrong)
     }

@@ -148,7 +148,7 @@ impl Sealed {
     }
 
     async fn read(&self) -> Result<Option<Credentials>, String> {
-        let sealed = self.store.recall(&self.place).await.map_err(|error| error.to_string())?;
+        let sealed = self.store.kept(&self.place).await.map_err(|error| error.to_string())?;
         let Some(sealed) = sealed else { return Ok(None) };
         let text = self.states([0; 12]).try_open(&sealed, &self.bound_to);
         let text = text.map_err(|error| error.to_string())?;
@@ -159,7 +159,7 @@ impl Sealed {
         let text = serde_json::to_string(credentials).map_err(|error| error.to_string())?;
         let nonce = random_bytes().map_err(|error| error.to_string())?;
         let sealed = self.states(nonce).seal(&text, &self.bound_to);
-        let stored = self.store.remember(&self.place, Some(&sealed)).await;
+        let stored = self.store.keep(&self.place, Some(&sealed)).await;
         stored.map_err(|error| error.to_string())
     }
 }
@@ -176,6 +176,12 @@ impl CredentialStore for Sealed {
     async fn save(&self, credentials: &Credentials) {
         if let Err(error) = self.write(credentials).await {
             tracing::error!(place = self.place, error, "cannot store credentials");
+        }
+    }
+
+    async fn remove(&self) {
+        if let Err(error) = self.store.keep(&self.place, None).await {
+            tracing::error!(place = self.place, %error, "cannot remove credentials");
         }
     }
 }

@@ -132,7 +132,7 @@ pub use replicas::{Directory, Replicas};
 pub use reqwest;
 pub use service::{CallContext, RequestContext, Service};
 #[cfg(feature = "client")]
-pub use sign_in::{Browser, CredentialStore, SignIn};
+pub use sign_in::{Browser, CredentialStore, OpenPage, SignIn};
 
 /// Compiles and runs the examples of the README.
 #[cfg(all(doctest, feature = "client"))]

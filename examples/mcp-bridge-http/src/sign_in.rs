@@ -16,6 +16,9 @@ use tokio::time::{Instant, timeout};
 
 mod hand_over;
 
+use hand_over::HandOver;
+pub use hand_over::OpenPage;
+
 /// Time limit of a request to an authorization server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -49,13 +52,16 @@ pub trait CredentialStore: Send + Sync + 'static {
 
     /// Stores credentials, replacing the previous ones. Failures are for the log of the store.
     async fn save(&self, credentials: &Credentials);
+
+    /// Removes the credentials. Failures are for the log of the store.
+    async fn remove(&self);
 }
 
 /// Signs in at a server when it requires authorization, and again when it requires more.
 ///
 /// With a [`Browser`], a request waits while the user signs in. A server for users with browsers elsewhere is created
-/// [without](Self::without_browser) one: a request that requires the user fails, and [`begin`](Self::begin) and
-/// [`finish`](Self::finish) sign in.
+/// [without](Self::without_browser) one: a request that requires the user fails, [`begin`](Self::begin) and
+/// [`finish`](Self::finish) sign in, and [`sign_out`](Self::sign_out) ends that.
 pub struct SignIn {
     http: reqwest::Client,
     url: String,
@@ -69,15 +75,6 @@ pub struct SignIn {
 enum User {
     Browser(Arc<dyn Browser>),
     Elsewhere(Box<HandOver>),
-}
-
-/// Sign-in of a user with a browser elsewhere.
-struct HandOver {
-    store: Arc<dyn CredentialStore>,
-    /// The challenge that only the user can resolve: status and header.
-    challenge: StdMutex<Option<(u16, Option<String>)>>,
-    /// The sign-in that waits for the page.
-    opened: Mutex<Option<Authorizer>>,
 }
 
 /// Time spent in sign-ins.
@@ -134,7 +131,10 @@ impl SignIn {
     }
 
     /// Sends a request. Signs in if the server requires it, and sends the request again.
-    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response, String> {
+    pub(crate) async fn send(
+        self: &Arc<Self>,
+        request: RequestBuilder,
+    ) -> Result<Response, String> {
         let mut authorization = self.authorizer.lock().await.authorization();
         let mut sign_ins = 0;
         loop {
@@ -151,22 +151,28 @@ impl SignIn {
                 return Ok(response);
             }
             sign_ins += 1;
-            let renewed = self.renew(authorization, status, header.as_deref()).await;
+            let renewal = self.clone().renew(authorization, status, header);
+            let renewed = match &self.user {
+                User::Browser(_) => renewal.await,
+                // The user does not wait, and a dropped request would lose the next refresh token.
+                User::Elsewhere(_) => hand_over::to_its_end(renewal).await,
+            };
             authorization = renewed.map_err(|error| error.to_string())?;
         }
     }
 
     /// Signs in, unless another request has done so since this one was sent. Returns the authorization.
     async fn renew(
-        &self,
+        self: Arc<Self>,
         rejected: Option<String>,
         status: u16,
-        header: Option<&str>,
+        header: Option<String>,
     ) -> Result<Option<String>, AuthError> {
         let mut authorizer = self.authorizer.lock().await;
         if authorizer.authorization() != rejected {
             return Ok(authorizer.authorization());
         }
+        let header = header.as_deref();
         if let User::Elsewhere(user) = &self.user
             && self.loaded(user, &mut authorizer, status, header).await?
         {
@@ -174,7 +180,7 @@ impl SignIn {
         }
         let _waiting = Waiting::new(&self.waited);
         authorizer.handle_challenge(status, header, random()?);
-        while let Some(url) = self.perform(&mut authorizer).await? {
+        while let AuthEvent::Open { url } = self.perform(&mut authorizer).await? {
             match &self.user {
                 User::Browser(browser) => ask_user(&**browser, &mut authorizer, &url).await,
                 User::Elsewhere(_) => return Err(hand_over::needs_user(status)),
@@ -186,8 +192,8 @@ impl SignIn {
         Ok(authorizer.authorization())
     }
 
-    /// Performs the requests of a sign-in. Returns the page that the user has to open, or `None` at the end.
-    async fn perform(&self, authorizer: &mut Authorizer) -> Result<Option<String>, AuthError> {
+    /// Performs the requests of a sign-in or a sign-out, until the user has to open a page or the end.
+    async fn perform(&self, authorizer: &mut Authorizer) -> Result<AuthEvent, AuthError> {
         while let Some(request) = authorizer.poll_request() {
             match timeout(PATIENCE, self.fetch(request)).await {
                 Ok(Ok((status, body))) => authorizer.handle_response(status, &body),
@@ -196,10 +202,9 @@ impl SignIn {
             }
         }
         match authorizer.poll_event() {
-            Some(AuthEvent::Open { url }) => Ok(Some(url)),
-            Some(AuthEvent::SignedIn) => Ok(None),
             Some(AuthEvent::Failed(error)) => Err(error),
-            _ => Err(AuthError::Cancelled("the sign-in does not continue".to_owned())),
+            Some(event) => Ok(event),
+            None => Err(unexpected()),
         }
     }
 
@@ -244,6 +249,11 @@ async fn ask_user(browser: &dyn Browser, authorizer: &mut Authorizer, url: &str)
         Err(_) => "the user did not sign in in time".to_owned(),
     };
     authorizer.cancel(&problem);
+}
+
+/// Returns the error of a sign-in without a next step.
+fn unexpected() -> AuthError {
+    AuthError::Cancelled("the sign-in does not continue".to_owned())
 }
 
 /// Returns the random bytes of one sign-in.

@@ -1,7 +1,7 @@
 //! Keys of [sealed states](mcp_bridge::seal): from an option, from a file, or random.
 use mcp_bridge_http::random_bytes;
 use std::collections::BTreeSet;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -133,20 +133,32 @@ impl Key {
     /// As for [`read`](Self::read), or the file cannot be created.
     pub fn read_or_create(path: &Path) -> Result<Self, KeyFileError> {
         let failed = |source| KeyFileError::Read { path: path.into(), source };
+        if path.try_exists().map_err(failed)? {
+            return Self::read(path);
+        }
+        // The name exists only with the whole key, also if the program is killed or another one does the same.
+        let key = Self::random().map_err(failed)?;
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}", hexadecimal(&random_bytes::<8>().map_err(failed)?)));
+        let new = PathBuf::from(name);
+        let linked = key.write(&new).and_then(|()| fs::hard_link(&new, path));
+        // The file may not exist. The outcome of the link decides.
+        let _ = fs::remove_file(&new);
+        match linked {
+            Ok(()) => Ok(key),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::read(path),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Writes the key to a new file, readable by its owner only.
+    fn write(&self, path: &Path) -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         options.mode(0o600);
-        match options.open(path) {
-            Ok(mut file) => {
-                let key = Self::random().map_err(failed)?;
-                let digits = key.0.iter().fold(String::new(), |text, it| format!("{text}{it:02x}"));
-                let written = file.write_all(digits.as_bytes()).and_then(|()| file.sync_all());
-                written.map_err(failed).map(|()| key)
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::read(path),
-            Err(error) => Err(failed(error)),
-        }
+        let mut file = options.open(path)?;
+        file.write_all(hexadecimal(&self.0).as_bytes()).and_then(|()| file.sync_all())
     }
 
     /// Generates a key for the lifetime of the program.
@@ -156,6 +168,10 @@ impl Key {
     pub fn random() -> io::Result<Self> {
         Ok(Self(random_bytes()?))
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// Returns the mode of a file that other users can access.

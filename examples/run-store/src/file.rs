@@ -266,6 +266,20 @@ impl RunStore for FileStore {
         self.worker.run(move |it| notes::get(it, notes::SESSION, &thread)).await
     }
 
+    async fn keep(&self, name: &str, what: Option<&str>) -> Result<(), StoreError> {
+        let (name, what) = (name.to_owned(), what.map(str::to_owned));
+        let kept = move |it: &Connection| notes::keep(it, &name, what.as_deref(), now());
+        match self.worker.run_synced(kept).await? {
+            true => Ok(()),
+            false => Err(StoreError::too_many_kept()),
+        }
+    }
+
+    async fn kept(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let name = name.to_owned();
+        self.worker.run(move |it| notes::get(it, notes::KEPT, &name)).await
+    }
+
     async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {
         self.live.send(to, message).await
     }

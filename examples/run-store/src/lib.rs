@@ -33,5 +33,5 @@ pub use memory::MemoryStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;
 pub use replica::{Replica, ReplicaOptions};
-pub use store::{Appended, Delivery, Lease, RunRecord, RunStore, StoreError, snapshot};
+pub use store::{Appended, Delivery, Lease, MAX_KEPT, RunRecord, RunStore, StoreError, snapshot};
 pub use thread::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary};

@@ -1,5 +1,7 @@
 //! A store in the memory of one program.
-use crate::{Appended, Delivery, Lease, LogBase, LogPart, RunRecord, RunStore, StoreError};
+use crate::{
+    Appended, Delivery, Lease, LogBase, LogPart, MAX_KEPT, RunRecord, RunStore, StoreError,
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
@@ -27,6 +29,7 @@ struct State {
     watched: HashMap<String, Instant>,
     /// The oldest first.
     remembered: VecDeque<(String, String)>,
+    kept: HashMap<String, String>,
     receivers: HashMap<String, mpsc::Sender<Delivery>>,
 }
 
@@ -233,6 +236,22 @@ impl RunStore for MemoryStore {
         let state = self.state();
         let known = state.remembered.iter().find(|(known, _)| known == thread);
         Ok(known.map(|(_, what)| what.clone()))
+    }
+
+    async fn keep(&self, name: &str, what: Option<&str>) -> Result<(), StoreError> {
+        let kept = &mut self.state().kept;
+        match what {
+            Some(_) if kept.len() >= MAX_KEPT && !kept.contains_key(name) => {
+                return Err(StoreError::too_many_kept());
+            }
+            Some(what) => kept.insert(name.to_owned(), what.to_owned()),
+            None => kept.remove(name),
+        };
+        Ok(())
+    }
+
+    async fn kept(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.state().kept.get(name).cloned())
     }
 
     async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {

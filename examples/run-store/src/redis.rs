@@ -1,5 +1,7 @@
 //! A store on a Redis server, shared by several programs.
-use crate::{Appended, Delivery, Lease, LogBase, LogPart, RunRecord, RunStore, StoreError};
+use crate::{
+    Appended, Delivery, Lease, LogBase, LogPart, MAX_KEPT, RunRecord, RunStore, StoreError,
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt;
@@ -250,6 +252,23 @@ impl RunStore for RedisStore {
 
     async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError> {
         Ok(self.connection().get(self.key("session", thread)).await?)
+    }
+
+    async fn keep(&self, name: &str, what: Option<&str>) -> Result<(), StoreError> {
+        let (all, mut connection) = (self.key("kept", ""), self.connection());
+        let Some(what) = what else { return Ok(connection.hdel(all, name).await?) };
+        let mut both = redis::pipe();
+        both.hexists(&all, name).hlen(&all);
+        // Owners that store at the same time may exceed the limit by their number.
+        let (is_known, count): (bool, usize) = both.query_async(&mut connection).await?;
+        if !is_known && count >= MAX_KEPT {
+            return Err(StoreError::too_many_kept());
+        }
+        Ok(connection.hset(all, name, what).await?)
+    }
+
+    async fn kept(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.connection().hget(self.key("kept", ""), name).await?)
     }
 
     async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {

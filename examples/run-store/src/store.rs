@@ -11,10 +11,19 @@ use std::fmt::Debug;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+/// Maximum number of [texts of the program](RunStore::keep).
+pub const MAX_KEPT: usize = 1024;
+
 /// An error of a store: it cannot be reached, or refuses.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the shared store cannot be reached: {0}")]
 pub struct StoreError(pub String);
+
+impl StoreError {
+    pub(crate) fn too_many_kept() -> Self {
+        Self(format!("it has {MAX_KEPT} texts of the program, which is the limit"))
+    }
+}
 
 /// The right to serve a thread. Leases are numbered in order over all threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +156,15 @@ pub trait RunStore: Debug + Send + Sync {
 
     /// Returns the text about a thread.
     async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError>;
+
+    /// Stores a text of the program that does not expire, replacing the previous one; `None` removes it.
+    ///
+    /// # Errors
+    /// There are [`MAX_KEPT`] others.
+    async fn keep(&self, name: &str, what: Option<&str>) -> Result<(), StoreError>;
+
+    /// Returns a text of the program.
+    async fn kept(&self, name: &str) -> Result<Option<String>, StoreError>;
 
     /// Sends a message to another owner.
     async fn send(&self, to: &str, message: String) -> Result<(), StoreError>;

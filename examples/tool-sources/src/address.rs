@@ -117,9 +117,9 @@ impl ServerAddress {
     }
 
     /// Returns the sign-in of users, if the server has one.
-    pub(crate) fn sign_in(&self) -> Option<&SignIn> {
+    pub(crate) fn sign_in(&self) -> Option<&Arc<SignIn>> {
         match self {
-            Self::Http { sign_in, .. } => sign_in.as_deref(),
+            Self::Http { sign_in, .. } => sign_in.as_ref(),
             Self::Process(_) => None,
         }
     }
@@ -191,6 +191,8 @@ mod tests {
         }
 
         async fn save(&self, _: &Credentials) {}
+
+        async fn remove(&self) {}
     }
 
     #[test]

@@ -9,7 +9,7 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::subscriptions::ServerChange;
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge_http::{CallEvent, McpClient, OpenCall, SignIn};
+use mcp_bridge_http::{CallEvent, McpClient, OpenCall, OpenPage};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -72,6 +72,8 @@ struct Shared {
     watched: watch::Sender<BTreeMap<String, usize>>,
     /// Ends the time between two attempts.
     wake: Notify,
+    /// Ends the connection.
+    signed_out: Notify,
 }
 
 /// What is known of a server.
@@ -140,6 +142,7 @@ impl ToolServer {
             changes: broadcast::Sender::new(MAX_CHANGES),
             watched: watch::Sender::default(),
             wake: Notify::new(),
+            signed_out: Notify::new(),
         });
         let task = tokio::spawn(shared.clone().keep_connected()).abort_handle();
         Ok(Self { shared, task })
@@ -189,7 +192,7 @@ impl ToolServer {
 
     /// Returns whether the server has rejected a request that only a sign-in of a user permits.
     pub fn needs_sign_in(&self) -> bool {
-        self.shared.address.sign_in().is_some_and(SignIn::needs_user)
+        self.shared.address.sign_in().is_some_and(|it| it.needs_user())
     }
 
     /// Returns why there is no connection.
@@ -203,7 +206,7 @@ impl ToolServer {
     ///
     /// # Errors
     /// Returns an error if the authorization server cannot be used, or the server has no sign-in.
-    pub async fn begin_sign_in(&self, redirect_uri: &str) -> Result<Option<String>, AuthError> {
+    pub async fn begin_sign_in(&self, redirect_uri: &str) -> Result<Option<OpenPage>, AuthError> {
         let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
         let page = sign_in.begin(redirect_uri).await?;
         if page.is_none() {
@@ -212,15 +215,32 @@ impl ToolServer {
         Ok(page)
     }
 
-    /// Ends a sign-in with the URL that the page redirected to, and connects.
+    /// Ends a sign-in with the URL that the page redirected to and the secret of the browser, and connects.
     ///
     /// # Errors
-    /// Returns an error if the sign-in was rejected, or the redirect belongs to another one.
-    pub async fn finish_sign_in(&self, redirect: &str) -> Result<(), AuthError> {
+    /// Returns an error if the sign-in was rejected, or the redirect belongs to another one or comes from another browser.
+    pub async fn finish_sign_in(&self, redirect: &str, browser: &str) -> Result<(), AuthError> {
         let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
-        sign_in.finish(redirect).await?;
+        sign_in.finish(redirect, browser).await?;
         self.shared.wake.notify_one();
         Ok(())
+    }
+
+    /// Removes the credentials, and ends the connection. Returns whether the authorization server has revoked them.
+    ///
+    /// # Errors
+    /// Returns an error if the credentials are removed, but the authorization server did not answer.
+    pub async fn sign_out(&self) -> Result<bool, AuthError> {
+        let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
+        let outcome = sign_in.sign_out().await;
+        self.shared.signed_out.notify_waiters();
+        self.shared.wake.notify_one();
+        outcome
+    }
+
+    /// Returns whether a user can sign out.
+    pub fn is_signed_in(&self) -> bool {
+        self.shared.address.sign_in().is_some_and(|it| it.has_credentials())
     }
 
     /// Returns whether users can sign in at the server.

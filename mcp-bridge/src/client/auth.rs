@@ -10,6 +10,7 @@
 //! | metadata of the authorization server | [RFC 8414](https://www.rfc-editor.org/rfc/rfc8414.html), OpenID Connect Discovery |
 //! | identity of the client: registered in advance, URL of a metadata document, or dynamic registration | [RFC 7591](https://www.rfc-editor.org/rfc/rfc7591.html) |
 //! | sign-in of the user, with PKCE and the issuer in the response | [OAuth 2.1](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13), [RFC 9207](https://www.rfc-editor.org/rfc/rfc9207.html) |
+//! | revocation of the tokens at the end | [RFC 7009](https://www.rfc-editor.org/rfc/rfc7009.html) |
 //! | token for this server only | [RFC 8707](https://www.rfc-editor.org/rfc/rfc8707.html) |
 //!
 //! An expired token is refreshed without the user. A server that requires further scopes causes a sign-in with the
@@ -59,6 +60,7 @@ mod discovery;
 mod error;
 pub mod metadata;
 mod sign_in;
+mod sign_out;
 mod steps;
 
 pub use credentials::{ClientRegistration, Credentials};
@@ -120,7 +122,12 @@ pub enum AuthEvent {
     },
     /// The sign-in succeeded. Send the rejected request again, with [`Authorizer::authorization`].
     SignedIn,
-    /// The sign-in failed.
+    /// The credentials are forgotten.
+    SignedOut {
+        /// Whether the tokens were revoked. `false` if the authorization server cannot, or there were no tokens.
+        is_revoked: bool,
+    },
+    /// The sign-in or the sign-out failed.
     Failed(AuthError),
 }
 
@@ -225,6 +232,10 @@ impl Authorizer {
             Step::Refresh(sign_in, previous) => {
                 self.handle_refresh(sign_in, previous, status, body)
             }
+            Step::Leaving(credentials, places) => {
+                self.handle_leaving(credentials, places, status, body)
+            }
+            Step::Revoking(revoking) => self.handle_revoked(revoking, status, body),
             step @ (Step::Idle | Step::Opened(_)) => Ok(step),
         };
         self.settle(next);
@@ -235,7 +246,8 @@ impl Authorizer {
         let what = match self.step {
             Step::Idle | Step::Opened(_) => return,
             Step::Resource { .. } => "server",
-            Step::Server { .. } => "authorization server",
+            Step::Server { .. } | Step::Leaving(..) => "authorization server",
+            Step::Revoking(_) => "revocation endpoint",
             Step::Registration(_) => "registration endpoint",
             Step::Code(_) | Step::Refresh(..) => "token endpoint",
         };

@@ -3,7 +3,7 @@ use crate::auth::{
     CALLBACK, RANDOM, authorizer, failed, open, options, page, parameter, parameters, redirect,
     resource, respond, sent, server, sign_in, with,
 };
-use mcp_bridge::client::auth::{AuthError, AuthEvent};
+use mcp_bridge::client::auth::{AuthError, AuthEvent, Authorizer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -71,6 +71,96 @@ fn metadata_of_others_is_rejected() {
         assert!(error.contains(expected), "{expected}: {error}");
         assert_eq!(authorizer.poll_request(), None);
     }
+}
+
+/// The program would send requests within its own network for the server.
+#[test]
+fn public_server_names_no_private_address() {
+    let private = "https://169.254.169.254";
+    let named = |url: &str, endpoint: &str| {
+        let good = server("https://as.example");
+        let listed = json!({ "authorization_servers": [url] });
+        let at_url = json!({ "resource": url, "authorization_servers": ["https://as.example"] });
+        match endpoint {
+            "metadata" => (url.to_owned(), Value::Null, Value::Null),
+            "issuer" => (String::new(), with(resource(&[]), listed), server(url)),
+            "local" => (String::new(), with(at_url, listed), server(url)),
+            _ => (String::new(), resource(&[]), with(good, json!({ endpoint: url }))),
+        }
+    };
+    for endpoint in ["metadata", "issuer", "token_endpoint", "registration_endpoint"] {
+        for url in [private, "https://10.0.0.1:1/x", "http://localhost:1/x", "https://db.internal"]
+        {
+            let (place, resource, metadata) = named(url, endpoint);
+            let header =
+                (!place.is_empty()).then(|| format!("Bearer resource_metadata=\"{place}\""));
+            let mut authorizer = authorizer(options());
+            authorizer.handle_challenge(401, header.as_deref(), RANDOM);
+            for body in [&resource, &metadata] {
+                if authorizer.poll_request().is_some() {
+                    authorizer.handle_response(200, &body.to_string());
+                }
+            }
+            let error = failed(&mut authorizer);
+            assert!(matches!(error, AuthError::Private { .. }), "{endpoint} {url}: {error}");
+            assert_eq!(authorizer.poll_request(), None);
+        }
+    }
+    // A server of the own network has its authorization server there.
+    let (_, resource, metadata) = named("http://127.0.0.1:1", "local");
+    let mut local = Authorizer::new("http://127.0.0.1:1/mcp", options()).expect("a URL");
+    local.handle_challenge(401, None, RANDOM);
+    respond(&mut local, &resource);
+    respond(&mut local, &metadata);
+    assert_eq!(sent(&mut local).url, "http://127.0.0.1:1/register");
+}
+
+fn signed_out(authorizer: &mut Authorizer) -> bool {
+    match authorizer.poll_event() {
+        Some(AuthEvent::SignedOut { is_revoked }) => is_revoked,
+        other => panic!("not signed out: {other:?}"),
+    }
+}
+
+#[test]
+fn sign_out_revokes_the_tokens_where_supported() {
+    let endpoint = json!({ "revocation_endpoint": "https://as.example/revoke" });
+    let able = with(server("https://as.example"), endpoint);
+    let signed_in = || {
+        let mut authorizer = authorizer(options());
+        sign_in(&mut authorizer, &able, json!({ "refresh_token": "r1" }));
+        authorizer.handle_sign_out();
+        assert_eq!(authorizer.authorization(), None, "forgotten at once");
+        authorizer
+    };
+    let mut authorizer = signed_in();
+    respond(&mut authorizer, &able);
+    for (kind, token) in [("refresh_token", "r1"), ("access_token", "t1")] {
+        let request = sent(&mut authorizer);
+        assert_eq!(request.url, "https://as.example/revoke");
+        let form = parameters(&request.body.expect("a body").1);
+        for (name, value) in [("token", token), ("token_type_hint", kind), ("client_id", "c1")] {
+            assert_eq!(parameter(&form, name).as_deref(), Some(value));
+        }
+        match kind {
+            "refresh_token" => authorizer.handle_response(200, ""),
+            _ => authorizer.handle_response(400, r#"{"error":"unsupported_token_type"}"#),
+        }
+    }
+    assert!(signed_out(&mut authorizer));
+
+    let mut authorizer = signed_in();
+    respond(&mut authorizer, &server("https://as.example"));
+    assert!(!signed_out(&mut authorizer), "the authorization server cannot revoke");
+    authorizer.handle_sign_out();
+    assert!(!signed_out(&mut authorizer), "there are no tokens");
+
+    let mut authorizer = signed_in();
+    respond(&mut authorizer, &able);
+    sent(&mut authorizer);
+    authorizer.handle_response(503, "");
+    assert!(matches!(failed(&mut authorizer), AuthError::Status { status: 503, .. }));
+    assert_eq!((authorizer.authorization(), authorizer.poll_request()), (None, None));
 }
 
 #[test]
@@ -158,6 +248,7 @@ enum Input {
     Response(u16, String),
     Redirect { has_state: bool, rest: String },
     Cancel,
+    SignOut,
 }
 
 fn input() -> impl Strategy<Value = Input> {
@@ -187,6 +278,7 @@ fn input() -> impl Strategy<Value = Input> {
         2 => (prop::bool::weighted(0.8), further)
             .prop_map(|(has_state, rest)| Input::Redirect { has_state, rest: rest.into() }),
         1 => Just(Input::Cancel),
+        1 => Just(Input::SignOut),
     ]
 }
 
@@ -214,6 +306,11 @@ proptest! {
                 Input::Cancel => {
                     is_open = false;
                     authorizer.cancel("enough");
+                }
+                Input::SignOut => {
+                    (can_sign_in, is_open) = (false, false);
+                    authorizer.handle_sign_out();
+                    prop_assert_eq!(authorizer.authorization(), None);
                 }
             }
             if let Some(request) = authorizer.poll_request() {

@@ -66,6 +66,8 @@ mod login;
 #[cfg(unix)]
 #[cfg(test)]
 mod mcp_servers;
+#[cfg(test)]
+mod mcp_sign_in;
 #[cfg(unix)]
 #[cfg(test)]
 mod mcp_tools;

@@ -31,7 +31,7 @@ async fn credentials_are_read_again_with_the_same_key_and_for_the_same_server_on
     };
     assert!(sealed(&place("key"), URL).load().await.is_none(), "nothing is stored");
     sealed(&place("key"), URL).save(&credentials()).await;
-    let text = runs.recall("mcp-sign-in:docs").await.unwrap().unwrap();
+    let text = runs.kept("mcp-sign-in:docs").await.unwrap().unwrap();
     assert!(!text.contains("canary") && !text.contains("docs.example"), "{text}");
     assert!(sealed(&place("key"), URL).load().await == Some(credentials()));
     let other = sealed(&place("key"), "https://evil.example/mcp");
@@ -39,6 +39,8 @@ async fn credentials_are_read_again_with_the_same_key_and_for_the_same_server_on
     assert!(sealed(&place("other-key"), URL).load().await.is_none(), "another key");
     let none = SignInPlace::new(runs.clone(), None, "test");
     assert!(sealed(&none, URL).load().await.is_none(), "a random key");
+    sealed(&place("key"), URL).remove().await;
+    assert!(runs.kept("mcp-sign-in:docs").await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -48,12 +50,12 @@ async fn text_that_was_changed_is_not_used() {
     let (place, bound_to) = ("docs".to_owned(), URL.to_owned());
     let sealed = Sealed { store: runs.clone(), key, place, bound_to };
     sealed.save(&credentials()).await;
-    let text = runs.recall("docs").await.unwrap().unwrap();
+    let text = runs.kept("docs").await.unwrap().unwrap();
     for at in (0..text.len()).step_by(7) {
         let mut changed = text.clone();
         let new = if changed.as_bytes()[at] == b'A' { "B" } else { "A" };
         changed.replace_range(at..=at, new);
-        runs.remember("docs", Some(&changed)).await.unwrap();
+        runs.keep("docs", Some(&changed)).await.unwrap();
         assert!(sealed.load().await.is_none(), "changed at {at}");
     }
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use mcp_bridge::client::ConnectError;
 use mcp_bridge::client::auth::{AuthError, AuthOptions, Credentials};
 use mcp_bridge::mcp::base::Era;
-use mcp_bridge_http::{CredentialStore, SignIn};
+use mcp_bridge_http::{CredentialStore, OpenPage, SignIn};
 use reqwest::redirect::Policy;
 use std::sync::{Arc, Mutex};
 
@@ -27,6 +27,10 @@ impl CredentialStore for Stored {
     async fn save(&self, credentials: &Credentials) {
         let text = serde_json::to_string(credentials).expect("JSON");
         *self.0.lock().expect("stored") = Some(text);
+    }
+
+    async fn remove(&self) {
+        *self.0.lock().expect("stored") = None;
     }
 }
 
@@ -51,31 +55,35 @@ async fn connects(issued: &Issued, sign_in: &Arc<SignIn>) {
     connect_with_sign_in(&url, Era::Modern, sign_in).await.expect("a server");
 }
 
-/// Begins a sign-in, and returns the redirect of its page.
-async fn approved(sign_in: &SignIn) -> String {
-    let page = sign_in.begin(CALLBACK).await.expect("a page").expect("a user is needed");
+/// Begins a sign-in, and returns the redirect of its page, and the secret of the browser.
+async fn approved(sign_in: &Arc<SignIn>) -> (String, String) {
+    let OpenPage { url: page, browser, .. } =
+        sign_in.begin(CALLBACK).await.expect("a page").expect("a user is needed");
     assert!(page.contains("redirect_uri=https%3A%2F%2Fchat.example%2Fcallback"), "{page}");
     let state = page.split('&').find_map(|pair| pair.strip_prefix("state=")).expect("a state");
-    format!("{CALLBACK}?code=c1&state={state}")
+    (format!("{CALLBACK}?code=c1&state={state}"), browser)
 }
 
 #[tokio::test]
 async fn request_fails_until_the_user_has_signed_in_elsewhere() {
     let (issued, store) = (server().await, Arc::default());
     let first = sign_in(&issued, &store);
-    assert_eq!(
-        refused(&issued, &first).await,
-        "the sign-in was cancelled: a user has to sign in at the server"
-    );
+    assert_eq!(refused(&issued, &first).await, "a user has to sign in at the server");
     assert!(first.needs_user());
     assert_eq!(issued.registrations(), 0, "without a user, no client is registered");
 
-    let redirect = approved(&first).await;
-    let other = first.finish(&redirect.replace("state=", "state=x")).await;
+    let (redirect, browser) = approved(&first).await;
+    let other = first.finish(&redirect.replace("state=", "state=x"), &browser).await;
     assert_eq!(other, Err(AuthError::OtherSignIn), "the sign-in continues");
-    first.finish(&redirect).await.expect("a token");
-    assert!(!first.needs_user());
-    assert_eq!(first.finish(&redirect).await, Err(AuthError::OtherSignIn), "it ends once");
+    for other in ["", &browser[1..], &browser.replace(char::is_alphanumeric, "0")] {
+        let other = first.finish(&redirect, other).await;
+        assert_eq!(other, Err(AuthError::OtherBrowser), "the sign-in continues");
+    }
+    assert_eq!(issued.grants(), [""; 0]);
+    first.finish(&redirect, &browser).await.expect("a token");
+    assert!(!first.needs_user() && first.has_credentials());
+    let again = first.finish(&redirect, &browser).await;
+    assert_eq!(again, Err(AuthError::OtherSignIn), "it ends once");
     connects(&issued, &first).await;
 
     // Another program, or the next run of this one, refreshes the token of the store.
@@ -95,14 +103,59 @@ async fn later_sign_in_replaces_an_earlier_one_and_keeps_the_registration() {
     let sign_in = sign_in(&issued, &store);
     let first = approved(&sign_in).await;
     let second = approved(&sign_in).await;
-    assert_eq!(sign_in.finish(&first).await, Err(AuthError::OtherSignIn));
-    sign_in.finish(&second).await.expect("a token");
+    assert_eq!(sign_in.finish(&first.0, &first.1).await, Err(AuthError::OtherBrowser));
+    assert_eq!(sign_in.finish(&first.0, &second.1).await, Err(AuthError::OtherSignIn));
+    sign_in.finish(&second.0, &second.1).await.expect("a token");
     let registrations = issued.registrations();
     issued.forbid_refresh();
     issued.revoke();
     assert!(refused(&issued, &sign_in).await.contains("a user has to sign in"));
     let again = approved(&sign_in).await;
-    sign_in.finish(&again).await.expect("a token");
+    sign_in.finish(&again.0, &again.1).await.expect("a token");
     connects(&issued, &sign_in).await;
     assert_eq!(issued.registrations(), registrations, "the client is known");
+}
+
+#[tokio::test]
+async fn sign_out_revokes_and_removes_the_tokens() {
+    let (issued, store) = (server().await, Arc::default());
+    let sign_in = sign_in(&issued, &store);
+    let (redirect, browser) = approved(&sign_in).await;
+    sign_in.finish(&redirect, &browser).await.expect("a token");
+    connects(&issued, &sign_in).await;
+    issued.forbid_refresh();
+    let waiting = approved(&sign_in).await;
+    assert_eq!(sign_in.sign_out().await, Ok(true));
+    assert_eq!(issued.revoked(), ["r1", "t0"]);
+    assert!(store.load().await.is_none() && sign_in.needs_user() && !sign_in.has_credentials());
+    assert_eq!(refused(&issued, &sign_in).await, "a user has to sign in at the server");
+    let late = sign_in.finish(&waiting.0, &waiting.1).await;
+    assert_eq!(late, Err(AuthError::OtherSignIn), "an open sign-in ends too");
+    assert_eq!(sign_in.sign_out().await, Ok(false), "there is nothing to revoke");
+    let (redirect, browser) = approved(&sign_in).await;
+    sign_in.finish(&redirect, &browser).await.expect("another account");
+    connects(&issued, &sign_in).await;
+}
+
+/// The browser that follows the redirect may be closed, and a request may be cancelled, while tokens are exchanged.
+#[tokio::test]
+async fn dropped_requests_lose_no_token() {
+    let (issued, store) = (server().await, Arc::<Stored>::default());
+    let sign_in = sign_in(&issued, &store);
+    let (redirect, browser) = approved(&sign_in).await;
+    let gate = issued.hold_tokens().await;
+    {
+        let mut finish = std::pin::pin!(sign_in.finish(&redirect, &browser));
+        tokio::select! {
+            biased;
+            _ = &mut finish => panic!("the token is held back"),
+            () = issued.token_requested() => {}
+        }
+    }
+    drop(gate);
+    // Waits for the exchange, which has the lock.
+    assert!(sign_in.credentials().await.is_some());
+    assert!(store.load().await.is_some());
+    connects(&issued, &sign_in).await;
+    assert_eq!(issued.grants(), ["authorization_code"]);
 }

@@ -27,6 +27,10 @@ pub(crate) struct Issued {
     grants: Mutex<Vec<String>>,
     registrations: AtomicUsize,
     forbids_refresh: AtomicBool,
+    revoked: Mutex<Vec<String>>,
+    /// Held while no token is issued.
+    gate: tokio::sync::Mutex<()>,
+    requested: tokio::sync::Notify,
 }
 
 impl Issued {
@@ -42,6 +46,21 @@ impl Issued {
     /// Returns the number of registered clients.
     pub(crate) fn registrations(&self) -> usize {
         self.registrations.load(SeqCst)
+    }
+
+    /// Returns the tokens that the client has revoked.
+    pub(crate) fn revoked(&self) -> Vec<String> {
+        self.revoked.lock().expect("tokens").clone()
+    }
+
+    /// Issues no tokens until the result is dropped.
+    pub(crate) async fn hold_tokens(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.gate.lock().await
+    }
+
+    /// Waits for a request of a token.
+    pub(crate) async fn token_requested(&self) {
+        self.requested.notified().await;
     }
 
     /// Revokes all refresh tokens.
@@ -64,6 +83,7 @@ async fn metadata(State(issued): State<Arc<Issued>>, uri: Uri) -> Json<Value> {
             "authorization_endpoint": format!("{origin}/authorize"),
             "token_endpoint": format!("{origin}/token"),
             "registration_endpoint": format!("{origin}/register"),
+            "revocation_endpoint": format!("{origin}/revoke"),
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none"],
         }),
@@ -96,7 +116,14 @@ async fn register(State(issued): State<Arc<Issued>>) -> Json<Value> {
     Json(json!({ "client_id": "c1" }))
 }
 
+async fn revoke(State(issued): State<Arc<Issued>>, form: String) {
+    let token = form.split('&').find_map(|pair| pair.strip_prefix("token=")).expect("a token");
+    issued.revoked.lock().expect("tokens").push(token.to_owned());
+}
+
 async fn token(State(issued): State<Arc<Issued>>, form: String) -> Response {
+    issued.requested.notify_one();
+    drop(issued.gate.lock().await);
     let grant = form.split('&').find_map(|pair| pair.strip_prefix("grant_type=")).expect("a grant");
     issued.grants.lock().expect("grants").push(grant.to_owned());
     let mut tokens = issued.tokens.lock().expect("tokens");
@@ -128,6 +155,7 @@ pub(crate) async fn server() -> Arc<Issued> {
         .route("/authorize", get(authorize))
         .route("/register", post(register))
         .route("/token", post(token))
+        .route("/revoke", post(revoke))
         .with_state(Arc::clone(&issued))
         .merge(router("/mcp", Endpoint::new(Tools::idle(), options)));
     tokio::spawn(async move { axum::serve(listener, app).await });

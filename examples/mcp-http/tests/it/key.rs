@@ -1,6 +1,7 @@
 //! The key of tokens of the program.
 use crate::book_flight::{check, go_on, result, trip};
 use crate::world::World;
+use mcp_http::key::Key;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -126,5 +127,22 @@ fn key_file_that_other_users_can_access_is_rejected() {
         );
         let text = output(&["--key-file", file.path()]);
         assert!(text.contains(&expected), "{text}");
+    }
+}
+
+/// A key file that exists is never incomplete: not for other programs, nor after the end of this one.
+#[test]
+fn key_file_is_created_whole_and_once() {
+    for _ in 0..50 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("key");
+        let keys = std::thread::scope(|scope| {
+            let read = || Key::read_or_create(&path).map(|key| key.0).map_err(|it| it.to_string());
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(read)).collect();
+            threads.into_iter().map(|it| it.join().expect("a key")).collect::<Vec<_>>()
+        });
+        let key = keys[0].clone().expect("a key");
+        assert!(keys.iter().all(|it| *it == Ok(key)), "{keys:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }
 }

@@ -1,9 +1,25 @@
 //! Texts by kind and key: sessions of threads, and what programs keep beside the conversations.
 use super::FileLimits;
+use crate::MAX_KEPT;
 use rusqlite::{Connection, OptionalExtension, Result};
 
 /// Kind of the texts about threads.
 pub(super) const SESSION: &str = "session";
+
+/// Kind of the texts of the program, which do not expire.
+pub(super) const KEPT: &str = "kept";
+
+/// Stores a text of the program, or removes it. Returns whether there is room.
+pub(super) fn keep(it: &Connection, name: &str, text: Option<&str>, now: i64) -> Result<bool> {
+    let others: i64 = it
+        .prepare_cached("SELECT count(*) FROM note WHERE kind = ?1 AND key <> ?2")?
+        .query_row((KEPT, name), |row| row.get(0))?;
+    if text.is_some() && usize::try_from(others).is_ok_and(|others| others >= MAX_KEPT) {
+        return Ok(false);
+    }
+    set(it, KEPT, name, text, now)?;
+    Ok(true)
+}
 
 /// Stores a text, replacing the previous one; `None` removes it.
 pub(super) fn set(
@@ -38,8 +54,8 @@ pub(super) fn all(it: &Connection, kind: &str) -> Result<Vec<(String, String)>> 
     rows.collect()
 }
 
-/// Removes the texts that were not changed for the limit of age.
+/// Removes the texts that were not changed for the limit of age, and expire.
 pub(super) fn forget_old(it: &Connection, limits: &FileLimits, now: i64) -> Result<()> {
-    it.execute("DELETE FROM note WHERE updated < ?1", [limits.oldest(now)])?;
+    it.execute("DELETE FROM note WHERE kind <> ?1 AND updated < ?2", (KEPT, limits.oldest(now)))?;
     Ok(())
 }

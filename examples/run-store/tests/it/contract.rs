@@ -29,6 +29,8 @@ pub(crate) enum Step {
     IsWatched(u8),
     Remember(u8, Option<u8>),
     Recall(u8),
+    Keep(u8, Option<u8>),
+    Kept(u8),
 }
 
 pub(crate) fn step() -> impl Strategy<Value = Step> {
@@ -54,6 +56,8 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         1 => name().prop_map(Step::IsWatched),
         1 => (name(), prop::option::of(name())).prop_map(|(thread, n)| Step::Remember(thread, n)),
         1 => name().prop_map(Step::Recall),
+        1 => (name(), prop::option::of(name())).prop_map(|(name, what)| Step::Keep(name, what)),
+        1 => name().prop_map(Step::Kept),
     ]
 }
 
@@ -121,6 +125,11 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
             outcome(store.remember(&name(thread), what.as_deref()).await)
         }
         Step::Recall(thread) => outcome(store.recall(&name(thread)).await),
+        Step::Keep(text, what) => {
+            let what = what.as_ref().map(name);
+            outcome(store.keep(&name(text), what.as_deref()).await)
+        }
+        Step::Kept(text) => outcome(store.kept(&name(text)).await),
     }
 }
 

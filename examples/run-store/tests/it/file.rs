@@ -1,7 +1,7 @@
 //! Files of stores: their contract, permissions, versions and damages.
 use crate::contract::{all, record, step};
 use proptest::prelude::*;
-use run_store::{FileError, FileLimits, FileStore, MemoryStore, RunStore};
+use run_store::{FileError, FileLimits, FileStore, MAX_KEPT, MemoryStore, RunStore};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
@@ -28,6 +28,7 @@ async fn written(path: &Path) {
     let store = FileStore::open(path, LIMITS).expect("a file");
     assert!(store.begin_run("run", &record()).await.expect("a run"));
     store.remember("thread", Some("session")).await.expect("a text");
+    store.keep("key", Some("token")).await.expect("a text");
     store.note("kind", "kept", Some("note".to_owned())).await.expect("a text");
     store.note("kind", "removed", Some("note".to_owned())).await.expect("a text");
     store.note("kind", "removed", None).await.expect("a change");
@@ -43,6 +44,33 @@ async fn contents_survive_the_program() {
     assert_eq!(store.recall("thread").await.expect("a read").as_deref(), Some("session"));
     let kept = [("kept".to_owned(), "note".to_owned())];
     assert_eq!(store.notes("kind").await.expect("a read"), kept);
+}
+
+#[tokio::test]
+async fn texts_of_the_program_are_limited_in_number_and_not_in_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.db");
+    written(&path).await;
+    Connection::open(&path)
+        .expect("a file")
+        .execute("UPDATE note SET updated = 0", ())
+        .expect("an age");
+    let store = FileStore::open(&path, LIMITS).expect("the same file");
+    assert_eq!(store.recall("thread").await.expect("a read"), None);
+    assert_eq!(store.kept("key").await.expect("a read").as_deref(), Some("token"));
+    let memory = MemoryStore::default();
+    memory.keep("key", Some("token")).await.expect("a text");
+    let stores: [&dyn RunStore; 2] = [&store, &memory];
+    for store in stores {
+        for number in 1..MAX_KEPT {
+            store.keep(&number.to_string(), Some("")).await.expect("a text");
+        }
+        let refused = store.keep("more", Some("")).await.expect_err("an error").to_string();
+        assert!(refused.contains("1024"), "{refused}");
+        store.keep("key", Some("new")).await.expect("a change of a text");
+        store.keep("1", None).await.expect("a removal");
+        store.keep("more", Some("")).await.expect("a text");
+    }
 }
 
 #[cfg(unix)]

@@ -63,6 +63,7 @@ impl Shared {
         tokio::select! {
             () = client.closed() => {}
             () = self.follow(&client) => {}
+            () = self.signed_out.notified() => {}
         }
         self.state.send_modify(|state| state.client = None);
         // The process exits after the end of its input, which the last owner of the client closes.

@@ -2,12 +2,12 @@
 use super::AuthError;
 use alloc::collections::VecDeque;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use url::{Host, Url};
 
 /// Parses a URL. It has to use HTTPS, or HTTP to this machine.
 pub(super) fn secure_url(what: &'static str, text: &str) -> Result<Url, AuthError> {
-    let invalid = || AuthError::Url { what, url: text.into() };
+    let invalid = || AuthError::Url { what, url: shown(text) };
     let url = Url::parse(text).map_err(|_| invalid())?;
     let is_local = match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -19,6 +19,15 @@ pub(super) fn secure_url(what: &'static str, text: &str) -> Result<Url, AuthErro
         "https" => Ok(url),
         "http" if is_local => Ok(url),
         _ => Err(invalid()),
+    }
+}
+
+/// Returns a URL for an error, without the parts that may be secrets: its query, fragment and user.
+pub(super) fn shown(text: &str) -> String {
+    let text = text.split(['?', '#']).next().unwrap_or_default();
+    match (text.split_once("://"), text.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
+        _ => text.into(),
     }
 }
 
@@ -65,7 +74,10 @@ pub(super) fn check_resource(server: &Url, resource: &str) -> Result<(), AuthErr
     });
     match covers {
         true => Ok(()),
-        false => Err(AuthError::Resource { expected: server.to_string(), actual: resource.into() }),
+        false => {
+            let (expected, actual) = (shown(server.as_str()), shown(resource));
+            Err(AuthError::Resource { expected, actual })
+        }
     }
 }
 
@@ -124,6 +136,17 @@ mod tests {
         ] {
             assert!(check_resource(&server, bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn errors_show_no_secrets_of_urls() {
+        let text = "ftp://user:secret@a.example/mcp?key=secret#secret";
+        let shown = "invalid URL of the server: expected https, or http to this machine, got";
+        let error = secure_url("server", text).expect_err("an error").to_string();
+        assert_eq!(error, format!("{shown} `ftp://a.example/mcp`"));
+        let server = url("https://a.example/mcp?key=secret");
+        let error = check_resource(&server, "https://b.example").expect_err("an error");
+        assert!(!error.to_string().contains("secret"), "{error}");
     }
 
     #[test]

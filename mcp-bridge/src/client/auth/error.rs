@@ -14,6 +14,14 @@ pub enum AuthError {
         /// The URL.
         url: String,
     },
+    /// A server at a public address names a place in the network of this program.
+    #[error("the URL of the {what} is not public, unlike that of the server: `{url}`")]
+    Private {
+        /// Meaning of the URL.
+        what: &'static str,
+        /// The URL.
+        url: String,
+    },
     /// The server requires authorization, but has no metadata.
     #[error("the server requires authorization, but has no protected resource metadata")]
     NoResourceMetadata,
@@ -80,6 +88,15 @@ pub enum AuthError {
     /// The server rejects a token with all scopes that it requires.
     #[error("the server rejects the token, although the scopes it requires were requested: `{0}`")]
     Scope(String),
+    /// Another browser returned from the page than the one that began the sign-in, which still waits.
+    #[error("it was begun in another browser")]
+    OtherBrowser,
+    /// A request requires a sign-in of a user.
+    #[error("a user has to sign in at the server")]
+    NeedsUser,
+    /// A request requires that the user grants further scopes.
+    #[error("a user has to sign in at the server again, and to grant further permissions")]
+    NeedsScopes,
     /// An endpoint cannot be reached.
     #[error("no response from the {what}: {reason}")]
     Unreachable {

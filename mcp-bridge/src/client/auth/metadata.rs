@@ -34,6 +34,10 @@ object! {
     optional {
         /// URL at which clients register themselves.
         registration_endpoint: String = "registration_endpoint",
+        /// URL at which tokens are revoked.
+        ///
+        /// Spec: [RFC 7009](https://www.rfc-editor.org/rfc/rfc7009.html)
+        revocation_endpoint: String = "revocation_endpoint",
         /// Scopes that can be requested.
         scopes_supported: Vec<String> = "scopes_supported",
         /// Client authentication at the token endpoint. If absent, it is `client_secret_basic`.

@@ -3,13 +3,16 @@ use super::challenge::Challenge;
 use super::credentials::{ErrorResponse, RegistrationRequest, RegistrationResponse};
 use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
 use super::sign_in::{self, Found, Secrets, SignIn};
+use super::sign_out::Revoking;
 use super::{
     AuthError, AuthEvent, AuthRequest, Authorizer, ClientRegistration, Credentials, discovery,
 };
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
+use jsonrpc_core::is_public_url;
 use jsonrpc_core::wire::{self, DecodeError};
+use url::Url;
 
 /// The current step of a sign-in. Each except `Idle` and `Opened` waits for a response.
 #[derive(Debug)]
@@ -29,6 +32,9 @@ pub(super) enum Step {
     Opened(Box<SignIn>),
     Code(Box<SignIn>),
     Refresh(Box<SignIn>, Credentials),
+    /// A sign-out, before the metadata of the authorization server is known.
+    Leaving(Credentials, VecDeque<String>),
+    Revoking(Box<Revoking>),
 }
 
 /// A sign-in that has begun.
@@ -50,6 +56,16 @@ impl Authorizer {
         });
     }
 
+    /// Parses a URL that the server or its authorization server names. A public server cannot name one in the network of this
+    /// program, which it cannot reach itself.
+    pub(super) fn remote_url(&self, what: &'static str, text: &str) -> Result<Url, AuthError> {
+        let url = discovery::secure_url(what, text)?;
+        if is_public_url(self.server.as_str()) && !is_public_url(url.as_str()) {
+            return Err(AuthError::Private { what, url: discovery::shown(text) });
+        }
+        Ok(url)
+    }
+
     /// Requests the first of the remaining places. Returns `missing` if none is left.
     pub(super) fn fetch(
         &mut self,
@@ -57,7 +73,7 @@ impl Authorizer {
         missing: AuthError,
     ) -> Result<(), AuthError> {
         let url = places.pop_front().ok_or(missing)?;
-        discovery::secure_url("metadata", &url)?;
+        self.remote_url("metadata", &url)?;
         self.request = Some(AuthRequest { url, body: None, authorization: None });
         Ok(())
     }
@@ -77,7 +93,7 @@ impl Authorizer {
         let resource = resource.map_err(|error| invalid("metadata of the server", error))?;
         discovery::check_resource(&self.server, &resource.resource)?;
         let issuer = self.issuer(&resource).ok_or(AuthError::NoAuthorizationServer)?;
-        let url = discovery::secure_url("authorization server", &issuer)?;
+        let url = self.remote_url("authorization server", &issuer)?;
         let mut places = discovery::server_metadata(&url);
         self.fetch(&mut places, AuthError::NoServerMetadata(issuer.clone()))?;
         Ok(Step::Server { begun, resource, issuer, places })
@@ -103,18 +119,13 @@ impl Authorizer {
             self.fetch(&mut places, AuthError::NoServerMetadata(issuer.clone()))?;
             return Ok(Step::Server { begun, resource, issuer, places });
         }
-        let server = wire::decode::<AuthorizationServerMetadata>(body);
-        let server =
-            server.map_err(|error| invalid("metadata of the authorization server", error))?;
-        if server.issuer != issuer {
-            return Err(AuthError::Issuer { expected: issuer, actual: server.issuer });
-        }
+        let server = authorization_server(&issuer, body)?;
         let methods = server.code_challenge_methods_supported.as_deref().unwrap_or_default();
         if !methods.iter().any(|method| method == "S256") {
             return Err(AuthError::NoPkce(issuer));
         }
         discovery::secure_url("authorization endpoint", &server.authorization_endpoint)?;
-        discovery::secure_url("token endpoint", &server.token_endpoint)?;
+        self.remote_url("token endpoint", &server.token_endpoint)?;
         let previous = self.credentials.as_ref();
         let previous = previous
             .filter(|it| it.registration.issuer == issuer && it.resource == resource.resource);
@@ -154,7 +165,7 @@ impl Authorizer {
         let Some(endpoint) = found.server.registration_endpoint.clone() else {
             return Err(AuthError::NoRegistration(issuer.clone()));
         };
-        discovery::secure_url("registration endpoint", &endpoint)?;
+        self.remote_url("registration endpoint", &endpoint)?;
         let request = RegistrationRequest::new(
             &self.options.client_name,
             redirect_uri,
@@ -218,7 +229,20 @@ impl Authorizer {
     }
 }
 
-fn is_success(status: u16) -> bool {
+/// Reads the metadata of the authorization server with this issuer.
+pub(super) fn authorization_server(
+    issuer: &str,
+    body: &str,
+) -> Result<AuthorizationServerMetadata, AuthError> {
+    let server = wire::decode::<AuthorizationServerMetadata>(body);
+    let server = server.map_err(|error| invalid("metadata of the authorization server", error))?;
+    match server.issuer == issuer {
+        true => Ok(server),
+        false => Err(AuthError::Issuer { expected: issuer.into(), actual: server.issuer }),
+    }
+}
+
+pub(super) fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
@@ -226,7 +250,7 @@ fn invalid(what: &'static str, error: DecodeError) -> AuthError {
     AuthError::Decode { what, error }
 }
 
-fn check_status(what: &'static str, status: u16, body: &str) -> Result<(), AuthError> {
+pub(super) fn check_status(what: &'static str, status: u16, body: &str) -> Result<(), AuthError> {
     if is_success(status) {
         return Ok(());
     }
