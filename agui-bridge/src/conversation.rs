@@ -15,6 +15,13 @@
 //! For any inputs in any order, each accepted run ends once, with `RUN_FINISHED`, `RUN_ERROR` or a refusal, and each
 //! request of the agent is answered once.
 //!
+//! # Turns without a prompt
+//!
+//! An agent may begin a turn itself. [`Notice::Activity`] announces its first part that no run shows. An input with
+//! [`forwardedProps.acp.follow`](crate::input::follows) shows it in a run that is open until the turn ends: by a report of
+//! the agent in ACP v2, otherwise by [silence](crate::Times::quiet). Without such a run the next one begins with it.
+//! While a run is open, another input that follows is [answered](Accepted::Again) with that run.
+//!
 //! After each `handle_*`, call [`poll_command`](Conversation::poll_command), [`poll_event`](Conversation::poll_event)
 //! and [`poll_notice`](Conversation::poll_notice) until they return `None`, and reset the timer. Times are offsets from
 //! an epoch of the caller's choice. A conversation can be serialized at any point and continued in another process.
@@ -63,7 +70,7 @@ use crate::frontend_tool::ToolSet;
 use crate::input::{SessionMemory, SessionScope};
 use crate::outbox::Voice;
 use crate::quirks::Quirks;
-use crate::{Failure, Translator};
+use crate::{Begun, Failure, Translator};
 use acp_types::v1::session_setup::SessionId;
 use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::id::{MessageId, RunId};
@@ -75,6 +82,7 @@ mod active;
 mod answers;
 mod begin;
 mod events;
+mod following;
 mod options;
 mod output;
 mod page_tools;
@@ -148,6 +156,9 @@ pub struct Conversation {
     has_run: bool,
     /// Whether the translator refused the last run, so that its error does not come from the agent.
     is_refused: bool,
+    /// Whether [`Notice::Activity`] has announced what the agent does outside of runs.
+    #[serde(default)]
+    is_announced: bool,
     now: Duration,
     commands: VecDeque<Command>,
     events: VecDeque<RunEvent>,
@@ -176,6 +187,7 @@ impl Conversation {
             known: KnownRuns::new(options.max_known_runs),
             has_run: false,
             is_refused: false,
+            is_announced: false,
             now: Duration::ZERO,
             commands: VecDeque::new(),
             events: VecDeque::new(),
@@ -354,6 +366,7 @@ impl Conversation {
     fn advance(&mut self) {
         self.flush();
         self.start_next();
+        self.announce();
     }
 
     /// Moves the outputs of the parts to the outputs of the conversation, and closes an ended run.

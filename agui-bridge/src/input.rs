@@ -47,7 +47,7 @@ mod session_memory;
 mod transcript;
 
 pub use blocks::Unsupported;
-pub use forwarded::{Allowed, Forwarded};
+pub use forwarded::{Allowed, Forwarded, follows};
 pub use plan::{Plan, SessionStep};
 pub use rules::{Divergence, Repeat, Rules, SessionScope};
 pub use session_memory::{MAX_KNOWN, MAX_QUEUED, SessionMemory};

@@ -141,6 +141,7 @@
 //! | any other update | `CUSTOM` `acp.unknown` | the same |
 //! | an extension notification, if [listed](Options::extensions) | `CUSTOM` `acp.ext:METHOD` | the same |
 //! | updates while no run is open | the same events, at the beginning of the next run | the same |
+//! | a turn without a prompt, see [`Translator::has_activity`] | the same events, in a run without a prompt until the turn ends | the same |
 //! | updates between `session/load` and its response | one `MESSAGES_SNAPSHOT`, see [`Translator::begin_replay`] | the same |
 //! | a new session in a conversation that has begun | `CUSTOM` `acp.notice`, see [`Translator::handle_new_session`] | the same |
 //! | updates dropped because of a limit | `CUSTOM` `acp.dropped` `{updates}` | the same |

@@ -109,6 +109,10 @@ pub struct Times {
     /// Time that output of a terminal waits to be shown if it is less than a quarter of
     /// [`Limits::progress`](crate::Limits::progress). Without a known time it waits for more output, or for the end.
     pub output: Duration,
+    /// Silence that ends the agent's own turn, if the agent does not report its end; see
+    /// [`has_activity`](crate::Translator::has_activity). Without a known time each update is a turn.
+    #[serde(default = "quiet")]
+    pub quiet: Duration,
     /// The Unix time of the epoch of [`handle_timeout`](crate::Translator::handle_timeout). If set, interrupts have `expiresAt`.
     pub epoch: Option<Duration>,
 }
@@ -118,6 +122,8 @@ impl Times {
     pub const COLLECT: Duration = Duration::from_millis(50);
     /// Default of [`output`](Self::output): 100 ms.
     pub const OUTPUT: Duration = Duration::from_millis(100);
+    /// Default of [`quiet`](Self::quiet): 2 s.
+    pub const QUIET: Duration = Duration::from_secs(2);
 }
 
 impl Default for Times {
@@ -129,7 +135,12 @@ impl Default for Times {
             turn: None,
             settle: None,
             output: Self::OUTPUT,
+            quiet: Self::QUIET,
             epoch: None,
         }
     }
+}
+
+fn quiet() -> Duration {
+    Times::QUIET
 }

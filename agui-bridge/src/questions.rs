@@ -243,6 +243,11 @@ impl Questions {
         self.numbers(Put::Interrupted)
     }
 
+    /// Returns whether a question waits for the next run.
+    pub(crate) fn has_later(&self) -> bool {
+        self.open.values().any(|question| question.put == Put::Later)
+    }
+
     /// Returns whether an answer of the user is awaited.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.open.is_empty()

@@ -33,6 +33,9 @@ pub(crate) struct Runs {
     open: Option<Run>,
     /// The turn of the last run, if that was interrupted.
     parked: Option<Parked>,
+    /// The turn that the agent has begun without a prompt.
+    #[serde(default)]
+    own: Option<OwnTurn>,
     /// Whether the agent works on the turn; reported in v2 only.
     is_busy: bool,
     is_prompt_due: bool,
@@ -71,6 +74,15 @@ pub(crate) struct Parked {
     pub(crate) is_cancelled: bool,
     /// The end of the turn, if no run has shown it.
     pub(crate) end: Option<TurnEnd>,
+}
+
+/// A turn that the agent has begun without a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum OwnTurn {
+    /// The agent reports its end.
+    Reported,
+    /// It ends by silence, at this time if that is known.
+    Quiet(Option<Duration>),
 }
 
 /// The code that reports a cancelled run to clients before 1.0.
@@ -112,7 +124,7 @@ impl Runs {
         let is_parked = self.parked.as_ref().is_some_and(|parked| parked.end.is_none());
         TurnState {
             has_run: open.is_some(),
-            goes_on: open.is_some() || is_parked,
+            goes_on: open.is_some() || is_parked || self.own.is_some(),
             can_interrupt: open.is_none_or(|run| !run.is_opening),
             is_cancelling,
         }
@@ -190,6 +202,29 @@ impl Runs {
         }
     }
 
+    /// Records the agent's work outside of a prompt. Work that `is_reported` ends with a report.
+    pub(crate) fn note_own(&mut self, is_reported: bool, until: Option<Duration>) {
+        let is_prompted = (self.is_open() || self.is_parked()) && self.own.is_none();
+        if is_prompted {
+            return;
+        }
+        self.own = match self.own {
+            Some(OwnTurn::Reported) => Some(OwnTurn::Reported),
+            _ if is_reported => Some(OwnTurn::Reported),
+            _ => Some(OwnTurn::Quiet(until)),
+        };
+    }
+
+    /// Returns the agent's own turn.
+    pub(crate) fn own(&self) -> Option<OwnTurn> {
+        self.own
+    }
+
+    /// Ends the agent's own turn, and returns whether there was one.
+    pub(crate) fn end_own(&mut self) -> bool {
+        self.own.take().is_some()
+    }
+
     /// Records whether the agent works on the turn.
     pub(crate) fn set_busy(&mut self, is_busy: bool) {
         self.is_busy = is_busy;
@@ -206,6 +241,11 @@ impl Runs {
         }
     }
 
+    /// Returns whether the open run waits for the end of a turn.
+    pub(crate) fn has_before(&self) -> bool {
+        self.open.as_ref().is_some_and(|run| run.before.is_some())
+    }
+
     /// Takes the turn that the open run waits for.
     pub(crate) fn take_before(&mut self) -> Option<Before> {
         self.open.as_mut()?.before.take()
@@ -218,6 +258,11 @@ impl Runs {
 
     pub(crate) fn is_parked(&self) -> bool {
         self.parked.is_some()
+    }
+
+    /// Returns whether no run has shown the end of the parked turn.
+    pub(crate) fn has_ended_parked(&self) -> bool {
+        self.parked.as_ref().is_some_and(|parked| parked.end.is_some())
     }
 
     pub(crate) fn take_parked(&mut self) -> Option<Parked> {

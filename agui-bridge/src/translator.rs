@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 mod basis;
 mod interrupts;
+mod own_turn;
 mod page_calls;
 mod replay;
 mod requests;
@@ -75,7 +76,8 @@ pub enum Begun {
 /// one result, and one `RUN_FINISHED` or `RUN_ERROR`. No event follows until the next run. Identifiers are unique in
 /// the thread.
 ///
-/// Updates that arrive while no run is open wait for the beginning of the next one.
+/// Updates that arrive while no run is open wait for the beginning of the next one. [`Self::has_activity`] returns whether
+/// they are a turn that the agent has begun itself, which a run without a prompt shows until its end.
 ///
 /// One translator serves one thread and its ACP session. The [crate documentation](crate) has the tables of the
 /// mapping.
@@ -189,6 +191,7 @@ impl Translator {
         self.begin_stream(input);
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(parked) = self.runs.take_parked() {
+            self.prolong_own_turn();
             return Ok(self.resume(parked, input, answers, prompt));
         }
         self.outbox.end_steps();
@@ -196,6 +199,11 @@ impl Translator {
         self.session.begin_turn();
         self.plans = Plans::default();
         self.catch_up();
+        if answers.is_empty()
+            && let Some(begun) = self.join_own_turn(prompt)
+        {
+            return Ok(begun);
+        }
         self.outbox.close_texts();
         if !answers.is_empty() {
             if prompt.is_empty() {
@@ -252,6 +260,7 @@ impl Translator {
     /// Records a message from the agent.
     pub(crate) fn note_activity(&mut self) {
         self.runs.note_activity();
+        self.prolong_own_turn();
     }
 
     /// Sends the beginning of a run: its start, a repeated conversation, and the session's state.
@@ -273,12 +282,14 @@ impl Translator {
         self.outbox.end_steps();
         self.echo = Echo::new(prompt);
         self.runs.set_busy(false);
+        self.runs.end_own();
         self.basis.turns += 1;
     }
 
     /// Translates an update, or keeps it for the next run.
     fn take(&mut self, update: Update) {
         let Some(update) = self.take_repeated(update) else { return };
+        self.note_update(&update);
         if self.runs.is_open() {
             self.translate(update);
         } else {

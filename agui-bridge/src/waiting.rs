@@ -50,6 +50,11 @@ impl Waiting {
         self.dropped = self.dropped.saturating_add(updates);
     }
 
+    /// Returns whether a part of the conversation waits.
+    pub(crate) fn has_conversation(&self) -> bool {
+        self.updates.iter().any(|(_, update)| update.is_conversation())
+    }
+
     /// Returns the number of dropped updates.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped

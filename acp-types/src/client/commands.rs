@@ -1,6 +1,6 @@
 //! Commands of the program: sessions, prompts, calls, replies.
 use super::outgoing::{self, Purpose};
-use super::session::{Opening, Stage, Turn};
+use super::session::{Opening, Session, Stage, Turn};
 use super::waiting::{Kept, Waiting};
 use super::{
     Answered, Call, CallError, CallKey, Connection, Open, Prompt, PromptContent, PromptError,
@@ -153,7 +153,14 @@ impl Connection {
             return false;
         };
         let params = v1::prompt_turn::CancelNotification::new(id.clone());
-        let Some(turn) = self.sessions.turn(session) else { return false };
+        let is_busy = self.sessions.get(session).is_some_and(Session::is_busy);
+        let Some(turn) = self.sessions.turn(session) else {
+            if is_busy {
+                let line = outgoing::notification(&params);
+                self.outgoing.push_line(line, Purpose::Notification);
+            }
+            return false;
+        };
         if core::mem::replace(&mut turn.is_cancelled, true) {
             return true;
         }

@@ -110,8 +110,15 @@ pub enum CloseReason {
 pub struct UnsupportedVersion {
     /// The version in the agent's response, or the newest one that its error names, if it names any.
     pub answered: Option<ProtocolVersion>,
+    /// The message of the agent's error, if it has responded with one; at most [`MAX_MESSAGE`](Self::MAX_MESSAGE) characters.
+    pub message: Option<String>,
     /// The versions that the client offers.
     pub offered: Vec<ProtocolVersion>,
+}
+
+impl UnsupportedVersion {
+    /// Maximum number of characters of [`message`](Self::message).
+    pub const MAX_MESSAGE: usize = 500;
 }
 
 impl fmt::Display for UnsupportedVersion {
@@ -125,6 +132,9 @@ impl fmt::Display for UnsupportedVersion {
             let before = if at == 0 { "" } else { " and" };
             write!(f, "{before} {}", version.0)
         })?;
+        if let Some(message) = &self.message {
+            write!(f, "; the agent's error: {message}")?;
+        }
         f.write_str("; install a release of the agent that speaks an offered version")?;
         let known = [ProtocolVersion::V1, ProtocolVersion::V2];
         match self.answered.filter(|answered| known.contains(answered)) {

@@ -11,6 +11,7 @@ use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;
 use crate::v2::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionErrorData};
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Raw, decode};
@@ -74,7 +75,9 @@ impl Connection {
     fn unsupported(&self, error: &ErrorObject) -> CloseReason {
         let data = error.data.as_ref().map(Raw::decode::<UnsupportedProtocolVersionErrorData>);
         let answered = data.and_then(Result::ok).and_then(|data| data.supported.into_iter().max());
-        CloseReason::Version(UnsupportedVersion { answered, offered: self.offered() })
+        let message = error.message.chars().take(UnsupportedVersion::MAX_MESSAGE).collect();
+        let message = Some(message).filter(|message: &String| !message.is_empty());
+        CloseReason::Version(UnsupportedVersion { answered, message, offered: self.offered() })
     }
 
     fn read_initialized(&mut self, result: &RawValue) -> Result<(Initialized, Spoken), CallError> {
@@ -92,7 +95,7 @@ impl Connection {
         let asked = offered.last().copied().unwrap_or(ProtocolVersion::V1);
         let is_named = ProtocolVersion::V1 <= claimed && claimed <= asked;
         if !is_named || !offered.contains(&version) {
-            let error = UnsupportedVersion { answered: Some(claimed), offered };
+            let error = UnsupportedVersion { answered: Some(claimed), message: None, offered };
             return Err(CallError::Closed(CloseReason::Version(error)));
         }
         let value = if version == ProtocolVersion::V2 {

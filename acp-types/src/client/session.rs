@@ -351,6 +351,11 @@ impl Session {
         }
     }
 
+    /// Version 2: returns whether the session works, also without a prompt.
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_busy
+    }
+
     pub(super) fn turn_key(&self) -> Option<TurnKey> {
         self.turn.as_ref().map(|turn| turn.key)
     }

@@ -538,7 +538,8 @@ fn idle_state_of_earlier_work_does_not_end_a_turn() {
 
 #[test]
 fn error_that_names_versions_closes_the_connection_with_them() {
-    let step = "install a release of the agent that speaks an offered version";
+    let step = "the agent's error: Unsupported protocol version; \
+        install a release of the agent that speaks an offered version";
     let data = |supported: &[u16]| json!({ "requested": 2, "supported": supported });
     let names_none =
         format!("the agent names none of its versions; the client offers 1 and 2; {step}");

@@ -30,6 +30,7 @@ impl Conversation {
     /// | knows a run with this input, or with these answers | [`Accepted::Again`] |
     /// | has no open run | [`Accepted::Begun`]; [`Accepted::Resumed`] if the input continues an interrupted turn |
     /// | … but the agent is not connected, or its session has to be continued first | [`Accepted::Queued`] |
+    /// | has an open run, and the input only [follows](crate::input::follows) | [`Accepted::Again`], with the open run |
     /// | has an open run | depends on [`WhenBusy`](super::WhenBusy): [`Accepted::Queued`] or an error |
     ///
     /// # Errors
@@ -45,6 +46,14 @@ impl Conversation {
             Novelty::New => {}
             Novelty::Same => return Ok(Accepted::Again(run.run_id().clone())),
             Novelty::Other => return Err(RunRefused::OtherRun),
+        }
+        match &self.active {
+            Some(active) if run.follows() => return Ok(Accepted::Again(active.run_id.clone())),
+            Some(_) => {
+                self.translator.end_quiet_turn();
+                self.flush();
+            }
+            None => {}
         }
         let accepted = if self.is_busy() { self.enqueue(run) } else { self.start(run) };
         self.advance();
@@ -127,6 +136,9 @@ impl Conversation {
 
     /// Begins a run, or lets it wait for the agent and its session.
     fn start(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
+        if run.follows() {
+            return self.begin_following(run);
+        }
         if run.is_cancelled {
             return self.begin(run);
         }

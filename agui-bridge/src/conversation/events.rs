@@ -98,8 +98,17 @@ impl Conversation {
                     self.translator.handle_notification(update);
                 }
             }
-            // `TurnEnded` has it.
-            Update::V2(update) if is_idle(&update.update) => {}
+            Update::V2(update) if is_idle(&update.update) => {
+                let session = self.session.as_ref().filter(|session| !session.has_turn);
+                let is_own = self.translator.has_own_turn();
+                // `TurnEnded` has the end of a prompt's turn.
+                if is_own && session.is_some_and(|it| it.id.as_str() == update.session_id.as_str())
+                {
+                    self.page.machine.handle_turn_end();
+                    self.page.drive(&mut self.translator);
+                    self.translator.handle_notification_v2(update);
+                }
+            }
             Update::V2(update) => {
                 if let Some(session) = &mut self.session {
                     session.handle_update_v2(&update.update);
@@ -122,6 +131,9 @@ impl Conversation {
     ) -> Option<SessionEvent> {
         let Received { value, raw, .. } = request;
         self.handle_attempt_succeeded();
+        if self.session.is_some() && is_question(&value) {
+            self.translator.note_work();
+        }
         match value {
             AgentRequest::V1(AgentRequestV1::RequestPermissionRequest(request)) => {
                 self.handle_permission(key, *request, decision);
@@ -203,6 +215,20 @@ impl Conversation {
             }
         }
     }
+}
+
+/// Returns whether a request has a question for the user.
+fn is_question(request: &AgentRequest) -> bool {
+    matches!(
+        request,
+        AgentRequest::V1(
+            AgentRequestV1::RequestPermissionRequest(_)
+                | AgentRequestV1::CreateElicitationRequest(_)
+        ) | AgentRequest::V2(
+            AgentRequestV2::RequestPermissionRequest(_)
+                | AgentRequestV2::CreateElicitationRequest(_)
+        )
+    )
 }
 
 fn is_idle(update: &SessionUpdateV2) -> bool {

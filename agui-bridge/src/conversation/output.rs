@@ -167,6 +167,9 @@ pub enum Notice {
     QuestionAnswered(QuestionKey, ElicitationAction),
     /// A setting was changed or refused, once.
     SettingEnded(SettingKey, Result<(), SettingError>),
+    /// The agent works outside of a run: [`has_activity`](super::Conversation::has_activity) is `true` from now on, until
+    /// a run begins.
+    Activity,
     /// Data with which another process can continue the session. It replaces earlier data.
     Remember(Box<Remembered>),
     /// The stored session cannot be continued.

@@ -1,9 +1,10 @@
 //! The runs of a conversation: waiting, open, and recently ended.
-use crate::input::InputError;
+use crate::input::{InputError, follows};
 use crate::json;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use jsonrpc_core::wire::Extra;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,8 @@ pub enum Accepted {
     /// The run waits for the agent, its session, or another run. `RUN_STARTED` follows, or
     /// [`RunOutput::Refused`](super::RunOutput::Refused).
     Queued,
-    /// No run begins: this run has the same input, or had the same answers. Its events are the response.
+    /// No run begins: this run has the same input, had the same answers, or is open and to be followed. Its events are
+    /// the response.
     Again(RunId),
 }
 
@@ -67,6 +69,12 @@ pub(super) struct PendingRun {
 impl PendingRun {
     pub(super) fn run_id(&self) -> &RunId {
         &self.request.input.run_id
+    }
+
+    /// Returns whether the run has no prompt by request, and no answers.
+    pub(super) fn follows(&self) -> bool {
+        let input = &self.request.input;
+        input.resume.as_ref().is_none_or(Vec::is_empty) && follows(input)
     }
 }
 

@@ -264,7 +264,7 @@ impl Conversation {
         }
         self.page.drive(&mut self.translator);
         self.respond();
-        if self.session.as_ref().is_some_and(|session| session.has_turn) {
+        if self.has_turn() {
             self.cancel_turn();
             let until = self.now.saturating_add(self.options.cancel_grace);
             self.set_stage(Stage::Stopping { until });
@@ -296,7 +296,7 @@ impl Conversation {
     }
 
     pub(super) fn cancel_turn(&mut self) {
-        if let Some(session) = self.session.as_ref().filter(|session| session.has_turn) {
+        if let Some(session) = self.session.as_ref().filter(|_| self.has_turn()) {
             let (session, grace) = (session.number, self.options.cancel_grace);
             self.commands.push_back(Command::Cancel { session, grace });
         }

@@ -1,6 +1,7 @@
 //! Forwarded properties, filtered by an allow-list.
 use super::InputError;
 use acp_types::v1::session_setup::SessionId;
+use agui_types::input::RunAgentInput;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -61,6 +62,7 @@ impl Allowed {
     /// | `agent`, a string | it is one of [`agents`](Self::agents) |
     /// | `cwd`, an absolute path without `..` | it is in one of [`cwd_roots`](Self::cwd_roots) |
     /// | `meta`, an object | by member: those in [`meta`](Self::meta) |
+    /// | `follow` | always; [`follows`] reads it |
     /// | any other | never |
     ///
     /// # Errors
@@ -74,6 +76,7 @@ impl Allowed {
             let pointer = format!("/forwardedProps/acp/{}", escape(name));
             let text = |pointer: &str| read::<String>(value, pointer, "a string");
             match name {
+                "follow" => {}
                 "mode" if self.mode => forwarded.mode = Some(text(&pointer)?),
                 "sessionId" if self.session_id => {
                     forwarded.session_id = Some(text(&pointer)?.into());
@@ -109,6 +112,18 @@ impl Allowed {
         }
         Ok(forwarded)
     }
+}
+
+/// Returns whether an input only follows the agent: `forwardedProps.acp.follow` is `true`.
+///
+/// Its run has no prompt. It shows what the agent does by itself.
+pub fn follows(input: &RunAgentInput) -> bool {
+    let member = |raw: Option<&Raw>, name: &str| {
+        raw.and_then(|raw| raw.decode::<Extra>().ok())
+            .and_then(|members| members.get(name).cloned())
+    };
+    let acp = member(input.forwarded_props.as_ref(), "acp");
+    member(acp.as_ref(), "follow").is_some_and(|follow| follow.as_str() == "true")
 }
 
 /// Returns the allowed members of an object.

@@ -37,6 +37,7 @@ impl Translator {
         }
         let Some((failure, message)) = self.runs.overdue(&self.basis.options.times) else {
             self.suspend_if_due();
+            self.end_if_quiet(now);
             return None;
         };
         self.handle_failure(failure, message);
@@ -53,6 +54,7 @@ impl Translator {
             is_working.then(|| self.runs.timeout(times, now)).flatten(),
             is_working.then(|| self.calls.settling()).flatten(),
             self.runs.is_open().then(|| self.terminals.due()).flatten(),
+            is_working.then(|| self.quiet_until()).flatten(),
         ];
         timeouts.into_iter().flatten().min()
     }

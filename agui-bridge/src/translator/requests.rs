@@ -51,6 +51,7 @@ impl Translator {
         let RequestPermissionRequest { session_id, tool_call, options, .. } = request;
         let lane = self.subagents.lane(session_id.as_str());
         let call = ToolCalls::key(lane, &tool_call.tool_call_id);
+        self.prolong_own_turn();
         if self.runs.is_open() {
             let lane = self.begin_lane(session_id.as_str());
             self.change_call(&lane, Change::from(tool_call).asking());
@@ -81,6 +82,7 @@ impl Translator {
         decision: Option<PermissionDecision>,
     ) {
         self.runs.note_activity();
+        self.prolong_own_turn();
         let session = request.session_id.as_str();
         let call = match request.subject.as_deref() {
             Some(RequestPermissionSubject::ToolCall(subject)) => {
@@ -230,6 +232,6 @@ impl Translator {
     fn answer(&mut self, number: u64, settlement: &Settlement) {
         let (questions, mut desk) = self.questions();
         questions.answer(&mut desk, number, settlement);
-        self.runs.note_activity();
+        self.note_activity();
     }
 }

@@ -55,6 +55,7 @@ impl Translator {
     /// Ends the turn as cancelled without waiting for the agent, which has no prompt yet or does not stop. Does nothing
     /// without a turn.
     pub fn handle_stopped(&mut self) {
+        self.runs.end_own();
         if self.runs.is_open() {
             let _dropped = self.runs.take_before();
             self.close_run(true);
@@ -78,6 +79,7 @@ impl Translator {
     /// After an interrupted run, the next run shows the failure; with `AGENT_LOST` if a question was open, since its
     /// answer has no receiver.
     pub fn handle_failure(&mut self, failure: Failure, message: &str) {
+        self.runs.end_own();
         if self.runs.is_open() {
             let is_cancelled = self.runs.is_cancelled();
             let _dropped = self.runs.take_before();
@@ -103,15 +105,19 @@ impl Translator {
             // An idle state before the agent has begun belongs to the last turn.
             StateUpdate::Idle(idle) if self.runs.is_busy() => {
                 self.runs.set_busy(false);
-                self.handle_turn_end(idle_end(*idle));
+                let end = idle_end(*idle);
+                if self.runs.end_own() { self.end_own_turn(end) } else { self.handle_turn_end(end) }
             }
             StateUpdate::Idle(_) | StateUpdate::UnknownState(_) => {}
-            _ => self.runs.set_busy(true),
+            _ => {
+                self.runs.set_busy(true);
+                self.runs.note_own(true, None);
+            }
         }
     }
 
     /// Ends the turn of the open run, or records the end of a parked one.
-    fn handle_turn_end(&mut self, end: TurnEnd) {
+    pub(super) fn handle_turn_end(&mut self, end: TurnEnd) {
         if self.runs.is_open() {
             self.end_turn(end);
         } else if self.runs.end_parked(end) {

@@ -28,6 +28,8 @@ use std::time::Duration;
 enum Op {
     /// Number of the run, of the messages of its input, of the answers in it, and whether the page has tools.
     Run(u8, u8, u8, bool),
+    /// A run without a prompt.
+    Follow(u8),
     Cancel(u8),
     Connect(u8),
     Connecting,
@@ -53,6 +55,8 @@ enum Happening {
     Refused(u8),
     Update(Value),
     UpdateV2(Value),
+    /// A text with a number.
+    Said,
     Permission,
     Elicitation,
     Contextual,
@@ -68,6 +72,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => (0..4u8).prop_map(Happening::Refused),
         6 => update().prop_map(Happening::Update),
         1 => update_v2().prop_map(Happening::UpdateV2),
+        3 => Just(Happening::Said),
+        2 => state().prop_map(Happening::UpdateV2),
         4 => Just(Happening::Permission),
         1 => Just(Happening::Elicitation),
         1 => Just(Happening::Contextual),
@@ -78,9 +84,19 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
+/// A state of the session in version 2.
+fn state() -> impl Strategy<Value = Value> {
+    let states = vec![
+        json!({"sessionUpdate": "state_update", "state": "running"}),
+        json!({"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}),
+    ];
+    select(states)
+}
+
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => (0..8u8, any::<u8>(), 0..4u8, any::<bool>()).prop_map(|(a, b, c, d)| Op::Run(a, b, c, d)),
+        3 => (0..8u8).prop_map(Op::Follow),
         2 => (0..8u8).prop_map(Op::Cancel),
         2 => any::<u8>().prop_map(Op::Connect),
         1 => Just(Op::Connecting),
@@ -153,12 +169,18 @@ struct World {
     left: Option<SessionNumber>,
     is_open: bool,
     has_turn: bool,
+    /// Whether the agent has reported that it works.
+    works: bool,
     /// Requests of the agent without a response, by number.
     asked: BTreeSet<u64>,
     requests: u64,
     calls: BTreeSet<ToolCallId>,
     questions: BTreeSet<QuestionKey>,
     settings: BTreeSet<SettingKey>,
+    /// Number of numbered texts.
+    said: usize,
+    /// The texts of all runs.
+    shown: String,
     out: Vec<String>,
 }
 
@@ -177,11 +199,14 @@ impl World {
             left: None,
             is_open: false,
             has_turn: false,
+            works: false,
             asked: BTreeSet::new(),
             requests: 0,
             calls: BTreeSet::new(),
             questions: BTreeSet::new(),
             settings: BTreeSet::new(),
+            said: 0,
+            shown: String::new(),
             out: Vec::new(),
         }
     }
@@ -204,6 +229,23 @@ impl World {
                 if let Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) = accepted {
                     self.runs.entry(run_id).or_default().0 += 1;
                 }
+            }
+            Op::Follow(run) => {
+                let mut input = self.input(*run, 0, 0, false);
+                input.forwarded_props = Some(raw(&json!({"acp": {"follow": true}})));
+                let run_id = input.run_id.clone();
+                match self.thread.handle_run(input, now) {
+                    Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) => {
+                        self.runs.entry(run_id).or_default().0 += 1;
+                    }
+                    Ok(Accepted::Again(run)) => prop_assert!(self.runs.contains_key(&run)),
+                    Ok(other) => return Err(TestCaseError::fail(format!("{other:?}"))),
+                    Err(_) => {}
+                }
+                let prompts = self.out.iter().filter(|out| out.starts_with("Prompt")).count();
+                self.drain()?;
+                let after = self.out.iter().filter(|out| out.starts_with("Prompt")).count();
+                prop_assert_eq!(prompts, after, "no prompt is sent");
             }
             Op::Cancel(run) => {
                 self.thread.handle_cancel(&format!("r{run}").into(), now);
@@ -370,8 +412,16 @@ impl World {
                 SessionEvent::Update(Received::new(Update::V1(read(&params)), raw(&params)))
             }
             Happening::UpdateV2(update) => {
+                if is_current && update["sessionUpdate"] == "state_update" {
+                    self.works = update["state"] != "idle";
+                }
                 let params = json!({"sessionId": "s", "update": update});
                 SessionEvent::Update(Received::new(Update::V2(read(&params)), raw(&params)))
+            }
+            Happening::Said => {
+                self.said += usize::from(is_current);
+                let text = format!("<{}>", if is_current { self.said } else { 0 });
+                crate::thread::said(&text)
             }
             Happening::Permission => permission(self.ask(is_current)),
             Happening::Elicitation => {
@@ -479,7 +529,7 @@ impl World {
             }
             Command::Cancel { session, .. } => {
                 prop_assert_eq!(self.attached, Some(*session));
-                prop_assert!(self.has_turn);
+                prop_assert!(self.has_turn || self.works);
             }
             Command::Reply { request, reply, .. } => {
                 prop_assert!(self.asked.remove(&request.get()), "answered once: {:?}", request);
@@ -511,6 +561,9 @@ impl World {
         if let Some(interrupts) = value["outcome"]["interrupts"].as_array() {
             self.interrupts =
                 interrupts.iter().filter_map(|it| Some(it["id"].as_str()?.to_owned())).collect();
+        }
+        if let Event::TextMessageContent(content) = event {
+            self.shown.push_str(&content.delta);
         }
         Ok(matches!(event, Event::RunFinished(_) | Event::RunError(_)))
     }
@@ -546,7 +599,8 @@ impl World {
         prop_assert!(len("/requests/open") <= 64 + 2);
         prop_assert!(len("/requests/announced") <= 16);
         prop_assert_eq!(len("/commands") + len("/events") + len("/notices"), 0);
-        if !self.thread.is_running() && !self.thread.is_interrupted() {
+        let rests = !self.thread.is_running() && !self.thread.is_interrupted();
+        if rests && !self.thread.has_activity() {
             prop_assert_eq!(&self.asked, &BTreeSet::new(), "questions end with their turn");
             prop_assert_eq!(&self.questions, &BTreeSet::new());
         }
@@ -558,6 +612,14 @@ impl World {
 
     /// Ends the test.
     fn finish(&mut self) -> Result<(), TestCaseError> {
+        let is_cut = self.thread.is_interrupted();
+        if !self.thread.is_running() {
+            self.play(&Op::Follow(9))?;
+        }
+        for number in 1..=self.said {
+            let shown = self.shown.matches(&format!("<{number}>")).count();
+            prop_assert!(shown == 1 || shown == 0 && is_cut, "text {} in runs: {}", number, shown);
+        }
         self.play(&Op::Disconnect)?;
         prop_assert!(!self.thread.is_running());
         for (run, (accepted, ended)) in &self.runs {

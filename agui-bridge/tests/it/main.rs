@@ -61,6 +61,8 @@ mod messages;
 #[cfg(test)]
 mod opensearch;
 #[cfg(test)]
+mod own_turns;
+#[cfg(test)]
 mod permission;
 #[cfg(test)]
 mod properties;

@@ -5,6 +5,7 @@ use crate::page::PageTools;
 use crate::script::{Scene, Shows};
 use crate::session::Session;
 use crate::stdio::Output;
+use crate::turns::{AWAITED, LATER};
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v1};
 use acp_types::v1::authentication::{
@@ -32,6 +33,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use tokio::sync::mpsc;
 use tokio::task::spawn_local;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum number of sessions.
@@ -181,12 +183,21 @@ impl v1::LocalAgent for Agent {
         let steps = |scene: &mut Scene| words::steps(&text(&request.prompt), scene);
         let said = request.prompt.iter().map(|block| ContentChunk::new(block.clone()));
         let said = said.map(SessionUpdate::UserMessageChunk);
+        while self.with_session(&request.session_id, Session::await_own_turn)? {
+            sleep(AWAITED).await;
+        }
         let turn = self.with_session(&request.session_id, |session| session.begin(said, steps))?;
         let turn = turn.ok_or_else(busy)?;
         let client = Client::new(context.peer().clone(), request.session_id.clone());
         let outcome = self.run(turn, &client, Some(&context)).await;
         // The session may have been closed meanwhile.
-        let _ = self.with_session(&request.session_id, Session::end);
+        let later = self.with_session(&request.session_id, |session| {
+            session.end();
+            session.has_later()
+        });
+        if later.unwrap_or_default() {
+            spawn_local(self.clone().work_later(client, request.session_id));
+        }
         outcome
     }
 
@@ -197,6 +208,16 @@ impl v1::LocalAgent for Agent {
 }
 
 impl Agent {
+    /// Works on a turn without a prompt in version 1, which does not report its end.
+    async fn work_later(self, client: Client, id: SessionId) {
+        sleep(LATER).await;
+        if let Ok(Some(turn)) = self.with_session(&id, Session::begin_later) {
+            // The client does not receive the outcome.
+            let _ = self.run(turn, &client, None).await;
+            let _ = self.with_session(&id, Session::end);
+        }
+    }
+
     /// `pause` is the time between two updates.
     pub(crate) fn new(pause: Duration, output: Output, exit: mpsc::Sender<u8>) -> Self {
         Self {

@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::page::PageTools;
 use crate::script::{Scene, Shows};
 use crate::session::{MODE, Turn};
-use crate::turns::{running, state};
+use crate::turns::{AWAITED, LATER, running, state};
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v2};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
@@ -30,17 +30,10 @@ use acp_types::v2::session_setup::{
 };
 use acp_types::v2::session_states::{ErrorStopReason, IdleStateUpdate, StateUpdate, StopReason};
 use acp_types::v2::slash_commands::{AvailableCommand, Command};
-use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use tokio::task::spawn_local;
 use tokio::time::sleep;
-
-/// The pause before a turn without a prompt.
-const LATER: Duration = Duration::from_millis(50);
-
-/// The pause between two checks for the end of such a turn.
-const AWAITED: Duration = Duration::from_millis(2);
 
 #[async_trait::async_trait(?Send)]
 impl v2::LocalAgent for Agent {

@@ -70,9 +70,6 @@ pub(crate) fn rewrite(scene: &mut Scene) -> Vec<Step> {
 
 /// A turn without a prompt follows.
 pub(crate) fn later(scene: &mut Scene) -> Vec<Step> {
-    if !scene.is_v2 {
-        return say(scene, "Version 1 has no turns without a prompt. ");
-    }
     let mut steps = say(scene, "I will come back to this. ");
     steps.push(Step::Later(say(scene, "I have come back without a prompt. ")));
     steps

@@ -37,7 +37,7 @@ pub(crate) enum Step {
     ForgetTerminal,
     /// Count tokens, for the response to the prompt.
     Spend(Usage),
-    /// Work on these steps after the turn, in a turn without a prompt. Version 2 only.
+    /// Work on these steps after the turn, in a turn without a prompt.
     Later(Vec<Step>),
     /// Write a line that is not a message.
     Noise(&'static str),

@@ -30,7 +30,7 @@ pub(crate) const WORDS: &[Word] = &[
     word("usage", "reports the used context, the cost, and the tokens", talk::usage),
     word("pieces", "runs a tool with a result in pieces", news::pieces),
     word("rewrite", "sends a whole message, and rewrites it (version 2)", news::rewrite),
-    word("later", "works again after the turn, without a prompt (version 2)", news::later),
+    word("later", "works again after the turn, without a prompt", news::later),
     word("compact", "compacts its context, if the client shows that", news::compact),
     word("notice", "sends a notice, if the client shows notices", news::notice),
     word("delegate", "starts a subagent, if the client shows subagents", news::delegate),

@@ -98,6 +98,7 @@ export class ActiveRun {
   }
 
   #onEvent = (/** @type {AgUiEvent} */ event) => {
+    if (event.type === "RUN_STARTED") this.id = event.runId;
     if (!this.#isLeft) this.#parts.onEvent(event);
   };
 

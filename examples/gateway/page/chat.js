@@ -150,16 +150,25 @@ export class Chat {
   /**
    * @param {import("./thread.js").Message | null} message The user's message, if any.
    * @param {boolean} [isAgain] Whether the last turn has the message.
+   * @param {boolean} [follows] Whether the agent has begun by itself.
    */
-  #start(message, isAgain = false) {
+  #start(message, isAgain = false, follows = false) {
     const asked = this.#interrupts.all;
     const resume = this.#interrupts.take((id, answer) => this.#transcript.resolve(id, answer));
     this.#waiting = undefined;
     if (message !== null) this.#transcript[isAgain ? "continueTurn" : "startTurn"](message);
     this.#begin(newId("run"), asked, message, (active) => {
       this.#keep();
-      return active.start(runInput(this.#thread, active.id, resume, pageTools()));
+      return active.start(runInput(this.#thread, active.id, resume, pageTools(), follows));
     });
+  }
+
+  /** Shows what the agent does by itself, in the turn of the last message. */
+  follow() {
+    const last = this.#thread.messages.findLast(({ role }) => role === "user");
+    if (this.restingState !== "idle" || last === undefined) return;
+    this.#transcript.continueTurn(last);
+    this.#start(null, false, true);
   }
 
   /**

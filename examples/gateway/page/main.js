@@ -11,6 +11,7 @@ import { el } from "./dom.js";
 import { listAgents } from "./login.js";
 import { Markdown } from "./markdown.js";
 import { Scroller } from "./scroller.js";
+import { Activity } from "./activity.js";
 import { Address } from "./address.js";
 import { History } from "./history.js";
 import { HistoryView } from "./view-history.js";
@@ -124,9 +125,19 @@ function offerLogin() {
 
 const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.thread.id, change, access.send));
 
+const activity = new Activity(access.sendQuietly);
+
+/** Waits for the agent while the conversation rests. */
+function watchAgent() {
+  const asked = chat;
+  if (agentName === "" || !asked.thread.hasBegun || asked.restingState !== "idle") return activity.stop();
+  void activity.wait(agentName, asked.thread.id, () => chat === asked && asked.follow());
+}
+
 /** Shows the settings of the agent's session. */
 async function showSettings() {
   const asked = chat;
+  watchAgent();
   const shown = agentName !== "" && asked.thread.hasBegun ? await sessionSettings(agentName, asked.thread.id, undefined, access.sendQuietly) : null;
   if (chat !== asked) return;
   keepSettings(agentName, settings.show(shown));
@@ -216,6 +227,7 @@ connectComposer();
 /** @param {import("./store.js").Held | null} next The conversation that replaces the one in the page. */
 function replaceChat(next) {
   chat.close();
+  activity.stop();
   settings.clear();
   account.clear();
   forget();

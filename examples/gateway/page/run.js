@@ -15,7 +15,7 @@ import { SseLimitError, SseParser } from "./sse.js";
 export const PROTOCOL_VERSION = "1.0";
 
 /** Delays before the attempts to restore a lost connection. */
-const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
+export const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
 
 /**
  * The outcome of a run.
@@ -31,6 +31,8 @@ const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
  *   | {kind: "disconnected"}} RunEnd
  */
 
+/** @typedef {{threadId: string, runId: string, forwardedProps?: {acp?: {follow?: boolean}}}} RunIds */
+
 /**
  * Returns the input of a run in the protocol's form.
  *
@@ -38,8 +40,9 @@ const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
  * @param {string} runId
  * @param {any[]} resume Answers to the open interrupts of the thread.
  * @param {any[]} [tools] The tools of this page.
+ * @param {boolean} [follows] Whether the run only shows what the agent does by itself.
  */
-export function runInput(thread, runId, resume, tools = []) {
+export function runInput(thread, runId, resume, tools = [], follows = false) {
   return {
     threadId: thread.id,
     runId,
@@ -48,7 +51,7 @@ export function runInput(thread, runId, resume, tools = []) {
     messages: thread.history(),
     tools,
     context: [],
-    forwardedProps: {},
+    forwardedProps: follows ? { acp: { follow: true } } : {},
     ...(resume.length === 0 ? {} : { resume }),
   };
 }
@@ -139,7 +142,7 @@ class BrokenConnection extends Error {}
 
 /**
  * @param {Response} first
- * @param {{threadId: string, runId: string}} input
+ * @param {RunIds} input
  * @param {(event: AgUiEvent) => void} onEvent
  * @param {AbortSignal} signal
  * @param {RunOptions} options
@@ -199,7 +202,7 @@ async function connect(runId, lastEventId, signal, { send = fetch }) {
 
 /**
  * @param {Response} response
- * @param {{threadId: string, runId: string}} input
+ * @param {RunIds} input
  * @param {(event: AgUiEvent) => void} onEvent
  * @param {{started: boolean, lastEventId: string}} progress
  * @param {RunOptions["rest"]} rest
@@ -238,10 +241,12 @@ async function readEvents(response, input, onEvent, progress, rest) {
 
 /**
  * @param {AgUiEvent} event
- * @param {{threadId: string, runId: string}} input
+ * @param {RunIds} input
  */
 function checkIdentity(event, input) {
   if (event.type !== "RUN_STARTED" && event.type !== "RUN_FINISHED") return;
+  // The gateway answers an input that follows with the open run of another page.
+  if (event.type === "RUN_STARTED" && input.forwardedProps?.acp?.follow === true) input.runId = event.runId;
   if (event.threadId !== input.threadId || event.runId !== input.runId) {
     throw new MalformedEvent(`${event.type} names another run: ${event.threadId}, ${event.runId}.`);
   }

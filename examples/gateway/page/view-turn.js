@@ -30,6 +30,8 @@ export class TurnView {
   /** @type {Tail<{element: HTMLElement}>} */
   #steps;
   #isAsking = false;
+  /** @type {HTMLElement | null} */
+  #actions = null;
   #parts;
   /** The user's message. @type {import("./thread.js").Message | null} */
   message = null;
@@ -105,7 +107,8 @@ export class TurnView {
 
   #over() {
     for (const plan of this.#plans.values()) plan.unpin();
-    this.#working.replaceWith(...(this.message === null ? [] : [turnActions(this.message, this.#parts.actions)]));
+    this.#actions = this.message === null ? null : turnActions(this.message, this.#parts.actions);
+    this.#working.replaceWith(...(this.#actions === null ? [] : [this.#actions]));
     this.element.classList.add("is-over");
   }
 
@@ -119,6 +122,7 @@ export class TurnView {
     this.#since = performance.now();
     this.#parts.lines.set(message.id, { since: Date.now() });
     this.setAsking(false);
+    this.#actions?.remove();
     this.element.append(this.#working);
     this.element.classList.remove("is-over");
   }

@@ -53,6 +53,22 @@ pub(crate) async fn set(
     settings.map(Json).ok_or_else(no_session)
 }
 
+/// `GET /api/ai/agents/{agent}/threads/{threadId}/activity`: waits for a turn that the agent begins without a prompt.
+/// Without one the response is 204 after a while.
+pub(crate) async fn activity(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Result<StatusCode, Refusal> {
+    let Path((agent, thread)) = path?;
+    match threads.activity(&principal, &agent, &thread).await {
+        Some(Ok(true)) => Ok(StatusCode::OK),
+        Some(Ok(false)) => Ok(StatusCode::NO_CONTENT),
+        Some(Err(error)) => Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, error)),
+        None => Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent))),
+    }
+}
+
 fn no_session() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "the thread has no session of this agent")
 }

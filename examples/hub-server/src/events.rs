@@ -189,6 +189,7 @@ impl State {
                     let _gone = reply.send(ended);
                 }
             }
+            Notice::Activity => thread.activity.notify_waiters(),
             Notice::Remember(remembered) => {
                 thread.remembered.send_replace(Some(*remembered));
             }

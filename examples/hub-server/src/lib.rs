@@ -8,6 +8,8 @@
 //!
 //! A request locks the hub, gives it its input, and wakes the task, which sends what follows. A reader locks it to copy
 //! frames of its run. No lock is held across an await, so that a slow page delays neither the agent nor other pages.
+mod activity;
+mod answer_body;
 mod capabilities;
 mod connection;
 mod events;
@@ -25,6 +27,8 @@ mod users;
 mod version;
 mod waste;
 
+pub use activity::TooManyWaiting;
+pub use answer_body::AnswerBody;
 pub use capabilities::capabilities;
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use login::{AgentCommand, InUse, LoginState, Variables};

@@ -11,7 +11,7 @@ use run_store::RunLog;
 use semconv_map::trace_context::TraceContext;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 /// A run that waits or is open.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub struct ThreadState {
     /// Questions of the gateway's tools: the call, and the sender of the answer.
     pub(crate) questions: HashMap<QuestionKey, (u64, oneshot::Sender<ElicitationAction>)>,
     pub(crate) settings: BTreeMap<SettingKey, oneshot::Sender<Result<(), SettingError>>>,
+    /// Wakes callers that wait for a turn without a prompt.
+    pub(crate) activity: Arc<Notify>,
     /// The session to continue after a restart.
     pub(crate) remembered: watch::Sender<Option<Remembered>>,
 }
@@ -61,6 +63,7 @@ impl ThreadState {
             calls: HashMap::new(),
             questions: HashMap::new(),
             settings: BTreeMap::new(),
+            activity: Arc::default(),
             remembered,
         }
     }

@@ -49,6 +49,24 @@ export const checks = [
     },
   },
   {
+    name: "a turn that the agent begins is shown while it runs",
+    async run({ page, shot }) {
+      await send(page, "later");
+      const back = turn(page, 1).getByText("I have come back without a prompt.");
+      await back.waitFor();
+      await page.getByRole("button", { name: "Send" }).waitFor();
+      assert.equal(await page.getByRole("heading", { name: "Turn 2" }).count(), 0, "it belongs to the turn of the user");
+      await shot("own-turn");
+      await noViolations(page, "a turn of the agent");
+      await send(page, "hello");
+      await turnEnd(page, 2).waitFor();
+      assert.equal(await back.count(), 1, "it is shown once");
+      await page.reload();
+      await turn(page, 2).waitFor();
+      assert.equal(await back.count(), 1, "it is kept");
+    },
+  },
+  {
     name: "the stop button ends a run",
     async run({ page, shot }) {
       await send(page, "slow");

@@ -112,7 +112,7 @@ impl V2Editor {
         let state = find(&mut self.sessions, &session);
         if loads && (replays || !resumes) {
             // The request has no member for the begin of the replay.
-            let is_whole = |from: &ReplayFrom| matches!(from, ReplayFrom::Start(start) if start.meta.is_none());
+            let is_whole = |from: &ReplayFrom| matches!(from, ReplayFrom::Start(start) if start.meta.is_none() && start.extra.is_empty());
             if !it.replay_from.iter().all(is_whole) {
                 out.lose_of(BridgeLoss::Replay, session.as_str(), "replayFrom");
             }

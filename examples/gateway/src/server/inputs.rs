@@ -1,17 +1,15 @@
 //! Inputs during runs: cancellation, results of page tools, answers to questions.
 use super::{Part, Refusal, read_json};
 use crate::threads::Threads;
-use acp_types::v1::elicitation::ElicitationAction;
-use agui_bridge::conversation::UserAnswer;
+use agui_bridge::AnswerError;
 use agui_bridge::frontend_tool::{Completion, ToolResult};
-use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::content::Content;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use http_access::Principal;
-use jsonrpc_core::wire::Raw;
+use hub_server::AnswerBody;
 use std::sync::Arc;
 
 /// `POST /api/ai/chat/runs/{runId}/cancel`
@@ -69,7 +67,7 @@ pub(super) async fn answer_question(
     body: Body,
 ) -> Result<StatusCode, Refusal> {
     let Path(interrupt_id) = interrupt_id?;
-    let body: Answer = read_json(&headers, body).await?;
+    let body: AnswerBody = read_json(&headers, body).await?;
     let answer = body.answer().ok_or_else(|| {
         let message = "expected one of `optionId`, `action`, and `cancelled: true`";
         Refusal::new(StatusCode::BAD_REQUEST, message)
@@ -79,39 +77,5 @@ pub(super) async fn answer_question(
         Err(error @ AnswerError::Unknown) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
         Err(error @ AnswerError::Answered) => Err(Refusal::new(StatusCode::CONFLICT, error)),
         Err(error) => Err(Refusal::new(StatusCode::BAD_REQUEST, error)),
-    }
-}
-
-jsonrpc_core::object! {
-    /// The answer to a question of the agent.
-    pub struct Answer {}
-    optional {
-        /// The selected option of a permission request.
-        option_id: String = "optionId",
-        /// The response to an elicitation: `accept`, `decline` or `cancel`.
-        action: String = "action",
-        /// The values of its form.
-        content: Raw = "content",
-        /// The question is cancelled.
-        cancelled: bool = "cancelled",
-    }
-}
-
-impl Answer {
-    /// Returns the answer, if the body has exactly one.
-    fn answer(self) -> Option<UserAnswer> {
-        match (&self.option_id, &self.action, self.cancelled.unwrap_or_default()) {
-            (Some(option_id), None, false) if self.content.is_none() => {
-                let selected = PermissionAnswer::Selected(option_id.as_str().into());
-                Some(UserAnswer::Permission(selected))
-            }
-            (None, Some(_), false) => {
-                let action = Raw::from_value(&self).ok()?.decode::<ElicitationAction>().ok()?;
-                let is_known = !matches!(action, ElicitationAction::Unknown(_));
-                is_known.then_some(UserAnswer::Elicitation(action))
-            }
-            (None, None, true) => Some(UserAnswer::Cancelled),
-            _ => None,
-        }
     }
 }

@@ -5,10 +5,15 @@ use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnsw
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::id::ToolCallId;
 use http_access::Principal;
-use hub_server::UserAgent;
+use hub_server::{TooManyWaiting, UserAgent};
 use run_store::{RunLog, ThreadName};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+
+/// Time that a request waits for a turn of the agent, shorter than the time limits of common proxies.
+const ACTIVITY_WAIT: Duration = Duration::from_secs(25);
 
 impl Threads {
     /// Answers a question of the agent.
@@ -51,6 +56,27 @@ impl Threads {
     ) -> Option<SessionSettings> {
         let (acp, thread) = self.conversation(&key(principal, agent, thread))?;
         acp.connection.settings(&thread)
+    }
+
+    /// Waits for a turn that the agent begins without a prompt. Returns `None` for an unknown agent, or a model.
+    pub(crate) async fn activity(
+        &self,
+        principal: &Principal,
+        agent: &str,
+        thread: &str,
+    ) -> Option<Result<bool, TooManyWaiting>> {
+        self.acp(agent)?;
+        let wait = async {
+            if let Some((acp, thread)) = self.conversation(&key(principal, agent, thread)) {
+                return acp.connection.activity(&thread, ACTIVITY_WAIT).await;
+            }
+            sleep(ACTIVITY_WAIT).await;
+            Ok(false)
+        };
+        Some(tokio::select! {
+            active = wait => active,
+            () = self.shutdown.cancelled() => Ok(false),
+        })
     }
 
     /// Changes a setting of the session.

@@ -42,9 +42,8 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
 ];
 
 /// The words that do something else in version 1, and their text there.
-const WORDS_OF_V1: [(&str, &str); 5] = [
+const WORDS_OF_V1: [(&str, &str); 4] = [
     ("rewrite", "stays as it is"),
-    ("later", "no turns without a prompt"),
     ("compact", "You show no compactions"),
     ("notice", "You show no notices"),
     ("delegate", "You show no subagents"),

@@ -14,7 +14,7 @@ async fn said(settings: &str, word: &str) -> Told {
 async fn setting_decides_which_versions_are_offered() {
     let root = tempfile::tempdir().unwrap();
     let with_root = format!("root = '{}'", root.path().display());
-    let (one, two) = ("Version 1 has no turns without a prompt. ", "I will come back to this. ");
+    let (one, two) = ("A message of version 1 stays as it is. ", "This is a draft. ");
     for (settings, text) in [
         ("", two),
         ("version = 'auto'", two),
@@ -23,8 +23,9 @@ async fn setting_decides_which_versions_are_offered() {
         // Version 2 has no files and terminals of the client.
         (&with_root, one),
     ] {
-        let told = said(settings, "later").await;
-        assert_eq!((told.end(), &*told.text()), ("success", text), "{settings}");
+        let told = said(settings, "rewrite").await;
+        assert_eq!(told.end(), "success", "{settings}");
+        assert!(told.text().starts_with(text), "{settings}: {}", told.text());
     }
 }
 
@@ -75,6 +76,39 @@ async fn updates_of_version_2_are_shown_in_both_profiles() {
             assert!(stream.contains(part), "{word} for {profile}: {part} in {stream}");
             assert!(["success", "finished"].contains(&told.end()), "{word}: {stream}");
         }
+    }
+}
+
+/// A client that waits for the agent receives the turn once, in a run of its own, for clients of 1.0 and older ones.
+#[tokio::test]
+async fn turn_without_a_prompt_is_shown_to_a_client_that_waits() {
+    for (version, profile) in [(1, "1.0"), (2, "1.0"), (1, "0.0.59"), (2, "0.0.59")] {
+        let gateway = Gateway::configured(&format!("[agents.demo]\nversion = {version}")).await;
+        let mut asked = input("t", "0", "later");
+        if profile != "1.0" {
+            asked.as_object_mut().unwrap().remove("protocolVersion");
+        }
+        let told = gateway.run(&asked).await.rest().await;
+        assert!(!told.text().contains("I have come back"), "{}", told.text());
+        let url = gateway.url("/api/ai/agents/demo/threads/t/activity");
+        let waited = soon(gateway.client.get(&url).send()).await.unwrap();
+        assert_eq!(waited.status(), 200, "version {version}");
+        asked["forwardedProps"] = json!({ "acp": { "follow": true } });
+        let mut follow = async |run: &str| {
+            asked["runId"] = json!(run);
+            gateway.run(&asked).await.rest().await
+        };
+        let told = follow("1").await;
+        assert_eq!(told.text(), "I have come back without a prompt. ", "version {version}");
+        assert!(["success", "finished"].contains(&told.end()), "version {version}");
+        let again = follow("2").await;
+        assert_eq!(again.text(), "", "version {version}");
+        let said = json!({ "id": "u", "role": "user", "content": "hello" });
+        asked["messages"].as_array_mut().unwrap().push(said);
+        asked.as_object_mut().unwrap().remove("forwardedProps");
+        asked["runId"] = json!("3");
+        let told = gateway.run(&asked).await.rest().await;
+        assert!(told.text().starts_with("Hello! I am a scripted agent"), "{}", told.text());
     }
 }
 
