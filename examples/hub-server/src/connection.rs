@@ -16,7 +16,6 @@ use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_bridge::hub::{Hub, HubOptions, HubRefused};
 use agui_bridge::{AnswerError, Failure};
 use agui_types::id::{RunId, ToolCallId};
-use agui_types::input::RunAgentInput;
 use agui_types::run_log;
 use run_store::{LiveLog, RunLog};
 use semconv_map::trace_context::TraceContext;
