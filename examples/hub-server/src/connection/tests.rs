@@ -3,6 +3,7 @@ use super::*;
 use acp_host::transport::Address;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::conversation::ConversationOptions;
+use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunLogLimits;
 use jsonrpc_core::wire;
 use permission_rules::{Files, Rules};
