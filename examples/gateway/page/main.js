@@ -175,7 +175,7 @@ const address = new Address((id) => void (id === null ? newChat() : openId(id)))
 const tab = held();
 const before = address.id === null || address.id === tab?.threadId ? tab : null;
 // A long conversation is read and shown in two tasks.
-await new Pace().rest();
+if (before !== null) await new Pace().rest();
 let chat = openChat(before);
 const offered = offerAgents(before?.agent ?? null, access.send);
 void offered.then(() => {
