@@ -91,9 +91,12 @@ impl Outbox {
         self.emit(frame, CustomEvent::new(name, value));
     }
 
-    /// Appends a notice of the bridge.
-    pub(crate) fn warn(&mut self, frame: &Frame<'_>, title: &str) {
-        let notice = Members::new().with("severity", "warning").with("title", title);
+    /// Appends a notice of the bridge, with a text below its title unless that is empty.
+    pub(crate) fn warn(&mut self, frame: &Frame<'_>, title: &str, description: &str) {
+        let mut notice = Members::new().with("severity", "warning").with("title", title);
+        if !description.is_empty() {
+            notice = notice.with("description", description);
+        }
         self.custom(frame, "acp.notice", notice.into_raw());
     }
 

@@ -212,7 +212,7 @@ impl Translator {
                 return Ok(Begun::Ended);
             }
             let warning = "The answers are to questions that are not open.";
-            self.outbox.warn(&self.basis.root(), warning);
+            self.outbox.warn(&self.basis.root(), warning, "");
         }
         self.begin_turn(prompt);
         Ok(Begun::Prompt)

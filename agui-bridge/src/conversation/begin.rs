@@ -215,17 +215,21 @@ impl Conversation {
 
     /// Begins a run with the open session, or with a new one.
     fn begin(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
-        let PendingRun { request: RunRequest { input, meta }, is_cancelled } = run;
-        if self.session.is_none() {
+        let PendingRun { request, is_cancelled } = run;
+        let whole = if self.session.is_none() {
             self.memory.forget_session();
-        }
+            request.whole()
+        } else {
+            request.input.clone()
+        };
+        let RunRequest { input, meta, .. } = request;
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(run_id) = self.translator.resumed_by(answers) {
             return Err(RunRefused::Resumed(run_id.clone()));
         }
         let (rules, capabilities) = (self.rules(), self.prompt_capabilities());
         let page = &self.page.machine;
-        let mut plan = self.memory.plan(&input, &rules, &capabilities, |call| page.awaits(call))?;
+        let mut plan = self.memory.plan(&whole, &rules, &capabilities, |call| page.awaits(call))?;
         if plan.diverged.is_some() && !answers.is_empty() {
             // Answers continue the turn with the agent's conversation.
             plan.prompt = None;
@@ -238,7 +242,7 @@ impl Conversation {
         // The agent does not receive the prompt of a run that was cancelled before it began.
         let is_unsent = is_cancelled && begun == Begun::Prompt;
         if !is_unsent && (!self.is_refused || plan.prompt.is_none()) {
-            self.memory.accept(&input, &plan);
+            self.memory.accept(&whole, &plan);
         }
         for pointer in &plan.forwarded.left_out {
             let left_out = ConversationDiagnostic::PropertyLeftOut(pointer.clone());

@@ -1,8 +1,9 @@
 //! The runs of a conversation: waiting, open, and recently ended.
-use crate::input::{InputError, follows};
+use crate::input::{InputError, MAX_MESSAGES, follows};
 use crate::json;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Extra;
@@ -16,11 +17,25 @@ pub struct RunRequest {
     pub input: RunAgentInput,
     /// Members of `_meta` for the run's requests to the agent, such as `traceparent`.
     pub meta: Extra,
+    /// Earlier messages of the conversation, if the input leaves them out. A new session receives them as text.
+    #[serde(default)]
+    pub earlier: Vec<Message>,
+}
+
+impl RunRequest {
+    /// Returns the input with the earlier messages, the latest of at most [`MAX_MESSAGES`].
+    pub(super) fn whole(&self) -> RunAgentInput {
+        let mut input = self.input.clone();
+        let room = MAX_MESSAGES.saturating_sub(input.messages.len());
+        let earlier = self.earlier.iter().skip(self.earlier.len().saturating_sub(room));
+        input.messages.splice(..0, earlier.cloned());
+        input
+    }
 }
 
 impl From<RunAgentInput> for RunRequest {
     fn from(input: RunAgentInput) -> Self {
-        Self { input, meta: Extra::new() }
+        Self { input, meta: Extra::new(), earlier: Vec::new() }
     }
 }
 

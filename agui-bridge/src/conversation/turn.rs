@@ -52,7 +52,8 @@ impl Conversation {
             SessionStep::Keep => false,
         };
         if !is_known {
-            self.translator.handle_new_session();
+            let is_new = matches!(turn.step, SessionStep::New { .. });
+            self.translator.handle_new_session(is_new && self.options.rules.transcript_bytes > 0);
         }
         let attached = turn.forwarded.session_id.clone();
         let origin = self.origin(&turn.step, fork, attached);

@@ -105,7 +105,7 @@ impl Questions {
             return Err(ResumeError::Mismatch("None of these questions is open.".to_owned()));
         }
         if unknown > 0 {
-            desk.out.warn(&desk.frame, "Some answers are to questions that are not open.");
+            desk.out.warn(&desk.frame, "Some answers are to questions that are not open.", "");
         }
         for (number, settlement) in read {
             self.resolve(desk, number, &settlement, SettledBy::User);

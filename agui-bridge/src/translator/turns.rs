@@ -149,7 +149,7 @@ impl Translator {
         if let Some(message) = failed {
             let frame = self.basis.root();
             let message = json::cut(message, frame.limits.message);
-            self.outbox.warn(&frame, &format!("The previous turn failed: {message}"));
+            self.outbox.warn(&frame, &format!("The previous turn failed: {message}"), "");
         }
         self.begin_turn(&before.prompt);
         self.runs.send_prompt();
@@ -197,7 +197,7 @@ impl Translator {
             _ => None,
         };
         if let Some(notice) = notice {
-            self.outbox.warn(&self.basis.root(), notice);
+            self.outbox.warn(&self.basis.root(), notice, "");
         }
         self.succeed(Some(response));
     }

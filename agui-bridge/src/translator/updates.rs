@@ -22,6 +22,19 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Presence, Raw};
 
+/// Title and next step of a new session with the conversation as text.
+const RETOLD: (&str, &str) = (
+    "The agent continues in a new session",
+    "Its earlier session could not be continued. It received the latest part of this conversation as text. If it lacks \
+     something, say it again.",
+);
+
+/// Title and next step of a new session without the conversation.
+const UNKNOWN: (&str, &str) = (
+    "The agent does not know what was said before",
+    "Its session is new. Repeat what it needs in the next message.",
+);
+
 impl Translator {
     /// Handles `session/update` of ACP v2. An idle `state_update` ends the turn.
     pub fn handle_notification_v2(&mut self, notification: UpdateSessionNotification) {
@@ -76,19 +89,24 @@ impl Translator {
         }
     }
 
-    /// Shows that the agent's session is new and lacks the conversation so far, as `CUSTOM` `acp.notice`. Does nothing
-    /// while no run is open.
+    /// Shows that the agent's session is new in a conversation that has begun, as `CUSTOM` `acp.notice` with the next
+    /// step. `has_transcript` states whether the prompt repeats the conversation as text. Does nothing while no run is
+    /// open.
     ///
     /// Call it in the run that opens the session, if its prompt leaves out [unseen](crate::input::Prompt::unseen)
     /// messages.
-    pub fn handle_new_session(&mut self) {
-        self.warn("The agent does not know what was said before: its session is new.");
+    pub fn handle_new_session(&mut self, has_transcript: bool) {
+        if !self.is_running() {
+            return;
+        }
+        let (title, description) = if has_transcript { RETOLD } else { UNKNOWN };
+        self.outbox.warn(&self.basis.root(), title, description);
     }
 
     /// Shows a notice of the bridge. Does nothing while no run is open.
     pub(crate) fn warn(&mut self, title: &str) {
         if self.is_running() {
-            self.outbox.warn(&self.basis.root(), title);
+            self.outbox.warn(&self.basis.root(), title, "");
         }
     }
 

@@ -137,19 +137,25 @@ fn runs_can_end_without_the_agent() {
 
 #[test]
 fn new_session_is_reported_within_a_run() {
-    for profile in PROFILES {
+    for (profile, has_transcript) in
+        PROFILES.into_iter().flat_map(|profile| [(profile, false), (profile, true)])
+    {
         let mut translator = begun(profile);
-        translator.handle_new_session();
+        translator.handle_new_session(has_transcript);
         translator.handle_no_work();
         let stream: Vec<Value> = std::iter::from_fn(|| translator.poll_event())
             .map(|event| serde_json::to_value(event).unwrap())
             .collect();
         verify(profile, &stream);
         let notices = stream.iter().filter(|event| event["name"] == "acp.notice");
-        let severities: Vec<_> = notices.map(|notice| &notice["value"]["severity"]).collect();
-        assert_eq!(severities, ["warning"]);
+        let [notice] = &notices.map(|notice| &notice["value"]).collect::<Vec<_>>()[..] else {
+            panic!("{stream:?}")
+        };
+        assert_eq!(notice["severity"], "warning");
+        let text = notice["description"].as_str().unwrap();
+        assert_eq!(text.contains("as text"), has_transcript, "{text}");
 
-        translator.handle_new_session();
+        translator.handle_new_session(has_transcript);
         assert_eq!(translator.poll_event(), None);
     }
 }

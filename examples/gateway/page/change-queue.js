@@ -10,6 +10,7 @@ const MAX_WAITING = 300;
 /**
  * @typedef {object} QueueParts
  * @property {(change: Change) => void} show
+ * @property {(error: unknown) => void} failed Called for a change that could not be shown. It is not shown again.
  * @property {(isFrame: boolean) => void} shown Called after changes were shown, with a frame or before it.
  */
 
@@ -77,11 +78,20 @@ export class ChangeQueue {
     if (this.#waiting.length === 0) return;
     let shown = 0;
     do {
-      this.#parts.show(this.#waiting[shown]);
+      this.#showOne(this.#waiting[shown]);
       shown += 1;
     } while (shown < this.#waiting.length && !this.#pace.isDue);
     this.#waiting.splice(0, shown);
     this.#parts.shown(isFrame);
+  }
+
+  /** Shows a change. The others follow even if it cannot be shown. @param {Change} change */
+  #showOne(change) {
+    try {
+      this.#parts.show(change);
+    } catch (error) {
+      this.#parts.failed(error);
+    }
   }
 
   /** Shows all changes at once. */
@@ -89,7 +99,7 @@ export class ChangeQueue {
     if (this.#waiting.length === 0) return;
     const changes = this.#waiting;
     this.#waiting = [];
-    for (const change of changes) this.#parts.show(change);
+    for (const change of changes) this.#showOne(change);
     this.#parts.shown(false);
   }
 }

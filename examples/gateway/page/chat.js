@@ -137,13 +137,11 @@ export class Chat {
    */
   send(content) {
     if (this.#run !== null) return "The agent is still answering. Wait, or stop it first.";
-    const message = { id: newId("user"), role: "user", content };
-    if (!this.#thread.hasRoomFor(message)) return "The files of this conversation are too large together. Remove a file, or begin a new chat.";
+    if (!this.#thread.hasRoomFor(content)) return "The files of this conversation are too large together. Remove a file, or begin a new chat.";
     this.#tools.restart();
     this.#parts.timeline.clear();
     const isAgain = this.#waiting === content;
-    this.#thread.add(message);
-    this.#start(message, isAgain);
+    this.#start(this.#thread.say(content), isAgain);
     return "";
   }
 

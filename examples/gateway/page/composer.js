@@ -32,7 +32,6 @@ export class Composer {
   #prompt;
   #send;
   #stop;
-  #stopKey;
   #note;
   #waiting;
   #actions;
@@ -55,7 +54,6 @@ export class Composer {
     this.#prompt = /** @type {HTMLTextAreaElement} */ (byId("prompt"));
     this.#send = /** @type {HTMLButtonElement} */ (byId("send"));
     this.#stop = /** @type {HTMLButtonElement} */ (byId("stop"));
-    this.#stopKey = byId("stop-key");
     this.#note = byId("composer-note");
     this.#waiting = byId("queued");
     const note = (/** @type {string} */ sentence) => (this.#note.textContent = sentence);
@@ -177,7 +175,6 @@ export class Composer {
     const hadFocus = document.activeElement === this.#stop;
     this.#state = state;
     this.#stop.hidden = state === "idle";
-    this.#stopKey.hidden = state === "asking";
     this.#stop.textContent = STOP_NAMES[state];
     this.#update();
     if (hadFocus && state === "idle") this.focus();

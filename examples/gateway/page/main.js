@@ -10,6 +10,7 @@ import { Composer } from "./composer.js";
 import { el } from "./dom.js";
 import { listAgents } from "./login.js";
 import { Markdown } from "./markdown.js";
+import { Pace } from "./pace.js";
 import { Scroller } from "./scroller.js";
 import { Activity } from "./activity.js";
 import { Address } from "./address.js";
@@ -188,6 +189,8 @@ const address = new Address((id) => void (id === null ? newChat() : openId(id)))
 
 const tab = held();
 const before = address.id === null || address.id === tab?.threadId ? tab : null;
+// A long conversation is read and shown in two tasks.
+if (before !== null) await new Pace().rest();
 let chat = openChat(before);
 const offered = offerAgents(before?.agent ?? null, access.send);
 void offered.then(() => {

@@ -25,8 +25,8 @@ import { Pace } from "./pace.js";
  * @typedef {{text: string, isComplete: boolean, format?: string, name?: string, before?: string}} Source
  */
 
-/** Maximum number of characters of a request, and of a text that is rendered. */
-export const MAX_TEXT = 256 * 1024;
+/** Maximum number of characters of a request, and of a text that is rendered. A longer one takes a slow computer too long to lay out. */
+export const MAX_TEXT = 128 * 1024;
 
 /** Maximum number of texts of a request. */
 const MAX_TEXTS = 64;

@@ -1,5 +1,6 @@
 /** The elements of a conversation's messages: texts, thoughts, tool cards, terminals. */
 
+import { parentIn } from "./old-steps.js";
 import { SUBAGENT } from "./subagents.js";
 import { mediaView } from "./view-media.js";
 import { SubagentView } from "./view-subagent.js";
@@ -116,7 +117,7 @@ export class MessageViews {
   }
 
   /** @param {string} toolCallId A call of which the card is no longer in the page. */
-  forgetTool(toolCallId) {
+  forget(toolCallId) {
     this.#tools.delete(toolCallId);
   }
 
@@ -199,15 +200,4 @@ export class MessageViews {
  */
 function parentOf(owner, toolCallId) {
   return parentIn(owner?.toolCalls?.find(({ id }) => id === toolCallId)?.metadata);
-}
-
-/**
- * Returns the call of the subagent that a call or a text belongs to. A text has the agent's own `_meta`.
- *
- * @param {any} metadata
- * @returns {string | undefined}
- */
-function parentIn(metadata) {
-  const parent = metadata?.acp?.parentToolCallId ?? metadata?.acp?._meta?.claudeCode?.parentToolUseId;
-  return typeof parent === "string" ? parent : undefined;
 }

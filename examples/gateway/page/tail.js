@@ -2,11 +2,14 @@
 
 import { button, focus } from "./dom.js";
 
-/** Number of items that are added to the page at once. */
+/** Number of items that are added to the page, or removed from it, at once. */
 const STEP = 50;
 
 /** Maximum number of items in the page. */
 const MOST = 2 * STEP;
+
+/** Maximum weight of the items that are added to the page at once, unless one alone has more. */
+const MAX_WEIGHT = 100;
 
 /**
  * @typedef {object} TailParts
@@ -15,9 +18,9 @@ const MOST = 2 * STEP;
  */
 
 /**
- * A list of items with one element each.
+ * A list of items with one element each. The weight of an item is about the number of its cards and texts.
  *
- * @template {{element: HTMLElement}} T
+ * @template {{element: HTMLElement, weight?: number}} T
  */
 export class Tail {
   #name;
@@ -44,11 +47,6 @@ export class Tail {
     return this.#before.length + this.#shown.length;
   }
 
-  /** Items that are not in the page. */
-  get before() {
-    return this.#before;
-  }
-
   /** @param {T} item */
   add(item) {
     this.#shown.push(item);
@@ -73,17 +71,20 @@ export class Tail {
    * @param {T[]} items
    */
   replaceAll(items) {
-    const from = Math.max(0, items.length - STEP);
+    const from = items.length - lastOf(items);
     this.#before = items.slice(0, from);
     this.#shown = [];
     for (const item of items.slice(from)) this.add(item);
     this.#showCount();
   }
 
-  /** Removes the oldest items from the page if it has too many and none has the focus. They return unchanged. */
+  /**
+   * Removes the oldest items from the page if it has too many and none has the focus: as few steps of items as possible, so that
+   * it does not matter how many are added between two calls. They return unchanged.
+   */
   trim() {
     if (this.#shown.length <= MOST) return;
-    const leaving = this.#shown.slice(0, -STEP);
+    const leaving = this.#shown.slice(0, Math.ceil((this.#shown.length - MOST) / STEP) * STEP);
     if (leaving.some(({ element }) => element.contains(document.activeElement))) return;
     this.#shown.splice(0, leaving.length);
     for (const { element } of leaving) element.remove();
@@ -100,7 +101,7 @@ export class Tail {
 
   #showEarlier() {
     this.#parts.scroller.hold(() => {
-      const items = this.#before.splice(-STEP);
+      const items = this.#before.splice(-lastOf(this.#before));
       this.#earlier.before(...items.map((item) => item.element));
       this.#shown.unshift(...items);
       this.#showCount();
@@ -112,4 +113,16 @@ export class Tail {
       this.#parts.announcer.say(`${items.length} earlier ${this.#name} are shown.`);
     });
   }
+}
+
+/**
+ * Returns the number of items at the end that are shown at once.
+ *
+ * @param {{weight?: number}[]} items
+ */
+function lastOf(items) {
+  let weight = 0;
+  const last = items.slice(-STEP).reverse();
+  const over = last.findIndex((item) => (weight += item.weight ?? 1) > MAX_WEIGHT);
+  return over === -1 ? last.length : Math.max(over, 1);
 }

@@ -1,5 +1,6 @@
 /** A conversation: its messages, as AG-UI writes them. */
 
+import { newId } from "./ids.js";
 import { draftOf } from "./user-content.js";
 
 /**
@@ -37,6 +38,8 @@ export class Thread {
   state = {};
   /** Names of the steps that are open in this run. @type {Set<string>} */
   open = new Set();
+  /** The id of a removed message, which the message in its place gets: the gateway and the agent see that it was changed. @type {string | null} */
+  #nextId = null;
   /** @type {Map<string, Message>} */
   #byId = new Map();
   /** @type {Map<string, {owner: Message, call: ToolCall}>} */
@@ -109,6 +112,18 @@ export class Thread {
   }
 
   /**
+   * Adds a message of the user.
+   *
+   * @param {any} content
+   */
+  say(content) {
+    const message = { id: this.#nextId ?? newId("user"), role: "user", content };
+    this.#nextId = null;
+    this.add(message);
+    return message;
+  }
+
+  /**
    * Removes a message that never reached the agent.
    *
    * @param {Message} message
@@ -138,6 +153,7 @@ export class Thread {
   cut(message) {
     const at = this.messages.indexOf(message);
     if (at === -1) return [];
+    this.#nextId = message.id;
     const removed = this.messages.slice(at);
     this.replaceAll(this.messages.slice(0, at));
     return removed;
@@ -154,10 +170,10 @@ export class Thread {
   /**
    * Whether a request can have a further message.
    *
-   * @param {Message} next
+   * @param {any} content
    */
-  hasRoomFor(next) {
-    return JSON.stringify([...this.history(), next]).length <= MAX_HISTORY;
+  hasRoomFor(content) {
+    return JSON.stringify([...this.history(), content]).length <= MAX_HISTORY;
   }
 
   /** The messages for a run's input: all except activities. */

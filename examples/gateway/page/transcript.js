@@ -21,6 +21,13 @@ import { decisionView } from "./view-permission.js";
 
 /** @typedef {OwnParts & import("./view-turn.js").TurnParts & import("./question-views.js").QuestionParts} TranscriptParts */
 
+/** The notice of a turn with a part that cannot be shown. */
+const INCOMPLETE = {
+  severity: "error",
+  title: "A part of this answer cannot be shown",
+  description: "The rest follows. Reload the page; if that does not help, report the error in the browser's console.",
+};
+
 /** All turns of a thread. */
 export class Transcript {
   #parts;
@@ -29,7 +36,9 @@ export class Transcript {
   #turn = null;
   #messages;
   #questions;
-  #changes = new ChangeQueue({ show: (change) => this.#show(change), shown: (isFrame) => this.#shown(isFrame) });
+  /** Turns with a part that cannot be shown. @type {WeakSet<TurnView>} */
+  #incomplete = new WeakSet();
+  #changes = new ChangeQueue({ show: (change) => this.#show(change), failed: (error) => this.#failed(error), shown: (isFrame) => this.#shown(isFrame) });
 
   /**
    * @param {Element} root
@@ -81,7 +90,7 @@ export class Transcript {
     this.flush();
     this.#turns.cut(first);
     this.#turn = null;
-    for (const { toolCalls = [] } of removed) for (const { id } of toolCalls) this.#messages.forgetTool(id);
+    for (const { toolCalls = [] } of removed) for (const { id } of toolCalls) for (const held of [this.#turns, this.#messages]) held.forget(id);
   }
 
   /** @param {boolean} lost Whether the connection to the run broke. */
@@ -235,9 +244,30 @@ export class Transcript {
    * @param {Message[]} messages
    */
   #build(turn, messages) {
-    const [current, wereOld] = [this.#turn, this.#messages.areOld];
-    [this.#turn, this.#messages.areOld] = [turn, true];
-    for (const message of messages) this.#messages.show(message);
-    [this.#turn, this.#messages.areOld] = [current, wereOld];
+    const show = (/** @type {Message[]} */ said) => {
+      const [current, wereOld] = [this.#turn, this.#messages.areOld];
+      [this.#turn, this.#messages.areOld] = [turn, true];
+      for (const message of said) {
+        try {
+          this.#messages.show(message);
+        } catch (error) {
+          this.#failed(error);
+        }
+      }
+      [this.#turn, this.#messages.areOld] = [current, wereOld];
+    };
+    const isOfTurn = (/** @type {Message} */ { role, activityType }) => role === "user" || activityType === "acp.terminal";
+    show(messages.filter(isOfTurn));
+    turn.restore(messages.filter((message) => !isOfTurn(message)), show);
+  }
+
+  /** Reports once in a turn that a part of it cannot be shown. @param {unknown} error */
+  #failed(error) {
+    console.error(error);
+    const turn = this.#currentTurn;
+    if (this.#incomplete.has(turn)) return;
+    this.#incomplete.add(turn);
+    turn.add(noticeView(INCOMPLETE));
+    this.#parts.announcer.say(INCOMPLETE.title);
   }
 }

@@ -6,6 +6,9 @@ import { TurnView } from "./view-turn.js";
 /** @import { TurnParts } from "./view-turn.js" */
 /** @import { Message } from "./thread.js" */
 
+/** Weight of a long turn. */
+const MOST_OF_TURN = 100;
+
 /** @typedef {(turn: TurnView, messages: Message[]) => void} Build Shows messages in a turn. */
 
 /** Turns, counted from 1. */
@@ -15,6 +18,8 @@ export class TurnList {
   #parts;
   /** @type {Tail<TurnView | OldTurn>} */
   #turns;
+  /** The turns of an earlier page by their tool calls. @type {Map<string, OldTurn>} */
+  #turnOf = new Map();
 
   /**
    * @param {Element} root
@@ -43,6 +48,7 @@ export class TurnList {
    */
   replaceAll(messages) {
     const turns = turnsOf(messages).map((said, at) => new OldTurn(said, () => new TurnView(at + 1, this.#parts, null), this.#build));
+    this.#turnOf = new Map(turns.flatMap((turn) => turn.calls.map((id) => [id, turn])));
     for (const element of [this.#root, this.#parts.pinned]) element.replaceChildren();
     this.#turns.replaceAll(turns);
     const last = turns.at(-1);
@@ -60,12 +66,17 @@ export class TurnList {
   }
 
   /**
-   * Builds the turn with a tool call, unless it is in the page.
+   * Builds the card of a tool call in a turn of an earlier page.
    *
    * @param {string} toolCallId
    */
   buildFor(toolCallId) {
-    for (const turn of this.#turns.before) if (turn instanceof OldTurn && turn.calls(toolCallId)) return turn.view;
+    this.#turnOf.get(toolCallId)?.view.buildFor(toolCallId);
+  }
+
+  /** @param {string} toolCallId A call that was removed with its turn. */
+  forget(toolCallId) {
+    this.#turnOf.delete(toolCallId);
   }
 }
 
@@ -93,7 +104,6 @@ class OldTurn {
     if (this.#view === null) {
       this.#view = this.#open();
       this.#build(this.#view, this.#messages);
-      this.#view.trim();
       if (this.#isOver) this.#view.close();
     }
     return this.#view;
@@ -101,6 +111,11 @@ class OldTurn {
 
   get element() {
     return this.view.element;
+  }
+
+  /** A long turn shows its last steps only. */
+  get weight() {
+    return Math.min(this.#messages.length, MOST_OF_TURN);
   }
 
   /** The user's message. */
@@ -113,9 +128,9 @@ class OldTurn {
     this.#view?.close();
   }
 
-  /** @param {string} toolCallId */
-  calls(toolCallId) {
-    return this.#view === null && this.#messages.some(({ toolCalls = [] }) => toolCalls.some((call) => call.id === toolCallId));
+  /** The ids of its tool calls. */
+  get calls() {
+    return this.#messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
   }
 }
 

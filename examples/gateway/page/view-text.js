@@ -12,6 +12,9 @@ const MAX_TEXT_NODE = 4096;
 /** Length of a part of plain text; it ends at the next line break. A part is laid out again when it grows. */
 const MAX_PART = 4 * MAX_TEXT_NODE;
 
+/** Number of characters of a request, unless its first block is longer. The page lays them out at once. */
+const FIRST_TEXT = 32 * 1024;
+
 /** Maximum number of spaces and line breaks that are kept between rendered and plain text. */
 const MAX_SPACE = 8;
 
@@ -41,6 +44,8 @@ export class TextView {
   #isComplete = false;
   #isAsking = false;
   #isTooLong = false;
+  /** Number of characters of the next request. */
+  #most = FIRST_TEXT;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #askedAt = -Infinity;
@@ -82,15 +87,17 @@ export class TextView {
   #askNow() {
     this.#isAsking = true;
     const [start, length, isLast] = [this.#start, this.#text.length, this.#isComplete];
-    const end = start + wholeCharacters(this.#text.slice(start, start + MAX_TEXT)).length;
+    const end = start + wholeCharacters(this.#text.slice(start, start + this.#most)).length;
     const isCut = end < length;
     void this.#markdown.render({ text: this.#text.slice(start, end), isComplete: isLast && !isCut }, (rendered) => {
       this.#isAsking = false;
       this.#askedAt = performance.now();
-      if (rendered !== null) this.#show(rendered, start, end);
       const isPart = rendered !== null && isCut;
-      // The text of a longer block stays plain.
-      this.#isTooLong = isPart && this.#start === start;
+      const hasBlock = !isPart || rendered.finished > 0;
+      // The text of a longer block stays plain, of which the page lays out what is in sight.
+      this.#isTooLong = !hasBlock && this.#most === MAX_TEXT;
+      this.#most = hasBlock ? FIRST_TEXT : MAX_TEXT;
+      if (rendered !== null && hasBlock) this.#show(rendered, start, end);
       if (isPart || length < this.#text.length || isLast !== this.#isComplete) this.#ask();
       else if (rendered !== null && isLast && this.#hasReferences && start > 0) this.#renderAgain();
     });

@@ -4,6 +4,7 @@ import { fileView } from "./attachments.js";
 import { button, el } from "./dom.js";
 import { turnActions } from "./turn-actions.js";
 import { draftOf } from "./user-content.js";
+import { OldStep, stepsOf } from "./old-steps.js";
 import { Tail } from "./tail.js";
 import { endLine, endOf, failure, failureView } from "./view-notice.js";
 import { PlanView } from "./view-plan.js";
@@ -29,6 +30,10 @@ export class TurnView {
   #retry = null;
   /** @type {Tail<{element: HTMLElement}>} */
   #steps;
+  /** The steps of an earlier page by their tool calls. @type {Map<string, OldStep>} */
+  #stepOf = new Map();
+  /** The elements of the step that is being built, if one is. @type {HTMLElement[] | null} */
+  #built = null;
   #isAsking = false;
   /** @type {HTMLElement | null} */
   #actions = null;
@@ -51,7 +56,40 @@ export class TurnView {
 
   /** @param {HTMLElement} element */
   add(element) {
-    this.#steps.add({ element });
+    if (this.#built === null) this.#steps.add({ element });
+    else this.#built.push(element);
+  }
+
+  /**
+   * Shows the last steps of an earlier page. Earlier ones are built on demand.
+   *
+   * @param {import("./thread.js").Message[]} messages
+   * @param {(messages: import("./thread.js").Message[]) => void} show
+   */
+  restore(messages, show) {
+    const build = (/** @type {import("./thread.js").Message[]} */ said) => {
+      /** @type {HTMLElement[]} */
+      const built = [];
+      const outer = this.#built;
+      this.#built = built;
+      show(said);
+      this.#built = outer;
+      return built;
+    };
+    const steps = stepsOf(messages).map((said) => new OldStep(said, build));
+    for (const step of steps) for (const id of step.calls) this.#stepOf.set(id, step);
+    this.#steps.replaceAll(steps);
+    // The plan of an active turn is pinned in any case.
+    for (const step of steps) if (step.hasPlan) step.build();
+  }
+
+  /**
+   * Builds the step with a tool call, if it is one of an earlier page.
+   *
+   * @param {string} toolCallId
+   */
+  buildFor(toolCallId) {
+    this.#stepOf.get(toolCallId)?.build();
   }
 
   /** Removes the oldest of many steps from the page, unless one has an open question. */
@@ -81,7 +119,7 @@ export class TurnView {
       plan = new PlanView();
       this.#plans.set(message.id, plan);
       this.add(plan.place);
-      plan.pin(this.#parts.pinned);
+      if (!this.element.classList.contains("is-over")) plan.pin(this.#parts.pinned);
     }
     plan.update(message.content);
   }

@@ -5,7 +5,8 @@ use axum::body::Body;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use markdown_html::{Rendered, Source, render};
+use markdown_html::{Rendered, Source, TIME, render_all};
+use std::time::Instant;
 use tokio::task::spawn_blocking;
 
 /// Content security policy: only resources of the gateway.
@@ -32,10 +33,10 @@ pub(crate) async fn markdown(
     body: Body,
 ) -> Result<Json<Vec<Rendered>>, Refusal> {
     let texts: Vec<Source> = read_json(&headers, body).await?;
-    let rendered = spawn_blocking(move || texts.iter().map(render).collect::<Result<_, _>>());
+    let rendered = spawn_blocking(move || render_all(&texts, Instant::now() + TIME));
     match rendered.await {
         Ok(Ok(rendered)) => Ok(Json(rendered)),
-        Ok(Err(too_long)) => Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, too_long)),
+        Ok(Err(too_much)) => Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, too_much)),
         Err(failed) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, failed)),
     }
 }

@@ -9,14 +9,13 @@ use acp_types::client::{self, Call, CallKey, Initialized};
 use acp_types::v1::authentication::AuthenticateRequest;
 use agent_tools::FromServer;
 use agui_bridge::conversation::{
-    Accepted, Conversation, RunRefused, SessionSettings, Setting, SettingError, ToolQuestion,
-    UserAnswer,
+    Accepted, Conversation, RunRefused, RunRequest, SessionSettings, Setting, SettingError,
+    ToolQuestion, UserAnswer,
 };
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_bridge::hub::{Hub, HubOptions, HubRefused};
 use agui_bridge::{AnswerError, Failure};
 use agui_types::id::{RunId, ToolCallId};
-use agui_types::input::RunAgentInput;
 use agui_types::run_log;
 use run_store::{LiveLog, RunLog};
 use semconv_map::trace_context::TraceContext;
@@ -34,8 +33,8 @@ pub type Reply = oneshot::Sender<Result<(), HubRefused>>;
 /// A run to start.
 #[derive(Debug)]
 pub struct NewRun {
-    /// The input.
-    pub input: RunAgentInput,
+    /// The input, with the earlier messages that it leaves out.
+    pub run: RunRequest,
     /// The log that its events go to.
     pub log: Arc<RunLog>,
     /// Its span, if it is traced.
@@ -306,10 +305,10 @@ impl State {
             return;
         }
         self.connect(now);
-        let NewRun { input, log, span } = run;
-        let run_id = input.run_id.clone();
-        records::run_started(thread, &input);
-        let reply = match self.hub.handle_run(thread, input, now) {
+        let NewRun { run, log, span } = run;
+        let run_id = run.input.run_id.clone();
+        records::run_started(thread, &run.input);
+        let reply = match self.hub.handle_run(thread, run, now) {
             Ok(Accepted::Queued) => Some(reply),
             Ok(Accepted::Again(run_id)) => {
                 records::run_ended_as(thread, run_id.as_str(), "repeated");

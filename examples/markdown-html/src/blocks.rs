@@ -3,6 +3,7 @@ use crate::clean::clean;
 use crate::rewrite::Rewriter;
 use crate::{Block, Rendered, Source};
 use pulldown_cmark::{Event, Options, Parser, TextMergeWithOffset, html};
+use std::time::Instant;
 
 const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_FOOTNOTES)
@@ -12,11 +13,11 @@ const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_GFM);
 
 /// Renders Markdown.
-pub(crate) fn render(source: &Source) -> Rendered {
+pub(crate) fn render(source: &Source, until: Instant) -> Rendered {
     let text = source.text.as_str();
     let parser = Parser::new_ext(text, OPTIONS);
     let mut has_references = parser.reference_definitions().iter().next().is_some();
-    let mut rewriter = Rewriter::new();
+    let mut rewriter = Rewriter::new(until);
     let mut blocks = Vec::new();
     let mut finished = 0;
     let mut units = Units::new(text);

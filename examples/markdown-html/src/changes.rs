@@ -22,9 +22,9 @@ const MAX_WORDS_WORK: usize = 1 << 28;
 const TIME: Duration = Duration::from_millis(800);
 
 /// Returns the changes of a file as a table.
-pub(crate) fn html(before: &str, after: &str, path: &str) -> String {
+pub(crate) fn html(before: &str, after: &str, path: &str, until: Instant) -> String {
     let mut table = Table::default();
-    write(&mut table, &Change { before, after, path, first: [1, 1] }, &Limits::new());
+    write(&mut table, &Change { before, after, path, first: [1, 1] }, &Limits::new(until));
     table.finish()
 }
 
@@ -36,9 +36,10 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(until: Instant) -> Self {
         let words_work = Cell::new(MAX_WORDS_WORK);
-        Self { until: Instant::now() + TIME, highlighter: Highlighter::new(), words_work }
+        let highlighter = Highlighter::new(until);
+        Self { until: until.min(Instant::now() + TIME), highlighter, words_work }
     }
 
     /// Returns whether the words of a change are compared, and counts the work.

@@ -3,7 +3,7 @@ use crate::controls::visible;
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use syntect::html::{ClassStyle, ClassedHTMLGenerator};
 use syntect::parsing::{SyntaxReference, SyntaxSet};
 use syntect::util::LinesWithEndings;
@@ -20,24 +20,21 @@ const MAX_WORK: usize = 128 * 1024;
 /// Length of a line at which its bytes count twice. Most expressions are tried again after each token of a line.
 const LONG_LINE: usize = 128;
 
-/// Time for all code of a text, which only hostile code reaches: some expressions try again and again.
-const TIME: Duration = Duration::from_secs(30);
-
 /// Classes of the page.
 pub(crate) const STYLE: ClassStyle = ClassStyle::SpacedPrefixed { prefix: "hl-" };
 
 /// Maximum length of the name of a language, in bytes.
 const MAX_LANGUAGE: usize = 32;
 
-/// Highlights the code of a text, until its work is done.
+/// Highlights the code of a text, until its work is done or its time has passed.
 pub(crate) struct Highlighter {
     work_left: Cell<usize>,
     until: Instant,
 }
 
 impl Highlighter {
-    pub(crate) fn new() -> Self {
-        Self { work_left: Cell::new(MAX_WORK), until: Instant::now() + TIME }
+    pub(crate) fn new(until: Instant) -> Self {
+        Self { work_left: Cell::new(MAX_WORK), until }
     }
 
     /// Returns whether a line is highlighted, and counts its work. No line follows one that is not.
@@ -67,12 +64,12 @@ impl Highlighter {
 }
 
 /// Returns code as a block, highlighted in the language of a file or of this name.
-pub(crate) fn html(name: &str, code: &str) -> String {
+pub(crate) fn html(name: &str, code: &str, until: Instant) -> String {
     let token = last_part(name);
     let language = language(token.rsplit('.').next().unwrap_or(token));
     let code = visible(code);
-    let colored =
-        syntax_of(name).and_then(|syntax| Highlighter::new().highlight(&syntax.name, &code));
+    let highlighter = Highlighter::new(until);
+    let colored = syntax_of(name).and_then(|syntax| highlighter.highlight(&syntax.name, &code));
     if let Some(html) = colored {
         return format!("<pre><code class=\"language-{language}\">{html}</code></pre>\n");
     }

@@ -9,7 +9,7 @@
 //! assert_eq!(rendered.blocks[1].html, "<p>Read <em>all</em> of<br>\nthe</p>\n");
 //! // The paragraph may still grow.
 //! assert_eq!(rendered.finished, 1);
-//! # Ok::<(), markdown_html::TooLong>(())
+//! # Ok::<(), markdown_html::TooMuch>(())
 //! ```
 //!
 //! The changes of a file are a table with line numbers, in which changed words are marked:
@@ -21,12 +21,14 @@
 //! change.before = "let a = 1;\n".into();
 //! change.name = "src/main.rs".into();
 //! assert!(render(&change)?.blocks[0].html.contains("hl-mark\">2</span>"));
-//! # Ok::<(), markdown_html::TooLong>(())
+//! # Ok::<(), markdown_html::TooMuch>(())
 //! ```
 //!
 //! Spec: [GitHub Flavored Markdown](https://github.github.com/gfm/),
 //! [ECMA-48](https://ecma-international.org/publications-and-standards/standards/ecma-48/)
 use serde::{Deserialize, Serialize};
+use std::slice;
+use std::time::{Duration, Instant};
 
 mod blocks;
 mod changes;
@@ -39,22 +41,39 @@ mod rewrite;
 mod table;
 mod terminal;
 
-/// Renders a text.
+/// Renders a text, with colours for code within [`TIME`].
 ///
 /// # Errors
 ///
 /// The text is longer than [`MAX_TEXT`], or both texts of a change are.
-pub fn render(source: &Source) -> Result<Rendered, TooLong> {
+pub fn render(source: &Source) -> Result<Rendered, TooMuch> {
+    let mut rendered = render_all(slice::from_ref(source), Instant::now() + TIME)?;
+    rendered.pop().ok_or(TooMuch::Texts(0))
+}
+
+/// Renders the texts of a request. Code after `until` has no colours, and changes after it are not compared.
+///
+/// # Errors
+///
+/// There are more than [`MAX_TEXTS`], or one is longer than [`MAX_TEXT`].
+pub fn render_all(sources: &[Source], until: Instant) -> Result<Vec<Rendered>, TooMuch> {
+    if sources.len() > MAX_TEXTS {
+        return Err(TooMuch::Texts(sources.len()));
+    }
+    sources.iter().map(|source| render_until(source, until)).collect()
+}
+
+fn render_until(source: &Source, until: Instant) -> Result<Rendered, TooMuch> {
     let length = source.text.len().saturating_add(source.before.len());
     if length > MAX_TEXT {
-        return Err(TooLong(length));
+        return Err(TooMuch::Bytes(length));
     }
     let html = match source.format {
-        Format::Markdown => return Ok(blocks::render(source)),
+        Format::Markdown => return Ok(blocks::render(source, until)),
         Format::Terminal => terminal::html(&source.text),
-        Format::Code => code::html(&source.name, &source.text),
-        Format::Diff => changes::html(&source.before, &source.text, &source.name),
-        Format::Patch => patch::html(&source.text),
+        Format::Code => code::html(&source.name, &source.text, until),
+        Format::Diff => changes::html(&source.before, &source.text, &source.name, until),
+        Format::Patch => patch::html(&source.text, until),
     };
     let end = source.text.encode_utf16().count();
     Ok(Rendered { blocks: vec![Block { end, html }], finished: 1, has_references: false })
@@ -62,6 +81,13 @@ pub fn render(source: &Source) -> Result<Rendered, TooLong> {
 
 /// Maximum length of a text, in bytes.
 pub const MAX_TEXT: usize = 1024 * 1024;
+
+/// Maximum number of texts of a request.
+pub const MAX_TEXTS: usize = 64;
+
+/// Recommended time for all texts of a request, which only hostile code reaches: some expressions of languages try again and
+/// again.
+pub const TIME: Duration = Duration::from_secs(10);
 
 /// A text to render.
 #[derive(Clone, Debug, Deserialize)]
@@ -144,7 +170,14 @@ pub struct Block {
     pub html: String,
 }
 
-/// The text exceeds [`MAX_TEXT`].
+/// A limit is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a text of {0} bytes, more than {MAX_TEXT}")]
-pub struct TooLong(pub usize);
+#[non_exhaustive]
+pub enum TooMuch {
+    /// The text exceeds [`MAX_TEXT`].
+    #[error("a text of {0} bytes, more than {MAX_TEXT}")]
+    Bytes(usize),
+    /// The texts exceed [`MAX_TEXTS`].
+    #[error("{0} texts, more than {MAX_TEXTS}; send the others in another request")]
+    Texts(usize),
+}

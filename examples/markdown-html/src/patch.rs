@@ -3,13 +3,14 @@ use crate::changes::{Change, Limits, write};
 use crate::code;
 use crate::controls::visible;
 use crate::table::Table;
+use std::time::Instant;
 
 /// Returns the changes as a table, or the text as code if no changes can be read from it.
-pub(crate) fn html(text: &str) -> String {
+pub(crate) fn html(text: &str, until: Instant) -> String {
     let hunks = hunks(text);
-    let Some(first) = hunks.first() else { return code::html("diff", text) };
+    let Some(first) = hunks.first() else { return code::html("diff", text, until) };
     let has_files = hunks.iter().any(|hunk| hunk.path != first.path);
-    let limits = Limits::new();
+    let limits = Limits::new(until);
     let mut table = Table::default();
     let mut path = None;
     for hunk in &hunks {

@@ -6,6 +6,7 @@ use pulldown_cmark::{
     Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Tag, TagEnd,
 };
 use std::collections::HashMap;
+use std::time::Instant;
 
 /// Maximum number of blocks and styles around a text. Deeper ones are left out, their text is not.
 const MAX_DEPTH: usize = 32;
@@ -39,7 +40,7 @@ struct Table {
 }
 
 impl<'a> Rewriter<'a> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(until: Instant) -> Self {
         Self {
             out: Vec::new(),
             open: Vec::new(),
@@ -49,7 +50,7 @@ impl<'a> Rewriter<'a> {
             images: Vec::new(),
             footnotes: HashMap::new(),
             tags: 0,
-            highlighter: Highlighter::new(),
+            highlighter: Highlighter::new(until),
         }
     }
 

@@ -35,6 +35,7 @@ const actions = {
     assert.equal(await page.locator("article.tool").count(), 1);
     assert.deepEqual(inputs[before].messages.map(({ role }) => role), ["user", "assistant", "user"]);
     assert.equal(inputs[before].messages[2].content, "edit");
+    assert.equal(inputs[before].messages[2].id, inputs[1].messages[2].id, "the message in its place");
 
     await prompt(page).fill("and more");
     await action(page, 1, "Edit message").click();

@@ -179,6 +179,9 @@ export const checks = [
       const outputs = ATTEMPTS.map((attempt) => call(attempt, { title: attempt, kind: "execute", result: `\x1b[31m${attempt}\x1b[0m${attempt}` }));
       await restore(page, asked(call("d", { title: "diffs", kind: "edit", content: diffs }), call("p", { title: "patches", kind: "edit", content: patches }), ...outputs));
       await turn(page, 1).getByText("Comparing…").first().waitFor({ state: "detached" });
+      const earlier = turn(page, 1).getByRole("button", { name: /^Show earlier steps/ });
+      await turn(page, 1).locator("article.tool").last().waitFor();
+      while ((await earlier.count()) > 0) await earlier.click();
       await turn(page, 1).locator(".terminal .ansi-fg-1").nth(ATTEMPTS.length - 1).waitFor({ state: "attached" });
       assert.ok((await turn(page, 1).locator(".diff table").count()) >= 2 * ATTEMPTS.length, "the changes are shown");
       assert.deepEqual(elsewhere, [], "no dialog, and nothing from elsewhere");

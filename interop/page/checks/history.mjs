@@ -1,5 +1,10 @@
 // The list of conversations, their addresses, and what a reload shows.
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { startGateway } from "../gateway.mjs";
 import { noViolations, permission, prompt, send, turn, turnEnd } from "./page.mjs";
 
 const dialog = (page) => page.getByRole("dialog", { name: "Conversations" });
@@ -122,6 +127,42 @@ export const checks = [
       await permission(page).getByRole("button", { name: /^allow/i }).first().click();
       await turnEnd(page).waitFor();
       assert.match(await turn(page, 1).innerText(), /I will not make use of it/);
+    },
+  },
+  {
+    name: "a conversation is told again to an agent that can neither load nor resume it, after a restart",
+    opensItself: true,
+    // While the gateway is stopped.
+    expectNetworkErrors: true,
+    async run({ page, shot }) {
+      const folder = await mkdtemp(path.join(tmpdir(), "page-store-"));
+      const agent = fileURLToPath(new URL("../../../examples/gateway/tests/agents/tells-prompts.sh", import.meta.url));
+      const options = ["--store", path.join(folder, "gateway.db"), "--agent", `bash ${agent}`];
+      let gateway = await startGateway(process.env.GATEWAY_BIN, { options });
+      try {
+        await page.goto(gateway.url);
+        await send(page, "one");
+        await turnEnd(page).waitFor();
+        const address = pathname(page);
+        await gateway.stop();
+        gateway = await startGateway(process.env.GATEWAY_BIN, { options });
+        await page.goto(gateway.url);
+        await page.goto(new URL(address, gateway.url).href);
+        await turn(page, 1).getByText("one", { exact: true }).waitFor();
+        await send(page, "two");
+        await turnEnd(page, 2).waitFor();
+        const notice = turn(page, 2).locator(".notice.is-warning");
+        assert.match(await notice.innerText(), /continues in a new session[\s\S]*as text[\s\S]*say it again/);
+        assert.match(gateway.log(), /The conversation so far[^\n]*User: one[^\n]*two/, "the prompt of the agent");
+        await noViolations(page, "a conversation that was told again");
+        await shot("told-again");
+        await send(page, "three");
+        await turnEnd(page, 3).waitFor();
+        assert.equal(await turn(page, 3).locator(".notice").count(), 0);
+      } finally {
+        await gateway.stop();
+        await rm(folder, { recursive: true, force: true });
+      }
     },
   },
   {

@@ -71,13 +71,41 @@ export const turnOf = (count) => [
 
 /** Reloads the page with a stored conversation. */
 export async function restore(page, said) {
+  await store(page, said);
+  await page.reload();
+}
+
+/** Stores a conversation for the next load of the page. */
+export async function store(page, said) {
   await page.evaluate((messages) => {
     const held = { threadId: crypto.randomUUID(), messages, state: {}, interrupts: [], agent: null, title: null, pending: [], runId: null };
     sessionStorage.setItem("spanwire.conversation.2", JSON.stringify(held));
     // The address would name another conversation.
     history.replaceState(null, "", "/");
   }, said);
-  await page.reload();
+}
+
+/** Returns the processor time of each task of the page's main thread, in milliseconds. Other programs do not change it. */
+function tasksOf(trace) {
+  const { traceEvents } = JSON.parse(trace);
+  const isMain = ({ name, args }) => name === "thread_name" && args.name === "CrRendererMain";
+  const threads = traceEvents.filter(isMain).map(({ pid, tid }) => `${pid} ${tid}`);
+  const tasks = traceEvents.filter(({ name, pid, tid }) => name === "RunTask" && threads.includes(`${pid} ${tid}`));
+  return tasks.map(({ tdur = 0 }) => tdur / 1000);
+}
+
+/** Measures the tasks of the page during an action: their processor time in all, and that of the longest, in milliseconds. */
+export async function measured(page, action) {
+  const browser = page.context().browser();
+  await browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline"] });
+  let tasks = [];
+  try {
+    await action();
+  } finally {
+    tasks = tasksOf((await browser.stopTracing()).toString());
+  }
+  assert.ok(tasks.length > 10, "the tasks were recorded");
+  return { sum: Math.round(tasks.reduce((all, task) => all + task, 0)), longest: Math.round(Math.max(...tasks)) };
 }
 
 export async function noViolations(page, where) {

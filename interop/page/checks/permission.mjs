@@ -53,8 +53,11 @@ export const checks = [
     name: `Escape leaves a permission open, ${mode}`,
     variables: { GATEWAY_PERMISSION: mode },
     async run({ page }) {
+      const hint = page.getByText("Esc to stop");
+      assert.ok(await hint.isVisible());
       await send(page, "edit");
       await permission(page).waitFor();
+      assert.ok(await hint.isHidden(), "the key does not stop");
       for (const _ of [1, 2]) {
         await page.keyboard.press("Escape");
         assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the message box has the focus");
@@ -63,6 +66,7 @@ export const checks = [
       await answer(page, /^allow/i);
       await turnEnd(page).waitFor();
       assert.match(await turn(page, 1).innerText(), /I have edited greeting\.txt/);
+      assert.ok(await hint.isVisible());
     },
   })),
   ...["light", "dark"].map((colorScheme) => ({

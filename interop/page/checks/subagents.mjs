@@ -61,6 +61,8 @@ export const checks = [
         assert.ok(await turn(page, 1).locator("> .agent-text", { hasText: "The explorer has found the parser." }).isVisible(), "the agent's own text is not nested");
       };
       await nested();
+      const inset = await page.locator(".tool-below > .agent-text").first().evaluate((it) => it.getBoundingClientRect().left - it.closest(".tool").getBoundingClientRect().left);
+      assert.ok(inset > 8, `a nested text is ${inset} pixels from the edge of its card`);
       await shot("unfolded");
       assert.match(await page.locator("#debug").textContent(), / 0 ignored$/);
       await noViolations(page, "subagents");

@@ -5,9 +5,10 @@ use crate::agents::{AcpAgents, Agents};
 use crate::model::{ModelRunStart, ModelThread};
 use crate::run::StartError;
 use agent_tools::mcp_bridge_http::random_id;
-use agui_bridge::conversation::RunQueue;
+use agui_bridge::conversation::{RunQueue, RunRequest};
 use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
 use agui_types::run_log::RunOutcome;
 use chat_model::ChatModel;
 use hub_server::{NewRun, UserAgent};
@@ -26,6 +27,7 @@ const MAX_STARTS: usize = 64;
 /// A run before its agent is known.
 struct Asked {
     input: RunAgentInput,
+    earlier: Vec<Message>,
     log: Arc<RunLog>,
     cancel: CancellationToken,
     span: Option<TraceContext>,
@@ -80,7 +82,8 @@ impl Threads {
                 Ok(true) => {
                     let context = span.as_ref().and_then(Span::context);
                     let (log, cancel) = (log.clone(), cancel.clone());
-                    let asked = Asked { input, log, cancel, span: context };
+                    let earlier = threads.replicas.earlier(&name, &input).await;
+                    let asked = Asked { input, earlier, log, cancel, span: context };
                     let begun = threads.begin(&key, lease, asked).await;
                     if begun.is_err() {
                         threads.replicas.forget_run(&name).await;
@@ -136,9 +139,10 @@ impl Threads {
             return Err(StartError::Ending);
         }
         let (reply, begun) = oneshot::channel();
-        let Asked { input, log, cancel, span } = asked;
+        let Asked { mut input, earlier, log, cancel, span } = asked;
         match agents {
             Agents::Model(model) => {
+                input.messages.splice(..0, earlier);
                 let run = ModelRunStart { input, log, cancel, span, reply };
                 let sent = self.model_thread(key, lease, model)?.try_send(run);
                 sent.map_err(|_| StartError::Overloaded)?;
@@ -151,7 +155,9 @@ impl Threads {
                 let (name, run_id) = (key.text(), input.run_id.clone());
                 let user = acp.users.open(&key.user).await?;
                 self.open_thread(key, lease, acp, &user).await?;
-                user.connection.start(&name, NewRun { input, log, span }, reply);
+                let mut run = RunRequest::from(input);
+                run.earlier = earlier;
+                user.connection.start(&name, NewRun { run, log, span }, reply);
                 let cancelled = async {
                     cancel.cancelled().await;
                     user.connection.cancel(&name, &run_id);

@@ -55,6 +55,9 @@ async fn markdown_is_rendered_block_by_block() {
     let long = json!([{ "text": "a".repeat(1024 * 1024 + 1), "isComplete": true }]);
     let (status, body) = post(long).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{body}");
+    let many = vec![json!({ "text": "a", "isComplete": true }); 65];
+    let (status, body) = post(json!(many)).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{body}");
     let (status, body) = post(json!([{ "text": 1 }])).await;
     assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
 }

@@ -176,6 +176,57 @@ async fn session_of_the_agent_is_loaded_after_a_restart() {
     assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
 }
 
+/// Runs an input with an agent that records its prompts. Returns its texts, and the notices in the page.
+#[cfg(unix)]
+async fn prompted(gateway: &mut Gateway, input: &Value) -> (Vec<String>, Vec<Value>) {
+    let told = gateway.run(input).await.rest().await;
+    assert_eq!(told.end(), "success");
+    let line = gateway.says("agent: prompt: ").await;
+    let prompt: Value =
+        serde_json::from_str(line.strip_prefix("agent: prompt: ").unwrap()).unwrap();
+    let blocks = prompt["params"]["prompt"].as_array().unwrap().iter();
+    (
+        blocks.map(|block| block["text"].as_str().unwrap().to_owned()).collect(),
+        told.customs("acp.notice"),
+    )
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn conversation_of_an_agent_without_sessions_is_told_again_after_a_restart() {
+    let kept = Kept::new();
+    let agent = script("tells-prompts");
+    let mut gateway = kept.gateway(&["--agent", &agent]).await;
+    assert_eq!(prompted(&mut gateway, &input("t", "1", "one")).await.0, ["one"]);
+    kill(gateway).await;
+    // A client that sends only new messages, and one that has read the conversation.
+    let mut gateway = kept.gateway(&["--agent", &agent]).await;
+    let (texts, notices) = prompted(&mut gateway, &input("t", "2", "two")).await;
+    let [earlier, new] = &texts[..] else { panic!("{texts:?}") };
+    assert!(earlier.ends_with("User: one\n\nAssistant: answer 3"), "{earlier}");
+    assert_eq!(new, "two");
+    let [notice] = &notices[..] else { panic!("{notices:?}") };
+    assert_eq!(notice["title"], "The agent continues in a new session");
+    assert!(notice["description"].as_str().unwrap().contains("say it again"), "{notice}");
+    let (texts, notices) = prompted(&mut gateway, &input("t", "3", "three")).await;
+    assert_eq!((texts, notices.len()), (vec!["three".to_owned()], 0), "its session is known");
+    kill(gateway).await;
+
+    let mut gateway = kept.gateway(&["--agent", &agent]).await;
+    let read = connected(&gateway, "agent", "t", "3").await.rest().await;
+    let mut reducer = Reducer::new();
+    read.events.iter().for_each(|event| assert_eq!(reducer.handle(event), None));
+    let mut asked = input("t", "4", "four");
+    let new = asked["messages"].take();
+    asked["messages"] = json!(reducer.messages());
+    asked["messages"].as_array_mut().unwrap().extend(new.as_array().unwrap().clone());
+    let (texts, notices) = prompted(&mut gateway, &asked).await;
+    for said in ["User: one", "User: two", "User: three", "Assistant: answer"] {
+        assert!(texts[0].contains(said), "{texts:?}");
+    }
+    assert_eq!((&*texts[1], notices.len()), ("four", 1));
+}
+
 #[tokio::test]
 async fn conversations_are_listed_searched_renamed_and_removed() {
     let gateway = Gateway::demo(&[]).await;

@@ -3,6 +3,7 @@ use super::*;
 use acp_host::transport::Address;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::conversation::ConversationOptions;
+use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunLogLimits;
 use jsonrpc_core::wire;
 use permission_rules::{Files, Rules};
@@ -47,7 +48,7 @@ async fn run_waits_for_the_end_of_a_closed_connection() {
     let limits = LogLimits { events: 64, bytes: 1 << 16, readers: 1 };
     let log = Arc::new(RunLog::new(&input, limits));
     let (reply, mut begun) = oneshot::channel();
-    connection.start("t", NewRun { input, log, span: None }, reply);
+    connection.start("t", NewRun { run: input.into(), log, span: None }, reply);
     let state = connection.shared.lock();
     assert!(!state.hub.is_connected());
     assert_eq!(state.postponed.as_ref().map(Vec::len), Some(1));

@@ -1,6 +1,6 @@
 //! Constructs of GitHub Flavored Markdown. The expected elements are those of the specification's examples.
 use super::html;
-use markdown_html::{MAX_TEXT, Source, TooLong, render};
+use markdown_html::{MAX_TEXT, Source, TooMuch, render};
 
 #[test]
 fn inline_marks_are_shown() {
@@ -122,7 +122,7 @@ fn alerts_are_quotes_with_a_class() {
 #[test]
 fn text_over_the_limit_is_refused() {
     let long = "a".repeat(MAX_TEXT + 1);
-    assert_eq!(render(&Source::complete(long)), Err(TooLong(MAX_TEXT + 1)));
+    assert_eq!(render(&Source::complete(long)), Err(TooMuch::Bytes(MAX_TEXT + 1)));
 }
 
 #[test]

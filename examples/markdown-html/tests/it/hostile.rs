@@ -1,7 +1,8 @@
 //! Texts that try to run a script, to load something, to change the page, or to take long.
 use super::{html, shown};
-use markdown_html::{Format, Source};
+use markdown_html::{Format, MAX_TEXTS, Source, TIME, TooMuch, render_all};
 use proptest::prelude::*;
+use std::time::Instant;
 
 /// Attempts to run a script or to load a resource. The checks of the gateway's page show them in a browser.
 const ATTEMPTS: &str = include_str!("../attempts.json");
@@ -219,6 +220,41 @@ fn code_is_highlighted_until_its_work_is_done() {
     // A line of 2,000 bytes is work of 33,250, and 128 KiB are done.
     let long = format!("```json\n[{}]\n```\n\n", "1".repeat(1_997));
     assert_eq!(colored(&long.repeat(5)), 3);
+}
+
+#[test]
+fn texts_of_a_request_share_its_time() {
+    let code = "fn a() {}\n".repeat(3);
+    let named = |format| {
+        let mut source = Source::of(format, &*code);
+        source.name = "a.rs".into();
+        source
+    };
+    let sources = [
+        Source::complete(format!("```rust\n{code}```")),
+        named(Format::Code),
+        named(Format::Diff),
+        Source::of(
+            Format::Patch,
+            format!("+++ a.rs\n@@ -0,0 +1,3 @@\n+{}", code.trim_end().replace('\n', "\n+")),
+        ),
+    ];
+    let colored = |until| -> Vec<bool> {
+        let rendered = render_all(&sources, until).unwrap();
+        let html =
+            rendered.iter().map(|text| text.blocks.iter().map(|it| &*it.html).collect::<String>());
+        html.map(|html| {
+            assert!(html.contains("fn"), "the text stays: {html}");
+            html.contains("hl-storage")
+        })
+        .collect()
+    };
+    let now = Instant::now();
+    assert_eq!(colored(now + TIME), [true; 4]);
+    assert_eq!(colored(now), [false; 4], "the time of the request has passed");
+    let texts = |count: usize| vec![Source::complete("a"); count];
+    assert_eq!(render_all(&texts(MAX_TEXTS), now).map(|all| all.len()), Ok(MAX_TEXTS));
+    assert_eq!(render_all(&texts(MAX_TEXTS + 1), now), Err(TooMuch::Texts(MAX_TEXTS + 1)));
 }
 
 #[test]

@@ -90,7 +90,7 @@ pub(super) fn begin(
         _ => {}
     }
     if let Some(before) = messages_of(it, &record.thread)? {
-        messages::carry_over(&mut record.input.messages, before);
+        messages::continue_with(&mut record.input.messages, before);
     }
     // A run of another thread may have the id as well; its history stays.
     it.prepare_cached("UPDATE run SET name = name || '#' || number WHERE name = ?1")?

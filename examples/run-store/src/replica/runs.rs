@@ -4,6 +4,7 @@ use crate::{Appended, LogLimits, RunLog, RunRecord, StoreError};
 use agui_types::PROTOCOL_VERSION;
 use agui_types::event::RunStartedEvent;
 use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -33,6 +34,24 @@ impl Replica {
     /// The store cannot be reached.
     pub async fn run(&self, run: &str) -> Result<Option<RunRecord>, StoreError> {
         self.store.run(run).await
+    }
+
+    /// Returns the messages before a run that its input leaves out, because it has only new messages of the user. Empty
+    /// without a store that keeps conversations.
+    pub async fn earlier(&self, run: &str, input: &RunAgentInput) -> Vec<Message> {
+        if !input.messages.iter().all(|message| matches!(message, Message::User(_))) {
+            return Vec::new();
+        }
+        let record = match self.store.run(run).await {
+            Ok(record) => record,
+            Err(error) => {
+                tracing::warn!(%error, "the earlier messages of a run are left out");
+                None
+            }
+        };
+        let mut messages = record.map(|record| record.input.messages).unwrap_or_default();
+        messages.truncate(messages.len().saturating_sub(input.messages.len()));
+        messages
     }
 
     /// Removes a run.

@@ -182,10 +182,28 @@ async fn activities_of_earlier_runs_stay_at_their_place() {
         ids.map(|id| id.to_string()).collect()
     };
     assert_eq!(ids(&record), ["m", "plan", "n", "o"]);
-    // An edited first message begins anew.
-    run(&store, "3", &name, &user_message("edited", "Hey"), &[]).await;
+    // An edited first message keeps its id, and begins anew.
+    run(&store, "3", &name, &user_message("m", "Hey"), &[]).await;
     let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
-    assert_eq!(ids(&record), ["edited"]);
+    assert_eq!(ids(&record), ["m"]);
+}
+
+#[tokio::test]
+async fn conversation_continues_with_new_messages_alone() {
+    let (store, name) = (memory(), thread("u", "a"));
+    run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
+    run(&store, "2", &name, &user_message("o", "More"), &answer("p", "Ha")).await;
+    let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
+    let ids: Vec<_> = record.input.messages.iter().filter_map(Message::id).collect();
+    assert_eq!(ids, ["m".into(), "n".into(), "o".into()]);
+    // The earlier messages of an input that leaves them out are bounded.
+    let long = "x".repeat(3 << 20);
+    run(&store, "3", &name, &user_message("q", "Long"), &answer("r", &long)).await;
+    run(&store, "4", &name, &user_message("s", "Long"), &answer("t", &long)).await;
+    run(&store, "5", &name, &user_message("u", "End"), &[]).await;
+    let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
+    let ids: Vec<_> = record.input.messages.iter().filter_map(Message::id).collect();
+    assert_eq!(ids, ["s".into(), "t".into(), "u".into()], "the latest within 4 MiB");
 }
 
 #[tokio::test]
