@@ -115,6 +115,20 @@ impl<'a> MemberReader<'a> {
     /// The text ends, or the value is not JSON or not UTF-8, or it was already skipped.
     #[inline]
     pub fn value(&mut self) -> Result<&'a str, PeekError> {
+        let value = self.value_bytes()?;
+        core::str::from_utf8(value).map_err(|error| {
+            let start = value.as_ptr().addr() - self.json.as_ptr().addr();
+            PeekError::Utf8 { at: start + error.valid_up_to() }
+        })
+    }
+
+    /// Returns the value of the current member, as JSON text without validation of its UTF-8. For values that are only
+    /// compared.
+    ///
+    /// # Errors
+    /// The text ends, or the value is not JSON, or it was already skipped.
+    #[inline]
+    pub fn value_bytes(&mut self) -> Result<&'a [u8], PeekError> {
         self.scanner.next_token();
         let start = self.scanner.at();
         if self.place != Place::Value {
@@ -130,8 +144,7 @@ impl<'a> MemberReader<'a> {
             }
             self.position += 1;
         }
-        core::str::from_utf8(value)
-            .map_err(|error| PeekError::Utf8 { at: start + error.valid_up_to() })
+        Ok(value)
     }
 
     /// Enters the value of the current member, if it is an object.

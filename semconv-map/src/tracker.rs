@@ -224,7 +224,7 @@ impl Tracker {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        if direction == Direction::Received && self.quiet.knows(line) {
+        if direction == Direction::Received && self.quiet.follow(line) {
             return;
         }
         if direction == Direction::Sent && self.requests.of(Direction::Received).next().is_none() {
@@ -262,7 +262,7 @@ impl Tracker {
     pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
         self.now = self.now.max(now);
         let line = message.line().as_bytes();
-        if direction == Direction::Received && self.quiet.knows(line) {
+        if direction == Direction::Received && self.quiet.follow(line) {
             return;
         }
         if let Some(update) = Update::of(message, self.interest) {

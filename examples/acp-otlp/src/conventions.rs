@@ -31,7 +31,7 @@ pub fn capture_of_environment(program: Program) -> Capture {
         "no_content" | "false" => Capture::Off,
         _ => {
             let expected = "NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT";
-            (program.warn)(format!("{VARIABLE} is {value:?}, expected {expected}: ignored"));
+            program.report(format!("{VARIABLE} is {value:?}, expected {expected}: ignored"));
             Capture::Off
         }
     }

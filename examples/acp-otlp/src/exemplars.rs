@@ -51,7 +51,7 @@ impl Filter {
             Some("always_off") => Self::AlwaysOff,
             Some(other) => {
                 let wrong = "expected an exemplar filter: ignored";
-                (program.warn)(format!("OTEL_METRICS_EXEMPLAR_FILTER is {other:?}, {wrong}"));
+                program.report(format!("OTEL_METRICS_EXEMPLAR_FILTER is {other:?}, {wrong}"));
                 Self::default()
             }
         }

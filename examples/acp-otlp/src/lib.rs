@@ -49,6 +49,8 @@ use opentelemetry_otlp::ExporterBuildError;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceDetector};
 use semconv_map::trace_context::Baggage;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::{env, process};
 use uuid::Uuid;
 
@@ -69,6 +71,16 @@ pub struct Program {
 }
 
 impl Program {
+    /// Reports an invalid environment variable. Each description is reported once, because signals share variables. The
+    /// environment of a process bounds their number.
+    fn report(self, description: String) {
+        static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+        let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.insert(description.clone()) {
+            (self.warn)(description);
+        }
+    }
+
     /// Returns the instrumentation scope with the schema URL of the names.
     pub fn scope(self, schema_url: &'static str) -> InstrumentationScope {
         InstrumentationScope::builder(self.name)
@@ -186,7 +198,7 @@ fn number<N: Copy + Display + FromStr + PartialOrd>(
     if number.is_none() {
         let (least, most) = (range.start(), range.end());
         let wrong = format!("expected a number from {least} to {most}: ignored");
-        (program.warn)(format!("{name} is {value:?}, {wrong}"));
+        program.report(format!("{name} is {value:?}, {wrong}"));
     }
     number
 }

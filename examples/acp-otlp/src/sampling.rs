@@ -39,7 +39,7 @@ impl Sampling {
             "traceidratio" => ratio(program),
             _ => {
                 let wrong = "expected a sampler: ignored";
-                (program.warn)(format!("OTEL_TRACES_SAMPLER is {name:?}, {wrong}"));
+                program.report(format!("OTEL_TRACES_SAMPLER is {name:?}, {wrong}"));
                 return Self { follows_parent: true, share: 1.0 };
             }
         };
@@ -71,7 +71,7 @@ fn ratio(program: Program) -> f64 {
     let ratio = given.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
     ratio.unwrap_or_else(|| {
         let wrong = "expected a number from 0 to 1: ignored";
-        (program.warn)(format!("OTEL_TRACES_SAMPLER_ARG is {given:?}, {wrong}"));
+        program.report(format!("OTEL_TRACES_SAMPLER_ARG is {given:?}, {wrong}"));
         1.0
     })
 }

@@ -60,7 +60,7 @@ impl Signal {
             if ["gzip", "none"].iter().any(|known| value.eq_ignore_ascii_case(known)) {
                 return;
             }
-            (program.warn)(format!("{name} is {value:?}, expected a compression: ignored"));
+            program.report(format!("{name} is {value:?}, expected a compression: ignored"));
         }
     }
 
@@ -86,7 +86,7 @@ impl Signal {
                 "none" => is_none = true,
                 "" => {}
                 other => {
-                    (program.warn)(format!("{name} is {other:?}, expected otlp or none: ignored"));
+                    program.report(format!("{name} is {other:?}, expected otlp or none: ignored"));
                 }
             }
         }
@@ -101,7 +101,7 @@ impl Signal {
             let is_header =
                 [parts.next(), parts.next()].iter().all(|it| it.is_some_and(|it| !it.is_empty()));
             if !is_header && !entry.trim().is_empty() {
-                (program.warn)(format!("entry {number} of {name}, expected KEY=VALUE: ignored"));
+                program.report(format!("entry {number} of {name}, expected KEY=VALUE: ignored"));
             }
         }
     }
@@ -131,7 +131,7 @@ impl Transport {
             let value = variable(&name)?;
             let transport = Self::from_str(&value, false).ok();
             if transport.is_none() {
-                (program.warn)(format!("{name} is {value:?}, expected a protocol: ignored"));
+                program.report(format!("{name} is {value:?}, expected a protocol: ignored"));
             }
             transport
         };

@@ -17,6 +17,7 @@ use semconv_map::trace_context::{Baggage, TraceContext};
 use semconv_map::{Attribute, AttributeValue};
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Assembles starts, events and ends into spans. The tracker bounds the number of open spans.
@@ -203,12 +204,14 @@ impl Spans {
         }
     }
 
-    /// Ends the span at a position and returns it.
+    /// Ends the span at a position, and returns it for further attributes. It has to be [taken](Self::take).
     #[inline]
-    pub(crate) fn end(&mut self, place: usize, end: SpanEnd) -> Option<SpanData> {
+    pub(crate) fn end(&mut self, place: usize, end: SpanEnd) -> Option<&mut SpanData> {
         let span = self.open.spans.get_mut(place)?;
         span.end_time = time(end.time);
-        span.status = status(end.status);
+        if end.status != span::Status::Unset {
+            span.status = status(end.status);
+        }
         if let Some(name) = end.name {
             span.name = name;
         }
@@ -223,6 +226,12 @@ impl Spans {
             }
             self.ended.push_back((end.span, span.span_context.clone()));
         }
+        Some(span)
+    }
+
+    /// Removes the span at a position and returns it.
+    #[inline]
+    pub(crate) fn take(&mut self, place: usize) -> Option<SpanData> {
         self.open.remove(place)
     }
 
@@ -300,9 +309,11 @@ pub(crate) fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
 
 #[inline(always)]
 fn key_value(Attribute { key, value, .. }: Attribute) -> KeyValue {
-    match value {
-        AttributeValue::String(Cow::Borrowed(text)) => KeyValue::new(key, text),
-        other => KeyValue::new(key, value_of(other)),
+    // Most values are borrowed texts. They need no drop, but the compiler calls it.
+    let value = ManuallyDrop::new(value);
+    match &*value {
+        AttributeValue::String(Cow::Borrowed(text)) => KeyValue::new(key, *text),
+        _ => KeyValue::new(key, value_of(ManuallyDrop::into_inner(value))),
     }
 }
 

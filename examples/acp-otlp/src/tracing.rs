@@ -145,9 +145,13 @@ impl Tracing {
                         if self.measures {
                             self.remember(end.span, place);
                         }
+                        let setup = self.spans.setup;
                         let span = self.spans.end(place, end)?;
-                        if !self.spans.setup.omits(&span) {
-                            return Some(Traced::Span(self.completed(span)));
+                        let is_omitted = setup.omits(span);
+                        complete(&mut span.attributes, self.backend, &self.common);
+                        let span = self.spans.take(place);
+                        if !is_omitted {
+                            return span.map(Traced::Span);
                         }
                     }
                 }
@@ -155,17 +159,6 @@ impl Tracing {
                 _ => {}
             }
         }
-    }
-
-    /// Adds the attributes of the backend and of each span.
-    fn completed(&self, mut span: SpanData) -> SpanData {
-        self.backend.add(&mut span.attributes);
-        for attribute in &self.common {
-            if span.attributes.iter().all(|it| it.key != attribute.key) {
-                span.attributes.push(attribute.clone());
-            }
-        }
-        span
     }
 
     /// A separate function, because metrics are usually off.
@@ -206,5 +199,16 @@ impl Tracing {
     /// Returns the counters of data that was not recorded.
     pub fn counters(&self) -> Counters {
         self.tracker.counters()
+    }
+}
+
+/// Adds the attributes of the backend and of each span.
+#[inline]
+fn complete(attributes: &mut Vec<KeyValue>, backend: Backend, common: &[KeyValue]) {
+    backend.add(attributes);
+    for attribute in common {
+        if attributes.iter().all(|it| it.key != attribute.key) {
+            attributes.push(attribute.clone());
+        }
     }
 }

@@ -135,6 +135,22 @@ fn bytes_behind_the_last_member_are_not_checked() -> Result<(), PeekError> {
     Ok(())
 }
 
+/// Bytes are the same value, before their UTF-8 is validated.
+#[test]
+fn value_as_bytes_may_be_any_text() -> Result<(), PeekError> {
+    let json = b"{\"a\":\"\xff\",\"b\":-1}";
+    let mut members = MemberReader::new(json)?;
+    members.next_name()?;
+    let mut strict = members.clone();
+    assert_eq!(strict.value(), Err(PeekError::Utf8 { at: 6 }));
+    assert_eq!(members.value_bytes()?, b"\"\xff\"");
+    assert_eq!((members.position(), strict.position()), (8, 8));
+    members.next_name()?;
+    assert_eq!(members.value_bytes()?, b"-1");
+    assert!(members.value_bytes().is_err());
+    Ok(())
+}
+
 #[test]
 fn object_that_breaks_off_is_an_error() {
     let text = r#"{"a":{"b":"c\"","d":[{}]},"e":-1}"#;

@@ -117,9 +117,10 @@ impl<'a> ToolReport<'a> {
             None | Some("null") => Some(None),
             Some(member) => string(member).map(Some),
         };
+        let update = members.session_update.map(core::str::from_utf8).transpose().ok()?;
         Some(Self {
             id: string(members.tool_call_id?)?,
-            update: text(members.session_update)?,
+            update: text(update)?,
             name: text(members.name)?,
             // An invalid title has no influence.
             title: members.title.and_then(string),

@@ -1,5 +1,5 @@
 //! Extraction of values outside of the protocol.
-use super::{Members, Tracker, string};
+use super::{Members, Tracker};
 use crate::acp::prompt_turn::Money;
 
 impl Tracker {
@@ -16,7 +16,7 @@ impl Tracker {
         if method == "session/update" && !self.active.reads_updates {
             return;
         }
-        let Some(id) = members.session.and_then(string) else { return };
+        let Some(id) = members.session() else { return };
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let Some(turn) = session.turns.first_mut() else { return };
         turn.learned.read_notification(&self.active, method, params);

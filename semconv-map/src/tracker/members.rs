@@ -2,15 +2,16 @@
 use alloc::borrow::Cow;
 use jsonrpc_core::{Head, JsonStr, Kind, MemberReader, Payload, Peeked, RequestId};
 
-/// Members of the params of a message and of its `update`, as JSON text. Of duplicate members, the first is used.
+/// Members of the params of a message and of its `update`, as JSON text. Of duplicate members, the first is used. The
+/// UTF-8 of those that every text has is not validated, because most of them are only compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Members<'a> {
-    pub(crate) session: Option<&'a str>,
+    pub(crate) session: Option<&'a [u8]>,
     /// `_meta`.
     pub(crate) meta: Option<&'a str>,
     /// `update`. `None` if only the members below are recorded.
     pub(crate) update: Option<&'a [u8]>,
-    pub(crate) session_update: Option<&'a str>,
+    pub(crate) session_update: Option<&'a [u8]>,
     pub(crate) tool_call_id: Option<&'a str>,
     pub(crate) status: Option<&'a str>,
     pub(crate) kind: Option<&'a str>,
@@ -29,16 +30,20 @@ impl<'a> Members<'a> {
         let mut found = Self::default();
         let Ok(mut members) = MemberReader::new(params.as_bytes()) else { return found };
         while let Ok(Some(name)) = members.next_name() {
-            let member = match &*name {
-                b"sessionId" => &mut found.session,
-                b"_meta" => &mut found.meta,
-                _ => continue,
-            };
-            if member.is_none() {
-                *member = members.value().ok();
+            match &*name {
+                b"sessionId" if found.session.is_none() => {
+                    found.session = members.value_bytes().ok();
+                }
+                b"_meta" if found.meta.is_none() => found.meta = members.value().ok(),
+                _ => {}
             }
         }
         found
+    }
+
+    /// Returns the session, if it is a string.
+    pub(super) fn session(&self) -> Option<Cow<'a, str>> {
+        string(core::str::from_utf8(self.session?).ok()?)
     }
 
     /// Reads the members of a tool call.
@@ -68,9 +73,18 @@ impl<'a> Members<'a> {
     }
 
     /// Returns whether these members of the update are all that is recorded of the message.
-    fn are_complete(&self) -> bool {
-        let of_tool_call = [self.tool_call_id, self.status, self.kind, self.name, self.update_meta];
-        self.session.is_some() && (of_tool_call.iter().all(Option::is_some) || self.are_of_text())
+    fn are_complete(&self, interest: Interest) -> bool {
+        self.session.is_some()
+            && (self.have_tool_call() || self.are_of_text())
+            && self.are_all(interest)
+    }
+
+    fn have_tool_call(&self) -> bool {
+        self.tool_call_id.is_some()
+            && self.status.is_some()
+            && self.kind.is_some()
+            && self.name.is_some()
+            && self.update_meta.is_some()
     }
 
     /// Reads the next member of an update or a tool call. Returns `Some(None)` at its end.
@@ -78,7 +92,12 @@ impl<'a> Members<'a> {
     fn read_member(&mut self, members: &mut MemberReader<'a>) -> Option<Option<()>> {
         let Some(name) = members.next_name().ok()? else { return Some(None) };
         let member = match &*name {
-            b"sessionUpdate" => &mut self.session_update,
+            b"sessionUpdate" => {
+                if self.session_update.is_none() {
+                    self.session_update = Some(members.value_bytes().ok()?);
+                }
+                return Some(Some(()));
+            }
             b"toolCallId" => &mut self.tool_call_id,
             b"status" => &mut self.status,
             b"kind" => &mut self.kind,
@@ -103,7 +122,7 @@ impl<'a> Members<'a> {
     ) -> Option<()> {
         let start = members.position() - 1;
         while self.read_member(members)?.is_some() {
-            if self.are_all(interest) && self.are_complete() {
+            if self.are_complete(interest) {
                 return Some(());
             }
         }
@@ -115,14 +134,14 @@ impl<'a> Members<'a> {
 }
 
 /// Kinds of updates that are text of the agent, as JSON text.
-const TEXTS: [&str; 2] = [r#""agent_message_chunk""#, r#""agent_thought_chunk""#];
+const TEXTS: [&[u8]; 2] = [br#""agent_message_chunk""#, br#""agent_thought_chunk""#];
 
 /// Kinds of updates of tool calls, as JSON text.
-const TOOL_CALLS: [&str; 2] = [r#""tool_call""#, r#""tool_call_update""#];
+const TOOL_CALLS: [&[u8]; 2] = [br#""tool_call""#, br#""tool_call_update""#];
 
 /// The most frequent kinds of updates that neither start nor end a turn.
-const WITHIN_TURNS: [&str; 4] =
-    [r#""tool_call""#, r#""tool_call_update""#, r#""plan""#, r#""usage_update""#];
+const WITHIN_TURNS: [&[u8]; 4] =
+    [br#""tool_call""#, br#""tool_call_update""#, br#""plan""#, br#""usage_update""#];
 
 /// The updates that are recorded beyond the members of [`Members`].
 #[derive(Clone, Copy, Debug)]
@@ -158,8 +177,8 @@ impl<'a> Update<'a> {
 
     /// Reads the same of a message that was already peeked.
     pub(super) fn of(message: &Peeked<'a>, interest: Interest) -> Option<Self> {
-        let is_update = message.method().is_some_and(|method| method == "session/update");
-        if message.kind() != Kind::Notification || !is_update {
+        let is_update = || message.method().is_some_and(|method| method == "session/update");
+        if message.kind() != Kind::Notification || !is_update() {
             return None;
         }
         let params = message.params()?;
@@ -179,7 +198,7 @@ impl<'a> Update<'a> {
         while let Some(name) = params.next_name().ok()? {
             match &*name {
                 b"sessionId" if members.session.is_none() => {
-                    members.session = Some(params.value().ok()?);
+                    members.session = Some(params.value_bytes().ok()?);
                 }
                 b"update" if members.session_update.is_none() && params.enter() => {
                     members.read_update(params, json, interest)?;

@@ -1,15 +1,15 @@
 //! Detection of text updates that have no effect.
 use super::members::Update;
 use crate::attribute::MAX_NAME_BYTES;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Recognizes updates that only continue the last text, while text is not recorded.
 #[derive(Debug)]
 pub(super) struct Quiet {
     /// Session in which more text has no effect, as JSON text. Empty if unknown.
-    session: String,
-    /// Decisive prefixes of such updates: a line with the same prefix has the same effect. Empty if unknown.
+    session: Vec<u8>,
+    /// Decisive prefixes of such updates, the last used first: a line with the same prefix has the same effect. Empty if
+    /// unknown.
     starts: [Vec<u8>; 2],
 }
 
@@ -20,7 +20,7 @@ impl Default for Quiet {
     /// Allocates all memory in advance.
     fn default() -> Self {
         let start = || Vec::with_capacity(MAX_START);
-        Self { session: String::with_capacity(MAX_NAME_BYTES), starts: [start(), start()] }
+        Self { session: Vec::with_capacity(MAX_NAME_BYTES), starts: [start(), start()] }
     }
 }
 
@@ -28,7 +28,22 @@ impl Quiet {
     /// Returns whether a line of the agent has a remembered prefix.
     #[inline]
     pub(super) fn knows(&self, line: &[u8]) -> bool {
-        self.starts.iter().any(|start| !start.is_empty() && line.starts_with(start))
+        self.place(line).is_some()
+    }
+
+    /// Returns the same, and compares the next line with this prefix first, because texts of one kind follow each other.
+    #[inline]
+    pub(super) fn follow(&mut self, line: &[u8]) -> bool {
+        let place = self.place(line);
+        if place == Some(1) {
+            self.starts.reverse();
+        }
+        place.is_some()
+    }
+
+    #[inline]
+    fn place(&self, line: &[u8]) -> Option<usize> {
+        self.starts.iter().position(|start| !start.is_empty() && line.starts_with(start))
     }
 
     /// Returns whether an update has no effect. `line` is its line.
@@ -46,10 +61,10 @@ impl Quiet {
     }
 
     /// Marks a session, given as JSON text, in which more text has no effect.
-    pub(super) fn begin(&mut self, session: &str) {
+    pub(super) fn begin(&mut self, session: &[u8]) {
         self.forget();
         if session.len() <= MAX_NAME_BYTES {
-            self.session.push_str(session);
+            self.session.extend_from_slice(session);
         }
     }
 

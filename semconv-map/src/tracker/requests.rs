@@ -1,6 +1,6 @@
 //! Requests and their responses.
 use super::members::answered;
-use super::{Members, OpenPermission, OpenRequest, Tracker, Work, member, string};
+use super::{Members, OpenPermission, OpenRequest, Tracker, Work, member};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, RequestCall};
 use crate::acp::permission::Options;
@@ -32,8 +32,8 @@ impl Tracker {
             return;
         }
         let params = message.params().unwrap_or("{}");
-        let Members { session, meta, .. } = Members::of_params(params);
-        let session = session.and_then(string);
+        let members = Members::of_params(params);
+        let (session, meta) = (members.session(), members.meta);
         let call = RequestCall {
             direction: sender,
             id: id_text(&id, message),
@@ -409,7 +409,7 @@ impl Tracker {
     }
 
     pub(super) fn on_cancel(&mut self, members: &Members<'_>) {
-        let session = members.session.and_then(string);
+        let session = members.session();
         let session = session.and_then(|session| self.sessions.get(&session));
         for turn in session.into_iter().flat_map(|session| &session.turns) {
             self.spans.event(self.now, turn.span, event::SESSION_CANCEL, Attributes::default());

@@ -11,7 +11,7 @@ use crate::span::{Parent, SpanHandle, SpanKind};
 use acp_types::v1::compaction::CompactionStatus;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
 use alloc::borrow::Cow;
-use core::fmt;
+use core::{fmt, str};
 use jsonrpc_core::wire;
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -19,9 +19,15 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 impl Tracker {
     /// Handles a `session/update`. Text is skipped unless content is recorded.
     pub(super) fn on_update(&mut self, members: &Members<'_>) {
-        let (Some(id), Some(kind)) =
-            (members.session.and_then(string), members.session_update.and_then(string))
+        let (session, kind) = (members.session.unwrap_or_default(), members.session_update);
+        let (Ok(session), Ok(kind)) =
+            (str::from_utf8(session), str::from_utf8(kind.unwrap_or_default()))
         else {
+            self.quiet.forget();
+            self.counters.invalid_lines += 1;
+            return;
+        };
+        let (Some(id), Some(kind)) = (string(session), string(kind)) else {
             self.counters.undecodable += 1;
             return;
         };
@@ -56,10 +62,10 @@ impl Tracker {
             }
         }
         if is_text && !self.interest.texts {
-            self.quiet.begin(members.session.unwrap_or_default());
+            self.quiet.begin(session.as_bytes());
             return;
         }
-        let Ok(update) = core::str::from_utf8(members.update.unwrap_or_default()) else {
+        let Ok(update) = str::from_utf8(members.update.unwrap_or_default()) else {
             self.counters.undecodable += 1;
             return;
         };

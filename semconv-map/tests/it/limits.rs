@@ -16,7 +16,7 @@ fn limited(limit: impl Fn(&mut Limits)) -> Run {
 fn invalid_lines_are_counted() {
     let mut run = Run::new(Policy::default());
     let deep = "[".repeat(5000);
-    let lines: [&[u8]; 12] = [
+    let lines: [&[u8]; 13] = [
         b"hello",
         b"{",
         b"42",
@@ -28,16 +28,17 @@ fn invalid_lines_are_counted() {
         br#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#,
         br#"{"method":7,"id":1}"#,
         br#"{"jsonrpc":"2.0","method":"session/update","params":{"#,
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"\xff\",\"update\":{\"sessionUpdate\":\"agent_message_chunk\"}}}",
         deep.as_bytes(),
     ];
     for line in lines {
         run.line_at(A2C, Duration::ZERO, line);
     }
-    assert_eq!(run.tracker.counters().invalid_lines, 12);
+    assert_eq!(run.tracker.counters().invalid_lines, 13);
     for blank in [b"".as_slice(), b"\n", b" \r\n"] {
         run.line_at(A2C, Duration::ZERO, blank);
     }
-    assert_eq!(run.tracker.counters().invalid_lines, 12);
+    assert_eq!(run.tracker.counters().invalid_lines, 13);
     assert!(run.spans.all.is_empty());
 }
 

@@ -63,6 +63,8 @@ pub(crate) enum ItemKind {
     Setting(String, String),
     /// The latest entries of the plan in a turn, with their status.
     Plan(Vec<(String, String)>),
+    /// The client loads the session. Its history follows.
+    Load,
     /// The user cancelled the turn.
     Cancel,
     /// The end of a turn with its reason.
@@ -139,6 +141,7 @@ impl Conversation {
                 }
                 self.apply(session, method, params);
             }
+            (Direction::Sent, "session/load") => self.push(session, ItemKind::Load),
             (Direction::Received, "session/request_permission") => {
                 self.apply(session, method, params);
                 let (title, options) = params.map(inputs::question).unwrap_or_default();

@@ -189,7 +189,7 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the turns, and the requests between them, in order. A turn has the items of its session up to the next
-    /// one of the same session.
+    /// one of the same session, or up to the history of the session when it is loaded.
     fn sections(&self) -> Vec<Section<'a>> {
         let mut sections: Vec<Section<'a>> = Vec::new();
         let mut of_session = vec![None; self.conversation().sessions.len()];
@@ -210,6 +210,11 @@ impl<'a> Page<'a> {
                 let (start, session) = (item.time, item.session);
                 sections.push(Section { start, turn, session, ..Section::default() });
                 continue;
+            }
+            if let ItemKind::Load = item.kind
+                && let Some(of) = item.session.and_then(|session| of_session.get_mut(session))
+            {
+                *of = None;
             }
             let turn = item.session.and_then(|session| of_session.get(session).copied().flatten());
             let at = turn.unwrap_or_else(|| requests_at_end(&mut sections, item.time));

@@ -52,6 +52,7 @@ fn step(reading: &Reading, privacy: &Privacy, item: &Item) -> Option<String> {
         }
         ItemKind::Setting(name, value) => format!("{name}: {}", privacy.text(value)),
         ItemKind::Plan(entries) => format!("Plan with {} entries", entries.len()),
+        ItemKind::Load => "Loading the session".to_owned(),
         ItemKind::Cancel => "Cancelled by the user".to_owned(),
         ItemKind::End(reason) => format!("End: {reason}"),
     };

@@ -91,6 +91,9 @@ impl<'a> Talks<'a> {
                 self.look.label(value, MAX_LABEL)
             ),
             ItemKind::Plan(entries) => self.plan(page, entries, &line),
+            ItemKind::Load => {
+                writeln!(page, "<p class=\"item note\">{line}Loading the session</p>")
+            }
             ItemKind::Cancel => {
                 writeln!(page, "<p class=\"item note\">{line}Cancelled by the user</p>")
             }

@@ -48,13 +48,19 @@ pub(super) fn page(library: &mut Library) -> Page {
 
 /// Returns the cells of the sessions of a transcript, without those of the file.
 fn cells_of(library: &mut Library, transcript: &Listed) -> Vec<String> {
-    let cell = |value: &Value| match value {
-        Value::Null => "<td></td>".to_owned(),
-        Value::String(text) => format!("<td>{}</td>", escaped(text)),
-        Value::Number(number) if number.is_f64() => {
-            format!("<td class=\"number\">{:.2}</td>", number.as_f64().unwrap_or_default())
-        }
-        other => format!("<td class=\"number\">{other}</td>"),
+    // Narrow pages show the name of the column before the value.
+    let cell = |(name, value): (&&str, &Value)| {
+        let name = name.replace('_', " ");
+        let (class, text) = match value {
+            Value::Null => return "<td></td>".to_owned(),
+            Value::String(text) => ("", escaped(text)),
+            Value::Number(number) if number.is_f64() => {
+                (" class=\"number\"", format!("{:.2}", number.as_f64().unwrap_or_default()))
+            }
+            other => (" class=\"number\"", other.to_string()),
+        };
+        format!("<td data-name=\"{name}\"{class}>{text}</td>")
     };
-    library.rows(transcript).iter().map(|row| row.iter().skip(1).map(cell).collect()).collect()
+    let cells = |row: &Vec<Value>| SESSION_COLUMNS.iter().zip(row).skip(1).map(cell).collect();
+    library.rows(transcript).iter().map(cells).collect()
 }

@@ -173,6 +173,33 @@ fn sessions_of_one_connection_are_named() {
     assert!(text.contains(one) && text.contains(two), "{text}");
 }
 
+/// The history of a session precedes the turns after it is loaded, and does not belong to an earlier one.
+#[test]
+fn history_of_a_loaded_session_is_apart_from_its_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("session.jsonl");
+    write(
+        &transcript,
+        &[
+            ("sent", prompt(1, "s", "first")),
+            ("received", update(&chunk("agent_message_chunk", "one-text"))),
+            ("received", answer(1, &json!({ "stopReason": "end_turn" }))),
+            ("sent", request(2, "session/load", &json!({ "sessionId": "s", "cwd": "/" }))),
+            ("received", update(&chunk("user_message_chunk", "old-text"))),
+            ("received", answer(2, &json!({}))),
+            ("sent", prompt(3, "s", "second")),
+            ("received", update(&chunk("agent_message_chunk", "two-text"))),
+            ("received", answer(3, &json!({ "stopReason": "end_turn" }))),
+        ],
+    );
+    let page = report(&transcript, &["--record-content"]);
+    let sections: Vec<_> = page.split("<section").skip(1).collect();
+    let [first, loading, second] = &*sections else { panic!("{sections:?}") };
+    assert!(first.contains("one-text") && !first.contains("old-text"), "{first}");
+    assert!(loading.contains("Session requests") && loading.contains("old-text"), "{loading}");
+    assert!(second.contains("two-text") && !second.contains("old-text"), "{second}");
+}
+
 #[test]
 fn session_of_version_2_is_shown() {
     let transcript = concat!(

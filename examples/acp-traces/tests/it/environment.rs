@@ -116,3 +116,24 @@ fn invalid_headers_and_exporters_are_reported_and_ignored() {
         assert_eq!(request.headers.get("a").is_some(), value.contains("a=b"), "{variable}");
     }
 }
+
+/// All signals read the general variables.
+#[test]
+fn invalid_general_variables_are_reported_once() {
+    let collector = HttpCollector::start();
+    let mut command = acp_traces(&["--protocol", "http/json", "--metrics", "--logs"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
+    for setting in ["COMPRESSION", "HEADERS", "TIMEOUT"] {
+        command.env(format!("OTEL_EXPORTER_OTLP_{setting}"), "wrong");
+    }
+    let reported = session(command);
+    let mut lines: Vec<_> = reported.lines().collect();
+    lines.sort_unstable();
+    let timeout = format!("\"wrong\", expected a number {MOST_MILLISECONDS}: ignored");
+    let expected = [
+        "acp-traces: OTEL_EXPORTER_OTLP_COMPRESSION is \"wrong\", expected a compression: ignored",
+        &format!("acp-traces: OTEL_EXPORTER_OTLP_TIMEOUT is {timeout}"),
+        "acp-traces: entry 1 of OTEL_EXPORTER_OTLP_HEADERS, expected KEY=VALUE: ignored",
+    ];
+    assert_eq!(lines, expected);
+}
