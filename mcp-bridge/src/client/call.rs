@@ -235,7 +235,7 @@ impl Client {
         let outcome = if self.era() == Some(Era::Legacy) {
             read_result(&raw).map(Into::into)
         } else {
-            raw.decode().or_else(|_| read_result(&raw).map(Into::into))
+            raw.decode().or_else(|error| read_result(&raw).map(Into::into).map_err(|_| error))
         };
         match outcome {
             Ok(CallToolOutcome::Complete(result)) => {
