@@ -233,7 +233,8 @@ impl Client {
     }
 
     /// Requests log messages of at least this level, which [`ClientEvent::Log`] reports: for all calls from now on from
-    /// 2026-07-28, and for the connection before. The level in the `_meta` of a call has precedence.
+    /// 2026-07-28, and for the connection before. The level in the `_meta` of a call has precedence. Up to 2025-11-25 it can
+    /// only lower the level of the connection.
     ///
     /// # Errors
     /// Returns an error if the client is not ready.

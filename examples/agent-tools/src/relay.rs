@@ -14,7 +14,9 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::completion::CompletionReference;
 use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
+use mcp_bridge::mcp::logging::LoggingMessageNotificationParams;
 use mcp_bridge::mcp::subscriptions::ServerChange;
+use mcp_bridge::plugin::Notice;
 use mcp_bridge::server::{CallOutcome, Needs, ServerOptions, ToolCall, adapt_outcome};
 use mcp_bridge_http::{CallContext, Endpoint, RequestContext, Service};
 use opentelemetry::trace::SpanKind;
@@ -28,6 +30,11 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::interval;
 use tool_sources::{CallEvent, ServerCall, WatchedResource};
+
+/// Member of `_meta` with the least level of log messages.
+///
+/// Spec: [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Progress that is reported while the user is asked, in addition to that of the tool.
 const ALIVE_PROGRESS: f64 = 0.001;
@@ -99,6 +106,7 @@ impl Service for RelayService {
             options.capabilities.prompts = offered.prompts;
             options.capabilities.resources = offered.resources;
             options.capabilities.completions = offered.completions;
+            options.capabilities.logging = offered.logging;
             options.instructions = description.instructions;
         }
         options
@@ -117,6 +125,10 @@ impl Service for RelayService {
             Some(span) => Some(traced_meta(meta, &span)),
             None => meta.cloned(),
         };
+        // The level of a session up to 2025-11-25 is not in the request.
+        if let Some(level) = call.log_level.as_ref().and_then(|level| Raw::from_value(level).ok()) {
+            params.meta.get_or_insert_default().insert(LOG_LEVEL, level);
+        }
         let outcome = match self.server.server.open(params).await {
             Ok(open) => match self.relay(open, &subject, Some(context)).await {
                 CallEvent::Ended(Ok(result)) => CallOutcome::Done(result),
@@ -304,6 +316,12 @@ impl RelayService {
                         progress = params.progress.as_f64().unwrap_or(progress);
                         let total = params.total.as_ref().and_then(serde_json::Number::as_f64);
                         report(progress, total, params.message.as_deref());
+                    }
+                    CallEvent::Log(params) => {
+                        let LoggingMessageNotificationParams { level, logger, data, .. } = *params;
+                        if let Some(context) = context {
+                            context.notify(&Notice::Log { level, logger, data });
+                        }
                     }
                     event @ (CallEvent::Ended(_) | CallEvent::Answered(_)) => return event,
                     _ => {}

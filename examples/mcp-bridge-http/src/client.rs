@@ -13,6 +13,7 @@ use mcp_bridge::client::{
     UpstreamCall,
 };
 use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
+use mcp_bridge::mcp::logging::LoggingMessageNotificationParams;
 use mcp_bridge::mcp::progress::ProgressNotificationParams;
 use mcp_bridge::mcp::subscriptions::{ServerChange, SubscriptionFilter};
 use mcp_bridge::mcp::tools::CallToolResult;
@@ -164,7 +165,7 @@ impl McpClient {
             tokio::select! {
                 event = call.next() => match event {
                     CallEvent::Needs(needs) => answers.push(self.answer(needs)),
-                    CallEvent::Withdrawn(_) | CallEvent::Progress(_) => {}
+                    CallEvent::Withdrawn(_) | CallEvent::Progress(_) | CallEvent::Log(_) => {}
                     CallEvent::Answered(_) | CallEvent::Ended(_) => return event,
                 },
                 Some(answered) = answers.next() => call.answer(answered).await,
@@ -220,6 +221,9 @@ pub enum CallEvent {
     Withdrawn(String),
     /// Progress, if the parameters of the call request it. Progress that is not read in time is dropped.
     Progress(Box<ProgressNotificationParams>),
+    /// A log message, if the parameters of the call request its level. One that is not read in time is dropped. Messages
+    /// that cannot be attributed to a call are dropped as well.
+    Log(Box<LoggingMessageNotificationParams>),
     /// The result of a [request](McpClient::open_request) that is no tool call, as received.
     Answered(Raw),
     /// The call has ended, or the request has no result.

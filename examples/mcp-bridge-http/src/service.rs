@@ -82,7 +82,7 @@ impl CallContext {
 
     /// Sends a log message.
     pub fn log(&self, level: LoggingLevel, data: Raw) {
-        self.notify(&Notice::Log { level, data });
+        self.notify(&Notice::Log { level, logger: None, data });
     }
 
     /// Ends the stream of the call, up to 2025-11-25. The client resumes it with `GET` and `Last-Event-ID`, so that no

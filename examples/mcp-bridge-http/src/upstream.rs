@@ -18,7 +18,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// Free places in the queue of a call below which progress is dropped. The questions and the end of a call always fit, because
+/// Free places in the queue of a call below which progress and log messages are dropped. The questions and the end of a call always fit, because
 /// the number of questions of a call is limited.
 const RESERVED: usize = 32;
 
@@ -318,12 +318,20 @@ impl Upstream {
             ClientEvent::Needs { call, needs } => self.notify(call, CallEvent::Needs(needs)),
             ClientEvent::Withdrawn { call, key } => self.notify(call, CallEvent::Withdrawn(key)),
             ClientEvent::Progress { call, params } => {
-                let has_room = |waiting: &&Waiting| waiting.events.capacity() > RESERVED;
-                if self.calls.get(&call).filter(has_room).is_some() {
-                    self.notify(call, CallEvent::Progress(params));
-                }
+                self.notify_if_read(call, CallEvent::Progress(params));
+            }
+            ClientEvent::Log { call: Some(call), params } => {
+                self.notify_if_read(call, CallEvent::Log(params));
             }
             other => tracing::debug!(?other, "nothing to do"),
+        }
+    }
+
+    /// Passes an event that is dropped if the receiver is behind.
+    fn notify_if_read(&self, call: UpstreamCall, event: CallEvent) {
+        let has_room = |waiting: &&Waiting| waiting.events.capacity() > RESERVED;
+        if self.calls.get(&call).filter(has_room).is_some() {
+            self.notify(call, event);
         }
     }
 

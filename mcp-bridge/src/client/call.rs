@@ -105,10 +105,17 @@ impl Client {
     }
 
     fn send_call(&mut self, call: UpstreamCall, sent: &Sent) -> Result<RequestId, NotSent> {
+        let mut meta = RequestMetaObject::read(sent.meta.as_ref()).unwrap_or_default();
+        let current = self.log_level.as_ref();
+        if self.era() == Some(Era::Legacy)
+            && let Some(level) = &meta.log_level
+            && current.is_none_or(|current| level < current)
+        {
+            self.set_log_level(level.clone())?;
+        }
         let ConnectionState::Ready { era, version } = &self.state else {
             return Err(NotSent::NotReady);
         };
-        let mut meta = RequestMetaObject::read(sent.meta.as_ref()).unwrap_or_default();
         let token = i64::try_from(call.0).ok().filter(|_| sent.wants_progress);
         meta.progress_token = token.map(RequestId::from);
         let mut params = sent.members.clone();
@@ -228,7 +235,7 @@ impl Client {
         let outcome = if self.era() == Some(Era::Legacy) {
             read_result(&raw).map(Into::into)
         } else {
-            raw.decode().or_else(|_| read_result(&raw).map(Into::into))
+            raw.decode().or_else(|error| read_result(&raw).map(Into::into).map_err(|_| error))
         };
         match outcome {
             Ok(CallToolOutcome::Complete(result)) => {

@@ -182,7 +182,7 @@ impl<E> PluginContext<E> {
 
     /// Reports a log message. A replay does not repeat messages that were already reported.
     pub fn log(&self, level: LoggingLevel, data: Raw) {
-        self.shared.send_notice(Notice::Log { level, data });
+        self.shared.send_notice(Notice::Log { level, logger: None, data });
     }
 
     /// Reports progress. A replay does not repeat reports, see [`log`](Self::log).

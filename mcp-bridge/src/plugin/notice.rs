@@ -14,6 +14,9 @@ pub enum Notice {
     Log {
         /// Severity of the message.
         level: LoggingLevel,
+        /// Name of the logger, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        logger: Option<String>,
         /// The logged data.
         data: Raw,
     },

@@ -75,8 +75,9 @@ pub fn resumption<'a>(call: &'a ToolCall, principal: &'a str) -> Option<Resumpti
 /// Returns an error if the call has ended.
 pub fn send_notice(server: &mut Server, call: CallId, notice: &Notice) -> Result<(), CallNotOpen> {
     match notice {
-        Notice::Log { level, data } => {
-            let params = LoggingMessageNotificationParams::new(level.clone(), data.clone());
+        Notice::Log { level, logger, data } => {
+            let mut params = LoggingMessageNotificationParams::new(level.clone(), data.clone());
+            params.logger.clone_from(logger);
             server.log(call, &params)
         }
         Notice::Progress { progress, total, message } => {

@@ -57,7 +57,7 @@ pub struct ToolCall {
     pub client_info: Option<Implementation>,
     /// Token for progress notifications, if the client requested them.
     pub progress_token: Option<RequestId>,
-    /// Minimum level of log messages for this call. `None` if the client requested none.
+    /// Minimum level of log messages: of this call, or of the session up to 2025-11-25. `None` if the client requested none.
     pub log_level: Option<LoggingLevel>,
     /// The state that the tool returned when it asked. `None` in the first call. Since 2026-07-28 it passed through the
     /// client, which may have modified it.

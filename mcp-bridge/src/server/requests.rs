@@ -276,6 +276,8 @@ impl Server {
         })?;
         // Clients of the older generation do not support these members.
         let is_modern = context.version.era() != Some(Era::Legacy);
+        let of_session = self.session.as_ref().filter(|_| !is_modern);
+        let of_session = of_session.and_then(|session| session.log_level.clone());
         let responses = params.input_responses.filter(|_| is_modern).unwrap_or_default();
         let responses = responses.iter().map(|(key, value)| (key.into(), Ok(value.clone())));
         Ok(ToolCall {
@@ -287,7 +289,7 @@ impl Server {
             capabilities: context.capabilities.into_owned(),
             client_info: context.client_info,
             progress_token: context.meta.progress_token,
-            log_level: context.meta.log_level,
+            log_level: context.meta.log_level.filter(|_| is_modern).or(of_session),
             request_state: params.request_state.filter(|_| is_modern),
             responses: responses.collect(),
         })

@@ -41,8 +41,10 @@ impl OfferedSkills {
             ClientRequest::ReadResourceDirectory(params) => self.catalog.has_directory(&params.uri),
             _ => false,
         };
-        let outcome = self.catalog.handle(request).filter(|_| is_theirs || self.is_all);
+        if !is_theirs && !self.is_all {
+            return Ok(None);
+        }
         let era = era.unwrap_or(Era::Modern);
-        outcome.map(|outcome| adapt_outcome(request, outcome, era)).transpose()
+        self.catalog.handle(request).map(|outcome| adapt_outcome(request, outcome, era)).transpose()
     }
 }

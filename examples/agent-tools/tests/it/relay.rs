@@ -2,11 +2,12 @@
 use crate::world::{World, passes, request};
 use acp_types::v1::elicitation::ElicitationAction;
 use agent_tools::FromServer;
-use agent_tools::mcp_bridge::client::CallError;
+use agent_tools::mcp_bridge::client::{CallError, CallParams};
 use agent_tools::mcp_bridge::mcp::base::Era;
 use agent_tools::mcp_bridge::mcp::subscriptions::{ServerChange, SubscriptionFilter};
-use jsonrpc_core::wire::Extra;
-use serde_json::{Value, json};
+use agent_tools::mcp_bridge_http::CallEvent;
+use jsonrpc_core::wire::{Extra, Raw};
+use serde_json::{Value, json, to_value};
 
 const PAIRS: [(Era, Era); 4] = [
     (Era::Legacy, Era::Legacy),
@@ -70,6 +71,40 @@ async fn requests_pass_between_all_generations() {
             assert_eq!(stated, server == Era::Modern, "{method}: {params}");
         }
         assert_eq!(received.last().expect("one").1["cursor"], "1");
+    }
+}
+
+/// The level is that of the agent: in its call, or of its session.
+#[tokio::test]
+async fn log_messages_pass_between_all_generations() {
+    for (server, agent) in PAIRS {
+        let world = World::new(server).await;
+        let client = world.agent(agent).await;
+        let logged = async |level: Option<&str>| {
+            let mut params = CallParams::new("count", Raw::from_text("{}").expect("JSON"));
+            let level = level.map(|level| json!({ "io.modelcontextprotocol/logLevel": level }));
+            params.meta = level.map(|level| Raw::from_value(&level).expect("JSON").into());
+            let mut call = client.open(params).await.expect("a call");
+            let mut logged = Vec::new();
+            loop {
+                match call.next().await {
+                    CallEvent::Log(params) => logged.push(to_value(&params).expect("JSON")),
+                    CallEvent::Ended(result) => {
+                        assert_eq!(result.expect("a result").is_error, Some(true));
+                        return logged;
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        };
+        let message = |level, data| json!({ "level": level, "logger": "counter", "data": data });
+        let error = [message("error", 3)];
+        assert_eq!(logged(Some("error")).await, error, "{server:?} {agent:?}");
+        let all = [message("debug", 1), message("info", 2), message("error", 3)];
+        assert_eq!(logged(Some("debug")).await, all, "{server:?} {agent:?}");
+        // The level of a session stays; a call since 2026-07-28 has its own.
+        let unstated = logged(None).await;
+        assert_eq!(unstated, if agent == Era::Modern { &[][..] } else { &all[..] }, "{server:?}");
     }
 }
 

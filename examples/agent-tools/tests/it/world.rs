@@ -6,8 +6,10 @@ use agent_tools::mcp_bridge::mcp::capabilities::{
     ClientCapabilities, Implementation, ListChangedCapability, ResourcesCapability,
 };
 use agent_tools::mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
+use agent_tools::mcp_bridge::mcp::logging::LoggingLevel;
 use agent_tools::mcp_bridge::mcp::subscriptions::ServerChange;
-use agent_tools::mcp_bridge::plugin::MemoryStore;
+use agent_tools::mcp_bridge::mcp::tools::Tool;
+use agent_tools::mcp_bridge::plugin::{MemoryStore, Notice};
 use agent_tools::mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall, adapt_outcome};
 use agent_tools::mcp_bridge_http::{
     CallContext, Endpoint, EndpointOptions, Handler, McpClient, RequestContext, Service, since_1970,
@@ -48,7 +50,9 @@ pub(crate) struct Notes {
 #[async_trait]
 impl Service for Notes {
     fn options(&self, _principal: &str) -> ServerOptions {
-        let mut options = ServerOptions::new(Implementation::new("notes", "1"), []);
+        let schema = Raw::from_value(&json!({ "type": "object" })).expect("JSON");
+        let tool = Tool::new("count", schema);
+        let mut options = ServerOptions::new(Implementation::new("notes", "1"), [tool]);
         let prompts = ListChangedCapability::new().with_list_changed(true);
         let resources = ResourcesCapability::new().with_list_changed(true).with_subscribe(true);
         options.capabilities = options
@@ -59,8 +63,15 @@ impl Service for Notes {
         options
     }
 
-    async fn call(&self, _call: &ToolCall, _context: &CallContext) -> CallOutcome {
-        CallOutcome::failed("there are no tools")
+    /// Logs messages of three levels.
+    async fn call(&self, _call: &ToolCall, context: &CallContext) -> CallOutcome {
+        for (level, data) in
+            [(LoggingLevel::Debug, 1), (LoggingLevel::Info, 2), (LoggingLevel::Error, 3)]
+        {
+            let data = Raw::from_value(&data).expect("JSON");
+            context.notify(&Notice::Log { level, logger: Some("counter".to_owned()), data });
+        }
+        CallOutcome::failed("counted")
     }
 
     fn subscribed(&self, uri: &str) {

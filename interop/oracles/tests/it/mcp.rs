@@ -256,7 +256,9 @@ async fn call(
                 ClientEvent::Done { result, .. } => {
                     return Ok((version, tools, serde_json::to_value(result)?));
                 }
-                ClientEvent::Notification(_) | ClientEvent::Progress { .. } => {}
+                ClientEvent::Notification(_)
+                | ClientEvent::Progress { .. }
+                | ClientEvent::Log { .. } => {}
                 other => return Err(format!("{other:?}").into()),
             }
         }

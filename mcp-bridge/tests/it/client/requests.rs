@@ -239,6 +239,19 @@ fn log_level_is_requested() {
     legacy.line(&refused);
     assert!(legacy.client.poll_event().is_none());
     assert_eq!(legacy.call().1["params"].get("_meta"), None);
+    // The level of a call only lowers that of the connection.
+    for (level, expected) in [("error", None), ("info", Some("info")), ("warning", None)] {
+        let mut params = CallParams::new("t", wire_raw(&json!({})));
+        params.meta = Some(wire_raw(&json!({ LEVEL: level })).into());
+        legacy.client.call(params).expect("ready");
+        let mut sent = legacy.take();
+        if let Some(expected) = expected {
+            assert_eq!(sent["params"], json!({ "level": expected }));
+            sent = legacy.take();
+        }
+        assert_eq!(sent["method"], "tools/call", "{level}");
+        assert_eq!(sent["params"].get("_meta"), None, "{level}");
+    }
     assert_eq!(Server::new(None).client.set_log_level(LoggingLevel::Info), Err(NotSent::NotReady));
 }
 
