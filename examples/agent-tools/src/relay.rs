@@ -15,6 +15,7 @@ use mcp_bridge::mcp::completion::CompletionReference;
 use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::mcp::logging::LoggingMessageNotificationParams;
+use mcp_bridge::mcp::skills::SkillsCapability;
 use mcp_bridge::mcp::subscriptions::ServerChange;
 use mcp_bridge::plugin::Notice;
 use mcp_bridge::server::{CallOutcome, Needs, ServerOptions, ToolCall, adapt_outcome};
@@ -103,11 +104,15 @@ impl Service for RelayService {
         let mut options = ServerOptions::new(info, server.tools());
         if let Some(description) = description {
             let offered = description.capabilities;
+            let skills = SkillsCapability::of(&offered);
             options.capabilities.prompts = offered.prompts;
             options.capabilities.resources = offered.resources;
             options.capabilities.completions = offered.completions;
             options.capabilities.logging = offered.logging;
             options.instructions = description.instructions;
+            if let Some(skills) = skills {
+                skills.declare(&mut options.capabilities);
+            }
         }
         options
     }
@@ -213,7 +218,10 @@ fn relayed(request: &ClientRequest) -> Option<(&str, Option<&Meta>)> {
     Some(match request {
         ClientRequest::ListPrompts(params)
         | ClientRequest::ListResources(params)
-        | ClientRequest::ListResourceTemplates(params) => ("", params.meta.as_ref()),
+        | ClientRequest::ListResourceTemplates(params)
+        | ClientRequest::ListSkills(params) => ("", params.meta.as_ref()),
+        ClientRequest::GetSkill(params) => (&params.uri, params.meta.as_ref()),
+        ClientRequest::ReadResourceDirectory(params) => (&params.uri, params.meta.as_ref()),
         ClientRequest::GetPrompt(params) => (&params.name, params.meta.as_ref()),
         ClientRequest::ReadResource(params) => (&params.uri, params.meta.as_ref()),
         ClientRequest::Complete(params) => {
@@ -234,7 +242,10 @@ fn with_meta(request: &ClientRequest, meta: Meta) -> Result<ClientRequest, Error
     let member = match &mut request {
         ClientRequest::ListPrompts(params)
         | ClientRequest::ListResources(params)
-        | ClientRequest::ListResourceTemplates(params) => &mut params.meta,
+        | ClientRequest::ListResourceTemplates(params)
+        | ClientRequest::ListSkills(params) => &mut params.meta,
+        ClientRequest::GetSkill(params) => &mut params.meta,
+        ClientRequest::ReadResourceDirectory(params) => &mut params.meta,
         ClientRequest::GetPrompt(params) => &mut params.meta,
         ClientRequest::ReadResource(params) => &mut params.meta,
         ClientRequest::Complete(params) => &mut params.meta,

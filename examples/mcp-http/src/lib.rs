@@ -1,8 +1,9 @@
-//! The tool [`book_flight`], which asks its user twice and the model once. The programs of this package serve it over
-//! Streamable HTTP, with the tools of the official conformance suite.
+//! The tool [`book_flight`], which asks its user twice and the model once, and the [`skills`] of a folder. The programs of this
+//! package serve them over Streamable HTTP, with the tools of the official conformance suite.
 
 pub mod book_flight;
 pub mod key;
+pub mod skills;
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

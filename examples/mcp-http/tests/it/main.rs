@@ -12,6 +12,8 @@ mod key;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(test)]
+mod skills;
+#[cfg(test)]
 mod tasks;
 #[cfg(test)]
 #[path = "../../../mcp-bridge-http/tests/it/world.rs"]

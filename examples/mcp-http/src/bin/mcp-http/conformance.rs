@@ -17,6 +17,7 @@ use mcp_bridge::server::StateCodec;
 use mcp_bridge::server::{
     CallOutcome, DEFAULT_TTL_MS, Needs, ServerOptions, ToolCall, missing_capability, tasks_required,
 };
+use mcp_bridge::skills::SkillCatalog;
 use mcp_bridge_http::{CallContext, Endpoint, PluginService, RequestContext, Service};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,12 +36,14 @@ pub(crate) struct Conformance {
     /// The tools without and with the dynamic tool.
     tools: [Arc<[Tool]>; 2],
     has_more: AtomicBool,
+    skills: Option<Arc<SkillCatalog>>,
 }
 
 impl Conformance {
     pub(crate) fn new(
         plugins: PluginService,
         states: Box<dyn StateCodec + Send + Sync>,
+        skills: Option<Arc<SkillCatalog>>,
     ) -> serde_json::Result<Self> {
         let fixture = Fixture::read()?;
         let tools = fixture.tools.iter().map(|it| it.tool.clone());
@@ -52,7 +55,7 @@ impl Conformance {
         }
         let tools = [tools.into(), more.into()];
         let (endpoint, has_more) = (OnceLock::new(), AtomicBool::new(false));
-        Ok(Self { plugins, fixture, states, endpoint, tools, has_more })
+        Ok(Self { plugins, fixture, states, endpoint, tools, has_more, skills })
     }
 
     /// Sets the endpoint, which is notified of changed tools.
@@ -198,6 +201,9 @@ impl Service for Conformance {
         options.capabilities.resources = Some(resources);
         options.capabilities.prompts = Some(ListChangedCapability::new());
         options.capabilities.completions = Some(Extra::new());
+        if let Some(skills) = &self.skills {
+            options.offer_skills(Arc::clone(skills));
+        }
         options
     }
 

@@ -16,6 +16,7 @@ use mcp_bridge_http::{
 };
 use mcp_http::book_flight::{self, FixedTip};
 use mcp_http::key::Key;
+use mcp_http::skills::read_skills;
 use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
@@ -66,6 +67,9 @@ struct Args {
     /// Puts questions into results, for clients that show no forms: the model asks, and calls `answer_question`.
     #[arg(long)]
     ask_in_results: bool,
+    /// Folder with skills: directories with a `SKILL.md`. They are read once, at the start.
+    #[arg(long, value_name = "DIR")]
+    skills: Option<PathBuf>,
     /// Additional host name of this server; may be repeated.
     #[arg(long)]
     host: Vec<String>,
@@ -196,7 +200,8 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     if args.ask_in_results {
         plugins = plugins.with_questions_in_results();
     }
-    let service = Arc::new(Conformance::new(plugins, Box::new(states(&key)))?);
+    let skills = args.skills.as_deref().map(read_skills).transpose()?.map(Arc::new);
+    let service = Arc::new(Conformance::new(plugins, Box::new(states(&key)), skills)?);
 
     (options.hosts, options.origins) = (args.host, args.origin);
     let endpoint = Endpoint::new(Arc::clone(&service) as Arc<_>, options);
