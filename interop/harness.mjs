@@ -1,7 +1,7 @@
 // Shared parts of the Node checks: named checks, bounded waits, workspaces, programs, leftover processes, taps.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, watch } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,11 @@ export const INTEROP = fileURLToPath(new URL(".", import.meta.url));
 export const BIN = process.env.INTEROP_BIN;
 export const AGENTS = JSON.parse(readFileSync(join(INTEROP, "agents/agents.json"), "utf8"));
 export const SCENARIOS = JSON.parse(readFileSync(join(INTEROP, "scenarios.json"), "utf8"));
+/** The executable of Node 22, which some packages require. npm installs one next to an older version. */
+export const NODE_22 =
+  Number(process.versions.node.split(".")[0]) >= 22
+    ? process.execPath
+    : ["x64", "arm64"].map((cpu) => join(INTEROP, `node_modules/node-linux-${cpu}/bin/node`)).find(existsSync);
 const MARK = "INTEROP_RUN";
 
 /** Runs one check and prints its line; `body` throws on failure. */

@@ -2,20 +2,14 @@
 // thread, for each frozen revision of the suite. mcp_conformance.json lists the exceptions with their reasons. An exception that
 // passes is an error.
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BIN, INTEROP, Program, check } from "./harness.mjs";
+import { BIN, INTEROP, NODE_22, Program, check } from "./harness.mjs";
 import { hosted } from "./mcp_hosted.mjs";
 
 const SUITE = join(INTEROP, "node_modules/@modelcontextprotocol/conformance");
 const EXPECTED = JSON.parse(readFileSync(join(INTEROP, "mcp_conformance.json"), "utf8"));
-
-/** The executable of a Node version that the suite supports. */
-const NODE =
-  Number(process.versions.node.split(".")[0]) >= 22
-    ? process.execPath
-    : ["x64", "arm64"].map((cpu) => join(INTEROP, `node_modules/node-linux-${cpu}/bin/node`)).find(existsSync);
 
 /** Returns the scenarios of a revision for one side, including those without a score. */
 function scenarios(side, revision) {
@@ -38,7 +32,7 @@ async function run(side, target) {
   const command = [join(SUITE, "dist/index.js"), side, ...target, "-o", out];
   const options = { timeout: 240_000, maxBuffer: 64 << 20 };
   const log = await new Promise((resolve) =>
-    execFile(NODE, command, options, (error, stdout, stderr) => resolve({ error, text: stdout + stderr })),
+    execFile(NODE_22, command, options, (error, stdout, stderr) => resolve({ error, text: stdout + stderr })),
   );
   const found = new Map();
   const folders = readdirSync(out, { recursive: true }).filter((name) => name.endsWith("checks.json"));
@@ -93,7 +87,7 @@ async function own() {
   return { url, program, stop: (seconds) => program.stop(seconds) };
 }
 
-if (!NODE) throw new Error("the suite requires Node 22 or later");
+if (!NODE_22) throw new Error("the suite requires Node 22 or later");
 for (const [side, begin] of Object.entries({ server: own, hosted })) {
   for (const revision of Object.keys(EXPECTED[side])) {
     await isUpToDate(side, revision);

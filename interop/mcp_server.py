@@ -1,5 +1,9 @@
-"""A server of MCP with one of two official Python SDKs: it asks which tea, and returns the answer."""
+"""A server of MCP with one of two official Python SDKs, or with fastmcp: it asks which tea, and returns the answer.
 
+    mcp_server.py [fastmcp]
+"""
+
+import sys
 from importlib.metadata import version
 from typing import Annotated
 
@@ -11,15 +15,18 @@ class Tea(BaseModel):
 
 
 # The demo agent calls a tool of this name.
-if version("mcp").startswith("1."):
-    from mcp.server.fastmcp import Context, FastMCP
+if "fastmcp" in sys.argv or version("mcp").startswith("1."):
+    if "fastmcp" in sys.argv:
+        from fastmcp import Context, FastMCP
+    else:
+        from mcp.server.fastmcp import Context, FastMCP
 
     server = FastMCP("tea")
 
     @server.tool()
     async def book_flight(ctx: Context) -> str:
         """Brings tea."""
-        answer = await ctx.elicit("Which tea?", schema=Tea)
+        answer = await ctx.elicit("Which tea?", Tea)
         return f"{answer.data.tea} tea" if answer.action == "accept" else answer.action
 
 else:

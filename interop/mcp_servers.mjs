@@ -1,5 +1,5 @@
 // The first programs of the docs, called by the official clients of MCP in both generations: a tool over stdin and stdout, over
-// HTTP, and in a server of the official Rust SDK. Then servers of the official SDKs behind the gateway, for a model and an agent.
+// HTTP, and in a server of the official Rust SDK. Then servers of other authors behind the gateway, for a model and an agent.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -50,10 +50,18 @@ for (const [name, [client, Stdio, Http]] of Object.entries(CLIENTS)) {
 }
 await serve.stop(10);
 
+// The bridge from stdin and stdout to HTTP has tools of mcp-bridge behind it.
+const peer = new Program(join(process.env.INTEROP_ORACLES_BIN, "peer-ours"), ["127.0.0.1:0"], process.env);
+const [, behind] = await peer.said(/listening on (\S+)\n/, 30);
+
 const SERVERS = {
   "python 1.30.0": [join(INTEROP, ".venv-mcp-1/bin/python"), join(INTEROP, "mcp_server.py")],
   "python 2.3.0": [join(INTEROP, ".venv-mcp-2/bin/python"), join(INTEROP, "mcp_server.py")],
+  "fastmcp 4.2.3": [join(INTEROP, ".venv-mcp-2/bin/python"), join(INTEROP, "mcp_server.py"), "fastmcp"],
   "typescript 1.32.2": [process.execPath, join(INTEROP, "mcp_server.mjs")],
+  "typescript 2.4.0": [process.execPath, join(INTEROP, "mcp_server_2.mjs")],
+  "rmcp 3.11.0": [join(process.env.INTEROP_ORACLES_BIN, "peer-rmcp")],
+  "mcp-remote 0.15.1": [process.execPath, join(INTEROP, "node_modules/mcp-remote/dist/proxy.js"), behind],
 };
 
 /** A gateway with a server: the demo agent gets it through the relay, the scripted model directly. */
@@ -84,10 +92,16 @@ command = ${JSON.stringify(words.map((word) => `'${word}'`).join(" "))}
 relay = true
 `,
   );
-  const env = { ...process.env, GATEWAY_STORE: "none" };
+  const env = { ...process.env, GATEWAY_STORE: "none", MCP_REMOTE_CONFIG_DIR: folder, RUST_LOG: "warn,tool_sources=info" };
   const program = new Program(join(BIN, "gateway"), ["--config", settings, "--listen", "127.0.0.1:0", "--no-auth"], env);
-  const [, url] = await program.said(/listening on (\S+)\n/, 30);
-  return { program, url };
+  try {
+    const [, url] = await program.said(/listening on (\S+)\n/, 30);
+    await program.said(/connected to an MCP server/, 60);
+    return { program, url };
+  } catch (error) {
+    await program.stop(30);
+    throw error;
+  }
 }
 
 /** Runs one turn, and returns its events. */
@@ -118,7 +132,8 @@ for (const [name, words] of Object.entries(SERVERS)) {
   });
   if (!gateway) continue;
   await check(title("a model calls a tool"), async () => {
-    assert.equal(said(await run(gateway.url, "model", "add")), "It is 5.");
+    // A result is text or structured content.
+    assert.match(said(await run(gateway.url, "model", "add")), /^It is (5|\{"sum":5\})\.$/);
   });
   for (const [agent, text, expected] of [
     ["model", "tea", "Here is green tea."],
@@ -140,3 +155,4 @@ for (const [name, words] of Object.entries(SERVERS)) {
   }
   await gateway.program.stop(30);
 }
+await peer.stop(10);

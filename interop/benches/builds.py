@@ -26,7 +26,7 @@ PROGRAMS = {
     "acp-types, async": 'acp-types = { path = "%s/acp-types", features = ["async"] }' % ROOT,
     "agent-client-protocol": 'agent-client-protocol = "=5.0.0"',
     "mcp-bridge": 'mcp-bridge = { path = "%s/mcp-bridge" }' % ROOT,
-    "rmcp, server": 'rmcp = { version = "=3.8.0", features = ["server"] }',
+    "rmcp, server": 'rmcp = { version = "=3.11.0", features = ["server"] }',
     "agui-types": 'agui-types = { path = "%s/agui-types" }' % ROOT,
     "ag-ui-client": 'ag-ui-client = "=0.1.0"',
 }

@@ -1,6 +1,7 @@
-//! Cost of mcp-bridge, compared with rmcp. `mcp-bench` prints the tables of `RESULTS.md`. It runs itself under
-//! callgrind, for each path with one and with more rounds, so that the difference does not include the start of the
-//! program.
+//! Cost of mcp-bridge, compared with rmcp. `mcp-bench` writes `RESULTS.md`. It runs itself under callgrind, for each path with
+//! one and with more rounds, so that the difference does not include the start of the program.
+mod load;
+
 use futures::executor::block_on;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{Message, Response};
@@ -17,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::error::Error;
+use std::fmt::Write as _;
 use std::hint::black_box;
 use std::process::Command;
 use std::sync::Arc;
@@ -226,6 +228,51 @@ fn instructions(path: &str, rounds: usize) -> Result<u64, Box<dyn Error>> {
     Ok(count.trim().parse()?)
 }
 
+/// Returns the table of all paths, and the ratios.
+fn paths(inputs: &Inputs) -> Result<String, Box<dyn Error>> {
+    let mut table =
+        "| path | instructions | allocations | bytes allocated |\n|---|---|---|---|\n".to_owned();
+    let mut ratios = String::new();
+    let mut before = [0.0; 3];
+    for (path, run) in PATHS {
+        run(inputs)?;
+        let allocations = allocation_counter::measure(|| {
+            run(inputs).unwrap_or_else(|error| eprintln!("{error}"))
+        });
+        let rounds = 11;
+        let count = (instructions(path, rounds)? - instructions(path, 1)?) / (rounds as u64 - 1);
+        let (total, bytes) = (allocations.count_total, allocations.bytes_total);
+        writeln!(table, "| {path} | {count} | {total} | {bytes} |")?;
+        let figures = [count, total, bytes].map(|figure| figure as f64);
+        if let Some(name) = path.strip_suffix(" rmcp") {
+            let [count, total, bytes] =
+                [0, 1, 2].map(|index: usize| before[index] / figures[index]);
+            writeln!(ratios, "| {name} | {count:.2} | {total:.2} | {bytes:.2} |")?;
+        }
+        before = figures;
+    }
+    Ok(format!(
+        "{table}\n| mcp-bridge / rmcp | instructions | allocations | bytes allocated |\n|---|---|---|---|\n{ratios}"
+    ))
+}
+
+/// Returns the memory of a waiting call.
+fn waiting() -> Result<String, Box<dyn Error>> {
+    let mut table = "| a call that waits for its first answer | bytes in memory | bytes with the client |\n|---|---|---|\n".to_owned();
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
+        let (name, host) = (format!("{policy:?}"), host(policy)?);
+        let mut state = String::new();
+        let kept = allocation_counter::measure(|| state = begin(&host).unwrap_or_default());
+        let bytes = kept.bytes_current - state.capacity() as i64;
+        writeln!(table, "| {name} | {bytes} | {} |", state.len())?;
+    }
+    Ok(table)
+}
+
+fn output(program: &str, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
+    Ok(String::from_utf8(Command::new(program).args(arguments).output()?.stdout)?.trim().to_owned())
+}
+
 fn main() -> Fallible {
     let inputs = Inputs::new();
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -233,27 +280,55 @@ fn main() -> Fallible {
         let (_, run) = PATHS.iter().find(|(name, _)| name == path).ok_or("no such path")?;
         return (0..rounds.parse::<usize>()?).try_for_each(|_| run(&inputs));
     }
-    println!("| path | instructions | allocations | bytes allocated |\n|---|---|---|---|");
-    for (path, run) in PATHS {
-        run(&inputs)?;
-        let allocations = allocation_counter::measure(|| {
-            run(&inputs).unwrap_or_else(|error| eprintln!("{error}"))
-        });
-        let rounds = 11;
-        let count = (instructions(path, rounds)? - instructions(path, 1)?) / (rounds as u64 - 1);
-        println!(
-            "| {path} | {count} | {} | {} |",
-            allocations.count_total, allocations.bytes_total
-        );
-    }
-    println!(
-        "\n| a call that waits for its first answer | bytes in memory | bytes with the client |\n|---|---|---|"
+    let load = || std::fs::read_to_string("/proc/loadavg");
+    let before = load()?;
+    let (calls, refused) = load::table().map_err(|error| error as Box<dyn Error>)?;
+    let after = load()?;
+    let [before, after] =
+        [before, after].map(|line| line.split(' ').next().unwrap_or_default().to_owned());
+    let results = format!(
+        "\
+# Cost of mcp-bridge, compared with rmcp
+
+Written by `cargo run --release -p mcp-bench` in `interop/` on {date}, {rustc}, {machine}, {processors} processors. rmcp has version
+3.11.0. The program requires valgrind.
+
+## Calls and sessions over HTTP
+
+The same two tools in servers of both crates, without options, each as a process of its own. {CONNECTIONS} connections call `add`, which
+returns structured content: up to 2025-11-25 in a session of each connection, since 2026-07-28 without sessions. {SESSIONS} more
+sessions are opened in a new process. The servers run in turn, {ROUNDS} times, and the medians are compared. Clients use the
+processors as well, and the load of the machine was {before} before the runs and {after} after them, so only ratios mean something, and
+processor time is more reliable than the number of calls in a second.
+
+{calls}
+## Messages
+
+Instructions are counted by callgrind, as the difference of a program with eleven rounds and one with one; allocations by
+`allocation-counter`, in one round.
+
+- `result`: the response of a call with 400 text blocks with annotations, about 200 KB, decoded to typed content.
+- `list`: the response with 1,000 tools, decoded to typed tools. mcp-bridge decodes each on its own, and loses only an invalid one.
+- `elicitation`: a question with a form is decoded, and the answer encoded.
+- `session`: a call with two questions from its beginning to its end, with a new host and store. rmcp has no counterpart.
+
+{paths}
+{waiting}
+A parked call has its record in the store too, so that it can be listed and aborted.
+",
+        date = output("date", &["+%Y-%m-%d"])?,
+        rustc = output("rustc", &["--version"])?,
+        machine = output("uname", &["-m"])?,
+        processors = std::thread::available_parallelism()?,
+        CONNECTIONS = load::CONNECTIONS,
+        SESSIONS = load::SESSIONS,
+        ROUNDS = load::ROUNDS,
+        paths = paths(&inputs)?,
+        waiting = waiting()?,
     );
-    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
-        let (name, host) = (format!("{policy:?}"), host(policy)?);
-        let mut state = String::new();
-        let kept = allocation_counter::measure(|| state = begin(&host).unwrap_or_default());
-        println!("| {name} | {} | {} |", kept.bytes_current - state.capacity() as i64, state.len());
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/RESULTS.md"), results)?;
+    if refused > 0 {
+        return Err(format!("{refused} calls were refused").into());
     }
     Ok(())
 }

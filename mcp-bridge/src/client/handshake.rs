@@ -103,6 +103,18 @@ impl Client {
         let result = match outcome.map(|result| result.decode::<InitializeResult>()) {
             Ok(Ok(result)) => result,
             Ok(Err(error)) => return self.unusable(ConnectError::Decode(error)),
+            // A server that started slowly has also received `server/discover`, and may keep to its generation.
+            Err(error)
+                if error.code == UNSUPPORTED_PROTOCOL_VERSION
+                    && self.options.era.is_none()
+                    && matches!(
+                        self.state,
+                        ConnectionState::Connecting { has_retried: false, .. }
+                    ) =>
+            {
+                self.state = ConnectionState::Connecting { deadline: None, has_retried: true };
+                return self.discover(None);
+            }
             Err(error) => return self.unusable(ConnectError::Refused(error)),
         };
         if result.protocol_version.era() != Some(Era::Legacy) {

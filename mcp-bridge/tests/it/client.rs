@@ -146,6 +146,41 @@ fn generation_is_negotiated() {
     );
 }
 
+/// A modern server that starts slowly reads the probe after the client has given it up, and refuses `initialize`. The client
+/// probes once more.
+#[test]
+fn slow_server_of_the_newer_generation_is_ready() {
+    let refusal = |request: &Value| json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32022, "message": "no" } });
+    for (era, is_ready) in [(None, true), (None, false), (Some(Era::Legacy), false)] {
+        let mut slow = Server::new(era);
+        slow.client.start(Duration::ZERO);
+        if era.is_none() {
+            let probe = slow.take();
+            slow.client.handle_timeout(Duration::from_secs(5));
+            let discovered = json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} });
+            let refused = slow.take();
+            slow.result(&probe, discovered.clone());
+            slow.line(&refusal(&refused));
+            let probe = slow.take();
+            assert_eq!(probe["method"], "server/discover");
+            if is_ready {
+                slow.result(&probe, discovered);
+            } else {
+                slow.line(&refusal(&probe));
+            }
+        } else {
+            let refused = slow.take();
+            slow.line(&refusal(&refused));
+        }
+        match slow.client.poll_event() {
+            Some(ClientEvent::Ready(_)) if is_ready => {}
+            Some(ClientEvent::Unusable(_)) if !is_ready => {}
+            other => panic!("{era:?}: {other:?}"),
+        }
+        assert!(slow.client.poll_outgoing().is_none());
+    }
+}
+
 /// An invalid or duplicate tool is left out with a reason. The others are kept.
 #[test]
 fn invalid_tool_is_left_out_of_the_list() {
