@@ -12,7 +12,8 @@ impl Conversation {
 
     /// Begins a run that shows what the agent does, without a prompt. It ends at once if the agent does nothing.
     pub(super) fn begin_following(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
-        let PendingRun { request: RunRequest { input, meta }, is_cancelled } = run;
+        // Nothing is sent to the agent, so earlier messages are not needed.
+        let PendingRun { request: RunRequest { input, meta, .. }, is_cancelled } = run;
         let begun = self.translator.begin_run(&input, &[]).map_err(|_| RunRefused::Busy)?;
         self.known.insert(&input);
         self.has_run = true;

@@ -53,8 +53,7 @@ pub(crate) async fn set(
     settings.map(Json).ok_or_else(no_session)
 }
 
-/// `GET /api/ai/agents/{agent}/threads/{threadId}/activity`: waits for a turn that the agent begins without a prompt.
-/// Without one the response is 204 after a while.
+/// `GET /api/ai/agents/{agent}/threads/{threadId}/activity`: waits a while for a turn without a prompt. Without one: 204.
 pub(crate) async fn activity(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -62,8 +61,7 @@ pub(crate) async fn activity(
 ) -> Result<StatusCode, Refusal> {
     let Path((agent, thread)) = path?;
     match threads.activity(&principal, &agent, &thread).await {
-        Some(Ok(true)) => Ok(StatusCode::OK),
-        Some(Ok(false)) => Ok(StatusCode::NO_CONTENT),
+        Some(Ok(active)) => Ok(if active { StatusCode::OK } else { StatusCode::NO_CONTENT }),
         Some(Err(error)) => Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, error)),
         None => Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent))),
     }

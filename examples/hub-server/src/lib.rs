@@ -27,7 +27,7 @@ mod users;
 mod version;
 mod waste;
 
-pub use activity::TooManyWaiting;
+pub use activity::{ACTIVITY_WAIT, TooManyWaiting};
 pub use answer_body::AnswerBody;
 pub use capabilities::capabilities;
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};

@@ -5,15 +5,10 @@ use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnsw
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::id::ToolCallId;
 use http_access::Principal;
-use hub_server::{TooManyWaiting, UserAgent};
+use hub_server::{ACTIVITY_WAIT, TooManyWaiting, UserAgent};
 use run_store::{RunLog, ThreadName};
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-
-/// Time that a request waits for a turn of the agent, shorter than the time limits of common proxies.
-const ACTIVITY_WAIT: Duration = Duration::from_secs(25);
 
 impl Threads {
     /// Answers a question of the agent.
@@ -68,9 +63,9 @@ impl Threads {
         self.acp(agent)?;
         let wait = async {
             if let Some((acp, thread)) = self.conversation(&key(principal, agent, thread)) {
-                return acp.connection.activity(&thread, ACTIVITY_WAIT).await;
+                return acp.connection.activity(&thread).await;
             }
-            sleep(ACTIVITY_WAIT).await;
+            tokio::time::sleep(ACTIVITY_WAIT).await;
             Ok(false)
         };
         Some(tokio::select! {

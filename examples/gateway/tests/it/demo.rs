@@ -130,7 +130,7 @@ async fn crashed_agent_is_restarted_for_next_run() {
     assert_eq!(next.end(), "success");
     // The agent has lost the first message, and a notice reports that.
     let [notice] = &next.customs("acp.notice")[..] else { panic!("{:?}", next.tags()) };
-    assert!(notice["title"].as_str().unwrap().contains("session is new"), "{notice}");
+    assert!(notice["title"].as_str().unwrap().contains("new session"), "{notice}");
 }
 
 #[tokio::test]

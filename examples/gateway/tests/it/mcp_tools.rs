@@ -309,7 +309,8 @@ async fn relay_over_a_deprecated_transport_is_refused() {
     fs::write(&file, settings).unwrap();
     let ended = crate::gateway::command(&["--config", file.to_str().unwrap()]).output().await;
     let said = String::from_utf8(ended.unwrap().stderr).unwrap();
-    let expected = "mcp-servers.s.relay: expected a command, or a URL with the transport `http`";
+    let expected =
+        "mcp-servers.s.transport: expected a command, or a URL with the transport `http`";
     assert!(said.contains(expected), "{said}");
 }
 

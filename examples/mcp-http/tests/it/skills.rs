@@ -66,7 +66,7 @@ fn problems_name_the_file_and_what_is_expected() {
     assert_eq!(problem(&[("a/SKILL.md", "# A")]), format!("a/SKILL.md: {missing}"));
     assert_eq!(
         problem(&[("a/SKILL.md", "---\nname: a\n---\n")]),
-        "a/SKILL.md: the frontmatter is invalid: at : expected member `description`, got none"
+        "a/SKILL.md: the frontmatter is invalid: expected member `description`, got none"
     );
     assert_eq!(
         problem(&[("a/SKILL.md", "---\nname: b\ndescription: d\n---\n")]),
