@@ -62,7 +62,7 @@ async fn serve() -> Arc<Protected> {
     server
 }
 
-/// A gateway with the server `docs`, whose address has a secret, and the server `plain`, which is not signed in to.
+/// A gateway with the server `docs`, with a secret in its address, and the server `plain`, which is not signed in to.
 async fn gateway(server: &Protected, more: &str) -> (Gateway, TempDir) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("gateway.toml");
