@@ -7,7 +7,7 @@ import sys
 from importlib.metadata import version
 from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 
 class Tea(BaseModel):
@@ -15,11 +15,26 @@ class Tea(BaseModel):
 
 
 # The demo agent calls a tool of this name.
-if "fastmcp" in sys.argv or version("mcp").startswith("1."):
-    if "fastmcp" in sys.argv:
-        from fastmcp import Context, FastMCP
-    else:
-        from mcp.server.fastmcp import Context, FastMCP
+if "fastmcp" in sys.argv:
+    from fastmcp import Context, FastMCP
+    from mcp import types
+
+    server = FastMCP("tea")
+    question = types.ElicitRequestFormParams(message="Which tea?", requested_schema=Tea.model_json_schema())
+
+    # Since 2026-07-28 the question is a result. fastmcp refuses undeclared arguments, and the demo agent sends two.
+    @server.tool()
+    async def book_flight(
+        ctx: Context, start: Annotated[str, Field(alias="from")] = "", destination: str = ""
+    ) -> str | types.InputRequiredResult:
+        """Brings tea."""
+        answer = (ctx.input_responses or {}).get("tea")
+        if answer is None:
+            return types.InputRequiredResult(input_requests={"tea": types.ElicitRequest(params=question)})
+        return f"{answer.content['tea']} tea" if answer.action == "accept" else answer.action
+
+elif version("mcp").startswith("1."):
+    from mcp.server.fastmcp import Context, FastMCP
 
     server = FastMCP("tea")
 

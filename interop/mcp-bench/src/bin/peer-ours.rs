@@ -1,5 +1,6 @@
 //! A server of mcp-bridge for clients of other authors:
 //! `peer-ours` serves stdin and stdout, `peer-ours 127.0.0.1:0` serves HTTP.
+use axum::serve::ListenerExt;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::logging::LoggingLevel;
@@ -71,6 +72,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let endpoint = Endpoint::new(Arc::new(service), EndpointOptions::default());
     let listener = tokio::net::TcpListener::bind(address).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    // A response in several parts would otherwise wait for the client's acknowledgement.
+    let listener = listener.tap_io(|stream| {
+        // An error means that the client has left.
+        let _left = stream.set_nodelay(true);
+    });
     axum::serve(listener, router("/mcp", endpoint)).await?;
     Ok(())
 }

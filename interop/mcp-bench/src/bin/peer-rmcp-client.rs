@@ -14,6 +14,7 @@ use rmcp::service::{ClientLifecycleMode, NotificationContext, RequestContext};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientHandler, ClientServiceExt, ErrorData, RoleClient};
 use serde_json::{Value, json};
+use std::cmp::Ordering;
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::process::Command;
@@ -101,7 +102,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let tea = json!(call("book_flight", json!({})).await?);
         found["answer"] = tea["content"][0]["text"].clone();
         found["question"] = json!(seen.all("question"));
-        found["progress"] = json!(seen.all("progress"));
+        // rmcp runs each notification in a task of its own, so their order is not that of the server.
+        let mut progress = seen.all("progress");
+        progress.sort_by(|one, other| {
+            one.as_f64().partial_cmp(&other.as_f64()).unwrap_or(Ordering::Equal)
+        });
+        found["progress"] = json!(progress);
         found["log"] = json!(seen.all("log"));
     } else {
         let resource = ReadResourceRequestParams::new("test://static-text");

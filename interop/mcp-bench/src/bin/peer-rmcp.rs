@@ -1,5 +1,6 @@
 //! A server of rmcp with the same tools as `peer-ours`:
 //! `peer-rmcp` serves stdin and stdout, `peer-rmcp 127.0.0.1:0` serves HTTP.
+use axum::serve::ListenerExt;
 use rmcp::handler::server::tool::schema_for_type;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult,
@@ -121,6 +122,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let service = StreamableHttpService::new(|| Ok(Peer), sessions, config);
     let listener = tokio::net::TcpListener::bind(address).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    // A response in several parts would otherwise wait for the client's acknowledgement.
+    let listener = listener.tap_io(|stream| {
+        // An error means that the client has left.
+        let _left = stream.set_nodelay(true);
+    });
     axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await?;
     Ok(())
 }
