@@ -19,6 +19,8 @@ export class Scroller {
     this.#box = box;
     this.#jump = jump;
     box.addEventListener("scroll", () => this.#onScroll(), { passive: true });
+    // A frame that follows the end would take back what the wheel has scrolled before its event.
+    box.addEventListener("wheel", ({ deltaY }) => deltaY < 0 && box.scrollTop > 0 && this.#leave(), { passive: true });
     jump.addEventListener("click", () => this.toEnd());
     // The box shrinks when the message box grows or a keyboard appears.
     new ResizeObserver(() => this.follow()).observe(box);
@@ -27,6 +29,11 @@ export class Scroller {
   /** Whether the reader is at the end. */
   get isFollowing() {
     return this.#following;
+  }
+
+  #leave() {
+    this.#following = false;
+    this.#jump.hidden = false;
   }
 
   /** Handles growth of the conversation. */

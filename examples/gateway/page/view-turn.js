@@ -76,6 +76,7 @@ export class TurnView {
       this.#built = outer;
       return built;
     };
+    this.element.classList.add("is-restored");
     const steps = stepsOf(messages).map((said) => new OldStep(said, build));
     for (const step of steps) for (const id of step.calls) this.#stepOf.set(id, step);
     this.#steps.replaceAll(steps);

@@ -84,6 +84,9 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let Some(open) = connections.enter(peer) else { continue };
+                // Otherwise a short event waits until the client has acknowledged the one before. An error means that the
+                // client has left.
+                let _left = stream.set_nodelay(true);
                 let serving = (open, router.clone(), limits, ending.clone());
                 match &tls {
                     Some(tls) => drop(tokio::spawn(secure(stream, tls.clone(), serving))),

@@ -1,6 +1,6 @@
 // Many events at once: the page stays responsive.
 import assert from "node:assert/strict";
-import { measured, prompt, rendered, send, store, turn, turnEnd, turnOf } from "./page.mjs";
+import { measured, prompt, rendered, send, store, turn, turnEnd, turnOf, whenIdle } from "./page.mjs";
 
 const COUNT = 20_000;
 const MOST_MS = 4_000;
@@ -106,10 +106,11 @@ const restored = RESTORED.map(({ name, said, last, number = 1 }) => ({
   async run({ page, shot }) {
     await store(page, said);
     const { sum, longest } = await measured(page, async () => {
+      const idle = whenIdle(page, WAIT_MS);
       await page.reload();
       // Without a search for texts, which would be a long task of the page as well.
       await page.locator("#transcript .turn").last().waitFor();
-      await page.waitForLoadState("networkidle");
+      await idle;
     });
     await turn(page, number).getByText(last).last().waitFor({ state: "attached" });
     if (said.length === 2 && !said[1].content.includes(megabyte)) await rendered(page);

@@ -108,6 +108,25 @@ export async function measured(page, action) {
   return { sum: Math.round(tasks.reduce((all, task) => all + task, 0)), longest: Math.round(Math.max(...tasks)) };
 }
 
+/** Waits until the page has had no open request for half a second, except for the wait for a turn of the agent. */
+export async function whenIdle(page, limit) {
+  const open = new Set();
+  let changed = Date.now();
+  const note = (change) => (request) => {
+    if (request.url().endsWith("/activity")) return;
+    open[change](request);
+    changed = Date.now();
+  };
+  const noted = { request: note("add"), requestfinished: note("delete"), requestfailed: note("delete") };
+  for (const [event, listener] of Object.entries(noted)) page.on(event, listener);
+  const end = Date.now() + limit;
+  while (open.size > 0 || Date.now() - changed < 500) {
+    assert.ok(Date.now() < end, `open requests after ${limit} ms: ${[...open].map((it) => it.url()).join(" ")}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  for (const [event, listener] of Object.entries(noted)) page.off(event, listener);
+}
+
 export async function noViolations(page, where) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run({ rules: { "target-size": { enabled: true } } }));

@@ -117,6 +117,8 @@ async function withServer(parts, run) {
   const gateway = await startGateway(process.env.GATEWAY_BIN, { variables: { GATEWAY_CONFIG: config } });
   try {
     await run(parts, gateway.url);
+    // The page waits for turns of the agent, which fails when the gateway ends.
+    await parts.page.goto("about:blank");
   } finally {
     await gateway.stop();
     server.stop();

@@ -53,14 +53,14 @@ impl Threads {
         acp.connection.settings(&thread)
     }
 
-    /// Waits for a turn that the agent begins without a prompt. Returns `None` for an unknown agent, or a model.
+    /// Waits for a turn that the agent begins without a prompt. Returns `None` for an unknown agent.
     pub(crate) async fn activity(
         &self,
         principal: &Principal,
         agent: &str,
         thread: &str,
     ) -> Option<Result<bool, TooManyWaiting>> {
-        self.acp(agent)?;
+        self.agents.get(agent)?;
         let wait = async {
             if let Some((acp, thread)) = self.conversation(&key(principal, agent, thread)) {
                 return acp.connection.activity(&thread).await;

@@ -5,6 +5,7 @@ mod context;
 mod fixture;
 mod task_tools;
 
+use axum::serve::ListenerExt;
 use clap::{Parser, ValueEnum};
 use conformance::Conformance;
 use mcp_bridge::mcp::capabilities::Implementation;
@@ -210,6 +211,11 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     tokio::spawn(async move { swept.plugins().sweep(SWEEP).await });
     eprintln!("listening on http://{address}{PATH}");
     let ending = Arc::clone(&endpoint);
+    // Otherwise the second part of a response waits until the client has acknowledged the first.
+    let listener = listener.tap_io(|stream| {
+        // An error means that the client has left.
+        let _left = stream.set_nodelay(true);
+    });
     axum::serve(listener, router(PATH, endpoint))
         .with_graceful_shutdown(async move {
             shutdown_signal().await;
