@@ -320,6 +320,7 @@ impl Conversation {
     /// Handles the end of the session.
     pub(super) fn end_session(&mut self) {
         self.requests.remove_agent();
+        self.translator.forget_own_turn();
         if let Some(session) = self.session.take() {
             self.page.forget_session(&session.id);
         }

@@ -26,6 +26,13 @@ impl Translator {
         self.runs.own() == Some(OwnTurn::Reported)
     }
 
+    /// Forgets the agent's own turn with its session, if no run has begun to show it.
+    pub(crate) fn forget_own_turn(&mut self) {
+        if !self.runs.is_open() && !self.runs.is_parked() {
+            self.runs.end_own();
+        }
+    }
+
     /// Ends the own turn of the open run if that ends by silence, and no question is open.
     pub(crate) fn end_quiet_turn(&mut self) {
         let is_quiet = matches!(self.runs.own(), Some(OwnTurn::Quiet(_)));

@@ -4,8 +4,9 @@ use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::Failure;
 use agui_bridge::conversation::{Accepted, WhenBusy};
-use agui_bridge::hub::{Hub, HubEvent, HubOptions};
+use agui_bridge::hub::{Frame, Hub, HubEvent, HubOptions};
 use agui_types::event::Event;
+use agui_types::id::RunId;
 use agui_types::run_log::RunLog;
 use agui_types::sse;
 use agui_types::verify::Verifier;
@@ -60,6 +61,8 @@ pub(crate) struct World {
     pub(crate) open: BTreeSet<(String, String)>,
     interrupts: BTreeMap<String, Vec<String>>,
     pub(crate) streams: BTreeMap<String, Vec<u8>>,
+    /// The last run of each thread, and its begin in the stream.
+    begun: BTreeMap<String, (RunId, usize)>,
     /// Requests of the hub without a response: id and method.
     requests: Vec<(Value, String)>,
     /// Requests of the agent without a response.
@@ -90,6 +93,7 @@ impl World {
             open: BTreeSet::new(),
             interrupts: BTreeMap::new(),
             streams: BTreeMap::new(),
+            begun: BTreeMap::new(),
             requests: Vec::new(),
             agent_requests: BTreeSet::new(),
             requested: 0,
@@ -257,6 +261,7 @@ impl World {
         self.open.retain(|(of, _)| of != thread);
         self.interrupts.remove(thread);
         self.streams.remove(thread);
+        self.begun.remove(thread);
         self.latest.remove(thread);
     }
 
@@ -321,12 +326,28 @@ impl World {
                 self.event(event)?;
             }
             while let Some(frame) = self.hub.poll_frame() {
-                self.streams.entry(frame.thread).or_default().extend_from_slice(&frame.bytes);
+                self.append(frame);
             }
             if is_done {
                 return Ok(());
             }
         }
+    }
+
+    /// Appends frames to the stream of their thread. A run that was compacted before begins with its first event again,
+    /// which replaces its earlier frames.
+    fn append(&mut self, frame: Frame) {
+        let mut decoder = sse::Decoder::default();
+        decoder.push(&frame.bytes);
+        let first = decoder.next_frame().unwrap().unwrap().decode::<Event>().unwrap();
+        let stream = self.streams.entry(frame.thread.clone()).or_default();
+        if matches!(first, Event::RunStarted(_)) {
+            match self.begun.get(&frame.thread) {
+                Some((run_id, at)) if *run_id == frame.run_id => stream.truncate(*at),
+                _ => drop(self.begun.insert(frame.thread, (frame.run_id, stream.len()))),
+            }
+        }
+        stream.extend_from_slice(&frame.bytes);
     }
 
     fn event(&mut self, event: HubEvent) -> Result<(), TestCaseError> {
