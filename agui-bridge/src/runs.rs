@@ -27,6 +27,10 @@ use jsonrpc_core::ErrorCode;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
+mod own;
+
+pub(crate) use own::OwnTurn;
+
 /// The open run and the agent's turn.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
@@ -74,15 +78,6 @@ pub(crate) struct Parked {
     pub(crate) is_cancelled: bool,
     /// The end of the turn, if no run has shown it.
     pub(crate) end: Option<TurnEnd>,
-}
-
-/// A turn that the agent has begun without a prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum OwnTurn {
-    /// The agent reports its end.
-    Reported,
-    /// It ends by silence, at this time if that is known.
-    Quiet(Option<Duration>),
 }
 
 /// The code that reports a cancelled run to clients before 1.0.
@@ -200,29 +195,6 @@ impl Runs {
         if let Some(run) = &mut self.open {
             run.pending.push(call);
         }
-    }
-
-    /// Records the agent's work outside of a prompt. Work that `is_reported` ends with a report.
-    pub(crate) fn note_own(&mut self, is_reported: bool, until: Option<Duration>) {
-        let is_prompted = (self.is_open() || self.is_parked()) && self.own.is_none();
-        if is_prompted {
-            return;
-        }
-        self.own = match self.own {
-            Some(OwnTurn::Reported) => Some(OwnTurn::Reported),
-            _ if is_reported => Some(OwnTurn::Reported),
-            _ => Some(OwnTurn::Quiet(until)),
-        };
-    }
-
-    /// Returns the agent's own turn.
-    pub(crate) fn own(&self) -> Option<OwnTurn> {
-        self.own
-    }
-
-    /// Ends the agent's own turn, and returns whether there was one.
-    pub(crate) fn end_own(&mut self) -> bool {
-        self.own.take().is_some()
     }
 
     /// Records whether the agent works on the turn.

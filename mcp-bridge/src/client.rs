@@ -101,6 +101,8 @@ pub struct Client {
     subscription: subscriptions::Subscription,
     /// Minimum level of log messages. `None` if none are requested.
     log_level: Option<LoggingLevel>,
+    /// Whether the server declares that it sends log messages.
+    has_logging: bool,
     outgoing: VecDeque<MessageBuf>,
     events: VecDeque<ClientEvent>,
 }
@@ -171,6 +173,7 @@ impl Client {
             list: None,
             subscription: subscriptions::Subscription::default(),
             log_level: None,
+            has_logging: false,
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
         }

@@ -9,7 +9,7 @@ use crate::reason::reason;
 use crate::{Begun, Failure};
 use acp_types::client::{Opened, Update};
 use acp_types::v1::initialization::PromptCapabilities;
-use alloc::borrow::ToOwned;
+use alloc::borrow::{Cow, ToOwned};
 use core::time::Duration;
 use jsonrpc_core::wire::Meta;
 use serde::{Deserialize, Serialize};
@@ -204,6 +204,7 @@ impl Conversation {
     pub(super) fn handle_not_continued(&mut self, trouble: &Trouble) {
         let Some(starting) = self.starting.take() else { return };
         self.attached = None;
+        self.translator.forget_own_turn();
         self.forget_remembered();
         let why = match trouble {
             Trouble::Refused(error) => reason(error),
@@ -220,9 +221,9 @@ impl Conversation {
             self.memory.forget_session();
             request.whole()
         } else {
-            request.input.clone()
+            Cow::Borrowed(&request.input)
         };
-        let RunRequest { input, meta, .. } = request;
+        let RunRequest { input, meta, .. } = &request;
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(run_id) = self.translator.resumed_by(answers) {
             return Err(RunRefused::Resumed(run_id.clone()));
@@ -235,8 +236,8 @@ impl Conversation {
             plan.prompt = None;
         }
         let blocks = plan.prompt.as_ref().map_or(&[][..], |prompt| &prompt.blocks);
-        let begun = self.translator.begin_run(&input, blocks).map_err(|_| RunRefused::Busy)?;
-        self.known.insert(&input);
+        let begun = self.translator.begin_run(input, blocks).map_err(|_| RunRefused::Busy)?;
+        self.known.insert(input);
         self.has_run = true;
         self.is_refused = begun == Begun::Ended;
         // The agent does not receive the prompt of a run that was cancelled before it began.
@@ -249,8 +250,8 @@ impl Conversation {
             self.notices.push_back(Notice::Diagnostic(left_out));
         }
         let turn = PlannedTurn::of(plan);
-        self.active = Some(ActiveRun::new(input.run_id.clone(), meta));
-        self.page.set_tools(&input);
+        self.active = Some(ActiveRun::new(input.run_id.clone(), meta.clone()));
+        self.page.set_tools(input);
         match (begun, &turn) {
             (Begun::Prompt, Some(_)) => self.page.begin_turn(self.now),
             (Begun::Prompt | Begun::Ended, _) => {}

@@ -131,22 +131,23 @@ impl Conversation {
     ) -> Option<SessionEvent> {
         let Received { value, raw, .. } = request;
         self.handle_attempt_succeeded();
-        if self.session.is_some() && is_question(&value) {
-            self.translator.note_work();
-        }
         match value {
             AgentRequest::V1(AgentRequestV1::RequestPermissionRequest(request)) => {
+                self.note_question();
                 self.handle_permission(key, *request, decision);
             }
             AgentRequest::V1(AgentRequestV1::CreateElicitationRequest(request)) => {
+                self.note_question();
                 let id = self.requests.insert(Requester::Agent(key));
                 self.translator.handle_elicitation_request(id, *request);
             }
             AgentRequest::V2(AgentRequestV2::RequestPermissionRequest(request)) => {
+                self.note_question();
                 let id = self.requests.insert(Requester::Agent(key));
                 self.translator.handle_permission_v2(id, *request, decision);
             }
             AgentRequest::V2(AgentRequestV2::CreateElicitationRequest(request)) => {
+                self.note_question();
                 let id = self.requests.insert(Requester::Agent(key));
                 self.translator.handle_elicitation_request_v2(id, *request);
             }
@@ -164,6 +165,13 @@ impl Conversation {
             }
         }
         None
+    }
+
+    /// Records a question, which is work of the agent's own turn outside of a prompt's.
+    fn note_question(&mut self) {
+        if self.session.is_some() {
+            self.translator.note_work();
+        }
     }
 
     /// Handles a permission request. One that is certainly for a page tool is granted, since the page asks the user itself.
@@ -215,20 +223,6 @@ impl Conversation {
             }
         }
     }
-}
-
-/// Returns whether a request has a question for the user.
-fn is_question(request: &AgentRequest) -> bool {
-    matches!(
-        request,
-        AgentRequest::V1(
-            AgentRequestV1::RequestPermissionRequest(_)
-                | AgentRequestV1::CreateElicitationRequest(_)
-        ) | AgentRequest::V2(
-            AgentRequestV2::RequestPermissionRequest(_)
-                | AgentRequestV2::CreateElicitationRequest(_)
-        )
-    )
 }
 
 fn is_idle(update: &SessionUpdateV2) -> bool {

@@ -4,6 +4,7 @@ use crate::json;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
+use alloc::borrow::Cow;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Extra;
@@ -24,12 +25,15 @@ pub struct RunRequest {
 
 impl RunRequest {
     /// Returns the input with the earlier messages, the latest of at most [`MAX_MESSAGES`].
-    pub(super) fn whole(&self) -> RunAgentInput {
+    pub(super) fn whole(&self) -> Cow<'_, RunAgentInput> {
+        if self.earlier.is_empty() {
+            return Cow::Borrowed(&self.input);
+        }
         let mut input = self.input.clone();
         let room = MAX_MESSAGES.saturating_sub(input.messages.len());
         let earlier = self.earlier.iter().skip(self.earlier.len().saturating_sub(room));
         input.messages.splice(..0, earlier.cloned());
-        input
+        Cow::Owned(input)
     }
 }
 

@@ -18,8 +18,8 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// Free places in the queue of a call below which progress and log messages are dropped. The questions and the end of a call always fit, because
-/// the number of questions of a call is limited.
+/// Free places in the queue of a call below which progress and log messages are dropped. The questions and the end of a call
+/// always fit, because the number of questions of a call is limited.
 const RESERVED: usize = 32;
 
 /// Number of events that a call may be behind.

@@ -108,6 +108,7 @@ impl Client {
         let mut meta = RequestMetaObject::read(sent.meta.as_ref()).unwrap_or_default();
         let current = self.log_level.as_ref();
         if self.era() == Some(Era::Legacy)
+            && self.has_logging
             && let Some(level) = &meta.log_level
             && current.is_none_or(|current| level < current)
         {

@@ -137,6 +137,7 @@ impl Client {
 
     fn ready(&mut self, server: ServerDescription) {
         let era = server.version.era().unwrap_or(Era::Modern);
+        self.has_logging = server.capabilities.logging.is_some();
         self.state = ConnectionState::Ready { era, version: server.version.clone() };
         self.events.push_back(ClientEvent::Ready(Box::new(server)));
     }

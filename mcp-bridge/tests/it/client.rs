@@ -35,7 +35,7 @@ impl Server {
         let result = match era {
             Era::Modern => json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} }),
             Era::Legacy => {
-                json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } })
+                json!({ "protocolVersion": "2025-06-18", "capabilities": { "logging": {} }, "serverInfo": { "name": "s", "version": "1" } })
             }
             other => panic!("no server of {other:?}"),
         };
