@@ -71,7 +71,7 @@ fn head(data: &[u8], peeked: Option<&Peeked<'_>>) {
         seen(&head)
     );
     let Some(peeked) = peeked else { return };
-    assert!(head.id.is_none() || head.id == peeked.id());
+    assert!(head.id.is_none() || head.id == peeked.id().map(str::as_bytes));
     let payload = match head.payload {
         Payload::Params => peeked.params(),
         Payload::Result => peeked.result(),

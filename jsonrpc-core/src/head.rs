@@ -7,15 +7,17 @@ use core::ops::Range;
 /// The envelope of a message up to the value of its first `params`, `result` or `error`.
 ///
 /// For programs that read a few members of very many messages. No byte after the start of the payload is examined, so
-/// later members of the envelope are unknown, and skipped values are not validated. For messages that are answered,
-/// routed or changed, use [`peek()`](crate::peek()).
+/// later members of the envelope are unknown, skipped values are not validated, and neither is the UTF-8 of the id and
+/// the method, which most callers only compare. For messages that are answered, routed or changed, use
+/// [`peek()`](crate::peek()).
 ///
 /// ```
 /// use jsonrpc_core::{Head, Payload};
 ///
 /// let line = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"text":"and so"#;
 /// let mut head = Head::read(line).ok_or("another kind of line")?;
-/// assert_eq!((head.id, head.method, head.payload), (None, Some(r#""session/update""#), Payload::Params));
+/// assert_eq!((head.id, head.payload), (None, Payload::Params));
+/// assert_eq!(head.method, Some(&br#""session/update""#[..]));
 /// assert!(head.members.enter());
 /// assert_eq!(head.members.next_name()?.as_deref(), Some(&b"sessionId"[..]));
 /// assert_eq!(head.members.value()?, r#""s-1""#);
@@ -26,9 +28,9 @@ use core::ops::Range;
 #[non_exhaustive]
 pub struct Head<'a> {
     /// The id as JSON text, if it precedes the payload.
-    pub id: Option<&'a str>,
+    pub id: Option<&'a [u8]>,
     /// The method as JSON text, if it precedes the payload.
-    pub method: Option<&'a str>,
+    pub method: Option<&'a [u8]>,
     /// Which member the payload is.
     pub payload: Payload,
     /// A reader at the value of the payload.
@@ -68,7 +70,7 @@ impl<'a> Head<'a> {
                 _ => &mut None,
             };
             let Range { start, end } = scanner.value()?;
-            *slot = core::str::from_utf8(line.get(start..end)?).ok();
+            *slot = Some(line.get(start..end)?);
             is_more = scanner.go_on()?;
         }
         None
@@ -76,8 +78,8 @@ impl<'a> Head<'a> {
 
     fn new(
         scanner: Scanner<'a>,
-        id: Option<&'a str>,
-        method: Option<&'a str>,
+        id: Option<&'a [u8]>,
+        method: Option<&'a [u8]>,
         payload: Payload,
     ) -> Self {
         Self { id, method, payload, members: MemberReader::at_value(scanner) }

@@ -161,7 +161,7 @@ pub(super) struct Update<'a> {
     pub(super) read: usize,
 }
 
-const SESSION_UPDATE: &str = r#""session/update""#;
+const SESSION_UPDATE: &[u8] = br#""session/update""#;
 
 impl<'a> Update<'a> {
     /// Reads the rest of a line from its head. Returns `None` for other messages, for a method after the params or with
@@ -220,10 +220,11 @@ pub(super) fn answered(head: &mut Head<'_>) -> Option<RequestId> {
 }
 
 /// Parses an id in its common notation.
-fn request_id(id: &str) -> Option<RequestId> {
-    match id.as_bytes() {
-        [b'0'] | [b'1'..=b'9', ..] => id.parse::<i64>().ok().map(RequestId::from),
-        _ => JsonStr::new(id)?.as_plain().map(RequestId::from),
+fn request_id(id: &[u8]) -> Option<RequestId> {
+    let text = core::str::from_utf8(id).ok()?;
+    match id {
+        [b'0'] | [b'1'..=b'9', ..] => text.parse::<i64>().ok().map(RequestId::from),
+        _ => JsonStr::new(text)?.as_plain().map(RequestId::from),
     }
 }
 
