@@ -49,6 +49,8 @@ mod setup;
 mod v1_editor;
 mod v2_editor;
 
+/// Key in the `_meta` of a version 1 `session_info_update`, with the state of a version 2 session that works without a prompt.
+pub const STATE_META: &str = "spanwire/state";
 /// Largest number of sessions. Past it, the oldest session without an open prompt is forgotten: its tool calls are announced
 /// again.
 pub const MAX_SESSIONS: usize = 1024;
@@ -168,6 +170,19 @@ impl Bridge {
     /// its output was polled.
     pub fn is_passing(&self) -> bool {
         matches!(self.stage, Stage::Same)
+    }
+
+    /// Returns whether an agent of version 1 works without a prompt in any session. It does not report the end of that:
+    /// call [`handle_silence`](Self::handle_silence) once it has sent nothing for a while.
+    pub fn awaits_silence(&self) -> bool {
+        matches!(&self.stage, Stage::V2Editor(it) if it.awaits_silence())
+    }
+
+    /// Ends the work without a prompt of an agent of version 1, except in sessions in which it waits for the user.
+    pub fn handle_silence(&mut self) {
+        if let Stage::V2Editor(it) = &mut self.stage {
+            it.fell_silent(&mut self.out);
+        }
     }
 
     /// Handles a line of the editor, without its line end.

@@ -67,7 +67,7 @@
 //! | ACP | span or event | kind | table |
 //! |---|---|---|---|
 //! | `session/prompt` until its response; in version 2 until the session is idle | `invoke_agent {agent name}` | CLIENT | [`acp::prompt_turn`] |
-//! | version 2: work without a prompt until the session is idle | the same | CLIENT | [`acp::prompt_turn`] |
+//! | version 2, or behind a bridge to version 1: work without a prompt until the session is idle | the same | CLIENT | [`acp::prompt_turn`] |
 //! | `tool_call` and its updates | `execute_tool {tool name}` | INTERNAL | [`acp::tool_call`] |
 //! | `session/request_permission` | the method, below the tool call | SERVER | [`acp::permission`] |
 //! | `fs/*`, `terminal/*` | the method, below the tool call or the turn | SERVER | [`acp::client_request`] |

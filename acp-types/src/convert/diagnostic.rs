@@ -133,6 +133,8 @@ losses! {
     MessageId = "message-id",
     /// A state that is not the begin or end of a prompt's turn.
     State = "state",
+    /// The begin and end of work without a prompt, which a version 1 agent does not report.
+    OwnTurn = "own-turn",
     /// Work in the background.
     Background = "background",
     /// A stop reason that version 1 does not have.

@@ -3,14 +3,16 @@ use super::content::blocks_to_v2;
 use super::outbox::{Outbox, Side};
 use super::recent::Recent;
 use super::setup::{paths, servers_to_v2, system_prompt_to_v2};
-use super::{BridgeDiagnostic, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
+use super::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
 use crate::v1::dispatch::ClientRequest;
 use crate::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use crate::v1::session_modes::SessionModeId;
 use crate::v1::session_setup::SessionId;
 use crate::v2::dispatch::{AgentNotification, AgentRequest};
+use crate::v2::prompt_lifecycle::{SessionUpdate as Received, UpdateSessionNotification};
 use crate::{v1, v2};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use jsonrpc_core::wire::{Meta, Mode};
@@ -30,6 +32,8 @@ pub(super) struct V1Editor {
     /// Requests of the editor with responses that are converted.
     asked: BTreeMap<RequestId, Asked>,
     sessions: Recent<Session>,
+    /// Sessions of subagents, if the editor does not show subagents.
+    hidden: Recent<()>,
 }
 
 /// A request of the editor.
@@ -60,7 +64,8 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 
 impl V1Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
-        Self { capabilities, asked: BTreeMap::new(), sessions: Recent::new(MAX_SESSIONS) }
+        let (sessions, hidden) = (Recent::new(MAX_SESSIONS), Recent::new(MAX_SESSIONS));
+        Self { capabilities, asked: BTreeMap::new(), sessions, hidden }
     }
 
     fn session(&mut self, id: &SessionId) -> &mut Session {
@@ -262,6 +267,20 @@ impl V1Editor {
         }
     }
 
+    /// Returns whether an update belongs to a subagent, or announces one, that the editor does not show.
+    fn is_hidden(&mut self, it: &UpdateSessionNotification) -> bool {
+        let Received::SubagentUpdate(subagent) = &it.update else {
+            return self.hidden.get(it.session_id.as_str()).is_some();
+        };
+        let same = SessionUpdate::SubagentUpdate(Box::new((**subagent).clone().into()));
+        let is_hidden = self.capabilities.allows(&same).is_err();
+        let id = subagent.session_id.as_str();
+        if is_hidden && self.sessions.get(id).is_none() && subagent.session_id != it.session_id {
+            self.hidden.entry(id, |()| true, || ());
+        }
+        is_hidden
+    }
+
     pub(super) fn agent_notification(
         &mut self,
         line: &str,
@@ -271,6 +290,9 @@ impl V1Editor {
         let (method, params) = (&*notification.method, notification.params);
         match AgentNotification::decode_with(method, params, Mode::SpecLenient) {
             Ok(read) => match tolerate(Side::Agent, read, out) {
+                AgentNotification::UpdateSessionNotification(it) if self.is_hidden(&it) => {
+                    out.lose(BridgeLoss::NotAnnounced, it.update.tag());
+                }
                 AgentNotification::UpdateSessionNotification(it) => {
                     let session = find(&mut self.sessions, &it.session_id);
                     session.update(line, it, &self.capabilities, out);

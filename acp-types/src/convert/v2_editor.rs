@@ -14,11 +14,12 @@ use crate::v2::permissions::{
 use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Mode, Wire, decode};
 use jsonrpc_core::{
     ErrorCode, ErrorObject, Notification, Request, RequestId, Response, find_member,
 };
-use session::Session;
+use session::{OwnTurn, Session};
 
 mod calls;
 mod requests;
@@ -89,6 +90,27 @@ impl V2Editor {
     ) {
         self.asked.insert(id.clone(), asked);
         out.request(Side::Agent, id, method, params);
+    }
+
+    /// Returns whether silence of the agent ends a turn.
+    pub(super) fn awaits_silence(&self) -> bool {
+        self.sessions
+            .iter()
+            .any(|(id, session)| session.own_turn == Some(OwnTurn::Quiet) && !self.has_question(id))
+    }
+
+    /// Ends the turns without a prompt, unless the agent waits for the user.
+    pub(super) fn fell_silent(&mut self, out: &mut Outbox) {
+        let ids = self.sessions.iter().map(|(id, _)| SessionId::from(id));
+        let quiet: Vec<_> = ids.filter(|id| !self.has_question(id.as_str())).collect();
+        for id in quiet {
+            find(&mut self.sessions, &id).fell_silent(&id, out);
+        }
+    }
+
+    fn has_question(&self, session: &str) -> bool {
+        let mut questions = self.questions.values();
+        questions.any(|it| it.session.as_ref().is_some_and(|it| it.as_str() == session))
     }
 
     pub(super) fn editor_notification(

@@ -167,7 +167,7 @@ rules! {
         UPDATE_EARLY = "update-early" Warning "a message of a session before the response that creates it" at "session-setup";
         SESSION_CLOSED = "session-closed" Error "a message of a session after it was closed or deleted" at "session-setup";
         TURN_BUSY = "turn-busy" Warning "a prompt while another prompt of the session is open" at "prompt-turn";
-        UPDATE_LATE = "update-late" Warning "a message, plan or tool call without an open prompt" at "prompt-turn";
+        UPDATE_LATE = "update-late" Warning "a message, plan or tool call without an open prompt or a carried state of a turn without one" at "prompt-turn";
         CANCEL_IGNORED = "cancel-ignored" Warning "a cancelled prompt with a stop reason other than `cancelled`" at "prompt-turn";
         PERMISSION_AFTER_CANCEL = "permission-after-cancel" Warning "a permission request after the turn was cancelled" at "prompt-turn";
         PERMISSION_NOT_CANCELLED = "permission-not-cancelled" Error "a response other than `cancelled` to an open permission request of a cancelled turn" at "prompt-turn";

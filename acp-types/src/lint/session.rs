@@ -6,6 +6,7 @@ use super::report::{LintLimits, Report};
 use super::terminals::Terminals;
 use super::value::{Json, is_text, items, shown, text};
 use super::{forms, options, rule};
+use crate::convert::STATE_META;
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -158,6 +159,7 @@ impl Session {
         if version == 1
             && is_of_turn
             && self.prompts == 0
+            && !self.is_running
             && !self.is_subagent
             && self.standing == Standing::Open
         {
@@ -171,6 +173,13 @@ impl Session {
             }
             "config_option_update" => self.take_options(update, limits),
             "state_update" => self.state(update, report),
+            // The state of a version 2 agent behind a bridge.
+            "session_info_update" if version == 1 => {
+                let meta = update.get("_meta");
+                if let Some(state) = meta.and_then(|meta| meta.get(STATE_META)) {
+                    self.state(state, report);
+                }
+            }
             "terminal_update" | "terminal_output_chunk" => self.background.terminal(update, limits),
             "subagent_update" => {
                 self.background.subagent(update, limits);

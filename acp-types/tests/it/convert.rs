@@ -2,6 +2,7 @@
 mod cases;
 mod chain;
 mod members;
+mod own_turns;
 mod properties;
 mod properties_v1;
 mod recorded;

@@ -1,11 +1,20 @@
 //! Agents for the tests of the bridge, selected by the first argument.
 
 use serde_json::{Value, json};
-use std::io::{self, BufRead, Read, StdinLock, Write};
-use std::process::ExitCode;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, StdinLock, Write};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 fn main() -> ExitCode {
-    let agent = std::env::args().nth(1);
+    let (agent, file) = (std::env::args().nth(1), std::env::args().nth(2));
+    if agent.as_deref() == Some("demo") {
+        return demo_agent::run_stdio();
+    }
+    if let (Some("recorded-demo"), Some(file)) = (agent.as_deref(), &file) {
+        return record(file).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     let mut stdin = io::stdin().lock();
     let ended = match agent.as_deref() {
         Some("v1") => serve(&mut stdin, v1),
@@ -19,6 +28,36 @@ fn main() -> ExitCode {
         _ => Err(io::ErrorKind::InvalidInput.into()),
     };
     ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
+/// Runs the demo agent, and writes its input and output to a file, with `>` or `<` before each line.
+fn record(file: &str) -> io::Result<()> {
+    let file = Mutex::new(File::create(file)?);
+    let write = |mark: &str, line: &str| {
+        writeln!(file.lock().unwrap_or_else(PoisonError::into_inner), "{mark}{line}")
+    };
+    let mut agent = Command::new(std::env::current_exe()?);
+    let mut agent = agent.arg("demo").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let (to, from) = (agent.stdin.take(), agent.stdout.take());
+    let (Some(mut to), Some(from)) = (to, from) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    thread::scope(|scope| {
+        scope.spawn(move || -> io::Result<()> {
+            for line in io::stdin().lines() {
+                let line = line?;
+                write(">", &line)?;
+                writeln!(to, "{line}")?;
+            }
+            Ok(())
+        });
+        for line in BufReader::new(from).lines() {
+            let line = line?;
+            write("<", &line)?;
+            writeln!(io::stdout(), "{line}")?;
+        }
+        agent.wait().map(drop)
+    })
 }
 
 /// Answers each message of the client.

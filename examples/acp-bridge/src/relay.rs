@@ -14,10 +14,15 @@ use jsonrpc_core::framing::Lines;
 use memchr::memchr;
 use std::io;
 use std::process::ExitStatus;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, sleep_until};
 
 /// Size of a read from the editor.
 const READ_SIZE: usize = 64 * 1024;
+
+/// Silence of an agent of version 1 that ends its work without a prompt.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Number of bytes that the editor has not read, from which the agent is not read.
 const MAX_UNREAD: usize = 4 * 1024 * 1024;
@@ -44,10 +49,15 @@ pub(crate) async fn run(options: &Options, address: &Address) -> io::Result<i32>
     let terminated = termination()?;
     tokio::pin!(terminated);
     let (mut is_open, mut has_output) = (true, true);
+    let mut quiet_since = Instant::now();
     while has_output {
         tokio::select! {
             () = &mut terminated => break,
             (ended, _) = &mut ending => status = Some(ended?),
+            () = sleep_until(quiet_since + QUIET), if relay.bridge.awaits_silence() => {
+                relay.bridge.handle_silence();
+                relay.take_output();
+            }
             written = stdout.write(&relay.to_editor), if !relay.to_editor.is_empty() => {
                 match written {
                     Ok(length) => drop(relay.to_editor.drain(..length)),
@@ -61,6 +71,7 @@ pub(crate) async fn run(options: &Options, address: &Address) -> io::Result<i32>
             length = stdin.read(&mut buffer), if is_open => {
                 let bytes = buffer.get(..length?).unwrap_or_default();
                 is_open = !bytes.is_empty();
+                quiet_since = Instant::now();
                 relay.handle(Side::Editor, bytes);
                 if !is_open {
                     // The agent has its grace from now on.
@@ -73,6 +84,7 @@ pub(crate) async fn run(options: &Options, address: &Address) -> io::Result<i32>
             bytes = incoming.next(), if relay.to_editor.len() < MAX_UNREAD => {
                 let bytes = bytes.transpose()?.unwrap_or_default();
                 has_output = !bytes.is_empty();
+                quiet_since = Instant::now();
                 relay.handle(Side::Agent, &bytes);
             }
         }
@@ -153,6 +165,11 @@ impl Relay {
             Side::Editor => self.bridge.handle_editor_line(line),
             _ => self.bridge.handle_agent_line(line),
         }
+        self.take_output();
+    }
+
+    /// Takes the output of the bridge.
+    fn take_output(&mut self) {
         while let Some(output) = self.bridge.poll_output() {
             match output {
                 Output::ToEditor(line) => {

@@ -1,5 +1,5 @@
-//! Turns: a prompt and everything up to its response become an `invoke_agent` span. In version 2, so does each turn that the
-//! agent begins itself.
+//! Turns: a prompt and everything up to its response become an `invoke_agent` span. So does each turn that the
+//! agent begins itself, in version 2 and behind a bridge to version 1.
 //!
 //! | property | value |
 //! |---|---|
@@ -30,7 +30,9 @@
 //!
 //! A turn without a prompt begins with the first state other than `idle` of a session without open turns. It has no
 //! parent, no `acp.method.name`, no `jsonrpc.request.id` and no input. The repeated states of a session that is being
-//! resumed begin no turn, unless the session is still working when the response arrives.
+//! resumed begin no turn, unless the session is still working when the response arrives. In version 1 the same states
+//! count if a bridge carries them, see [`STATE_META`](acp_types::convert::STATE_META); otherwise version 1 has no begin and
+//! no end of such a turn, and no span.
 //!
 //! The span has a link to the last turn that its session continues, if that turn was observed: `acp.link.reason` is
 //! `resume` after `session/load` and `session/resume`, and `fork` after `session/fork`.

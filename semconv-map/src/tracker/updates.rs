@@ -8,11 +8,12 @@ use crate::content::Gate;
 use crate::keys::{self, event, link};
 use crate::metric;
 use crate::span::{Parent, SpanHandle, SpanKind};
+use acp_types::convert::STATE_META;
 use acp_types::v1::compaction::CompactionStatus;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
 use alloc::borrow::Cow;
 use core::{fmt, str};
-use jsonrpc_core::wire;
+use jsonrpc_core::{find_member, wire};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
@@ -77,7 +78,13 @@ impl Tracker {
                 }
                 self.turn_event(&id, event::CONFIG_OPTIONS, Attributes::default());
             }
-            "state_update" => self.on_state(&id, update),
+            "state_update" if self.peers.is_v2() => self.on_state(&id, update),
+            // The state of a version 2 agent behind a bridge, which works without a prompt.
+            "session_info_update" if !self.peers.is_v2() => {
+                if let Some(state) = find_member(update, &["_meta", STATE_META]) {
+                    self.on_state(&id, state);
+                }
+            }
             "terminal_update" | "terminal_output_chunk" if self.policy.records_content() => {
                 let limit = self.policy.content_limits.tool_bytes;
                 if let Some(session) = self.sessions.get_or_insert(&id) {
@@ -169,9 +176,9 @@ impl Tracker {
         }
     }
 
-    /// Handles a state update of version 2.
+    /// Handles a state of version 2.
     fn on_state(&mut self, id: &str, update: &str) {
-        let Some(state) = member(update, "state").filter(|_| self.peers.is_v2()) else { return };
+        let Some(state) = member(update, "state") else { return };
         let is_working = state != "idle";
         let Some(session) = self.sessions.get_or_insert(id) else {
             self.spans.dropped_spans += u64::from(is_working);

@@ -8,8 +8,9 @@ use crate::convert::outbox::{Outbox, Side};
 use crate::convert::recent::Recent;
 use crate::convert::sent::Sent;
 use crate::convert::setup::{ModeOption, modes_of};
-use crate::convert::{BridgeLoss, MAX_MESSAGES, MAX_PROMPTS, text_of};
+use crate::convert::{BridgeLoss, MAX_MESSAGES, MAX_PROMPTS, STATE_META, text_of};
 use crate::v1::prompt_turn::{PromptResponse, SessionUpdate, StopReason};
+use crate::v1::session_list::SessionInfoUpdate;
 use crate::v1::session_modes::{CurrentModeUpdate, SessionModeId};
 use crate::v1::session_setup::SessionId;
 use crate::v2::agent_plan::PlanId;
@@ -21,6 +22,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
+use jsonrpc_core::wire::{Meta, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 
 /// A session of an agent of version 2.
@@ -37,6 +39,8 @@ pub(super) struct Session {
     pub(super) mode: Option<ModeOption>,
     /// The plan that the editor shows.
     pub(super) plan: Option<PlanId>,
+    /// Whether the agent works without a prompt.
+    is_own_turn: bool,
 }
 
 /// A prompt without a response to the editor.
@@ -63,6 +67,7 @@ impl Default for Session {
             calls: Calls::default(),
             mode: None,
             plan: None,
+            is_own_turn: false,
         }
     }
 }
@@ -132,8 +137,40 @@ impl Session {
         prompt.map(|prompt| prompt.message = Some(message.clone())).is_some()
     }
 
-    /// Handles a state. An idle one ends the turns of the accepted prompts.
-    pub(super) fn state(&mut self, state: &StateUpdate, out: &mut Outbox) {
+    /// Handles a state. An idle one ends the turns of the accepted prompts. Those of a turn without a prompt are sent as
+    /// metadata.
+    pub(super) fn state(
+        &mut self,
+        id: &SessionId,
+        state: &StateUpdate,
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) {
+        let is_own = self.is_own_turn || self.prompts.is_empty() && state.is_busy();
+        if is_own {
+            self.is_own_turn = !state.is_idle();
+            let mut carried = Meta::new();
+            carried.insert(STATE_META, Raw::of(state));
+            let mut info = SessionInfoUpdate::new();
+            info.meta = carried.into();
+            send(id, SessionUpdate::SessionInfoUpdate(Box::new(info)), meta, out);
+        } else {
+            self.lose_state(state, meta, out);
+        }
+        if let StateUpdate::Idle(idle) = state {
+            return self.idle(idle, out);
+        }
+        for prompt in self.prompts.iter_mut().filter(|_| state.is_busy()) {
+            prompt.is_busy = true;
+            prompt.idle = None;
+        }
+    }
+
+    /// Reports the parts of a state that version 1 does not have.
+    fn lose_state(&self, state: &StateUpdate, meta: Option<&Meta>, out: &mut Outbox) {
+        if meta.is_some() {
+            out.lose_of(BridgeLoss::State, state.tag(), "_meta");
+        }
         let background = match state {
             StateUpdate::Running(it) => it.background.is_some(),
             StateUpdate::RequiresAction(it) => it.background.is_some(),
@@ -148,13 +185,10 @@ impl Session {
         if self.prompts.is_empty() || !is_known {
             out.lose(BridgeLoss::State, state.tag());
         }
-        let StateUpdate::Idle(idle) = state else {
-            for prompt in self.prompts.iter_mut().filter(|_| state.is_busy()) {
-                prompt.is_busy = true;
-                prompt.idle = None;
-            }
-            return;
-        };
+    }
+
+    /// Ends the turns of the accepted prompts.
+    fn idle(&mut self, idle: &IdleStateUpdate, out: &mut Outbox) {
         let is_stale = matches!(idle.stop_reason, IdleReason::NotReported(_));
         let has_accepted = self.prompts.iter().any(|prompt| prompt.is_accepted);
         let mut open = VecDeque::new();
@@ -167,7 +201,7 @@ impl Session {
             } else {
                 // An accepted prompt owns the turn that ends here.
                 if !has_accepted {
-                    prompt.idle = Some(idle.clone());
+                    prompt.idle = Some(Box::new(idle.clone()));
                 }
                 open.push_back(prompt);
             }

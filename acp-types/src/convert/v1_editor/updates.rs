@@ -67,12 +67,7 @@ impl Session {
             SessionUpdate::AgentThought(it) => {
                 self.message(id, Thought, &it.message_id, (&it.content, &it.meta, meta), out);
             }
-            SessionUpdate::StateUpdate(it) => {
-                if meta.is_some() {
-                    out.lose_of(BridgeLoss::State, it.tag(), "_meta");
-                }
-                self.state(&it, out);
-            }
+            SessionUpdate::StateUpdate(it) => self.state(id, &it, meta, out),
             SessionUpdate::ToolCallContentChunk(it) => self.calls.content_chunk(id, *it, meta, out),
             SessionUpdate::ToolCallUpdate(it) => self.calls.tool_call(id, &it, meta, out),
             SessionUpdate::TerminalUpdate(it) => {

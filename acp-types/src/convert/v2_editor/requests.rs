@@ -110,6 +110,7 @@ impl V2Editor {
             self.sessions.remove(session.as_str());
         }
         let state = find(&mut self.sessions, &session);
+        state.is_open = false;
         if loads && (replays || !resumes) {
             // The request has no member for the begin of the replay.
             let is_whole = |from: &ReplayFrom| matches!(from, ReplayFrom::Start(start) if start.meta.is_none() && start.extra.is_empty());
@@ -148,7 +149,7 @@ impl V2Editor {
             return out.forward(Side::Agent, line);
         }
         let session = find(&mut self.sessions, &it.session_id);
-        if session.is_busy() {
+        if session.is_busy() || session.is_working() {
             let cancel = v1::prompt_turn::CancelNotification::new(it.session_id.clone());
             out.notify(Side::Agent, "session/cancel", &cancel);
         }

@@ -65,8 +65,9 @@ impl V2Editor {
     ) {
         match asked {
             Asked::Prompt(session) => self.end_with(&session, id, error, out),
-            Asked::Load(session) => {
-                find(&mut self.sessions, &session).drops_replay = false;
+            Asked::Load(session) | Asked::Resume(session) => {
+                let session = find(&mut self.sessions, &session);
+                (session.drops_replay, session.is_open) = (false, true);
                 out.forward(Side::Editor, line);
             }
             _ => out.forward(Side::Editor, line),
@@ -149,7 +150,7 @@ impl V2Editor {
         out: &mut Outbox,
     ) -> Options {
         let session = find(&mut self.sessions, id);
-        session.is_closed = false;
+        (session.is_closed, session.is_open) = (false, true);
         let has_any = modes.is_some() || options.is_some();
         session.modes = modes;
         session.options = options.as_deref().map(options_to_v2).unwrap_or_default();

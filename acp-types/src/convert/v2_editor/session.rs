@@ -45,6 +45,18 @@ pub(super) struct Session {
     /// Whether updates are dropped until the session is loaded.
     pub(super) drops_replay: bool,
     pub(super) is_closed: bool,
+    /// Whether the agent can work without a prompt: the session is neither being opened nor loaded.
+    pub(super) is_open: bool,
+    pub(super) own_turn: Option<OwnTurn>,
+}
+
+/// A turn without a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnTurn {
+    /// The agent reports its end, by another bridge.
+    Reported,
+    /// Silence ends it.
+    Quiet,
 }
 
 /// An open turn.
@@ -72,6 +84,8 @@ impl Default for Session {
             options: Vec::new(),
             drops_replay: false,
             is_closed: false,
+            is_open: false,
+            own_turn: None,
         }
     }
 }
@@ -121,6 +135,8 @@ impl Session {
         let mut same = v1::prompt_turn::PromptRequest::new(prompt.session_id, content);
         same.meta = prompt.meta;
         self.open = None;
+        // An own turn of the agent continues as the turn of the prompt.
+        (self.own_turn, self.is_open) = (None, true);
         self.turn = Some(Turn {
             id: id.clone(),
             unrepeated: text_of(&prompt.prompt),
@@ -158,27 +174,44 @@ impl Session {
         Some(message)
     }
 
-    /// Handles output of the agent, which shows that it has the prompt.
+    /// Handles output of the agent, which shows that it has the prompt. Without a prompt, it begins a turn.
     pub(super) fn output(&mut self, session: &SessionId, out: &mut Outbox) {
         self.accept(session, None, out);
         if let Some(turn) = &mut self.turn {
             turn.has_output = true;
+        } else if self.own_turn.is_none() && self.is_open {
+            self.own_turn = Some(OwnTurn::Quiet);
+            out.lose(BridgeLoss::OwnTurn, session.as_str());
+            running(session, out);
+        }
+    }
+
+    /// Ends the turn without a prompt. Its outcome is unknown.
+    pub(super) fn fell_silent(&mut self, session: &SessionId, out: &mut Outbox) {
+        if self.own_turn.take_if(|own| *own == OwnTurn::Quiet).is_some() {
+            self.open = None;
+            state(session, idle(StopReason::NotReported(Extra::new()), None), out);
         }
     }
 
     /// Reports that the user has to answer.
     pub(super) fn blocked(&mut self, session: &SessionId, out: &mut Outbox) {
         self.output(session, out);
-        if self.turn.is_some() {
+        if self.is_working() {
             state(session, StateUpdate::RequiresAction(RequiresActionStateUpdate::new()), out);
         }
     }
 
     /// Reports that the turn continues.
     pub(super) fn resumed(&mut self, session: &SessionId, out: &mut Outbox) {
-        if self.turn.is_some() {
+        if self.is_working() {
             running(session, out);
         }
+    }
+
+    /// Returns whether a turn is open, with or without a prompt.
+    pub(super) fn is_working(&self) -> bool {
+        self.turn.is_some() || self.own_turn.is_some()
     }
 
     /// Ends the turn with the result of the prompt.
@@ -226,6 +259,8 @@ impl Session {
                 out.error(Side::Editor, &turn.id, closed());
             }
             state(session, idle(StopReason::Cancelled(Extra::new()), None), out);
+        } else if self.own_turn.take().is_some() {
+            state(session, idle(StopReason::Cancelled(Extra::new()), None), out);
         }
         for (id, _) in self.held.drain(..) {
             out.error(Side::Editor, &id, closed());
@@ -236,7 +271,7 @@ impl Session {
     /// Reports that no turn is open, after the replay.
     pub(super) fn loaded(&mut self, session: &SessionId, out: &mut Outbox) {
         self.drops_replay = false;
-        self.open = None;
+        (self.open, self.own_turn) = (None, None);
         let idle = IdleStateUpdate::new(StopReason::NotReported(Extra::new()));
         state(session, StateUpdate::Idle(Box::new(idle)), out);
     }

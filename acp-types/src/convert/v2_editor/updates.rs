@@ -2,24 +2,26 @@
 //!
 //! Spec: [`SessionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessionupdate)
 use super::send;
-use super::session::Session;
+use super::session::{OwnTurn, Session};
 use crate::alike::{alike, announced};
-use crate::convert::BridgeLoss;
 use crate::convert::content::block_to_v2;
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::setup::{commands_to_v2, options_to_v2};
+use crate::convert::{BridgeLoss, STATE_META};
 use crate::v1::content::ContentBlock;
 use crate::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
+use crate::v1::session_list::SessionInfoUpdate;
 use crate::v1::session_modes::SessionModeState;
 use crate::v1::session_setup::SessionId;
 use crate::v2::agent_plan::{PlanItems, PlanUpdate, PlanUpdateContent};
 use crate::v2::prompt_lifecycle::{ContentChunk as Chunk, SessionUpdate as Update};
 use crate::v2::session_config_options::ConfigOptionUpdate;
+use crate::v2::session_states::StateUpdate;
 use crate::v2::slash_commands::AvailableCommandsUpdate;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::Meta;
+use jsonrpc_core::wire::{Extra, Meta, Presence, decode};
 
 /// Identifier of the plan of a version 1 session.
 const PLAN: &str = "plan";
@@ -87,9 +89,34 @@ impl Session {
                 same.meta = it.meta;
                 send(id, Update::ConfigOptionUpdate(same), meta, out);
             }
+            SessionUpdate::SessionInfoUpdate(it) if carried_state(&it).is_some() => {
+                self.carried(id, *it, meta, out);
+            }
             // The others are equal in both versions.
             _ => out.forward(Side::Editor, line),
         }
+    }
+
+    /// Sends a state that another bridge has put into metadata. A prompt's turn has states of its own.
+    fn carried(
+        &mut self,
+        id: &SessionId,
+        mut it: SessionInfoUpdate,
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) {
+        let Some(state) = carried_state(&it) else { return };
+        let others = it.meta.value().map(|meta| without(meta, STATE_META));
+        let others = others.filter(|meta| *meta != Meta::new());
+        if others.is_some() || !it.title.is_absent() || !it.updated_at.is_absent() {
+            it.meta = others.map_or(Presence::Absent, Presence::from);
+            send(id, Update::SessionInfoUpdate(Box::new(it)), None, out);
+        }
+        if self.turn.is_some() {
+            return out.lose(BridgeLoss::State, state.tag());
+        }
+        self.own_turn = state.is_busy().then_some(OwnTurn::Reported);
+        send(id, Update::StateUpdate(state), meta, out);
     }
 
     /// Handles a user message. One that repeats the prompt before any output is that of the prompt.
@@ -152,4 +179,18 @@ impl Session {
         (chunk.meta, chunk.extra) = (it.meta, it.extra);
         send(id, make(chunk), meta, out);
     }
+}
+
+/// Returns the state in the metadata of an update.
+fn carried_state(it: &SessionInfoUpdate) -> Option<StateUpdate> {
+    it.meta.value()?.get(STATE_META)?.decode().ok()
+}
+
+/// Returns metadata without a key.
+fn without(meta: &Meta, key: &str) -> Meta {
+    let members: Extra = decode(meta.as_str()).unwrap_or_default();
+    let mut rest = Extra::new();
+    let others = members.iter().filter(|(name, _)| *name != key);
+    others.for_each(|(name, value)| rest.insert(name, value.clone()));
+    Meta::from(&rest)
 }

@@ -109,6 +109,14 @@ impl Chain {
         })
     }
 
+    /// Returns the numbers of findings of a rule at the editor's side, on the link and at the agent's side.
+    pub(crate) fn findings(&mut self, rule: &str) -> [usize; 3] {
+        self.linters.each_mut().map(|linter| {
+            let findings = std::iter::from_fn(|| linter.poll_finding());
+            findings.filter(|finding| finding.rule.code == rule).count()
+        })
+    }
+
     /// Returns whether something of this kind was lost.
     pub(crate) fn has_lost(&self, loss: BridgeLoss) -> bool {
         self.lost(loss).next().is_some()

@@ -431,7 +431,8 @@ fn is_named(chain: &Chain, loss: BridgeLoss, id: &str) -> bool {
 
 /// Removes what the diagnostics name from a state.
 pub(super) fn without_losses(mut updates: Vec<Value>, chain: &Chain) -> Vec<Value> {
-    let is_state_lost = chain.has_lost(BridgeLoss::State) || chain.has_lost(BridgeLoss::StopReason);
+    let of_states = [BridgeLoss::State, BridgeLoss::OwnTurn, BridgeLoss::StopReason];
+    let is_state_lost = of_states.iter().any(|loss| chain.has_lost(*loss));
     updates.retain(|update| {
         let kind = update["sessionUpdate"].as_str().unwrap();
         let id = update["messageId"].as_str().unwrap_or_default();

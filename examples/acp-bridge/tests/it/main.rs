@@ -3,4 +3,6 @@
 //! `cfg(test)` makes Clippy treat helpers as tests.
 
 #[cfg(test)]
+mod observed;
+#[cfg(test)]
 mod sessions;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// Returns the agents of `examples/scripted-agent.rs`, which are built with the tests.
-fn scripted_agent() -> PathBuf {
+pub(crate) fn scripted_agent() -> PathBuf {
     let tests = env::current_exe().unwrap();
     let folder = tests.parent().and_then(|deps| deps.parent()).unwrap();
     let agent = folder.join("examples").join(format!("scripted-agent{EXE_SUFFIX}"));
@@ -16,23 +16,23 @@ fn scripted_agent() -> PathBuf {
 }
 
 /// A running bridge with its agent.
-struct Bridge {
+pub(crate) struct Bridge {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
 }
 
 /// The rest of the output, standard error and the exit status.
-type End = (Vec<u8>, String, Option<i32>);
+pub(crate) type End = (Vec<u8>, String, Option<i32>);
 
 impl Bridge {
-    fn start(options: &[&str], agent: &str) -> Self {
+    pub(crate) fn start(options: &[&str], agent: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_acp-bridge"));
-        command.args(options).arg("--").arg(scripted_agent()).arg(agent);
+        command.args(options).arg("--").arg(scripted_agent()).args(agent.split(' '));
         Self::spawn(command)
     }
 
-    fn spawn(mut command: Command) -> Self {
+    pub(crate) fn spawn(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().unwrap());
@@ -43,12 +43,12 @@ impl Bridge {
         self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
-    fn send(&mut self, line: &Value) {
+    pub(crate) fn send(&mut self, line: &Value) {
         self.write(format!("{line}\n").as_bytes());
     }
 
     /// Reads lines up to one that `is_last`.
-    fn read(&mut self, is_last: impl Fn(&Value) -> bool) -> Vec<Value> {
+    pub(crate) fn read(&mut self, is_last: impl Fn(&Value) -> bool) -> Vec<Value> {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
@@ -61,12 +61,12 @@ impl Bridge {
         }
     }
 
-    fn response(&mut self, id: &Value) -> Value {
+    pub(crate) fn response(&mut self, id: &Value) -> Value {
         let lines = self.read(|line| line["id"] == *id && line.get("method").is_none());
         lines.into_iter().next_back().unwrap()
     }
 
-    fn end(mut self) -> End {
+    pub(crate) fn end(mut self) -> End {
         drop(self.stdin.take());
         let (mut rest, mut errors) = (Vec::new(), String::new());
         self.stdout.read_to_end(&mut rest).unwrap();
