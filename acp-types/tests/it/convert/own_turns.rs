@@ -145,6 +145,30 @@ fn replay_is_no_turn_and_a_closed_session_has_none() {
     assert!(!bridge.awaits_silence());
 }
 
+/// A session that is loaded while its agent works has no turn afterwards.
+#[test]
+fn session_that_is_loaded_again_has_no_turn() {
+    let mut bridge = opened();
+    update(&mut bridge, text("x"));
+    assert!(bridge.awaits_silence());
+    bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"l","method":"session/resume","params":{"sessionId":"s","cwd":"/","mcpServers":[],"replayFrom":{"type":"start"}}}"#);
+    // The agent behind another bridge had a turn as well.
+    update(&mut bridge, carried(&json!({"state": "running"})));
+    bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"l","result":{}}"#);
+    assert_eq!(states(&outputs(&mut bridge).0)[0], "idle");
+    assert!(!bridge.awaits_silence());
+    assert_eq!(states(&update(&mut bridge, text("new")).0)[0], "running");
+}
+
+/// A carried state during the turn of a prompt is lost, because that turn has states of its own.
+#[test]
+fn carried_state_within_the_turn_of_a_prompt_is_lost() {
+    let mut bridge = opened();
+    prompt(&mut bridge, "p");
+    let done = update(&mut bridge, carried(&json!({"state": "running"})));
+    assert_eq!((updates(&done.0).len(), lost(&done)), (0, vec![BridgeLoss::State]));
+}
+
 /// A carried state is a state again, without the key; other metadata stays. Silence does not end the turn that it begins.
 #[test]
 fn carried_states_are_states_again() {
