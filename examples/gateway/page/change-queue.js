@@ -19,6 +19,8 @@ export class ChangeQueue {
   /** @type {Change[]} */
   #waiting = [];
   #scheduled = false;
+  /** Whether tasks between the frames show the changes. The frames then only lay them out. */
+  #isInTasks = false;
   #pace = new Pace();
   #parts;
 
@@ -48,6 +50,7 @@ export class ChangeQueue {
     this.#scheduled = true;
     const show = (/** @type {boolean} */ isFrame) => {
       this.#scheduled = false;
+      if (this.#isInTasks) return;
       this.#pace.begin();
       this.#showSome(isFrame);
       this.#schedule();
@@ -67,10 +70,18 @@ export class ChangeQueue {
   }
 
   async #showInTasks() {
+    this.#isInTasks = true;
     do {
       await this.#pace.rest();
       this.#showSome(false);
     } while (this.#waiting.length > 0);
+    this.#isInTasks = false;
+  }
+
+  /** Shows all changes in tasks, and waits for another task. */
+  async drain() {
+    await this.#showInTasks();
+    await this.#pace.rest();
   }
 
   /** @param {boolean} isFrame */

@@ -43,8 +43,8 @@ import { draftOf } from "./user-content.js";
 export class Chat {
   /** @type {import("./composer.js").Composer | null} */
   composer = null;
+  thread;
   #parts;
-  #thread;
   #agent;
   #transcript;
   /** @type {ActiveRun | null} */
@@ -63,15 +63,15 @@ export class Chat {
   constructor(parts, agent, held = null) {
     this.#parts = parts;
     this.#agent = agent;
-    this.#thread = new Thread(held?.threadId ?? newId("thread"));
+    this.thread = new Thread(held?.threadId ?? newId("thread"), held);
     this.#transcript = new Transcript(parts.root, {
-      thread: this.#thread,
+      thread: this.thread,
       scroller: parts.scroller,
       announcer: parts.announcer,
       markdown: parts.markdown,
       pinned: parts.pinned,
-      lines: new RecordedLines(this.#thread.id),
-      actions: actionsOn(this.#thread, {
+      lines: new RecordedLines(this.thread.id),
+      actions: actionsOn(this.thread, {
         isIdle: () => this.restingState === "idle",
         cut: (first, removed) => this.#transcript.cut(first, removed),
         send: (content) => this.send(content),
@@ -85,7 +85,7 @@ export class Chat {
       mayTakeFocus: () => this.composer?.isIdle() ?? false,
       returnFocus: () => this.composer?.focus(),
     });
-    this.#tools = new PageTools(this.#thread, {
+    this.#tools = new PageTools(this.thread, {
       send: parts.send,
       show: (id, element) => this.#transcript.askForTool(id, element),
       setTitle: (title) => parts.header.setTitle(title),
@@ -96,13 +96,11 @@ export class Chat {
       failed: (message) => this.#endCalls({ kind: "failed", message }),
     });
     if (held !== null) this.#restore(held);
-    parts.showDetails(this.#events.line, this.#thread.id);
+    parts.showDetails(this.#events.line, this.thread.id);
   }
 
   /** @param {Held} held */
   #restore(held) {
-    this.#thread.replaceAll(held.messages);
-    this.#thread.state = held.state;
     this.#interrupts.open(held.interrupts);
     this.#parts.header.setTitle(held.title);
     for (const runId of held.runs ?? []) this.#parts.timeline.add(runId);
@@ -113,7 +111,7 @@ export class Chat {
       if (waits) this.#transcript.suspendTurn(held.interrupts.map(fromInterrupt));
       return;
     }
-    this.#begin(held.runId, [], null, (active) => (held.isAtGateway ? active.open(this.#thread.id) : active.follow(this.#thread.id)));
+    this.#begin(held.runId, [], null, (active) => (held.isAtGateway ? active.open(this.thread.id) : active.follow(this.thread.id)));
   }
 
   /** The composer's state while no run is being stopped. */
@@ -137,11 +135,10 @@ export class Chat {
    */
   send(content) {
     if (this.#run !== null) return "The agent is still answering. Wait, or stop it first.";
-    if (!this.#thread.hasRoomFor(content)) return "The files of this conversation are too large together. Remove a file, or begin a new chat.";
+    if (!this.thread.hasRoomFor(content)) return "The files of this conversation are too large together. Remove a file, or begin a new chat.";
     this.#tools.restart();
     this.#parts.timeline.clear();
-    const isAgain = this.#waiting === content;
-    this.#start(this.#thread.say(content), isAgain);
+    this.#start(this.thread.say(content), this.#waiting === content);
     return "";
   }
 
@@ -157,13 +154,13 @@ export class Chat {
     if (message !== null) this.#transcript[isAgain ? "continueTurn" : "startTurn"](message);
     this.#begin(newId("run"), asked, message, (active) => {
       this.#keep();
-      return active.start(runInput(this.#thread, active.id, resume, pageTools(), follows));
+      return active.start(runInput(this.thread, active.id, resume, pageTools(), follows));
     });
   }
 
   /** Shows what the agent does by itself, in the turn of the last message. */
   follow() {
-    const last = this.#thread.messages.findLast(({ role }) => role === "user");
+    const last = this.thread.messages.findLast(({ role }) => role === "user");
     if (this.restingState !== "idle" || last === undefined) return;
     this.#transcript.continueTurn(last);
     this.#start(null, false, true);
@@ -207,14 +204,15 @@ export class Chat {
     });
     this.#run = active;
     this.composer?.setState("running");
-    void connect(active).then((end) => this.#run === active && this.#end(active, end, message));
+    void connect(active).then(async (end) => {
+      await this.#transcript.drain();
+      if (this.#run === active) this.#end(active, end, message);
+    });
   }
 
   #keep() {
     keep({
-      threadId: this.#thread.id,
-      messages: this.#thread.messages,
-      state: this.#thread.state,
+      ...this.thread.held,
       interrupts: this.#interrupts.all,
       agent: this.#agent,
       title: this.#parts.header.title,
@@ -236,15 +234,14 @@ export class Chat {
   /** @param {ActiveRun} active @param {AgUiEvent} event */
   #onEvent(active, event) {
     if (event.type === "RUN_STARTED") this.#parts.timeline.add(active.id);
-    const changes = reduce(this.#thread, event);
+    const changes = reduce(this.thread, event);
     for (const change of changes) {
       if (change.kind === "custom" && change.name === "acp.commands") this.#parts.words.update(change.value);
       else if (change.kind === "custom") this.#parts.header.update(change.name, change.value);
       else if (change.kind === "tool-arguments" && runsAtOnce(change.call)) void this.#tools.runAtOnce(active, change.call);
     }
     this.#transcript.enqueue(changes);
-    this.#events.count(changes);
-    this.#parts.showDetails(this.#events.line, this.#thread.id);
+    this.#parts.showDetails(this.#events.count(changes), this.thread.id);
   }
 
   /**
@@ -255,14 +252,12 @@ export class Chat {
   #end(active, end, message) {
     active.end();
     this.#run = null;
-    const { needsLogin, isWithdrawn, interrupts, pending } = effects(end, active.asked, this.#thread);
     // A message that the agent has not received must not be sent again with the next one.
-    if (message !== null && isWithdrawn) this.#thread.remove(message);
+    const { needsLogin, isWithdrawn, interrupts, pending } = effects(end, active.asked, this.thread);
+    if (message !== null && isWithdrawn) this.thread.remove(message);
     this.#interrupts.open(interrupts);
     const content = message?.content;
-    const retry = () => {
-      if (this.send(content) === "") this.composer?.focus();
-    };
+    const retry = () => void (this.send(content) === "" && this.composer?.focus());
     if (pending.length > 0) {
       this.#transcript.suspendTurn([]);
       this.#tools.begin(pending);
@@ -282,13 +277,9 @@ export class Chat {
     this.#parts.ended();
   }
 
-  get thread() {
-    return this.#thread;
-  }
-
   /** Whether a waiting tool call belongs to the conversation. @param {{sessionId: string, callId: string}} session */
   owns({ sessionId, callId }) {
-    return this.#thread.findCall(callId) !== undefined || this.#interrupts.ofSession(sessionId).length > 0;
+    return this.thread.findCall(callId) !== undefined || this.#interrupts.ofSession(sessionId).length > 0;
   }
 
   /** Removes the questions of a tool call that was ended. @param {string} sessionId */

@@ -86,6 +86,16 @@ export function icon(name) {
 }
 
 /**
+ * Creates a folded part with its name.
+ *
+ * @param {string} name
+ * @param {Element} content
+ */
+export function fold(name, content) {
+  return el("details", { class: "fold" }, el("summary", {}, name), content);
+}
+
+/**
  * Moves the focus without scrolling.
  *
  * @param {HTMLElement} element

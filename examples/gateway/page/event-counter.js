@@ -26,13 +26,17 @@ export class EventCounter {
   /** Number of ignored events by type. @type {Map<string, number>} */
   #ignored = new Map();
 
-  /** @param {Change[]} changes The effects of one event. */
+  /**
+   * @param {Change[]} changes The effects of one event.
+   * @returns {string} The counters as a line of text.
+   */
   count(changes) {
     this.#events += 1;
     for (const change of changes) {
       if (change.kind === "ignored") this.#ignore(`${change.type}${change.reason === "misplaced" ? " out of place" : ""}`);
       else if (change.kind === "custom" && !KNOWN.has(change.name)) this.#ignore(change.name);
     }
+    return this.line;
   }
 
   /** @param {string} name */

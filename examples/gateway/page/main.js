@@ -44,20 +44,14 @@ const access = new Access((refused) => token.ask(refused));
 history.replaceState(history.state, "", access.takeKey(new URL(location.href)));
 
 const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && scroller.followSoon());
-
 const timeline = new TimelineView(byId("timeline"), /** @type {HTMLDetailsElement} */ (byId("details")), access.sendQuietly);
 const details = new DetailsView(byId("details-body"), timeline);
-
 const words = new AgentWords(access.sendQuietly);
-
 const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
   agentName = agent;
   words.setAgent(agent);
   newChat();
 });
-
-/** The selected agent, if there is a choice. */
-const pickedAgent = () => picker.picked;
 
 const welcome = new WelcomeView(byId("first-screen"), {
   send: access.sendQuietly,
@@ -85,14 +79,14 @@ function openChat(before) {
       void sessions.refresh();
       void servers.refresh();
       // The user may have entered a token since.
-      if (agentName === "") return void offerAgents(pickedAgent(), access.sendQuietly);
+      if (agentName === "") return void offerAgents(picker.picked, access.sendQuietly);
       void showSettings();
       void showAccount();
     },
     login: (/** @type {string} */ why, /** @type {() => void} */ done) => loginView(why, done).element,
     showDetails: (/** @type {string} */ events, /** @type {string} */ threadId) => details.show(events, threadId),
   };
-  return new Chat(parts, before?.agent ?? pickedAgent(), before);
+  return new Chat(parts, before?.agent ?? picker.picked, before);
 }
 
 /** The name of the conversation's agent, once it is known. */

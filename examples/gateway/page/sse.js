@@ -48,16 +48,14 @@ export class SseParser {
   }
 
   /**
-   * Reads the next bytes.
+   * Reads the next bytes, each line when its event is wanted: many events at once are no long task.
    *
    * @param {Uint8Array} bytes
-   * @returns {SseEvent[]} The events that these bytes complete.
+   * @returns {Generator<SseEvent>} The events that these bytes complete. Read all of them before the next bytes.
    * @throws {SseLimitError}
    */
-  push(bytes) {
+  *push(bytes) {
     const text = this.#decoder.decode(bytes, { stream: true });
-    /** @type {SseEvent[]} */
-    const events = [];
     let start = 0;
     if (this.#skipLineFeed && text.length > 0) {
       start = text[0] === "\n" ? 1 : 0;
@@ -69,12 +67,12 @@ export class SseParser {
       this.#keep(text.slice(start, end.index));
       const line = this.#line.join("");
       this.#line = [];
-      this.#readLine(line, events);
       start = lineEnd.lastIndex;
       this.#skipLineFeed = end[0] === "\r" && start === text.length;
+      const event = this.#readLine(line);
+      if (event !== null) yield event;
     }
     this.#keep(text.slice(start));
-    return events;
   }
 
   /** @param {string} piece */
@@ -87,17 +85,14 @@ export class SseParser {
 
   /**
    * @param {string} line
-   * @param {SseEvent[]} events
+   * @returns {SseEvent | null} The event that the line completes.
    */
-  #readLine(line, events) {
-    if (line === "") {
-      this.#dispatch(events);
-      return;
-    }
+  #readLine(line) {
+    if (line === "") return this.#complete();
     const colon = line.indexOf(":");
     if (colon === 0) {
       this.#length -= line.length;
-      return;
+      return null;
     }
     const field = colon === -1 ? line : line.slice(0, colon);
     const rest = colon === -1 ? "" : line.slice(colon + 1);
@@ -105,19 +100,15 @@ export class SseParser {
     if (field === "data") this.#data.push(value);
     else if (field === "event") this.#type = value;
     else if (field === "id" && !value.includes("\0")) this.#lastEventId = value;
+    return null;
   }
 
-  /** @param {SseEvent[]} events */
-  #dispatch(events) {
-    if (this.#data.length > 0) {
-      events.push({
-        type: this.#type === "" ? "message" : this.#type,
-        data: this.#data.join("\n"),
-        lastEventId: this.#lastEventId,
-      });
-    }
+  #complete() {
+    const event = { type: this.#type === "" ? "message" : this.#type, data: this.#data.join("\n"), lastEventId: this.#lastEventId };
+    const hasData = this.#data.length > 0;
     this.#data = [];
     this.#type = "";
     this.#length = 0;
+    return hasData ? event : null;
   }
 }

@@ -17,6 +17,7 @@ const KEY = "spanwire.conversation.2";
  * @property {string | null} title
  * @property {string | null} runId The active run.
  * @property {string[]} [runs] The runs of the last turn.
+ * @property {string | null} [nextId] The id of the next message of the user, if it replaces a removed one.
  * @property {boolean} [isAtGateway] Whether the messages are at the gateway, and not here.
  */
 

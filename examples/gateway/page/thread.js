@@ -35,19 +35,30 @@ export class Thread {
   /** @type {Message[]} */
   messages = [];
   /** The application state, any JSON. @type {unknown} */
-  state = {};
+  state;
   /** Names of the steps that are open in this run. @type {Set<string>} */
   open = new Set();
   /** The id of a removed message, which the message in its place gets: the gateway and the agent see that it was changed. @type {string | null} */
-  #nextId = null;
+  #nextId;
   /** @type {Map<string, Message>} */
   #byId = new Map();
   /** @type {Map<string, {owner: Message, call: ToolCall}>} */
   #calls = new Map();
 
-  /** @param {string} id */
-  constructor(id) {
+  /**
+   * @param {string} id
+   * @param {Pick<import("./store.js").Held, "messages" | "state" | "nextId"> | null} [held] Its content so far.
+   */
+  constructor(id, held = null) {
     this.id = id;
+    this.state = held?.state ?? {};
+    this.#nextId = held?.nextId ?? null;
+    this.replaceAll(held?.messages ?? []);
+  }
+
+  /** The parts that a reload keeps. */
+  get held() {
+    return { threadId: this.id, messages: this.messages, state: this.state, nextId: this.#nextId };
   }
 
   /** The texts of the user's messages. */
@@ -131,6 +142,7 @@ export class Thread {
   remove(message) {
     this.messages = this.messages.filter((held) => held !== message);
     this.#byId.delete(message.id);
+    this.#nextId = message.id;
   }
 
   /**

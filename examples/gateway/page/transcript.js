@@ -159,6 +159,11 @@ export class Transcript {
     return this.#changes.rest();
   }
 
+  /** Shows all waiting changes in short tasks. */
+  drain() {
+    return this.#changes.drain();
+  }
+
   /** Shows all waiting changes at once. */
   flush() {
     this.#changes.flush();

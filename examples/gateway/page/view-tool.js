@@ -1,7 +1,7 @@
 /** The card of a tool call: title, arguments, result. */
 
 import { resultComponent } from "./components.js";
-import { el, icon, visible } from "./dom.js";
+import { el, fold, icon, visible } from "./dom.js";
 import { STATUS_NAMES, cut, placesOf, wordsOf } from "./tool-words.js";
 import { argumentsView, parsed } from "./view-arguments.js";
 import { diffView, withoutDiffs } from "./view-diff.js";
@@ -51,6 +51,8 @@ export class ToolView {
   #below = el("div", { class: "tool-below" });
   #shownContent = "";
   #contentText = "";
+  /** The shown words about the call. */
+  #words = "";
   #resultText = "";
   /** Whether the result is shown by more than text. */
   #isRich = false;
@@ -133,7 +135,6 @@ export class ToolView {
     this.#showResult();
   }
 
-  /** The name of the status. */
   get statusName() {
     return STATUS_NAMES.get(this.status) ?? this.status;
   }
@@ -166,16 +167,20 @@ export class ToolView {
     Object.assign(this.call, facts);
     const { kind, verb, target, note } = wordsOf(this.call);
     const shown = visible(target);
-    this.title = cut(`${verb} ${shown}`.trim(), MAX_NAME);
-    this.#title.replaceChildren(...(verb === "" ? [shown] : [verb, " ", el("span", { class: "tool-target" }, shown)]));
-    this.element.setAttribute("aria-label", `Tool: ${this.title}`);
-    this.#note.textContent = visible(note);
-    this.#note.hidden = note === "";
-    this.#kindLabel.textContent = this.call.kind;
-    this.#kindLabel.hidden = KINDS.has(this.call.kind);
-    const drawn = icon(kind);
-    this.#icon.replaceWith(drawn);
-    this.#icon = drawn;
+    const words = JSON.stringify([kind, verb, shown, note, this.call.kind]);
+    if (words !== this.#words) {
+      this.#words = words;
+      this.title = cut(`${verb} ${shown}`.trim(), MAX_NAME);
+      this.#title.replaceChildren(...(verb === "" ? [shown] : [verb, " ", el("span", { class: "tool-target" }, shown)]));
+      this.element.setAttribute("aria-label", `Tool: ${this.title}`);
+      this.#note.textContent = visible(note);
+      this.#note.hidden = note === "";
+      this.#kindLabel.textContent = this.call.kind;
+      this.#kindLabel.hidden = KINDS.has(this.call.kind);
+      const drawn = icon(kind);
+      this.#icon.replaceWith(drawn);
+      this.#icon = drawn;
+    }
     const places = placesOf(this.call, this.title);
     this.#locations.hidden = places.length === 0;
     this.#locations.replaceChildren(...places.map((place) => el("code", { class: "path" }, visible(place))));
@@ -288,12 +293,4 @@ export class ToolView {
       this.#resultFold.open = !this.#isRich && !showsTerminal;
     });
   }
-}
-
-/**
- * @param {string} name
- * @param {Element} content
- */
-function fold(name, content) {
-  return el("details", { class: "fold" }, el("summary", {}, name), content);
 }

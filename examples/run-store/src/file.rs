@@ -21,11 +21,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 use worker::Worker;
 
-mod messages;
 mod notes;
 mod runs;
 mod schema;
 mod threads;
+mod titles;
 mod worker;
 
 pub use schema::FileError;

@@ -19,6 +19,8 @@
 mod file;
 mod log;
 mod memory;
+#[cfg(any(feature = "file", feature = "redis"))]
+mod messages;
 #[cfg(feature = "redis")]
 mod redis;
 mod replica;

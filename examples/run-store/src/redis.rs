@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
+mod messages;
 mod scripts;
 
 /// Time limit of a response of Redis.
@@ -22,7 +23,7 @@ const RESPONSE_TIME: Duration = Duration::from_secs(2);
 /// Time after which an unreleased lease is dropped.
 const LEASE_TIME: Duration = Duration::from_secs(48 * 60 * 60);
 
-/// Time after which the unused session of a thread is dropped.
+/// Time after which the session and the messages of an unused thread are dropped.
 const REMEMBER_TIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Time after which messages to an owner are dropped.
@@ -169,8 +170,7 @@ impl RunStore for RedisStore {
     }
 
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError> {
-        let record =
-            serde_json::to_string(record).map_err(|error| StoreError(error.to_string()))?;
+        let record = self.continued(record).await?;
         let mut script = self.over(&self.scripts.begin, run);
         script.arg(record).arg(millis(LEASE_TIME));
         Ok(script.invoke_async(&mut self.connection()).await?)
@@ -204,7 +204,13 @@ impl RunStore for RedisStore {
         Ok(match appended {
             -1 => Appended::Unknown,
             0 => Appended::Ended,
-            _ => Appended::Taken,
+            _ => {
+                // Also at the beginning, for a run that never ends.
+                if part.has_ended || part.after == 0 {
+                    self.keep_messages(run).await;
+                }
+                Appended::Taken
+            }
         })
     }
 
@@ -225,7 +231,10 @@ impl RunStore for RedisStore {
     async fn end_run(&self, run: &str, after: u64, frame: &Bytes) -> Result<(), StoreError> {
         let mut script = self.over(&self.scripts.end, run);
         script.arg(run).arg(after).arg(&frame[..]);
-        Ok(script.invoke_async(&mut self.connection()).await?)
+        if script.invoke_async(&mut self.connection()).await? {
+            self.keep_messages(run).await;
+        }
+        Ok(())
     }
 
     async fn forget_run(&self, run: &str) -> Result<(), StoreError> {

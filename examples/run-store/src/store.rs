@@ -116,7 +116,8 @@ pub trait RunStore: Debug + Send + Sync {
     /// Releases a lease, if it is still valid.
     async fn release(&self, thread: &str, lease: &Lease) -> Result<(), StoreError>;
 
-    /// Begins a run. Returns `false` if a run with this name exists.
+    /// Begins a run. Returns `false` if a run with this name exists. A store that keeps conversations adds the earlier messages
+    /// that the input leaves out to the record.
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError>;
 
     /// Returns a run.

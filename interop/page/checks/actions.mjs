@@ -45,9 +45,19 @@ const actions = {
     await page.keyboard.press("Enter");
     await turnEnd(page, 1).waitFor();
     assert.deepEqual(inputs.at(-1).messages.map(({ content }) => content), ["hello\n\nand more"]);
+    assert.equal(inputs.at(-1).messages[0].id, inputs[0].messages[0].id, "the message in its place");
     // Turns of an earlier page have the actions too.
     await page.reload();
     await action(page, 1, "Regenerate").waitFor();
+
+    // A message that is being edited keeps its place over a reload.
+    await action(page, 1, "Edit message").click();
+    await page.reload();
+    assert.equal(await prompt(page).inputValue(), "hello\n\nand more");
+    await send(page, "hello again");
+    await turnEnd(page, 1).waitFor();
+    const [edited, ...others] = inputs.at(-1).messages;
+    assert.deepEqual([edited.id, edited.content, others], [inputs[0].messages[0].id, "hello again", []]);
   },
 };
 

@@ -43,3 +43,26 @@ test("showing all at once passes a change that cannot be shown", () => {
   changes.flush();
   assert.deepEqual([shown, failures.length], [["a", "b"], 2]);
 });
+
+test("changes that tasks show are not shown by a frame as well", async () => {
+  const { changes, frames, shown } = queue();
+  const names = Array.from({ length: 400 }, (_, at) => String(at));
+  changes.add(names.map(change));
+  const rest = changes.rest();
+  for (const frame of frames.splice(0)) frame();
+  assert.deepEqual(shown, [], "the frame lays out only");
+  await rest;
+  assert.deepEqual(shown, names);
+  changes.add([change("next")]);
+  for (const frame of frames.splice(0)) frame();
+  assert.equal(shown.at(-1), "next");
+});
+
+test("waiting changes are shown before the end, in another task", async () => {
+  const { changes, shown } = queue();
+  changes.add(["a", "b"].map(change));
+  const drained = changes.drain();
+  assert.deepEqual(shown, []);
+  await drained;
+  assert.deepEqual(shown, ["a", "b"]);
+});

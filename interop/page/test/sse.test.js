@@ -10,7 +10,7 @@ const bytes = (/** @type {string} */ text) => new TextEncoder().encode(text);
  */
 function parse(chunks, limit) {
   const parser = new SseParser(limit);
-  return chunks.flatMap((chunk) => parser.push(chunk));
+  return chunks.flatMap((chunk) => [...parser.push(chunk)]);
 }
 
 const data = (/** @type {Uint8Array[]} */ chunks) => parse(chunks).map((event) => event.data);
@@ -64,4 +64,11 @@ test("rejects an event over the limit, but not a long stream of small events", (
   assert.throws(() => parse([bytes("data: 0\ndata: 0\n")], 10), SseLimitError);
   assert.equal(parse([bytes("data: 0\n\n".repeat(50))], 10).length, 50);
   assert.equal(parse([bytes(": 345\n".repeat(50)), bytes("data: 0\n\n")], 10).length, 1);
+});
+
+test("a line is read when its event is wanted", () => {
+  const parser = new SseParser(20);
+  const events = parser.push(bytes(`data: a\n\ndata: ${"b".repeat(20)}\n\n`));
+  assert.equal(events.next().value?.data, "a");
+  assert.throws(() => events.next(), SseLimitError);
 });

@@ -1,6 +1,6 @@
 //! Runs and their events.
-use super::messages::MessagesAfter;
-use super::{FileLimits, messages, threads};
+use super::{FileLimits, threads, titles};
+use crate::messages::{MessagesAfter, continue_with};
 use crate::{Appended, LogBase, LogPart, RunRecord, ThreadName};
 use bytes::Bytes;
 use rusqlite::types::Type;
@@ -90,7 +90,7 @@ pub(super) fn begin(
         _ => {}
     }
     if let Some(before) = messages_of(it, &record.thread)? {
-        messages::continue_with(&mut record.input.messages, before);
+        continue_with(&mut record.input.messages, before);
     }
     // A run of another thread may have the id as well; its history stays.
     it.prepare_cached("UPDATE run SET name = name || '#' || number WHERE name = ?1")?
@@ -130,7 +130,7 @@ pub(super) fn append(it: &Connection, name: &str, part: &LogPart, now: i64) -> R
     it.prepare_cached("UPDATE run SET folded = ?2, last = ?3, ended = ?4 WHERE number = ?1")?
         .execute((run.number, run.folded.cast_signed(), run.last.cast_signed(), part.has_ended))?;
     let old = part.base.iter().flat_map(|base| &base.frames);
-    let title = old.chain(part.frames.iter().skip(known)).filter_map(messages::agent_title).last();
+    let title = old.chain(part.frames.iter().skip(known)).filter_map(titles::agent_title).last();
     if let Some(title) = title {
         let thread = thread_of(it, run.number)?;
         threads::rename(it, &thread, &title, threads::TitleBy::Agent)?;

@@ -1,5 +1,5 @@
 //! Conversations: their list, titles, sessions, and removal.
-use super::{FileLimits, messages, notes, runs};
+use super::{FileLimits, notes, runs, titles};
 use crate::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary};
 use agui_types::message::Message;
 use rusqlite::{Connection, OptionalExtension, Result, Row};
@@ -82,7 +82,7 @@ pub(super) fn begin_run(
     messages: &[Message],
     now: i64,
 ) -> Result<()> {
-    let (name, title) = (thread.text(), messages::title(messages));
+    let (name, title) = (thread.text(), titles::title(messages));
     let sql = "INSERT INTO thread (name, user, agent, id, title, title_by, text, created, updated)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', ?7, ?7)
                ON CONFLICT (name) DO UPDATE SET updated = ?7";
@@ -112,14 +112,14 @@ fn write_text(it: &Connection, name: &str, messages: &[Message]) -> Result<()> {
         .query_row([name], |row| row.get(0))
         .optional()?;
     let Some(title) = title else { return Ok(()) };
-    let text = format!("{}\n{}", title.to_lowercase(), messages::text(messages));
+    let text = format!("{}\n{}", title.to_lowercase(), titles::text(messages));
     it.prepare_cached("UPDATE thread SET text = ?2 WHERE name = ?1")?.execute((name, text))?;
     Ok(())
 }
 
 /// Sets the title, unless a later author has set one. Returns whether the thread exists.
 pub(super) fn rename(it: &Connection, name: &str, title: &str, by: TitleBy) -> Result<bool> {
-    let (title, by) = (messages::shortened(title), by as i64);
+    let (title, by) = (titles::shortened(title), by as i64);
     let text = format!("{}\n", title.to_lowercase());
     let sql = "UPDATE thread SET title = ?2, title_by = ?3, text = ?4 || text
                WHERE name = ?1 AND title_by <= ?3 AND title <> ?2";

@@ -132,12 +132,14 @@ if run[3] and after + #frames == tonumber(run[1]) then has_ended = 1 end
 return {folded, old, after, frames, has_ended}
 ";
 
-/// `KEYS`: as for an append. `ARGV`: the run, the required number of the last event, the event.
+/// `KEYS`: as for an append. `ARGV`: the run, the required number of the last event, the event. Returns
+/// whether the run was ended.
 const END: &str = r"
-if redis.call('HGET', KEYS[1], 'last') ~= ARGV[2] or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return end
+if redis.call('HGET', KEYS[1], 'last') ~= ARGV[2] or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
 local number = tonumber(ARGV[2]) + 1
 redis.call('XADD', KEYS[2], number .. '-0', 'f', ARGV[3])
 redis.call('HSET', KEYS[1], 'last', number, 'ended', 1)
 redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
 redis.call('PUBLISH', KEYS[4], ARGV[1])
+return 1
 ";

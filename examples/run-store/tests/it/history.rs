@@ -1,58 +1,15 @@
 //! The history of conversations in a file.
-use agui_types::event::{
-    ActivitySnapshotEvent, CustomEvent, Event, RunFinishedEvent, RunStartedEvent,
-    TextMessageContentEvent, TextMessageEndEvent, TextMessageStartEvent,
+use crate::conversations::{
+    answer, continues_with_new_messages, record, run, thread, user_message,
 };
+use agui_types::event::{ActivitySnapshotEvent, CustomEvent};
 use agui_types::message::Message;
-use agui_types::sse;
-use bytes::Bytes;
 use jsonrpc_core::wire::{self, Extra, Raw};
-use run_store::{
-    FileLimits, FileStore, LogPart, RunRecord, RunStore, ThreadName, ThreadQuery, ThreadSummary,
-};
+use run_store::{FileLimits, FileStore, RunRecord, RunStore, ThreadQuery, ThreadSummary};
 use std::path::Path;
 use std::time::Duration;
 
 const LIMITS: FileLimits = FileLimits { bytes: 64 << 20, age: Duration::from_secs(3600) };
-
-fn thread(user: &str, id: &str) -> ThreadName {
-    ThreadName { user: user.to_owned(), agent: "coder".to_owned(), id: id.to_owned() }
-}
-
-fn record(thread: &ThreadName, messages: &str) -> RunRecord {
-    let input = format!(r#"{{"threadId":"{}","runId":"r","messages":[{messages}]}}"#, thread.id);
-    let input = wire::decode(&input).expect("an input");
-    RunRecord { thread: thread.text(), owner: "0".to_owned(), fingerprint: 0, input }
-}
-
-fn frame(event: &Event) -> Bytes {
-    let mut bytes = Vec::new();
-    sse::write_event(&mut bytes, event).expect("JSON");
-    bytes.into()
-}
-
-fn user_message(id: &str, text: &str) -> String {
-    format!(r#"{{"id":"{id}","role":"user","content":"{text}"}}"#)
-}
-
-/// Runs a prompt to its end.
-async fn run(store: &FileStore, name: &str, thread: &ThreadName, messages: &str, middle: &[Event]) {
-    assert!(store.begin_run(name, &record(thread, messages)).await.expect("a run"));
-    let begin: Event = RunStartedEvent::new(&*thread.id, "r").into();
-    let end: Event = RunFinishedEvent::new(&*thread.id, "r").into();
-    let events = [&begin].into_iter().chain(middle).chain([&end]);
-    let part =
-        LogPart { base: None, after: 0, frames: events.map(frame).collect(), has_ended: true };
-    store.append(name, &part, Duration::ZERO).await.expect("a place");
-}
-
-fn answer(id: &str, text: &str) -> Vec<Event> {
-    vec![
-        TextMessageStartEvent::new(id).into(),
-        TextMessageContentEvent::new(id, text).into(),
-        TextMessageEndEvent::new(id).into(),
-    ]
-}
 
 async fn list(store: &FileStore, user: &str, search: &str) -> Vec<ThreadSummary> {
     let query = ThreadQuery { search: Some(search.to_owned()), ..ThreadQuery::default() };
@@ -190,20 +147,7 @@ async fn activities_of_earlier_runs_stay_at_their_place() {
 
 #[tokio::test]
 async fn conversation_continues_with_new_messages_alone() {
-    let (store, name) = (memory(), thread("u", "a"));
-    run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
-    run(&store, "2", &name, &user_message("o", "More"), &answer("p", "Ha")).await;
-    let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
-    let ids: Vec<_> = record.input.messages.iter().filter_map(Message::id).collect();
-    assert_eq!(ids, ["m".into(), "n".into(), "o".into()]);
-    // The earlier messages of an input that leaves them out are bounded.
-    let long = "x".repeat(3 << 20);
-    run(&store, "3", &name, &user_message("q", "Long"), &answer("r", &long)).await;
-    run(&store, "4", &name, &user_message("s", "Long"), &answer("t", &long)).await;
-    run(&store, "5", &name, &user_message("u", "End"), &[]).await;
-    let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
-    let ids: Vec<_> = record.input.messages.iter().filter_map(Message::id).collect();
-    assert_eq!(ids, ["s".into(), "t".into(), "u".into()], "the latest within 4 MiB");
+    continues_with_new_messages(&memory()).await;
 }
 
 #[tokio::test]

@@ -6,6 +6,9 @@
 #[cfg(any(feature = "file", feature = "redis"))]
 mod contract;
 #[cfg(test)]
+#[cfg(any(feature = "file", feature = "redis"))]
+mod conversations;
+#[cfg(test)]
 #[cfg(feature = "file")]
 mod crashes;
 #[cfg(test)]

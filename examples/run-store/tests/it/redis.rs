@@ -1,8 +1,12 @@
 //! The Redis store behaves as the memory store. The tests need a server at `REDIS_URL`.
 use crate::contract::{LONG, all, step};
+use crate::conversations::{
+    answer, continues_with_new_messages, frame, record, run, thread, user_message,
+};
+use agui_types::message::Message;
 use proptest::prelude::*;
 use redis::AsyncCommands;
-use run_store::{MemoryStore, RedisStore, RunStore};
+use run_store::{LogPart, MemoryStore, RedisStore, RunStore};
 use std::sync::Arc;
 
 /// Connects to the server with keys of its own; returns the prefix of the keys as well.
@@ -51,4 +55,31 @@ async fn owners_count_as_alive_in_a_store_found_empty() {
     grow(&prefix).await;
     assert!(store.lives("one").await.expect("an answer"), "it is young for a while");
     assert!(!grown().await.lives("one").await.expect("an answer"));
+}
+
+#[tokio::test]
+async fn conversation_continues_with_new_messages_alone() {
+    continues_with_new_messages(&grown().await).await;
+}
+
+/// The messages of runs are known to the next ones after the runs expired, and if their owner was lost.
+#[tokio::test]
+async fn messages_outlive_their_runs() {
+    let (store, name) = (grown().await, thread("u", "a"));
+    assert!(store.begin_run("0", &record(&name, &user_message("z", "No"))).await.expect("a run"));
+    store.forget_run("0").await.expect("a change");
+    run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
+    store.forget_run("1").await.expect("a change");
+    assert!(store.begin_run("2", &record(&name, &user_message("o", "More"))).await.expect("a run"));
+    let part = LogPart {
+        base: None,
+        after: 0,
+        frames: answer("p", "Ha").iter().map(frame).collect(),
+        has_ended: false,
+    };
+    store.append("2", &part, LONG).await.expect("a place");
+    assert!(store.begin_run("3", &record(&name, &user_message("q", "And"))).await.expect("a run"));
+    let record = store.run("3").await.expect("a read").expect("a run");
+    let ids: Vec<_> = record.input.messages.iter().filter_map(Message::id).collect();
+    assert_eq!(ids, ["m", "n", "o", "p", "q"].map(Into::into));
 }
