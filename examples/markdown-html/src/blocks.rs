@@ -22,7 +22,7 @@ pub(crate) fn render(source: &Source, until: Instant) -> Rendered {
     let mut finished = 0;
     let mut units = Units::new(text);
     let mut depth = 0_usize;
-    let open_from = start_of_last_line(source);
+    let open_from = start_of_open_lines(text);
     for (event, range) in TextMergeWithOffset::new(parser.into_offset_iter()) {
         has_references |= matches!(event, Event::FootnoteReference(_));
         if depth == 0 && range.start < open_from {
@@ -46,10 +46,17 @@ pub(crate) fn render(source: &Source, until: Instant) -> Rendered {
     Rendered { blocks, finished, has_references }
 }
 
-/// Returns the position of the line that later text may continue. A block that begins there can still become a part of the
-/// block before it.
-fn start_of_last_line(source: &Source) -> usize {
-    source.text.rfind('\n').map_or(0, |at| at + 1)
+/// Returns the position of the lines that later text may change. A block that begins there can still become a part of the
+/// block before it. These are the last line, and the one before it if the last can be the second row of a table: without that
+/// row, the first is no table.
+fn start_of_open_lines(text: &str) -> usize {
+    let start_of_last = |text: &str| text.rfind('\n').map_or(0, |at| at + 1);
+    let last = start_of_last(text);
+    let (before, line) = text.split_at(last);
+    if line.is_empty() || line.contains(|it| !"|:- \t".contains(it)) {
+        return last;
+    }
+    start_of_last(before.strip_suffix('\n').unwrap_or(before))
 }
 
 /// Converts increasing positions in bytes to UTF-16 code units.

@@ -29,6 +29,8 @@ fn last_block_is_open() {
     assert_eq!(finished("a\n\nb"), 0, "the last line may become anything");
     assert_eq!(finished("a\n\nb\n"), 1);
     assert_eq!(finished("```\na\n```\n\nb\n\nc\n"), 2);
+    assert_eq!(finished("  ===\n| a | b |\n|---|---|"), 0, "with one more column it is no table");
+    assert_eq!(finished("  ===\n| a | b |\n|---|---|\n"), 1);
 }
 
 #[test]
