@@ -81,6 +81,17 @@ pub struct ToolRequest {
     pub arguments: String,
 }
 
+impl ToolRequest {
+    /// Creates a call. The arguments are by convention a JSON document.
+    pub fn new(
+        id: impl Into<ToolCallId>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
+    }
+}
+
 /// One run of a model with tools: it queries the model, runs the program's tools, and ends when the model is done or
 /// calls tools of the page.
 ///

@@ -20,6 +20,6 @@ pub mod toolbox;
 mod tools;
 
 pub use page_server::{FromServer, PageServer, PageServers, ToolQuestion};
-pub use questions::{Called, Questions, Refused, Sampler};
+pub use questions::{Called, MAX_SAMPLES, Questions, Refused};
 pub use relay::traced_meta;
 pub use toolbox::{ModelCaller, Offered, OfferedServer, Toolbox};

@@ -8,18 +8,15 @@ use agui_types::interrupt::{Interrupt, ResumeStatus};
 use async_trait::async_trait;
 use futures::future::join_all;
 use jsonrpc_core::wire::{self, Extra, Raw};
-use mcp_bridge::mcp::content::{ContentBlock, Role, TextContent};
+use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::ServerRequest;
-use mcp_bridge::mcp::sampling::{
-    CreateMessageRequestParams, CreateMessageResult, SamplingContent, SamplingMessageContentBlock,
-};
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::plugin::{
-    Ask, Clock, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, SessionError,
+    Ask, Clock, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, Sampling, SessionError,
     SessionStore, StoreMemory, SuspendPolicy, Turn,
 };
 use mcp_bridge::tool_events::result_text;
-use mcp_bridge_http::random_id;
+use mcp_bridge_http::{Sampler, random_id, sample};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +25,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Separates the call from its question in the id of an interrupt.
 pub(crate) const ELICIT: &str = ":elicit:";
+
+/// Maximum number of requests of one call to a model.
+pub const MAX_SAMPLES: u32 = 8;
 
 /// Tools that ask, and their suspended calls.
 pub struct Questions {
@@ -62,16 +62,6 @@ pub enum Called {
 #[derive(Debug)]
 pub struct Refused(pub &'static str, pub String);
 
-/// The model that answers the questions of tools to a model.
-#[async_trait]
-pub trait Sampler: Send + Sync {
-    /// Returns the model's answer to a text.
-    ///
-    /// # Errors
-    /// The model has no answer; the text has the reason.
-    async fn sample(&self, text: &str) -> Result<String, String>;
-}
-
 impl Questions {
     /// Creates the tools. Suspended calls are kept in `store`, and expire by `clock`.
     ///
@@ -80,7 +70,8 @@ impl Questions {
     pub fn new(store: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
         let tools = tools::all().map_err(io::Error::other)?;
         let host =
-            PluginHost::new(tools, SuspendPolicy::Replay, store.clone(), random_id()?, clock);
+            PluginHost::new(tools, SuspendPolicy::Replay, store.clone(), random_id()?, clock)
+                .with_sampling(Sampling::new().with_max_requests(MAX_SAMPLES));
         Ok(Self { host, store, held: Mutex::default() })
     }
 
@@ -381,25 +372,4 @@ fn interrupts(asks: &[Ask], session_id: &str, call_id: &str) -> Vec<Interrupt> {
         interrupts.push(interrupt);
     }
     interrupts
-}
-
-/// Returns the model's answer to a tool.
-pub(crate) async fn sample(params: &CreateMessageRequestParams, model: &dyn Sampler) -> Outcome {
-    let texts = params.messages.iter().flat_map(|message| message.content.blocks());
-    let texts = texts.filter_map(|block| match block {
-        SamplingMessageContentBlock::Text(text) => Some(text.text.as_str()),
-        _ => None,
-    });
-    let asked = texts.collect::<Vec<_>>().join("\n");
-    let result = match model.sample(&asked).await {
-        Err(error) => return Outcome::Error(error),
-        Ok(said) => {
-            let text = SamplingMessageContentBlock::Text(TextContent::new(said));
-            CreateMessageResult::new(Role::Assistant, SamplingContent::One(text), "gateway")
-        }
-    };
-    match Raw::from_value(&result) {
-        Ok(result) => Outcome::Value(result),
-        Err(error) => Outcome::Error(error.to_string()),
-    }
 }

@@ -1,6 +1,6 @@
 //! Calls of MCP servers' tools by models. A call that asks the user waits until a run has the answer.
 use crate::lost::LOST;
-use crate::questions::{Called, ELICIT, Refused, Sampler, answer, result_for_model, sample};
+use crate::questions::{Called, ELICIT, MAX_SAMPLES, Refused, answer, result_for_model};
 use agui_types::id::ToolCallId;
 use agui_types::interrupt::{Interrupt, ResumeEntry, ResumeStatus};
 use jsonrpc_core::wire::{self, Extra, Raw};
@@ -9,7 +9,7 @@ use mcp_bridge::context::{self, Limits, extract};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::plugin::Outcome;
-use mcp_bridge_http::{random_id, since_1970};
+use mcp_bridge_http::{Sampler, random_id, sample, since_1970};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
@@ -47,6 +47,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) principal: &'a str,
     pub(crate) tool: &'a str,
     pub(crate) call_id: &'a str,
+    /// Number of requests of the call to the model.
+    pub(crate) sampled: u32,
 }
 
 /// A call that waits for the user.
@@ -56,6 +58,8 @@ struct Waiting {
     principal: String,
     tool: String,
     call_id: String,
+    /// Number of requests to the model.
+    sampled: u32,
     /// Keys of the questions.
     questions: Vec<String>,
     /// Answers to the other requests, which are sent together with those of the user.
@@ -78,9 +82,10 @@ impl ServerCalls {
     pub(crate) async fn advance(
         &self,
         mut call: ServerCall,
-        caller: &Caller<'_>,
+        mut caller: Caller<'_>,
         model: &dyn Sampler,
     ) -> Called {
+        let mut refused = None;
         loop {
             let needs = match call.next().await {
                 CallEvent::Ended(Ok(result)) => {
@@ -111,7 +116,20 @@ impl ServerCalls {
                         }
                         Outcome::Error("the user can be asked by form only".to_owned())
                     }
-                    ServerRequest::CreateMessage(params) => sample(params, model).await,
+                    // Of an error, a server since 2026-07-28 is not notified, and asks again.
+                    ServerRequest::CreateMessage(_) if caller.sampled == MAX_SAMPLES => {
+                        let most = format!("a call has at most {MAX_SAMPLES} requests to a model");
+                        return Called::Done(Err(refused.unwrap_or(most)));
+                    }
+                    ServerRequest::CreateMessage(params) => {
+                        caller.sampled += 1;
+                        let outcome = sample(params, model).await;
+                        if let Outcome::Error(reason) = &outcome {
+                            refused =
+                                Some(format!("the model has not answered the tool: {reason}"));
+                        }
+                        outcome
+                    }
                     other => Outcome::Error(format!("unknown method: {}", other.method())),
                 };
                 answered.push((key, as_answer(answer)));
@@ -122,7 +140,9 @@ impl ServerCalls {
             }
             let (principal, tool) = (caller.principal.to_owned(), caller.tool.to_owned());
             let (call_id, since) = (caller.call_id.to_owned(), since_1970());
-            let waiting = Waiting { call, principal, tool, call_id, questions, answered, since };
+            let sampled = caller.sampled;
+            let waiting =
+                Waiting { call, principal, tool, call_id, sampled, questions, answered, since };
             let mut all = self.lock();
             if all.len() >= MAX_WAITING {
                 return Called::Done(Err("too many calls wait for users".to_owned()));
@@ -178,14 +198,14 @@ impl ServerCalls {
                 has_lost = true;
                 continue;
             };
-            let Waiting { call, tool, call_id, questions, mut answered, .. } = waiting;
+            let Waiting { call, tool, call_id, sampled, questions, mut answered, .. } = waiting;
             for key in questions {
                 let given = given.remove(&key).map_or_else(cancelled, Ok);
                 answered.push((key, given));
             }
             call.answer(answered).await;
-            let caller = Caller { principal, tool: &tool, call_id: &call_id };
-            let called = self.advance(call, &caller, model).await;
+            let caller = Caller { principal, tool: &tool, call_id: &call_id, sampled };
+            let called = self.advance(call, caller, model).await;
             came.push((call_id.as_str().into(), called));
         }
         if has_lost {

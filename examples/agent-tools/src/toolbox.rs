@@ -1,6 +1,6 @@
 //! The tools of the server itself and of MCP servers, for models and for agents.
 use crate::lost::open_calls;
-use crate::questions::{Called, ELICIT, Questions, Refused, Sampler};
+use crate::questions::{Called, ELICIT, Questions, Refused};
 use crate::server_calls::{Caller, ServerCalls};
 use agui_bridge::hybrid_tools::{BackendTool, ToolRequest};
 use agui_types::id::ToolCallId;
@@ -10,6 +10,7 @@ use mcp_bridge::client::CallParams;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge::plugin::{Clock, SessionError, SessionStore};
 use mcp_bridge::registry::{Registered, Registry, ToolList, ToolSource};
+use mcp_bridge_http::Sampler;
 use serde_json::{Value, json};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -216,8 +217,8 @@ impl Toolbox {
             Err(error) => return Called::Done(Err(error.to_string())),
         };
         let (principal, tool, call_id) = (caller.user, &*request.name, request.id.as_str());
-        let called = Caller { principal, tool, call_id };
-        match self.calls.advance(call, &called, caller.model).await {
+        let called = Caller { principal, tool, call_id, sampled: 0 };
+        match self.calls.advance(call, called, caller.model).await {
             Called::Asks(interrupts) if !caller.can_ask => {
                 for interrupt in interrupts {
                     let session = interrupt.id.as_str().split_once(ELICIT);

@@ -17,7 +17,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use rustls::crypto::ring::default_provider;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::env;
 use std::time::Duration;
@@ -86,9 +86,12 @@ impl Endpoint {
         &self.model
     }
 
-    pub(super) fn open(&self) -> Answering<'_> {
+    /// Opens the model. `parameters` are further members of each request.
+    pub(super) fn open(&self, parameters: Map<String, Value>) -> Answering<'_> {
         Answering {
             endpoint: self,
+            parameters,
+            is_cut: false,
             bytes: futures::stream::empty().boxed(),
             decoder: Decoder::with_limit(MAX_EVENT),
             events: VecDeque::new(),
@@ -98,7 +101,7 @@ impl Endpoint {
         }
     }
 
-    fn body(&self, request: &ModelRequest<'_>) -> Value {
+    fn body(&self, request: &ModelRequest<'_>, parameters: &Map<String, Value>) -> Value {
         let instructions = self.instructions.as_deref();
         let instructions = instructions.map(|text| json!({ "role": "system", "content": text }));
         let events = request.history.iter().map(message);
@@ -108,11 +111,12 @@ impl Endpoint {
             "stream": true,
             "stream_options": { "include_usage": true },
         });
-        // Some endpoints refuse an empty list.
-        if !request.tools.list().is_empty()
-            && let Some(body) = body.as_object_mut()
-        {
-            body.insert("tools".to_owned(), request.tools.list().iter().map(tool).collect());
+        if let Some(body) = body.as_object_mut() {
+            // Some endpoints refuse an empty list.
+            if !request.tools.list().is_empty() {
+                body.insert("tools".to_owned(), request.tools.list().iter().map(tool).collect());
+            }
+            body.extend(parameters.clone());
         }
         body
     }
@@ -140,6 +144,9 @@ enum End {
 /// A model in one run.
 pub(super) struct Answering<'a> {
     endpoint: &'a Endpoint,
+    parameters: Map<String, Value>,
+    /// Whether the last answer ended at the largest number of tokens.
+    is_cut: bool,
     bytes: BoxStream<'static, Result<Bytes, reqwest::Error>>,
     decoder: Decoder,
     events: VecDeque<ModelEvent>,
@@ -154,7 +161,8 @@ pub(super) struct Answering<'a> {
 impl Model for Answering<'_> {
     async fn ask(&mut self, request: ModelRequest<'_>) -> Result<(), RunFailure> {
         let Endpoint { client, url, authorization, .. } = self.endpoint;
-        let mut post = client.post(url.clone()).json(&self.endpoint.body(&request));
+        let mut post =
+            client.post(url.clone()).json(&self.endpoint.body(&request, &self.parameters));
         if let Some(authorization) = authorization {
             post = post.header(AUTHORIZATION, authorization.clone());
         }
@@ -202,6 +210,11 @@ impl Model for Answering<'_> {
 }
 
 impl Answering<'_> {
+    /// Returns whether the last answer ended at the largest number of tokens.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
     /// Handles an event of the stream.
     fn read(&mut self, data: &str) -> Result<(), RunFailure> {
         if data == "[DONE]" {
@@ -223,7 +236,10 @@ impl Answering<'_> {
                     let message = "The model's endpoint has filtered its answer.";
                     return Err(RunFailure::new("MODEL_FILTERED", message));
                 }
-                Some(_) => self.end = End::Stopped,
+                Some(reason) => {
+                    self.is_cut = reason == "length";
+                    self.end = End::Stopped;
+                }
             }
         }
         if let Some(usage) = chunk.usage {

@@ -2,21 +2,18 @@
 //!
 //! A [`ChatModel`] is an endpoint or a script. [`run`](run()) executes one input, with the tools of the page and of a
 //! [`Toolbox`].
-use agent_tools::{Sampler, Toolbox};
-use agui_bridge::hybrid_tools::runner::{self, Backend, Model};
-use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions, ToolRequest};
+use agent_tools::Toolbox;
+use agui_bridge::hybrid_tools::runner::Model;
 use agui_types::capabilities::AgentCapabilities;
-use agui_types::content::Content;
-use agui_types::event::Event;
-use async_trait::async_trait;
 use endpoint::Endpoint;
 pub use endpoint::EndpointError;
-use jsonrpc_core::wire;
 pub use run::{ModelRun, run};
+use sampling::MAX_TOKENS;
 use script::Script;
 pub use script::ScriptError;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::Map;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 pub use traced::Traced;
@@ -25,6 +22,7 @@ use traced::TracedModel;
 mod capabilities;
 mod endpoint;
 mod run;
+mod sampling;
 mod script;
 mod traced;
 
@@ -46,6 +44,8 @@ pub struct ModelSettings {
     pub key_variable: Option<String>,
     /// Instructions for the model.
     pub instructions: Option<String>,
+    /// Largest number of tokens of an answer to a tool; by default 4096.
+    pub tokens_for_tools: Option<NonZeroU32>,
 }
 
 /// An error in the settings of a model.
@@ -72,6 +72,8 @@ pub struct ChatModel {
     /// Whether clients before 1.0 receive interrupts.
     legacy_interrupts: bool,
     toolbox: Arc<Toolbox>,
+    /// Largest number of tokens of an answer to a tool.
+    tokens_for_tools: u32,
 }
 
 #[derive(Debug)]
@@ -98,7 +100,8 @@ impl ChatModel {
             (None, Some(url)) => Kind::Endpoint(Endpoint::new(url, settings)?),
             (None, None) => Kind::Script(Script::parse(BUILT_IN)?),
         };
-        Ok(Self { kind, name: name.to_owned(), legacy_interrupts, toolbox })
+        let tokens_for_tools = settings.tokens_for_tools.map_or(MAX_TOKENS, NonZeroU32::get);
+        Ok(Self { kind, name: name.to_owned(), legacy_interrupts, toolbox, tokens_for_tools })
     }
 
     /// Returns what the model can do, in the form for AG-UI clients.
@@ -124,39 +127,7 @@ impl ChatModel {
     fn open_untraced(&self) -> Box<dyn Model + '_> {
         match &self.kind {
             Kind::Script(script) => Box::new(script.open()),
-            Kind::Endpoint(endpoint) => Box::new(endpoint.open()),
+            Kind::Endpoint(endpoint) => Box::new(endpoint.open(Map::new())),
         }
-    }
-}
-
-#[async_trait]
-impl Sampler for ChatModel {
-    async fn sample(&self, text: &str) -> Result<String, String> {
-        let message = json!({ "id": "u", "role": "user", "content": text });
-        let input = json!({ "threadId": "sampling", "runId": "sampling", "messages": [message] });
-        let input = wire::decode(&input.to_string()).map_err(|error| error.to_string())?;
-        let mut events: Vec<Event> = Vec::new();
-        let mut hybrid = HybridLoop::begin(&input, &[], LoopOptions::new());
-        let ran = runner::run(&mut hybrid, &mut *self.open_untraced(), &NoTools, &mut events).await;
-        ran.map_err(|error| error.to_string())?;
-        let mut said = String::new();
-        for event in events {
-            match event {
-                Event::TextMessageContent(content) => said.push_str(&content.delta),
-                Event::RunError(error) => return Err(error.message.to_string()),
-                _ => {}
-            }
-        }
-        Ok(said)
-    }
-}
-
-/// The backend of a model without tools.
-struct NoTools;
-
-#[async_trait]
-impl Backend for NoTools {
-    async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
-        Err(format!("there is no tool `{}`", request.name))
     }
 }

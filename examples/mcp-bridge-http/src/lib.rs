@@ -120,7 +120,7 @@ pub use endpoint::{Authenticate, Endpoint, EndpointOptions, router};
 #[cfg(feature = "client")]
 pub use loopback::Loopback;
 pub use mcp_bridge;
-pub use plugins::{Forwarder, PluginService, Sampler};
+pub use plugins::{Forwarder, PluginService, Sampler, sample};
 pub use random::{random_bytes, random_id, since_1970};
 #[cfg(feature = "redis")]
 pub use redis_owner::RedisOwner;

@@ -168,7 +168,7 @@ impl PluginService {
             let mut answers = Vec::new();
             for ask in asks {
                 if let Some(params) = ours(ask, caller.capabilities) {
-                    let outcome = sampled_outcome(sampler.sample(params).await);
+                    let outcome = sample(params, &**sampler).await;
                     answers.push((ask.key.clone(), outcome));
                 }
             }
@@ -238,9 +238,9 @@ fn ours<'a>(
     missing_capability(capabilities, &ask.request).map(|_| &**params)
 }
 
-fn sampled_outcome(answer: Result<CreateMessageResult, ErrorObject>) -> Outcome {
-    let raw = answer.map(|result| Raw::from_value(&result));
-    match raw {
+/// Returns the answer of a model to a tool.
+pub async fn sample(params: &CreateMessageRequestParams, sampler: &dyn Sampler) -> Outcome {
+    match sampler.sample(params).await.map(|result| Raw::from_value(&result)) {
         Ok(Ok(raw)) => Outcome::Value(raw),
         Ok(Err(error)) => Outcome::Error(error.to_string()),
         Err(error) => Outcome::Error(error.message),

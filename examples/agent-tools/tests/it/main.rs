@@ -2,4 +2,6 @@
 #[cfg(test)]
 mod relay;
 #[cfg(test)]
+mod sampling;
+#[cfg(test)]
 mod world;

@@ -162,7 +162,7 @@ async fn serve(State((endpoint, era)): State<(Arc<Endpoint>, Era)>, request: Req
 }
 
 /// Serves a router on a free port. Returns its URL.
-async fn listen(app: Router) -> String {
+pub(crate) async fn listen(app: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     tokio::spawn(async move { axum::serve(listener, app).await });

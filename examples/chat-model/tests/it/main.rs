@@ -1,0 +1,3 @@
+//! Tests of the chat model.
+#[cfg(test)]
+mod sampling;
