@@ -103,6 +103,7 @@ export class Chat {
   #restore(held) {
     this.#interrupts.open(held.interrupts);
     this.#parts.header.setTitle(held.title);
+    this.#parts.header.setPrompt(this.thread.prompts[0]);
     for (const runId of held.runs ?? []) this.#parts.timeline.add(runId);
     const waits = held.interrupts.length > 0;
     this.#transcript.restore(held.runId !== null || waits || held.pending.length > 0);
@@ -139,6 +140,7 @@ export class Chat {
     this.#tools.restart();
     this.#parts.timeline.clear();
     this.#start(this.thread.say(content), this.#waiting === content);
+    this.#parts.header.setPrompt(this.thread.prompts[0]);
     return "";
   }
 

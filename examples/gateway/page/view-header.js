@@ -4,6 +4,9 @@ import { UsageView } from "./view-usage.js";
 
 const DEFAULT_TITLE = "New conversation";
 
+/** Longest title from a prompt, in characters, as in the history. */
+const MAX_TITLE = 80;
+
 /** Values of the active conversation. */
 export class HeaderView {
   #page;
@@ -11,7 +14,9 @@ export class HeaderView {
   #mode;
   #usage;
   /** @type {string | null} */
-  #shownTitle = null;
+  #ownTitle = null;
+  /** The title of a conversation that has none: its first prompt. */
+  #prompt = "";
 
   /** @param {Document} page */
   constructor(page) {
@@ -23,6 +28,7 @@ export class HeaderView {
 
   /** Removes the values of a conversation. */
   clear() {
+    this.#prompt = "";
     this.setTitle(null);
     this.#setMode(null);
     this.#usage.clear();
@@ -30,14 +36,23 @@ export class HeaderView {
 
   /** The title, if the conversation has one. */
   get title() {
-    return this.#shownTitle;
+    return this.#ownTitle;
   }
 
   /** @param {string | null} title */
   setTitle(title) {
-    this.#shownTitle = title;
-    this.#title.textContent = title ?? DEFAULT_TITLE;
-    this.#page.title = title === null ? "Spanwire" : `${title} · Spanwire`;
+    this.#ownTitle = title;
+    const shown = title ?? this.#prompt;
+    this.#title.textContent = shown === "" ? DEFAULT_TITLE : shown;
+    this.#page.title = shown === "" ? "Spanwire" : `${shown} · Spanwire`;
+  }
+
+  /** @param {string | undefined} prompt The first prompt. */
+  setPrompt(prompt = "") {
+    const line = prompt.trim().split(/\s+/).join(" ");
+    const characters = Array.from(line);
+    this.#prompt = characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join("")}…` : line;
+    this.setTitle(this.#ownTitle);
   }
 
   /** @param {string | null} mode */

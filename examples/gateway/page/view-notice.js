@@ -5,6 +5,9 @@ import { failureTitle, nextStep, refusal, sentence } from "./next-steps.js";
 
 /** @import { RunEnd } from "./run.js" */
 
+/** A failure within this time, in milliseconds, was no work. */
+const NO_TIME_MS = 50;
+
 /** Texts for stop reasons of ACP; `end_turn` and unknown reasons are "Done". */
 const STOP_WORDS = new Map([
   ["max_tokens", "Cut off at the token limit"],
@@ -97,7 +100,7 @@ export function endOf(end, milliseconds) {
     case "disconnected":
       return { text: line("Disconnected", ...took), state: "is-stopped" };
     default:
-      return { text: line("Failed", ...took), state: "is-failed" };
+      return { text: line("Failed", ...(milliseconds !== null && milliseconds < NO_TIME_MS ? [] : took)), state: "is-failed" };
   }
 }
 

@@ -5,6 +5,9 @@ use crate::controls::visible;
 use crate::table::Table;
 use std::time::Instant;
 
+/// The name of a file that does not exist before or after a change.
+const NO_FILE: &str = "/dev/null";
+
 /// Returns the changes as a table, or the text as code if no changes can be read from it.
 pub(crate) fn html(text: &str, until: Instant) -> String {
     let hunks = hunks(text);
@@ -28,16 +31,31 @@ pub(crate) fn html(text: &str, until: Instant) -> String {
 }
 
 fn hunks(text: &str) -> Vec<Hunk<'_>> {
-    let mut path = "";
+    let (mut old, mut path) = ("", "");
     let mut hunks: Vec<Hunk<'_>> = Vec::new();
     for line in text.split_inclusive('\n') {
         match hunks.last_mut().filter(|hunk| hunk.left != [0, 0]) {
             Some(hunk) => hunk.push(line),
             None if line.starts_with("@@") => hunks.extend(Hunk::new(line, path)),
-            None => path = line.strip_prefix("+++ ").map_or(path, str::trim),
+            None => match (line.strip_prefix("--- "), line.strip_prefix("+++ ")) {
+                (Some(before), _) => old = before.trim(),
+                (_, Some(after)) => path = name(old, after.trim()),
+                _ => {}
+            },
         }
     }
     hunks
+}
+
+/// Returns the name of a file by its names before and after a change, without the prefixes of Git.
+fn name<'a>(old: &'a str, new: &'a str) -> &'a str {
+    let (before, after) = (old.strip_prefix("a/"), new.strip_prefix("b/"));
+    match (before, after) {
+        (Some(before), _) if new == NO_FILE => before,
+        (_, Some(after)) if before.is_some() || old == NO_FILE => after,
+        _ if new == NO_FILE => old,
+        _ => new,
+    }
 }
 
 /// A part of a file before and after.

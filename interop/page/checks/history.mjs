@@ -40,6 +40,7 @@ export const checks = [
       const second = await talk(page, "plan of the whole release, with a title that does not fit into one line of the list");
       assert.notEqual(first, second);
       assert.match(first, /^\/c\/./);
+      assert.match(await page.locator("#title").innerText(), /^plan of the whole release.*…$/, "as in the list");
 
       await openList(page);
       const search = dialog(page).getByRole("searchbox", { name: "Search conversations" });

@@ -108,6 +108,22 @@ fn long_changes_end_with_the_number_of_other_lines() {
 }
 
 #[test]
+fn files_are_named_without_the_prefixes_of_git() {
+    for (before, after, shown) in [
+        ("a/x.py", "b/y.py", "y.py"),
+        ("/dev/null", "b/y.py", "y.py"),
+        ("a/x.py", "/dev/null", "x.py"),
+        ("b/x.py", "b/x.py", "b/x.py"),
+        ("x.py", "/dev/null", "x.py"),
+    ] {
+        let other = "--- o\n+++ o\n@@ -1 +1 @@\n-a\n+b\n";
+        let patch = format!("{other}--- {before}\n+++ {after}\n@@ -1 +1 @@\n-a\n+b\n");
+        let rows = rows(&html(&Source::of(Format::Patch, patch)));
+        assert_eq!(rows[3], format!("… {shown}, line 1"));
+    }
+}
+
+#[test]
 fn hunks_of_a_unified_diff_are_rows() {
     let patch = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -2,2 +2,2 @@ def f\n \n-print(1)\n+print(2)\n@@ -9 +9 @@\n--- x\n+y\n";
     assert_eq!(
@@ -124,7 +140,7 @@ fn hunks_of_a_unified_diff_are_rows() {
     );
     let files = format!("{patch}--- a/b.rs\n+++ b/b.rs\n@@ -1 +1 @@\n-a\n+b\n");
     let rows = rows(&html(&Source::of(Format::Patch, files)));
-    assert_eq!((rows[0].as_str(), rows[7].as_str()), ("… b/a.py, line 2", "… b/b.rs, line 1"));
+    assert_eq!((rows[0].as_str(), rows[7].as_str()), ("… a.py, line 2", "… b.rs, line 1"));
     let other = html(&Source::of(Format::Patch, "*** Begin Patch\n+a\n"));
     assert!(other.starts_with("<pre><code class=\"language-diff\">"), "{other}");
 }
