@@ -67,32 +67,28 @@ fn input(params: &CreateMessageRequestParams) -> Result<RunAgentInput, ErrorObje
         return Err(refused("tools are not supported in a request to the model"));
     }
     let system = params.system_prompt.as_ref();
-    let system = system.map(|text| Ok(json!({ "role": "system", "content": text })));
-    let messages = system.into_iter().chain(params.messages.iter().map(message));
-    let numbered = messages.enumerate().map(|(at, message)| {
-        message.map(|mut message| {
-            message["id"] = at.to_string().into();
-            message
-        })
-    });
-    let messages = numbered.collect::<Result<Vec<_>, _>>()?;
+    let system =
+        system.map(|text| Ok(json!({ "id": "system", "role": "system", "content": text })));
+    let messages = params.messages.iter().enumerate().map(|(at, it)| message(at, it));
+    let messages = system.into_iter().chain(messages).collect::<Result<Vec<_>, _>>()?;
     let input = json!({ "threadId": "sampling", "runId": "sampling", "messages": messages });
     wire::decode(&input.to_string()).map_err(|error| failed(&error.to_string()))
 }
 
-fn message(message: &SamplingMessage) -> Result<Value, ErrorObject> {
+fn message(at: usize, message: &SamplingMessage) -> Result<Value, ErrorObject> {
+    let id = at.to_string();
     let blocks = message.content.blocks();
     let texts: Vec<_> = blocks.iter().filter_map(text).collect();
     match &message.role {
         Role::User if texts.len() == blocks.len() => {
-            Ok(json!({ "role": "user", "content": texts.join("\n") }))
+            Ok(json!({ "id": id, "role": "user", "content": texts.join("\n") }))
         }
         Role::User => {
             let parts = blocks.iter().map(part).collect::<Result<Vec<_>, _>>()?;
-            Ok(json!({ "role": "user", "content": parts }))
+            Ok(json!({ "id": id, "role": "user", "content": parts }))
         }
         Role::Assistant if texts.len() == blocks.len() => {
-            Ok(json!({ "role": "assistant", "content": texts.join("\n") }))
+            Ok(json!({ "id": id, "role": "assistant", "content": texts.join("\n") }))
         }
         role => Err(refused(&format!("a message of `{}`: expected texts", role.as_str()))),
     }
