@@ -85,7 +85,7 @@ export const checks = [
 
       const patch = shownCard(page, "Edit one.py, two.py");
       await patch.locator("tr.diff-gap").first().waitFor();
-      assert.deepEqual(await patch.locator("tr.diff-gap").allTextContents(), ["b/one.py, line 4", "b/two.py, line 2"]);
+      assert.deepEqual(await patch.locator("tr.diff-gap").allTextContents(), ["one.py, line 4", "two.py, line 2"]);
       assert.match(await patch.locator("figcaption").innerText(), /one\.py, 2\.py → two\.py\s+\+2\s+−1/);
 
       const output = shownCard(page, "Show colours").getByRole("group", { name: "Terminal output" });
