@@ -144,9 +144,10 @@ export class TurnView {
     this.#over();
   }
 
-  #over() {
+  /** @param {boolean} [isWaiting] Whether the message waits for a next step of the user. */
+  #over(isWaiting = false) {
     for (const plan of this.#plans.values()) plan.unpin();
-    this.#actions = this.message === null ? null : turnActions(this.message, this.#parts.actions);
+    this.#actions = this.message === null || isWaiting ? null : turnActions(this.message, this.#parts.actions);
     this.#working.replaceWith(...(this.#actions === null ? [] : [this.#actions]));
     this.element.classList.add("is-over");
   }
@@ -184,7 +185,7 @@ export class TurnView {
       this.add(failureView(failed, this.#retry));
     }
     if (next === null) this.add(endLine(this.#record(end)));
-    this.#over();
+    this.#over(next !== null);
   }
 
   /**

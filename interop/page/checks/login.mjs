@@ -53,6 +53,7 @@ export const checks = [
       assert.match(await card(page).innerText(), /Authentication required/);
       assert.ok(!(await card(page).innerText()).includes("--authenticate"), "no steps outside of the page");
       assert.ok(await isFocused(card(page)), "the card has the focus");
+      assert.equal(await page.getByRole("button", { name: /Regenerate|Edit message/ }).count(), 0, "the message waits for the login");
       await shot("methods");
       await noViolations(page, "the ways to sign in");
       await card(page).getByRole("button", { name: "API key" }).click();
@@ -74,6 +75,7 @@ export const checks = [
       await card(page).getByLabel("SOME_NAME, optional").fill("Ada");
       await page.keyboard.press("Enter");
       await answered(page, /hello with Ada/);
+      await turn(page, 1).getByRole("button", { name: "Regenerate" }).waitFor();
       assert.ok(await isFocused(prompt(page)), "the focus is back in the message box");
       await shot("answered");
       const over = await page.locator("html").evaluate((element) => element.scrollWidth - element.clientWidth);
