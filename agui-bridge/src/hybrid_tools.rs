@@ -79,7 +79,7 @@ pub mod runner;
 mod tools;
 
 pub use parameters::{AgentParameters, Detection, is_agui_input, parameter};
-pub use react::{HybridLoop, LoopOptions, Step, ToolRequest};
+pub use react::{HybridLoop, LoopOptions, Step};
 pub use run::{HybridRun, RunFailure};
 pub use tools::{BackendTool, HybridTools, ModelTool, ToolOwner, frontend_tool_error};
 

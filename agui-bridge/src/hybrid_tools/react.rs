@@ -62,34 +62,11 @@ pub enum Step {
     AskModel,
     /// Run these tools, in any order or in parallel, and pass their results to
     /// [`handle_tool_result`](HybridLoop::handle_tool_result). Calls without a result are returned again.
-    RunTools(Vec<ToolRequest>),
+    RunTools(Vec<ChatToolCall>),
     /// Load the stored conversation and pass it to [`handle_history`](HybridLoop::handle_history).
     LoadHistory,
     /// The run has ended.
     Done,
-}
-
-/// A call of a tool that runs in the program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ToolRequest {
-    /// The call.
-    pub id: ToolCallId,
-    /// The tool.
-    pub name: String,
-    /// The arguments, by convention a JSON document; untrusted output of the model.
-    pub arguments: String,
-}
-
-impl ToolRequest {
-    /// Creates a call. The arguments are by convention a JSON document.
-    pub fn new(
-        id: impl Into<ToolCallId>,
-        name: impl Into<String>,
-        arguments: impl Into<String>,
-    ) -> Self {
-        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
-    }
 }
 
 /// One run of a model with tools: it queries the model, runs the program's tools, and ends when the model is done or
@@ -176,12 +153,7 @@ impl HybridLoop {
             State::Tools => {
                 let open =
                     self.own_calls().filter(|call| !self.answer.results.contains_key(&call.id));
-                let request = |call: &ChatToolCall| ToolRequest {
-                    id: call.id.clone(),
-                    name: call.name.clone(),
-                    arguments: call.arguments.clone(),
-                };
-                Step::RunTools(open.map(request).collect())
+                Step::RunTools(open.cloned().collect())
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Runs a [`HybridLoop`] with an async model and async tools, on any runtime.
 //!
 //! ```
+//! use agui_bridge::chat_history::ChatToolCall;
 //! use agui_bridge::hybrid_tools::runner::{Backend, Model, ModelRequest, run};
-//! use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions, ModelEvent, RunFailure, ToolRequest};
+//! use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions, ModelEvent, RunFailure};
 //! use agui_types::{content::Content, event::Event};
 //! use async_trait::async_trait;
 //! use jsonrpc_core::wire;
@@ -25,7 +26,7 @@
 //!
 //! #[async_trait]
 //! impl Backend for Nothing {
-//!     async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
+//!     async fn call(&self, request: &ChatToolCall) -> Result<Content, String> {
 //!         Err(format!("there is no {}", request.name))
 //!     }
 //! }
@@ -39,8 +40,8 @@
 //! assert_eq!(types, ["RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "RUN_FINISHED"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use super::{HybridLoop, HybridTools, ModelEvent, RunFailure, Step, ToolRequest};
-use crate::chat_history::ChatMessage;
+use super::{HybridLoop, HybridTools, ModelEvent, RunFailure, Step};
+use crate::chat_history::{ChatMessage, ChatToolCall};
 use agui_types::content::Content;
 use agui_types::event::Event;
 use alloc::boxed::Box;
@@ -82,7 +83,7 @@ pub trait Backend: Sync {
     ///
     /// # Errors
     /// The tool failed. The model receives the reason.
-    async fn call(&self, request: &ToolRequest) -> Result<Content, String>;
+    async fn call(&self, request: &ChatToolCall) -> Result<Content, String>;
 
     /// Returns the earlier messages of the thread, oldest first; none by default.
     ///
@@ -151,7 +152,7 @@ async fn go(
         match hybrid.step() {
             Step::AskModel => ask(hybrid, model, sink).await?,
             Step::RunTools(requests) => {
-                let call = |request: ToolRequest| async move {
+                let call = |request: ChatToolCall| async move {
                     let result = backend.call(&request).await;
                     (request.id, result)
                 };

@@ -1,10 +1,8 @@
 //! An async model with async tools, end to end.
 use crate::hybrid_tools::{input, user};
-use agui_bridge::chat_history::{ChatMessage, ChatRole};
+use agui_bridge::chat_history::{ChatMessage, ChatRole, ChatToolCall};
 use agui_bridge::hybrid_tools::runner::{Backend, Model, ModelRequest, Sink, SinkClosed, run};
-use agui_bridge::hybrid_tools::{
-    BackendTool, HybridLoop, LoopOptions, ModelEvent, RunFailure, ToolRequest,
-};
+use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ModelEvent, RunFailure};
 use agui_types::content::Content;
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -59,7 +57,7 @@ struct Count;
 
 #[async_trait]
 impl Backend for Count {
-    async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
+    async fn call(&self, request: &ChatToolCall) -> Result<Content, String> {
         match &*request.name {
             "count" => Ok(request.arguments.len().to_string().into()),
             "hang" => pending().await,
@@ -148,7 +146,7 @@ struct Forgetful;
 
 #[async_trait]
 impl Backend for Forgetful {
-    async fn call(&self, _: &ToolRequest) -> Result<Content, String> {
+    async fn call(&self, _: &ChatToolCall) -> Result<Content, String> {
         Err("never".into())
     }
 

@@ -1,7 +1,7 @@
 //! Tools that ask the user while they run: a call is suspended for its questions, and resumed with the answers.
 use crate::lost::{LOST, open_calls};
 use crate::tools;
-use agui_bridge::hybrid_tools::ToolRequest;
+use agui_bridge::chat_history::ChatToolCall;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::interrupt::{Interrupt, ResumeStatus};
@@ -93,7 +93,7 @@ impl Questions {
     /// Calls a tool. `model` answers its questions to a model.
     pub async fn call(
         &self,
-        request: &ToolRequest,
+        request: &ChatToolCall,
         principal: &str,
         model: &dyn Sampler,
     ) -> Called {

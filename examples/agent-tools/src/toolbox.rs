@@ -2,7 +2,8 @@
 use crate::lost::open_calls;
 use crate::questions::{Called, ELICIT, Questions, Refused};
 use crate::server_calls::{Caller, ServerCalls};
-use agui_bridge::hybrid_tools::{BackendTool, ToolRequest};
+use agui_bridge::chat_history::ChatToolCall;
+use agui_bridge::hybrid_tools::BackendTool;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use jsonrpc_core::wire::{Meta, Raw};
@@ -186,7 +187,7 @@ impl Toolbox {
     /// Runs a tool for a model. `meta` accompanies the call of an MCP server.
     pub async fn call_for_model(
         &self,
-        request: &ToolRequest,
+        request: &ChatToolCall,
         caller: ModelCaller<'_>,
         meta: Option<Meta>,
     ) -> Called {

@@ -2,8 +2,9 @@
 use crate::{ChatModel, Traced};
 use agent_tools::{Called, ModelCaller, Refused, traced_meta};
 use agui_bridge::Failure;
+use agui_bridge::chat_history::ChatToolCall;
 use agui_bridge::hybrid_tools::runner::{self, Backend, Sink, SinkClosed};
-use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, RunFailure, ToolRequest};
+use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, RunFailure};
 use agui_types::content::Content;
 use agui_types::event::{
     Event, RunFinishedEvent, RunFinishedInterruptOutcome, RunFinishedOutcome, ToolCallResultEvent,
@@ -216,7 +217,7 @@ impl<'a> Tools<'a> {
 
 #[async_trait]
 impl Backend for Tools<'_> {
-    async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
+    async fn call(&self, request: &ChatToolCall) -> Result<Content, String> {
         let toolbox = &self.model.toolbox;
         self.state.send_modify(|open| open.running += 1);
         let mut span = self.traced.tool(&request.name, request.id.as_str());

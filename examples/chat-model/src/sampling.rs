@@ -8,8 +8,9 @@ use agent_tools::mcp_bridge::mcp::sampling::{
     SamplingMessageContentBlock as Block, StopReason,
 };
 use agent_tools::mcp_bridge_http::Sampler;
+use agui_bridge::chat_history::ChatToolCall;
 use agui_bridge::hybrid_tools::runner::{self, Backend, Model};
-use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions, ToolRequest};
+use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions};
 use agui_types::content::Content;
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -143,7 +144,7 @@ struct NoTools;
 
 #[async_trait]
 impl Backend for NoTools {
-    async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
+    async fn call(&self, request: &ChatToolCall) -> Result<Content, String> {
         Err(format!("there is no tool `{}`", request.name))
     }
 }

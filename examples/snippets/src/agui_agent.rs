@@ -1,8 +1,7 @@
 //! An AG-UI agent: a model with a tool of its own and a tool of the page.
+use agui_bridge::chat_history::ChatToolCall;
 use agui_bridge::hybrid_tools::runner::{Backend, Model, ModelRequest, Sink, SinkClosed, run};
-use agui_bridge::hybrid_tools::{
-    BackendTool, HybridLoop, LoopOptions, ModelEvent, RunFailure, ToolRequest,
-};
+use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ModelEvent, RunFailure};
 use agui_types::content::Content;
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -45,7 +44,7 @@ pub struct Stock;
 
 #[async_trait]
 impl Backend for Stock {
-    async fn call(&self, _: &ToolRequest) -> Result<Content, String> {
+    async fn call(&self, _: &ChatToolCall) -> Result<Content, String> {
         Ok("green".into())
     }
 }

@@ -14,7 +14,7 @@ use agent_tools::mcp_bridge_http::{
 };
 use agent_tools::tool_sources::{ServerOptions, ToolServer};
 use agent_tools::{Called, MAX_SAMPLES, ModelCaller, OfferedServer, Toolbox};
-use agui_bridge::hybrid_tools::ToolRequest;
+use agui_bridge::chat_history::ChatToolCall;
 use async_trait::async_trait;
 use jsonrpc_core::{ErrorCode, ErrorObject, wire};
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ async fn call(count: u32, model: &Counting) -> Result<String, String> {
     let toolbox =
         Toolbox::new(sessions, Arc::new(since_1970), vec![Arc::new(offered)]).expect("tools");
     toolbox.ready().await;
-    let request = ToolRequest::new("c", "asking__ask", "{}");
+    let request = ChatToolCall::new("c", "asking__ask", "{}");
     let caller = ModelCaller { agent: "a", user: "ada", can_ask: true, model };
     match toolbox.call_for_model(&request, caller, None).await {
         Called::Done(result) => result,
