@@ -5,7 +5,7 @@ import { Pace } from "./pace.js";
 /** @import { Change } from "./reduce.js" */
 
 /** Number of changes after which they are shown before there are more. */
-const MAX_WAITING = 300;
+const MAX_WAITING = 1000;
 
 /**
  * @typedef {object} QueueParts

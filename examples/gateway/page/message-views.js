@@ -17,6 +17,7 @@ import { ToolView } from "./view-tool.js";
  * @property {import("./announcer.js").Announcer} announcer
  * @property {import("./markdown.js").Markdown} markdown
  * @property {import("./recorded-lines.js").RecordedLines} lines
+ * @property {import("./undrawn.js").Undrawn} undrawn
  * @property {() => TurnView} currentTurn Returns the turn of new elements.
  * @property {(toolCallId: string) => void} buildFor Builds the earlier turn with a tool call.
  */
@@ -53,7 +54,8 @@ export class MessageViews {
   /** Ends all texts, tool cards and subagents with their run. */
   endRun() {
     this.endTexts();
-    for (const view of [...this.#tools.values(), ...this.#subagents.values()]) view.endRun();
+    for (const view of this.#subagents.values()) view.endRun();
+    for (const { facts } of this.#tools.values()) facts.endRun();
   }
 
   /**
@@ -102,11 +104,11 @@ export class MessageViews {
    * @param {Message} [owner] The message of the call.
    */
   tool(toolCallId, owner) {
-    const { buildFor, markdown } = this.#parts;
+    const { buildFor, markdown, undrawn } = this.#parts;
     if (!this.#tools.has(toolCallId)) buildFor(toolCallId);
     let tool = this.#tools.get(toolCallId);
     if (tool === undefined) {
-      tool = new ToolView(toolCallId, this.#terminals, markdown);
+      tool = new ToolView(toolCallId, { terminals: this.#terminals, markdown, undrawn });
       this.#tools.set(toolCallId, tool);
       const parent = parentOf(owner, toolCallId);
       const above = parent === toolCallId ? undefined : this.findTool(parent);
@@ -123,9 +125,9 @@ export class MessageViews {
 
   /** @param {Message} message A message of role `tool`. */
   showResult(message) {
-    const tool = this.tool(message.toolCallId ?? message.id);
-    tool.setResult(message.content, message.error !== undefined);
-    if (!this.areOld) this.#parts.announcer.say(`${tool.title}: ${tool.statusName.toLowerCase()}.`);
+    const { facts } = this.tool(message.toolCallId ?? message.id);
+    facts.setResult(message.content, message.error !== undefined);
+    if (!this.areOld) this.#parts.announcer.say(`${facts.title}: ${facts.statusName.toLowerCase()}.`);
   }
 
   /**
@@ -167,7 +169,7 @@ export class MessageViews {
   showActivity(message) {
     const turn = this.#parts.currentTurn;
     if (message.activityType === "PLAN") turn().updatePlan(message);
-    else if (message.activityType === "acp.tool") this.tool(String(message.content.toolCallId ?? message.id)).update(message.content);
+    else if (message.activityType === "acp.tool") this.tool(String(message.content.toolCallId ?? message.id)).facts.update(message.content);
     else if (message.activityType === "acp.terminal") this.#terminals.update(message.content);
     else if (message.activityType === "acp.content") this.#placeOf(message.subagentRunId).add(mediaView(message.content.part));
     else if (message.activityType === SUBAGENT) this.#showSubagent(message.content);
@@ -181,8 +183,9 @@ export class MessageViews {
       this.showText(message, typeof message.content === "string" ? message.content : "");
       this.endText(message);
       for (const call of message.toolCalls ?? []) {
-        this.tool(call.id, message).start(call);
-        this.tool(call.id).setArguments(call);
+        const { facts } = this.tool(call.id, message);
+        facts.start(call);
+        facts.setArguments(call);
       }
     } else if (message.role === "tool") {
       this.showResult(message);

@@ -84,7 +84,7 @@ export class QuestionViews {
   askForTool(question, tool, turn) {
     tool.ask(question);
     turn.setAsking(true);
-    this.#parts.announcer.say(`The agent asks: ${question.getAttribute("aria-label") ?? tool.title}`);
+    this.#parts.announcer.say(`The agent asks: ${question.getAttribute("aria-label") ?? tool.facts.title}`);
     if (this.#parts.mayTakeFocus()) focus(question);
   }
 

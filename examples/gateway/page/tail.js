@@ -15,6 +15,7 @@ const MAX_WEIGHT = 100;
  * @typedef {object} TailParts
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./announcer.js").Announcer} announcer
+ * @property {import("./undrawn.js").Undrawn} undrawn
  */
 
 /**
@@ -104,6 +105,7 @@ export class Tail {
       const items = this.#before.splice(-lastOf(this.#before));
       this.#earlier.before(...items.map((item) => item.element));
       this.#shown.unshift(...items);
+      this.#parts.undrawn.draw();
       this.#showCount();
       // The reader continues backwards from the last position.
       const last = items.at(-1)?.element;

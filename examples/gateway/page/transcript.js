@@ -5,6 +5,7 @@ import { MessageViews } from "./message-views.js";
 import { QuestionViews } from "./question-views.js";
 import { fromCustom } from "./questions.js";
 import { TurnList } from "./turn-list.js";
+import { Undrawn } from "./undrawn.js";
 import { noticeView } from "./view-notice.js";
 import { decisionView } from "./view-permission.js";
 
@@ -19,7 +20,7 @@ import { decisionView } from "./view-permission.js";
  * @property {import("./markdown.js").Markdown} markdown
  */
 
-/** @typedef {OwnParts & import("./view-turn.js").TurnParts & import("./question-views.js").QuestionParts} TranscriptParts */
+/** @typedef {OwnParts & Omit<import("./view-turn.js").TurnParts, "undrawn"> & import("./question-views.js").QuestionParts} TranscriptParts */
 
 /** The notice of a turn with a part that cannot be shown. */
 const INCOMPLETE = {
@@ -38,6 +39,7 @@ export class Transcript {
   #questions;
   /** Turns with a part that cannot be shown. @type {WeakSet<TurnView>} */
   #incomplete = new WeakSet();
+  #undrawn = new Undrawn((error) => this.#failed(error));
   #changes = new ChangeQueue({ show: (change) => this.#show(change), failed: (error) => this.#failed(error), shown: (isFrame) => this.#shown(isFrame) });
 
   /**
@@ -48,9 +50,9 @@ export class Transcript {
     this.#parts = parts;
     this.#questions = new QuestionViews(parts);
     const { announcer, lines, markdown } = parts;
-    this.#turns = new TurnList(root, (turn, messages) => this.#build(turn, messages), parts);
+    this.#turns = new TurnList(root, (turn, messages) => this.#build(turn, messages), { ...parts, undrawn: this.#undrawn });
     const buildFor = (/** @type {string} */ toolCallId) => this.#turns.buildFor(toolCallId);
-    this.#messages = new MessageViews({ announcer, lines, markdown, currentTurn: () => this.#currentTurn, buildFor });
+    this.#messages = new MessageViews({ announcer, lines, markdown, undrawn: this.#undrawn, currentTurn: () => this.#currentTurn, buildFor });
   }
 
   /** @param {Message} message What the user said. */
@@ -77,6 +79,7 @@ export class Transcript {
   restore(running) {
     this.#showAgain();
     if (!running) this.#turn?.close();
+    this.#undrawn.draw();
     this.#parts.scroller.toEnd();
   }
 
@@ -108,7 +111,7 @@ export class Transcript {
     this.#messages.endRun();
     for (const id of this.#questions.ids) this.resolve(id, { cancelled: true });
     this.#turn?.end(end, retry, next);
-    this.#parts.scroller.follow();
+    this.#follow();
   }
 
   /**
@@ -120,7 +123,7 @@ export class Transcript {
     this.flush();
     this.#messages.endTexts();
     for (const question of questions) this.#ask(question);
-    this.#parts.scroller.follow();
+    this.#follow();
   }
 
   /**
@@ -131,7 +134,7 @@ export class Transcript {
    */
   askForTool(toolCallId, question) {
     this.#questions.askForTool(question, this.#messages.tool(toolCallId), this.#currentTurn);
-    this.#parts.scroller.follow();
+    this.#follow();
   }
 
   /**
@@ -173,8 +176,14 @@ export class Transcript {
   #shown(isFrame) {
     const { scroller } = this.#parts;
     if (scroller.isFollowing) this.#turn?.trim();
+    this.#undrawn.draw();
     if (isFrame) scroller.follow();
     else scroller.followSoon();
+  }
+
+  #follow() {
+    this.#undrawn.draw();
+    this.#parts.scroller.follow();
   }
 
   #openTurn() {
@@ -194,9 +203,9 @@ export class Transcript {
       case "message-end":
         return this.#messages.endText(change.message);
       case "tool-call":
-        return this.#messages.tool(change.call.id, change.message).start(change.call);
+        return this.#messages.tool(change.call.id, change.message).facts.start(change.call);
       case "tool-arguments":
-        return this.#messages.tool(change.call.id).setArguments(change.call);
+        return this.#messages.tool(change.call.id).facts.setArguments(change.call);
       case "tool-result":
         return this.#messages.showResult(change.message);
       case "activity":
@@ -217,7 +226,7 @@ export class Transcript {
     else if (name === "acp.permission.resolved") this.resolve(value?.interruptId, value?.outcome === "selected" ? { optionId: value.optionId } : { cancelled: true });
     else if (name === "acp.elicitation.resolved") this.resolve(value?.interruptId, value?.action === "cancel" ? { cancelled: true } : { action: value?.action });
     else if (name === "acp.permission") this.#messages.tool(String(value?.toolCallId)).note(decisionView(value));
-    else if (name === "acp.tool_call.args_changed") this.#messages.tool(String(value?.toolCallId)).changeArguments(value?.arguments);
+    else if (name === "acp.tool_call.args_changed") this.#messages.tool(String(value?.toolCallId)).facts.changeArguments(value?.arguments);
     else if (name === "acp.notice") this.#currentTurn.add(noticeView(value));
   }
 
@@ -238,7 +247,7 @@ export class Transcript {
 
   /** Rebuilds the transcript from the messages of the thread. */
   #showAgain() {
-    for (const held of [this.#messages, this.#questions]) held.clear();
+    for (const held of [this.#messages, this.#questions, this.#undrawn]) held.clear();
     this.#turn = this.#turns.replaceAll(this.#parts.thread.messages);
   }
 

@@ -33,7 +33,7 @@ export class PermissionView {
    */
   constructor(question, tool, answer) {
     const title = visible(question.title);
-    const isShown = title === tool?.title;
+    const isShown = title === tool?.facts.title;
     this.#title = isShown ? "" : title;
     this.#answer = answer;
     const place = (/** @type {PermissionOption} */ { kind }) => (ORDER.includes(kind) ? ORDER.indexOf(kind) : ORDER.length);
@@ -122,10 +122,10 @@ export class PermissionView {
  *
  * @param {ToolView} tool
  */
-function factsView({ call }) {
-  const facts = factsOf(call);
-  if (facts.length === 0) return call.input === undefined ? null : argumentsView(call.input);
-  const rows = facts.flatMap(([name, text]) => {
+function factsView({ facts: { call } }) {
+  const shown = factsOf(call);
+  if (shown.length === 0) return call.input === undefined ? null : argumentsView(call.input);
+  const rows = shown.flatMap(([name, text]) => {
     const long = new LongView(el("pre", {}, visible(text)));
     long.update(text);
     return [el("dt", {}, name), el("dd", {}, long.element)];

@@ -53,8 +53,12 @@ export const checks = [
       assert.match(await turn(page, 4).innerText(), /Hello! I am a scripted agent/);
     },
   },
-  {
-    name: "a form of each kind of field, by its schema",
+  ...[
+    { scheme: "light", width: 1280 },
+    { scheme: "dark", width: 390 },
+  ].map(({ scheme, width }) => ({
+    name: `a form of each kind of field, by its schema, ${scheme}, ${width} pixels`,
+    context: { colorScheme: scheme, viewport: { width, height: 844 } },
     async run({ page, shot }) {
       const schema = {
         type: "object",
@@ -147,7 +151,7 @@ export const checks = [
         },
       ]);
     },
-  },
+  })),
   {
     name: "a URL that the agent asks the user to visit",
     async run({ page, shot }) {

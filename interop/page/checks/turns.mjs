@@ -83,8 +83,12 @@ export const checks = [
       assert.match(await turnEnd(page, 2).innerText(), /^Done/, "the next turn works");
     },
   },
-  {
-    name: "an error of the agent is shown in its turn",
+  ...[
+    { scheme: "light", width: 1280 },
+    { scheme: "dark", width: 390 },
+  ].map(({ scheme, width }) => ({
+    name: `an error of the agent is shown in its turn, ${scheme}, ${width} pixels`,
+    context: { colorScheme: scheme, viewport: { width, height: 844 } },
     async run({ page, shot }) {
       await send(page, "error");
       const alert = turn(page, 1).getByRole("alert");
@@ -98,7 +102,7 @@ export const checks = [
       await alert.getByRole("button", { name: "Try again" }).click();
       await turn(page, 2).getByRole("alert").waitFor();
     },
-  },
+  })),
   {
     name: "a second turn keeps the first, and sends it to the gateway",
     async run({ page }) {

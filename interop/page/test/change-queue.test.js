@@ -46,7 +46,7 @@ test("showing all at once passes a change that cannot be shown", () => {
 
 test("changes that tasks show are not shown by a frame as well", async () => {
   const { changes, frames, shown } = queue();
-  const names = Array.from({ length: 400 }, (_, at) => String(at));
+  const names = Array.from({ length: 2_000 }, (_, at) => String(at));
   changes.add(names.map(change));
   const rest = changes.rest();
   for (const frame of frames.splice(0)) frame();
