@@ -95,6 +95,11 @@ const streams = STREAMS.map(({ name, events, last }) => ({
     const fromEnd = await page.locator("#conversation").evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
     assert.ok(fromEnd < 2, `the end is ${fromEnd} pixels below`);
     console.log(`     ${name}: ${sum} ms, the longest task ${longest} ms`);
+    // Cards that left the page before a frame are drawn when they are shown.
+    const earlier = turn(page, 1).getByRole("button", { name: "Show earlier steps" });
+    if ((await earlier.count()) > 0) await earlier.click();
+    const names = await turn(page, 1).locator("article.tool").evaluateAll((cards) => cards.map((card) => card.querySelector("summary")?.textContent ?? ""));
+    assert.ok(names.every((shown) => shown.includes("file_")), `cards without a name: ${names}`);
   },
 }));
 
