@@ -5,7 +5,7 @@ use crate::page::PageTools;
 use crate::script::{Scene, Shows};
 use crate::session::Session;
 use crate::stdio::Output;
-use crate::turns::{AWAITED, LATER};
+use crate::turns::LATER;
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v1};
 use acp_types::v1::authentication::{
@@ -183,8 +183,11 @@ impl v1::LocalAgent for Agent {
         let steps = |scene: &mut Scene| words::steps(&text(&request.prompt), scene);
         let said = request.prompt.iter().map(|block| ContentChunk::new(block.clone()));
         let said = said.map(SessionUpdate::UserMessageChunk);
-        while self.with_session(&request.session_id, Session::await_own_turn)? {
-            sleep(AWAITED).await;
+        while let Some(mut turn) =
+            self.with_session(&request.session_id, Session::await_own_turn)?
+        {
+            // The channel has no values, so that this is its end.
+            let _ = turn.changed().await;
         }
         let turn = self.with_session(&request.session_id, |session| session.begin(said, steps))?;
         let turn = turn.ok_or_else(busy)?;

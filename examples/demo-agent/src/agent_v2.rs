@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::page::PageTools;
 use crate::script::{Scene, Shows};
 use crate::session::{MODE, Turn};
-use crate::turns::{AWAITED, LATER, running, state};
+use crate::turns::{LATER, running, state};
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v2};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
@@ -167,8 +167,9 @@ impl v2::LocalAgent for Agent {
     ) -> Result<PromptResponse, ErrorObject> {
         let id = request.session_id;
         let text = text(&request.prompt);
-        while self.find(&id, |session| session.await_own_turn())? {
-            sleep(AWAITED).await;
+        while let Some(mut turn) = self.find(&id, |session| session.await_own_turn())? {
+            // The channel has no values, so that this is its end.
+            let _ = turn.changed().await;
         }
         let begun = self.find(&id, |session| {
             let message_id = session.scene.message_id();

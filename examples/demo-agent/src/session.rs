@@ -12,6 +12,7 @@ use acp_types::v2::session_config_options::{
     SessionConfigSelectOption, SessionConfigSelectOptions,
 };
 use std::collections::VecDeque;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Number of updates that a session keeps for `session/load`; older ones are dropped.
@@ -40,8 +41,8 @@ pub(crate) struct Session {
     history: VecDeque<(SessionId, Update)>,
     /// Steps of a turn without a prompt.
     later: Vec<Step>,
-    /// The running turn has no prompt.
-    is_own_turn: bool,
+    /// Dropped at the end of the running turn, if that has no prompt.
+    own_turn: Option<watch::Sender<()>>,
     /// A prompt waits for the end of that turn.
     is_awaited: bool,
 }
@@ -53,7 +54,7 @@ impl Session {
             turn: None,
             history: VecDeque::new(),
             later: Vec::new(),
-            is_own_turn: false,
+            own_turn: None,
             is_awaited: false,
         }
     }
@@ -121,7 +122,7 @@ impl Session {
             return None;
         }
         let steps = core::mem::take(&mut self.later);
-        self.is_own_turn = true;
+        self.own_turn = Some(watch::Sender::new(()));
         self.begin::<Update>([], |_| steps)
     }
 
@@ -154,15 +155,15 @@ impl Session {
         self.turn.iter().for_each(CancellationToken::cancel);
     }
 
-    /// Returns whether a turn without a prompt is running, for which a prompt waits.
-    pub(crate) fn await_own_turn(&mut self) -> bool {
-        self.is_awaited = self.is_own_turn;
-        self.is_own_turn
+    /// Returns a channel that closes with the running turn, for a prompt to wait for; `None` unless that turn has no prompt.
+    pub(crate) fn await_own_turn(&mut self) -> Option<watch::Receiver<()>> {
+        self.is_awaited = self.own_turn.is_some();
+        self.own_turn.as_ref().map(watch::Sender::subscribe)
     }
 
     /// Ends the running turn, and returns whether a prompt continues it.
     pub(crate) fn end(&mut self) -> bool {
-        (self.turn, self.is_own_turn) = (None, false);
+        (self.turn, self.own_turn) = (None, None);
         core::mem::take(&mut self.is_awaited)
     }
 

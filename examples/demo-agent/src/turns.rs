@@ -25,9 +25,6 @@ use tokio::time::sleep;
 /// The pause before a turn without a prompt.
 pub(crate) const LATER: Duration = Duration::from_millis(50);
 
-/// The pause between two checks for the end of such a turn.
-pub(crate) const AWAITED: Duration = Duration::from_millis(2);
-
 impl Agent {
     /// Executes the steps of a turn until it ends. `context` is that of the prompt, which the client may cancel in
     /// version 1.
