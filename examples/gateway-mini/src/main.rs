@@ -1,7 +1,6 @@
 //! An ACP agent on standard streams behind an AG-UI endpoint: `gateway-mini COMMAND [ARGUMENT]…`.
 //!
-//! The task of the process and the HTTP handlers share one [`Hub`]: each locks it, passes in its events, and wakes the
-//! others.
+//! The task of the process and the HTTP handlers share one [`Hub`]: each locks it, passes events in, and wakes the others.
 use acp_types::client::{CloseReason, Options, Reply};
 use acp_types::v1::initialization::Implementation;
 use agui_bridge::conversation::{Accepted, ConversationOptions, RunRefused};
@@ -12,8 +11,7 @@ use agui_types::input::RunAgentInput;
 use agui_types::run_log::Read;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST};
+use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -177,32 +175,33 @@ async fn run(
         Accepted::Again(run_id) => (run_id, false),
         _ => (run_id, true),
     };
-    let reader = Reader { gateway, thread, run_id, after: 0, cancels };
-    let changed = reader.gateway.changed.subscribe();
-    let frames =
-        futures::stream::unfold((reader, changed), |(mut reader, mut changed)| async move {
-            loop {
-                changed.mark_unchanged();
-                let Reader { gateway, thread, run_id, after, .. } = &reader;
-                let read = gateway.hub().read(thread, run_id, *after, MAX_BATCH);
-                match read {
-                    Some(Read::Frames(frames)) => {
-                        reader.after = frames.last;
-                        return Some((Ok::<_, io::Error>(frames.bytes), (reader, changed)));
-                    }
-                    Some(Read::Pending) => changed.changed().await.ok()?,
-                    // The run has ended, or the client is slower than the log allows.
-                    _ => return None,
+    let changed = gateway.changed.subscribe();
+    let reader = Reader { gateway, changed, thread, run_id, after: 0, cancels };
+    let frames = futures::stream::unfold(reader, |mut reader| async move {
+        loop {
+            reader.changed.mark_unchanged();
+            let Reader { gateway, thread, run_id, after, .. } = &reader;
+            let read = gateway.hub().read(thread, run_id, *after, MAX_BATCH);
+            match read {
+                Some(Read::Frames(frames)) => {
+                    reader.after = frames.last;
+                    return Some((Ok::<_, io::Error>(frames.bytes), reader));
                 }
+                Some(Read::Pending) => reader.changed.changed().await.ok()?,
+                // The run has ended, or the client is slower than the log allows.
+                _ => return None,
             }
-        });
-    let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
+        }
+    });
+    let headers =
+        [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
 /// A response that follows a run. The run is cancelled when its client disconnects.
 struct Reader {
     gateway: Arc<Gateway>,
+    changed: watch::Receiver<()>,
     thread: String,
     run_id: RunId,
     after: u64,
@@ -233,9 +232,9 @@ async fn cancel(State(gateway): State<Arc<Gateway>>, Json(run): Json<Cancel>) ->
 
 /// Accepts local clients only. A page of another site may use a name that resolves to this address.
 async fn local(request: Request, next: Next) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    if !["localhost", "127.0.0.1", "[::1]"].contains(&name) {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let name = host.map(|host| host.rsplit_once(':').map_or(host, |(name, _)| name));
+    if !name.is_some_and(|name| ["localhost", "127.0.0.1", "[::1]"].contains(&name)) {
         return (StatusCode::FORBIDDEN, "this server is for local clients").into_response();
     }
     next.run(request).await
