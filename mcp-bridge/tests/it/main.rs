@@ -7,6 +7,9 @@ mod auth;
 #[cfg(feature = "oauth")]
 mod auth_checks;
 #[cfg(test)]
+#[cfg(feature = "oauth")]
+mod auth_grants;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod context;

@@ -1,5 +1,5 @@
 //! Sign-in of a user with a browser elsewhere, in two steps: the page to open, and the redirect of that page.
-use super::{CredentialStore, SignIn, User, Waited, random, unexpected};
+use super::{CredentialStore, SignIn, User, random, unexpected};
 use crate::random::random_bytes;
 use mcp_bridge::client::auth::{AuthError, AuthEvent, AuthOptions, Authorizer, Credentials};
 use std::fmt;
@@ -101,17 +101,9 @@ impl SignIn {
         options: AuthOptions,
         store: Arc<dyn CredentialStore>,
     ) -> Result<Self, AuthError> {
-        let authorizer = Authorizer::new(url, options.clone())?;
         let (challenge, opened) = (StdMutex::default(), StdMutex::default());
         let user = HandOver { store, has_credentials: AtomicBool::new(false), challenge, opened };
-        Ok(Self {
-            http,
-            url: url.to_owned(),
-            options,
-            user: User::Elsewhere(Box::new(user)),
-            authorizer: Mutex::new(authorizer),
-            waited: StdMutex::new(Waited::default()),
-        })
+        Self::with_user(http, url, options, User::Elsewhere(Box::new(user)))
     }
 
     /// Returns whether the server has rejected a request that only the user can permit.
