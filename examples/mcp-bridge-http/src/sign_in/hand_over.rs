@@ -5,7 +5,6 @@ use mcp_bridge::client::auth::{AuthError, AuthEvent, AuthOptions, Authorizer, Cr
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
-use tokio::sync::Mutex;
 
 /// Sign-in of a user with a browser elsewhere.
 pub(super) struct HandOver {

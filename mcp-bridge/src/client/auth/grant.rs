@@ -79,7 +79,7 @@ impl Authorizer {
         Ok(Step::Asserting(Box::new(SignIn::new(found, client))))
     }
 
-    /// Handles the JWT of [`AuthEvent::Assert`]. It is ignored if none is awaited. If there is none, see
+    /// Handles the JWT of [`AuthEvent::Assert`]. A JWT that is not expected is ignored. A sign-in without one ends with
     /// [`cancel`](Self::cancel).
     pub fn handle_assertion(&mut self, jwt: &str) {
         match core::mem::replace(&mut self.step, Step::Idle) {

@@ -1,6 +1,7 @@
 //! The client that the official conformance suite drives. It receives the URL of a server, and the name of the scenario
 //! in the environment.
 mod browser;
+mod without_user;
 
 use async_trait::async_trait;
 use jsonrpc_core::wire::Raw;
@@ -33,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let options = ClientOptions::new(me, capabilities);
     // The client panics without a default provider if another package of the build enables TLS.
     let _ = default_provider().install_default();
-    let sign_in = Arc::new(browser::sign_in(&url, &context)?);
+    let sign_in = Arc::new(browser::sign_in(&url, &context).await?);
     let (http, handler) = (reqwest::Client::new(), Arc::new(Accepts));
     let client = McpClient::connect(http, &url, options, handler, Some(sign_in)).await?;
     let list = client.tools().await?;
