@@ -54,7 +54,7 @@ use serde_json::Number;
 
 mod check;
 
-pub use check::{SkillError, check, digest, frontmatter_text, verify};
+pub use check::{SkillError, check, digest, frontmatter_text, is_same_frontmatter, verify};
 
 /// Default time for which clients may cache skills: five minutes, in milliseconds.
 const TTL_MS: u64 = 5 * 60 * 1000;

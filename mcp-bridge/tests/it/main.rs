@@ -65,6 +65,9 @@ mod server;
 mod shapes;
 #[cfg(test)]
 #[cfg(feature = "skills")]
+mod skill_frontmatter;
+#[cfg(test)]
+#[cfg(feature = "skills")]
 mod skills;
 #[cfg(test)]
 #[cfg(all(feature = "tokio", feature = "seal"))]
