@@ -90,8 +90,8 @@ await check("mcp skills, typescript 2.4.0 reads ours", async () => {
 await check("mcp skills, ours reads typescript 2.4.0", async () => {
   const server = await theirs();
   const env = { ...process.env, MCP_CONFORMANCE_SCENARIO: "skills" };
-  const { stdout } = await promisify(execFile)(CLIENT, [server.url], { timeout: 60_000, env }).finally(server.stop);
-  const skills = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  const { stderr } = await promisify(execFile)(CLIENT, [server.url], { timeout: 60_000, env }).finally(server.stop);
+  const skills = stderr.trim().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual(skills.filter((skill) => skill.rejected), []);
   const found = Object.assign({}, ...skills.map((skill) => skill.files));
   assert.deepEqual(found, Object.fromEntries(Object.entries(EXPECTED).map(([uri, bytes]) => [uri, bytes.toString()])));

@@ -212,11 +212,6 @@ impl SkillCatalog {
         self.files.contains_key(uri)
     }
 
-    /// Returns whether a URI is that of a directory with files of skills.
-    pub fn has_directory(&self, uri: &str) -> bool {
-        self.below(uri).next().is_some()
-    }
-
     /// Declares the extension and the capability that it requires.
     pub fn declare(&self, capabilities: &mut ServerCapabilities) {
         SkillsCapability::new().with_directory_read(true).declare(capabilities);

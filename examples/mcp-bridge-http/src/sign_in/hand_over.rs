@@ -119,7 +119,7 @@ impl SignIn {
     /// credentials were refreshed instead. An earlier sign-in that waits for its page is replaced.
     ///
     /// # Errors
-    /// Returns an error if the authorization server cannot be used, or this sign-in has a [`Browser`](super::Browser).
+    /// Returns an error if the authorization server cannot be used, or this sign-in is not for users with browsers elsewhere.
     pub async fn begin(
         self: &Arc<Self>,
         redirect_uri: &str,
@@ -177,7 +177,7 @@ impl SignIn {
     ///
     /// # Errors
     /// Returns an error if the credentials are removed, but the authorization server did not answer the request to revoke them;
-    /// or if this sign-in has a [`Browser`](super::Browser).
+    /// or if this sign-in is not for users with browsers elsewhere.
     pub async fn sign_out(self: &Arc<Self>) -> Result<bool, AuthError> {
         let this = self.clone();
         to_its_end(async move {

@@ -68,7 +68,7 @@ async fn show_skills(client: &McpClient, scenario: &str) -> Result<(), Box<dyn E
             }
             Err(error) => json!({ "uri": skill.uri, "rejected": error.to_string() }),
         };
-        println!("{shown}");
+        eprintln!("{shown}");
     }
     Ok(())
 }
