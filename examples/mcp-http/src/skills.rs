@@ -67,7 +67,7 @@ pub fn read_skills(folder: &Path) -> Result<SkillCatalog, SkillsError> {
     Ok(catalog)
 }
 
-/// Converts the frontmatter of the text of a `SKILL.md` from YAML.
+/// Converts the frontmatter of the text of a `SKILL.md` from YAML 1.2. Unlike there, `1_000` is a number; quote such a text.
 ///
 /// # Errors
 /// Returns the problem.
