@@ -11,6 +11,9 @@ import { hosted } from "./mcp_hosted.mjs";
 const SUITE = join(INTEROP, "node_modules/@modelcontextprotocol/conformance");
 const EXPECTED = JSON.parse(readFileSync(join(INTEROP, "mcp_conformance.json"), "utf8"));
 
+/** Scenarios of the extension for skills, which the requirements do not list. */
+const SKILLS = ["no-prefetch", "verify-digest", "verify-size", "verify-frontmatter"].map((name) => `sep-2640-client-${name}`);
+
 /** Returns the scenarios of a revision for one side, including those without a score. */
 function scenarios(side, revision) {
   const text = readFileSync(join(SUITE, `requirements/${revision}.yaml`), "utf8");
@@ -23,7 +26,7 @@ function scenarios(side, revision) {
     const leg = lines[index + 1]?.match(/^ +leg: (\w+)/)?.[1];
     if (section === "not_scored" && leg === side) names.push(line.match(/scenario: (\S+)/)?.[1]);
   }
-  return names.filter(Boolean);
+  return [...names.filter(Boolean), ...(side === "client" && revision >= "2026-07-28" ? SKILLS : [])];
 }
 
 /** Runs the suite. Returns the checks of each scenario, and the end of the output if the suite failed. */

@@ -176,7 +176,7 @@ fn run_tools(server: &mut Server, index: usize) {
     while let Some(event) = server.poll_event() {
         let call = match event {
             ServerEvent::Call(call) => call,
-            ServerEvent::Request { id, request } => {
+            ServerEvent::Request { id, request, .. } => {
                 let echo = request.to_params().expect("JSON").expect("params");
                 server.respond(&id, Ok(&echo)).expect("it is open");
                 continue;

@@ -54,7 +54,7 @@ use serde_json::Number;
 
 mod check;
 
-pub use check::{SkillError, check, digest, frontmatter_text, verify};
+pub use check::{SkillError, check, digest, frontmatter_text, is_same_frontmatter, verify};
 
 /// Default time for which clients may cache skills: five minutes, in milliseconds.
 const TTL_MS: u64 = 5 * 60 * 1000;
@@ -210,11 +210,6 @@ impl SkillCatalog {
     /// Returns whether a URI is that of a file of a skill.
     pub fn has_file(&self, uri: &str) -> bool {
         self.files.contains_key(uri)
-    }
-
-    /// Returns whether a URI is that of a directory with files of skills.
-    pub fn has_directory(&self, uri: &str) -> bool {
-        self.below(uri).next().is_some()
     }
 
     /// Declares the extension and the capability that it requires.

@@ -23,13 +23,17 @@
 //! ```
 //!
 //! Spec: [stdio](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio)
+use crate::mcp::base::Era;
 use crate::mcp::capabilities::Implementation;
+use crate::mcp::dispatch::ClientRequest;
 use crate::mcp::tools::Tool;
 use crate::plugin::{
     MemoryStore, Notice, NoticeSink, PluginHost, PluginTool, SessionError, SuspendPolicy, Turn,
     outcome, send_notice,
 };
-use crate::server::{CallId, CallOutcome, Server, ServerEvent, ServerOptions, ToolCall};
+use crate::server::{
+    CallId, CallOutcome, Server, ServerEvent, ServerOptions, ToolCall, adapt_outcome,
+};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -38,7 +42,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::Lines;
-use jsonrpc_core::{ErrorCode, ErrorObject};
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+use std::collections::HashMap;
 use std::io;
 use std::time::SystemTime;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -64,25 +70,40 @@ pub async fn serve(
     let host = PluginHost::new(tools, SuspendPolicy::Park, store, owner, clock);
     let tools: Vec<Tool> = host.tools().cloned().collect();
     let options = ServerOptions::new(server_info, tools);
-    serve_on(Arc::new(host), options, tokio::io::stdin(), tokio::io::stdout()).await
+    serve_on(Arc::new(host), options, refuse, tokio::io::stdin(), tokio::io::stdout()).await
 }
 
 /// Serves the tools of a host on a single client connection until `reader` ends. Unfinished calls are then dropped.
 ///
+/// `answer` answers requests that are not about tools, such as those for prompts and resources, which `options` have to
+/// declare; [`refuse`] is for servers of tools only. Each result is one since 2026-07-28, and is
+/// [adapted](crate::server::adapt_outcome) to an older client. Skills and subscriptions need no answer.
+///
 /// # Errors
 /// Returns an error if reading `reader` or writing `writer` fails.
-pub async fn serve_on(
+pub async fn serve_on<A>(
     host: Arc<PluginHost>,
     options: ServerOptions,
+    answer: impl Fn(Arc<ClientRequest>) -> A,
     mut reader: impl AsyncRead + Unpin,
     mut writer: impl AsyncWrite + Unpin,
-) -> io::Result<()> {
+) -> io::Result<()>
+where
+    A: Future<Output = Result<Raw, ErrorObject>> + Send + 'static,
+{
     let (notices, mut reported) = mpsc::channel(MAX_NOTICES);
     let (server, running) = (Server::new(options), BTreeMap::new());
-    let mut served = Served { host, server, running, calls: JoinSet::new(), notices, next_id: 0 };
+    let calls = JoinSet::new();
+    let mut served = Served { host, server, running, calls, notices, next_id: 0 };
+    let (mut asked, mut answers) = (HashMap::new(), JoinSet::new());
     let (mut lines, mut buffer) = (Lines::new(Lines::DEFAULT_LIMIT), alloc::vec![0; READ_SIZE]);
     loop {
-        served.handle_events();
+        while let Some((id, request, era)) = served.next_request() {
+            let request = Arc::<ClientRequest>::from(request);
+            let outcome = answer(Arc::clone(&request));
+            let adapted = async move { adapt_outcome(&request, outcome.await, era) };
+            asked.insert(answers.spawn(adapted).id(), id);
+        }
         let mut written = Vec::new();
         while let Some(outgoing) = served.server.poll_outgoing() {
             outgoing.message.as_message().to_line(&mut written);
@@ -97,6 +118,13 @@ pub async fn serve_on(
                 let _ended = send_notice(&mut served.server, call, &notice);
             }
             Some(ended) = served.calls.join_next() => served.end(ended),
+            Some(ended) = answers.join_next_with_id() => {
+                let (task, outcome) = ended.unwrap_or_else(|error| (error.id(), Err(panicked())));
+                if let Some(id) = asked.remove(&task) {
+                    // An error means that the request was cancelled.
+                    let _cancelled = served.server.respond(&id, outcome.as_ref().map_err(Clone::clone));
+                }
+            }
             length = reader.read(&mut buffer) => match length? {
                 0 => return Ok(()),
                 length => {
@@ -108,6 +136,15 @@ pub async fn serve_on(
             },
         }
     }
+}
+
+/// Refuses a request, because its method is unknown.
+///
+/// # Errors
+/// Always returns the error.
+pub async fn refuse(request: Arc<ClientRequest>) -> Result<Raw, ErrorObject> {
+    let problem = format!("unknown method: {}", request.method());
+    Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem))
 }
 
 /// A call that ran, and its outcome.
@@ -131,17 +168,13 @@ struct Running {
 }
 
 impl Served {
-    fn handle_events(&mut self) {
-        while let Some(event) = self.server.poll_event() {
-            match event {
+    /// Handles events until the next request that is not about tools. Returns `None` after the last event.
+    fn next_request(&mut self) -> Option<(RequestId, Box<ClientRequest>, Era)> {
+        loop {
+            match self.server.poll_event()? {
                 ServerEvent::Call(call) => self.begin(call),
                 ServerEvent::Cancelled(id) => self.cancel(id),
-                ServerEvent::Request { id, request } => {
-                    let problem = format!("unknown method: {}", request.method());
-                    let refusal = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem);
-                    // An error means that the request was cancelled.
-                    let _cancelled = self.server.respond(&id, Err(refusal));
-                }
+                ServerEvent::Request { id, request, era } => return Some((id, request, era)),
                 ServerEvent::Subscribed(_)
                 | ServerEvent::Unsubscribed(_)
                 | ServerEvent::Notification(_)
@@ -192,8 +225,7 @@ impl Served {
                     // The call was cancelled.
                     return;
                 };
-                let problem = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the tool panicked");
-                (*id.0, CallOutcome::Failed(problem))
+                (*id.0, CallOutcome::Failed(panicked()))
             }
         };
         let session = match &outcome {
@@ -207,6 +239,10 @@ impl Served {
             None => drop(self.running.remove(&id)),
         }
     }
+}
+
+fn panicked() -> ErrorObject {
+    ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the implementation panicked")
 }
 
 fn since_1970() -> Duration {

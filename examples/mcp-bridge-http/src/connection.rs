@@ -160,7 +160,7 @@ impl Connection {
                         self.abandon(call.request_state);
                     }
                 }
-                ServerEvent::Request { id, request } => self.request(state, id, *request),
+                ServerEvent::Request { id, request, .. } => self.request(state, id, *request),
                 ServerEvent::Subscribed(uri) => self.service.subscribed(&uri),
                 ServerEvent::Unsubscribed(uri) => self.service.unsubscribed(&uri),
                 other => tracing::debug!(?other, "nothing to do"),

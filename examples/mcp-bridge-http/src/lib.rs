@@ -55,7 +55,7 @@
 //! | share waiting calls between several programs | `RedisStore`, `RedisOwner` (feature `redis`) |
 //! | forward the sessions of older clients between programs | `Replicas`, `Directory` (feature `client`) |
 //! | call the tools of a server, over HTTP or pipes | `McpClient`, `Handler`, `OpenCall` (feature `client`) |
-//! | sign in at a server that requires authorization | `SignIn`, `Browser`, `Loopback`, `CredentialStore` (feature `client`) |
+//! | sign in at a server that requires authorization | `SignIn`, `Browser`, `Loopback`, `Assertions`, `CredentialStore` (feature `client`) |
 //!
 //! The router is a tower service. It can be nested, merged with other routes, and wrapped in layers.
 //!
@@ -132,7 +132,7 @@ pub use replicas::{Directory, Replicas};
 pub use reqwest;
 pub use service::{CallContext, RequestContext, Service};
 #[cfg(feature = "client")]
-pub use sign_in::{Browser, CredentialStore, OpenPage, SignIn};
+pub use sign_in::{Assertions, Browser, CredentialStore, OpenPage, SignIn};
 
 /// Compiles and runs the examples of the README.
 #[cfg(all(doctest, feature = "client"))]

@@ -3,7 +3,7 @@ use crate::random::random_bytes;
 use async_trait::async_trait;
 use futures::StreamExt;
 use mcp_bridge::client::auth::{
-    AuthError, AuthEvent, AuthOptions, AuthRequest, Authorizer, Credentials,
+    AssertionRequest, AuthError, AuthEvent, AuthOptions, AuthRequest, Authorizer, Credentials,
 };
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response};
@@ -44,6 +44,17 @@ pub trait Browser: Send + Sync + 'static {
     async fn redirect(&self) -> io::Result<String>;
 }
 
+/// Provides the JWTs of a client that signs in without a user.
+#[async_trait]
+pub trait Assertions: Send + Sync + 'static {
+    /// Returns a JWT: one that the client signs, or one of a third party. See
+    /// [`Grant`](mcp_bridge::client::auth::Grant).
+    ///
+    /// # Errors
+    /// Returns an error if there is no JWT. The sign-in fails.
+    async fn assertion(&self, request: &AssertionRequest) -> io::Result<String>;
+}
+
 /// Keeps the credentials of one server between runs of a program, or for several programs.
 #[async_trait]
 pub trait CredentialStore: Send + Sync + 'static {
@@ -61,7 +72,8 @@ pub trait CredentialStore: Send + Sync + 'static {
 ///
 /// With a [`Browser`], a request waits while the user signs in. A server for users with browsers elsewhere is created
 /// [without](Self::without_browser) one: a request that requires the user fails, [`begin`](Self::begin) and
-/// [`finish`](Self::finish) sign in, and [`sign_out`](Self::sign_out) ends that.
+/// [`finish`](Self::finish) sign in, and [`sign_out`](Self::sign_out) ends that. A program that acts for itself signs in
+/// [without a user](Self::without_user).
 pub struct SignIn {
     http: reqwest::Client,
     url: String,
@@ -75,6 +87,7 @@ pub struct SignIn {
 enum User {
     Browser(Arc<dyn Browser>),
     Elsewhere(Box<HandOver>),
+    None(Option<Arc<dyn Assertions>>),
 }
 
 /// Time spent in sign-ins.
@@ -105,18 +118,39 @@ impl SignIn {
         credentials: Option<Credentials>,
         browser: Arc<dyn Browser>,
     ) -> Result<Self, AuthError> {
-        let mut authorizer = Authorizer::new(url, options.clone())?;
+        let mut sign_in = Self::with_user(http, url, options, User::Browser(browser))?;
         if let Some(credentials) = credentials {
-            authorizer = authorizer.with_credentials(credentials);
+            let authorizer = sign_in.authorizer.into_inner().with_credentials(credentials);
+            sign_in.authorizer = Mutex::new(authorizer);
         }
-        Ok(Self {
-            http,
-            url: url.to_owned(),
-            options,
-            user: User::Browser(browser),
-            authorizer: Mutex::new(authorizer),
-            waited: StdMutex::default(),
-        })
+        Ok(sign_in)
+    }
+
+    /// Creates the sign-in at the server at `url` of a program that acts for itself, by the grant of the options. Grants with
+    /// JWTs require `assertions`.
+    ///
+    /// `http` sends the requests. It must not follow redirects.
+    ///
+    /// # Errors
+    /// Returns an error if the URL is invalid, or is neither HTTPS nor on this machine.
+    pub fn without_user(
+        http: reqwest::Client,
+        url: &str,
+        options: AuthOptions,
+        assertions: Option<Arc<dyn Assertions>>,
+    ) -> Result<Self, AuthError> {
+        Self::with_user(http, url, options, User::None(assertions))
+    }
+
+    fn with_user(
+        http: reqwest::Client,
+        url: &str,
+        options: AuthOptions,
+        user: User,
+    ) -> Result<Self, AuthError> {
+        let authorizer = Mutex::new(Authorizer::new(url, options.clone())?);
+        let (url, waited) = (url.to_owned(), StdMutex::default());
+        Ok(Self { http, url, options, user, authorizer, waited })
     }
 
     /// Returns the credentials, to be stored for the next run of the program. Waits for a sign-in in progress.
@@ -153,7 +187,7 @@ impl SignIn {
             sign_ins += 1;
             let renewal = self.clone().renew(authorization, status, header);
             let renewed = match &self.user {
-                User::Browser(_) => renewal.await,
+                User::Browser(_) | User::None(_) => renewal.await,
                 // The user does not wait, and a dropped request would lose the next refresh token.
                 User::Elsewhere(_) => hand_over::to_its_end(renewal).await,
             };
@@ -180,10 +214,20 @@ impl SignIn {
         }
         let _waiting = Waiting::new(&self.waited);
         authorizer.handle_challenge(status, header, random()?);
-        while let AuthEvent::Open { url } = self.perform(&mut authorizer).await? {
-            match &self.user {
-                User::Browser(browser) => ask_user(&**browser, &mut authorizer, &url).await,
-                User::Elsewhere(_) => return Err(hand_over::needs_user(status)),
+        loop {
+            match (self.perform(&mut authorizer).await?, &self.user) {
+                (AuthEvent::Open { url }, User::Browser(browser)) => {
+                    ask_user(&**browser, &mut authorizer, &url).await;
+                }
+                (AuthEvent::Assert(request), User::None(Some(assertions))) => {
+                    match assertions.assertion(&request).await {
+                        Ok(jwt) => authorizer.handle_assertion(&jwt),
+                        Err(error) => authorizer.cancel(&error.to_string()),
+                    }
+                }
+                (AuthEvent::Open { .. }, _) => return Err(hand_over::needs_user(status)),
+                (AuthEvent::Assert(_), _) => authorizer.cancel("the program provides no JWT"),
+                _ => break,
             }
         }
         if let User::Elsewhere(user) = &self.user {

@@ -49,7 +49,9 @@ pub fn read_skills(folder: &Path) -> Result<SkillCatalog, SkillsError> {
             return Err(SkillsError::new(SKILL_FILE, problem));
         }
         let Some(path) = file.path.strip_suffix("/SKILL.md") else { continue };
-        let frontmatter = frontmatter(file)?;
+        let text = str::from_utf8(&file.bytes).map_err(|_| "expected UTF-8".to_owned());
+        let frontmatter = text.and_then(frontmatter);
+        let frontmatter = frontmatter.map_err(|problem| SkillsError::new(&file.path, problem))?;
         let files = found.files.iter().filter_map(|file| {
             let below = file.path.strip_prefix(path)?.strip_prefix('/')?;
             Some(SkillFile::new(below, file.bytes.clone()))
@@ -65,18 +67,19 @@ pub fn read_skills(folder: &Path) -> Result<SkillCatalog, SkillsError> {
     Ok(catalog)
 }
 
-/// Converts the frontmatter of a `SKILL.md` from YAML.
-fn frontmatter(file: &SkillFile) -> Result<SkillFrontmatter, SkillsError> {
-    let wrong = |problem: String| SkillsError::new(&file.path, problem);
-    let text = str::from_utf8(&file.bytes).map_err(|_| wrong("expected UTF-8".to_owned()))?;
-    let yaml = frontmatter_text(text).ok_or_else(|| {
-        wrong("expected `---`, the frontmatter, and `---` at the start of the file".to_owned())
-    })?;
-    let value = serde_saphyr::from_str::<serde_json::Value>(yaml);
-    let value =
-        value.map_err(|error| wrong(format!("the frontmatter is invalid YAML: {error}")))?;
+/// Converts the frontmatter of the text of a `SKILL.md` from YAML 1.2. Unlike there, `1_000` is a number; quote such a text.
+///
+/// # Errors
+/// Returns the problem.
+pub fn frontmatter(text: &str) -> Result<SkillFrontmatter, String> {
+    let yaml = frontmatter_text(text)
+        .ok_or("expected `---`, the frontmatter, and `---` at the start of the file")?;
+    // Other programs read YAML 1.2, in which `no` is a text.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let value = serde_saphyr::from_str_with_options::<serde_json::Value>(yaml, options);
+    let value = value.map_err(|error| format!("the frontmatter is invalid YAML: {error}"))?;
     let decoded = wire::decode(&value.to_string());
-    decoded.map_err(|error| wrong(format!("the frontmatter is invalid: {error}")))
+    decoded.map_err(|error| format!("the frontmatter is invalid: {error}"))
 }
 
 /// The files of the folder.

@@ -1,4 +1,5 @@
-//! Sign-in at servers that require authorization: OAuth 2.1 with PKCE, for servers of both generations.
+//! Sign-in at servers that require authorization: OAuth 2.1 with PKCE, for servers of both generations, and
+//! [grants](Grant) of clients without a user.
 //!
 //! An [`Authorizer`] performs no I/O. It returns the HTTP requests to send and the page that the user opens; the caller
 //! passes it the responses, and the URL that the page redirects to.
@@ -58,6 +59,7 @@ mod challenge;
 mod credentials;
 mod discovery;
 mod error;
+mod grant;
 pub mod metadata;
 mod sign_in;
 mod sign_out;
@@ -65,6 +67,7 @@ mod steps;
 
 pub use credentials::{ClientRegistration, Credentials};
 pub use error::AuthError;
+pub use grant::{AssertionRequest, Grant};
 use sign_in::Secrets;
 use steps::{Begun, Step};
 
@@ -74,7 +77,7 @@ use steps::{Begun, Step};
 pub struct AuthOptions {
     /// Name of the client, for the user.
     pub client_name: String,
-    /// URL that the page redirects to: a loopback address of this machine, or HTTPS.
+    /// URL that the page redirects to: a loopback address of this machine, or HTTPS. Unused by grants without a page.
     pub redirect_uri: String,
     /// URL of a metadata document of this client. It is the client id where authorization servers support such ids.
     ///
@@ -82,13 +85,16 @@ pub struct AuthOptions {
     pub metadata_url: Option<String>,
     /// Registration in advance. It is used with its issuer only.
     pub registration: Option<ClientRegistration>,
+    /// The way to obtain tokens.
+    pub grant: Grant,
 }
 
 impl AuthOptions {
     /// Creates options of a client that registers itself.
     pub fn new(client_name: impl Into<String>, redirect_uri: impl Into<String>) -> Self {
         let (client_name, redirect_uri) = (client_name.into(), redirect_uri.into());
-        Self { client_name, redirect_uri, metadata_url: None, registration: None }
+        let (metadata_url, registration, grant) = (None, None, Grant::default());
+        Self { client_name, redirect_uri, metadata_url, registration, grant }
     }
 }
 
@@ -120,6 +126,8 @@ pub enum AuthEvent {
         /// URL of the page.
         url: String,
     },
+    /// The client has to provide a JWT, for a [`Grant`] that needs one; pass it to [`Authorizer::handle_assertion`].
+    Assert(AssertionRequest),
     /// The sign-in succeeded. Send the rejected request again, with [`Authorizer::authorization`].
     SignedIn,
     /// The credentials are forgotten.
@@ -228,7 +236,7 @@ impl Authorizer {
                 self.handle_server(begun, resource, issuer, places, status, body)
             }
             Step::Registration(found) => self.handle_registration(found, status, body),
-            Step::Code(sign_in) => self.handle_token(*sign_in, None, status, body),
+            Step::Token(sign_in) => self.handle_token(*sign_in, None, status, body),
             Step::Refresh(sign_in, previous) => {
                 self.handle_refresh(sign_in, previous, status, body)
             }
@@ -236,7 +244,7 @@ impl Authorizer {
                 self.handle_leaving(credentials, places, status, body)
             }
             Step::Revoking(revoking) => self.handle_revoked(revoking, status, body),
-            step @ (Step::Idle | Step::Opened(_)) => Ok(step),
+            step @ (Step::Idle | Step::Opened(_) | Step::Asserting(_)) => Ok(step),
         };
         self.settle(next);
     }
@@ -244,12 +252,12 @@ impl Authorizer {
     /// Handles the failure of the last request: there is no response. The sign-in fails.
     pub fn handle_unreachable(&mut self, reason: &str) {
         let what = match self.step {
-            Step::Idle | Step::Opened(_) => return,
+            Step::Idle | Step::Opened(_) | Step::Asserting(_) => return,
             Step::Resource { .. } => "server",
             Step::Server { .. } | Step::Leaving(..) => "authorization server",
             Step::Revoking(_) => "revocation endpoint",
             Step::Registration(_) => "registration endpoint",
-            Step::Code(_) | Step::Refresh(..) => "token endpoint",
+            Step::Token(_) | Step::Refresh(..) => "token endpoint",
         };
         self.settle(Err(AuthError::Unreachable { what, reason: reason.into() }));
     }
@@ -279,7 +287,7 @@ impl Authorizer {
         }
         let next = sign_in.code(url).map(|code| {
             self.request = Some(sign_in.exchange(&code, &self.options.redirect_uri));
-            Step::Code(sign_in)
+            Step::Token(sign_in)
         });
         self.settle(next);
         Ok(())

@@ -1,6 +1,6 @@
 //! Events of servers, and messages to send.
 use super::CallId;
-use crate::mcp::base::ProtocolVersion;
+use crate::mcp::base::{Era, ProtocolVersion};
 use crate::mcp::capabilities::{ClientCapabilities, Implementation};
 use crate::mcp::dispatch::{ClientNotification, ClientRequest};
 use crate::mcp::logging::LoggingLevel;
@@ -25,6 +25,8 @@ pub enum ServerEvent {
         id: RequestId,
         /// The request.
         request: Box<ClientRequest>,
+        /// Generation of the request, for [`adapt_outcome`](super::adapt_outcome).
+        era: Era,
     },
     /// The first subscription of the client to the resource with this URI. Report its changes to
     /// [`Server::notify_changed`](super::Server::notify_changed).

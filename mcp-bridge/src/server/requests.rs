@@ -147,7 +147,7 @@ impl Server {
             ClientRequest::Other { method, .. } => return Err(not_found(&method)),
             request if is_about_tasks(&request) && context.version.era() != Some(Era::Legacy) => {
                 self.check_task_request(&request, &context.capabilities)?;
-                self.pass_on(id, request);
+                self.pass_on(id, request, Era::Modern);
             }
             request => {
                 #[cfg(feature = "skills")]
@@ -157,14 +157,14 @@ impl Server {
                     self.answer(id, Ok(&result));
                     return Ok(());
                 }
-                self.pass_on(id, request);
+                self.pass_on(id, request, context.version.era().unwrap_or(Era::Modern));
             }
         }
         Ok(())
     }
 
-    fn pass_on(&mut self, id: &RequestId, request: ClientRequest) {
-        let event = ServerEvent::Request { id: id.clone(), request: Box::new(request) };
+    fn pass_on(&mut self, id: &RequestId, request: ClientRequest, era: Era) {
+        let event = ServerEvent::Request { id: id.clone(), request: Box::new(request), era };
         self.events.push_back(event);
     }
 

@@ -38,7 +38,8 @@ impl OfferedSkills {
         let is_theirs = match request {
             ClientRequest::ListSkills(_) | ClientRequest::GetSkill(_) => true,
             ClientRequest::ReadResource(params) => self.catalog.has_file(&params.uri),
-            ClientRequest::ReadResourceDirectory(params) => self.catalog.has_directory(&params.uri),
+            // Declared by the catalog, so that a missing directory is no unknown method.
+            ClientRequest::ReadResourceDirectory(params) => params.uri.starts_with("skill://"),
             _ => false,
         };
         if !is_theirs && !self.is_all {

@@ -1,16 +1,26 @@
 //! Checks of skills and their files.
 use crate::mcp::content::ResourceContents;
-use crate::mcp::skills::{MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillResource, SkillResources};
+use crate::mcp::skills::{
+    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillFrontmatter, SkillResource, SkillResources,
+};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use jsonrpc_core::wire::Raw;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Maximum length of the name of a skill.
 const MAX_NAME: usize = 64;
+
+/// Maximum length of the description of a skill, in characters.
+const MAX_DESCRIPTION: usize = 1024;
+
+/// Maximum length of the environment that a skill requires, in characters.
+const MAX_COMPATIBILITY: usize = 500;
 
 /// An error of a skill or of one of its files. The skill must not be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +47,14 @@ pub enum SkillError {
     /// The description is missing.
     #[error("the skill `{0}` has no description: write what it does, and when it is used")]
     Description(String),
+    /// Another field of the frontmatter is invalid.
+    #[error("the frontmatter of the skill `{name}` is invalid: {expected}")]
+    Frontmatter {
+        /// Name of the skill.
+        name: String,
+        /// The field, and its valid values.
+        expected: &'static str,
+    },
     /// The list of files lacks the `SKILL.md` of the skill.
     #[error("the files of a skill lack `{uri}`")]
     NoSkillFile {
@@ -106,7 +124,7 @@ pub enum SkillError {
 
 /// Checks that a skill of a server meets the specification and its limits.
 ///
-/// Spec: [Skill Entries](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#skill-entries)
+/// Spec: [Agent Skills](https://agentskills.io/specification#frontmatter), [Skill Entries](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#skill-entries)
 ///
 /// # Errors
 /// Returns the first problem. A host must not load the skill.
@@ -118,6 +136,9 @@ pub fn check(skill: &Skill) -> Result<(), SkillError> {
     if skill.frontmatter.description.trim().is_empty() {
         return Err(SkillError::Description(name.clone()));
     }
+    if let Some(expected) = frontmatter_problem(&skill.frontmatter) {
+        return Err(SkillError::Frontmatter { name: name.clone(), expected });
+    }
     let root = skill.path().filter(|path| path.rsplit('/').next() == Some(name));
     let root =
         root.ok_or_else(|| SkillError::Uri { name: name.clone(), uri: skill.uri.clone() })?;
@@ -125,6 +146,26 @@ pub fn check(skill: &Skill) -> Result<(), SkillError> {
         SkillResources::Files(files) => check_files(skill, root, files),
         SkillResources::Dynamic => Ok(()),
     }
+}
+
+/// Returns what is expected of a field that differs. Some clients reject a whole list for one such skill.
+fn frontmatter_problem(frontmatter: &SkillFrontmatter) -> Option<&'static str> {
+    let has_length = |text: &str, max| (1..=max).contains(&text.chars().count());
+    let field = |name| frontmatter.extra.get(name).map(|raw| raw.decode().unwrap_or(Value::Null));
+    if !has_length(&frontmatter.description, MAX_DESCRIPTION) {
+        return Some("expected a `description` of 1 to 1024 characters");
+    }
+    let is_compatibility =
+        |it: Value| it.as_str().is_some_and(|it| has_length(it, MAX_COMPATIBILITY));
+    if !field("compatibility").is_none_or(is_compatibility) {
+        return Some("expected `compatibility` as a string of 1 to 500 characters");
+    }
+    let is_metadata =
+        |it: Value| it.as_object().is_some_and(|it| it.values().all(Value::is_string));
+    if !field("metadata").is_none_or(is_metadata) {
+        return Some("expected `metadata` with strings as values, such as `version: \"1.0\"`");
+    }
+    None
 }
 
 fn check_files(skill: &Skill, root: &str, files: &[SkillResource]) -> Result<(), SkillError> {
@@ -187,7 +228,7 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// Returns the YAML of the frontmatter of a `SKILL.md`, without the lines that delimit it. A host compares it, as JSON, with
-/// the [frontmatter](Skill::frontmatter) of the skill.
+/// the frontmatter of the skill: see [`is_same_frontmatter`].
 ///
 /// ```
 /// use mcp_bridge::skills::frontmatter_text;
@@ -207,6 +248,34 @@ pub fn frontmatter_text(skill_file: &str) -> Option<&str> {
         length += line.len();
     }
     None
+}
+
+/// Returns whether the frontmatter of a `SKILL.md` is that of its entry. A host must not load a skill if it is not.
+///
+/// Numbers are compared by value: parsers of YAML read `1e3` as an integer or not.
+///
+/// Spec: [Integrity and Verification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#integrity-and-verification)
+pub fn is_same_frontmatter(file: &SkillFrontmatter, entry: &SkillFrontmatter) -> bool {
+    let value = |it: &SkillFrontmatter| Raw::of(it).decode::<Value>().ok();
+    matches!((value(file), value(entry)), (Some(file), Some(entry)) if is_same(&file, &entry))
+}
+
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            let is_float = one.is_f64() || other.is_f64();
+            one == other || (is_float && one.as_f64() == other.as_f64())
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let has = |(key, value)| other.get(key).is_some_and(|other| is_same(value, other));
+            one.len() == other.len() && one.iter().all(has)
+        }
+        (one, other) => one == other,
+    }
 }
 
 /// Returns a path with the characters encoded that a URI does not permit in a segment.

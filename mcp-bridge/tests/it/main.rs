@@ -7,6 +7,9 @@ mod auth;
 #[cfg(feature = "oauth")]
 mod auth_checks;
 #[cfg(test)]
+#[cfg(feature = "oauth")]
+mod auth_grants;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod context;
@@ -60,6 +63,9 @@ mod seal;
 mod server;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+#[cfg(feature = "skills")]
+mod skill_frontmatter;
 #[cfg(test)]
 #[cfg(feature = "skills")]
 mod skills;

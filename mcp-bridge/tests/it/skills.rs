@@ -143,8 +143,14 @@ fn other_requests_are_passed_on() {
         assert!(matches!(server.poll_event(), Some(ServerEvent::Request { .. })), "{method}");
     }
     assert_eq!(ask(&mut server, "resources/list", json!({}), false), None);
-    let uri = json!({ "uri": "skill://pdf/SKILL.md" });
-    assert!(ask(&mut server, "resources/read", uri, false).is_some());
+    let (mut server, uri) = (served(true), json!({ "uri": "skill://pdf/SKILL.md" }));
+    let read = ask(&mut server, "resources/read", uri, false).expect("response");
+    assert_eq!(read["result"]["contents"][0]["text"], "abc");
+    for uri in ["skill://pdf/SKILL.md", "skill://pdf/none"] {
+        let mut server = served(true);
+        let refused = ask(&mut server, "resources/directory/read", json!({ "uri": uri }), false);
+        assert_eq!(refused.expect("response")["error"]["code"], -32602, "{uri}");
+    }
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Tools served on a connection, for clients of both generations.
 use crate::plugin::{World, booking};
-use mcp_bridge::mcp::capabilities::Implementation;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::mcp::capabilities::{Implementation, ListChangedCapability, ResourcesCapability};
+use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::plugin::SuspendPolicy;
 use mcp_bridge::server::ServerOptions;
-use mcp_bridge::stdio::serve_on;
+use mcp_bridge::stdio::{refuse, serve_on};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::io::{
@@ -22,15 +25,29 @@ struct Client {
 
 impl Client {
     fn new(policy: SuspendPolicy, stalls: bool) -> Self {
+        Self::with(policy, stalls, refuse)
+    }
+
+    /// Creates the client of a server that declares prompts and resources, and answers requests for them.
+    fn with<A>(
+        policy: SuspendPolicy,
+        stalls: bool,
+        answer: impl Fn(Arc<ClientRequest>) -> A + Send + 'static,
+    ) -> Self
+    where
+        A: Future<Output = Result<Raw, ErrorObject>> + Send + 'static,
+    {
         let (world, (ours, theirs)) = (World::new(), tokio::io::duplex(1 << 16));
         let host = match stalls {
             true => world.host_that_stalls(policy, "a"),
             false => world.host(policy, "a"),
         };
         let tools: Vec<_> = host.tools().cloned().collect();
-        let options = ServerOptions::new(Implementation::new("travel", "1"), tools);
+        let mut options = ServerOptions::new(Implementation::new("travel", "1"), tools);
+        options.capabilities.prompts = Some(ListChangedCapability::new());
+        options.capabilities.resources = Some(ResourcesCapability::new());
         let (reader, writer) = tokio::io::split(theirs);
-        let served = tokio::spawn(serve_on(Arc::new(host), options, reader, writer));
+        let served = tokio::spawn(serve_on(Arc::new(host), options, answer, reader, writer));
         let (reader, writer) = tokio::io::split(ours);
         let can = json!({ "elicitation": {}, "sampling": {} });
         Self { lines: BufReader::new(reader).lines(), writer, served, world, can }
@@ -176,4 +193,53 @@ async fn other_requests_are_answered_while_a_tool_works() {
     assert_eq!(client.answer().await["error"]["code"], -32600);
     drop((client.writer, client.lines));
     client.served.await.expect("it ran").expect("a tool at work does not keep the server");
+}
+
+/// Answers requests for resources: two at a time, the second one first.
+async fn resource(
+    request: Arc<ClientRequest>,
+    turn: Arc<tokio::sync::Notify>,
+) -> Result<Raw, ErrorObject> {
+    let ClientRequest::ReadResource(read) = &*request else { return refuse(request).await };
+    match &*read.uri {
+        "note:slow" => turn.notified().await,
+        "note:quick" => turn.notify_one(),
+        "note:bug" => panic!("a bug of the program"),
+        _ => return Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, "no such note")),
+    }
+    let note = json!({ "uri": read.uri, "text": "x" });
+    Ok(Raw::from_value(&json!({ "contents": [note], "ttlMs": 5 })).expect("JSON"))
+}
+
+#[tokio::test]
+async fn other_requests_are_answered_by_the_program() {
+    let turn = Arc::new(tokio::sync::Notify::new());
+    let answer = move |request| resource(request, Arc::clone(&turn));
+    let mut client = Client::with(SuspendPolicy::Park, false, answer);
+    client.initialize().await;
+    let modern = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for meta in [json!({}), modern] {
+        let is_modern = meta != json!({});
+        let read = |note: &str| json!({ "uri": format!("note:{note}"), "_meta": meta });
+        client.request(1, "resources/read", read("slow")).await;
+        client.request(2, "resources/read", read("quick")).await;
+        for id in [2, 1] {
+            let answer = client.answer().await;
+            assert_eq!(
+                (&answer["id"], &answer["result"]["contents"][0]["text"]),
+                (&json!(id), &json!("x"))
+            );
+            let expected = if is_modern { json!(5) } else { Value::Null };
+            assert_eq!(answer["result"]["ttlMs"], expected, "{answer}");
+        }
+        client.request(3, "resources/read", read("bug")).await;
+        assert_eq!(client.answer().await["error"]["code"], -32603);
+        client.request(4, "resources/read", read("none")).await;
+        assert_eq!(client.answer().await["error"]["message"], "no such note");
+        client.request(5, "prompts/list", json!({ "_meta": meta })).await;
+        assert_eq!(client.answer().await["error"]["code"], -32601);
+    }
 }

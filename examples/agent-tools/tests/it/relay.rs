@@ -1,10 +1,13 @@
-//! Prompts, resources, completions and changes pass between all pairs of generations.
+//! Prompts, resources, completions and changes pass between all pairs of generations, and skills since 2026-07-28.
 use crate::world::{World, passes, request};
 use acp_types::v1::elicitation::ElicitationAction;
 use agent_tools::FromServer;
 use agent_tools::mcp_bridge::client::{CallError, CallParams};
 use agent_tools::mcp_bridge::mcp::base::Era;
+use agent_tools::mcp_bridge::mcp::resources::ReadResourceResult;
+use agent_tools::mcp_bridge::mcp::skills::{GetSkillResult, ListSkillsResult, SkillsCapability};
 use agent_tools::mcp_bridge::mcp::subscriptions::{ServerChange, SubscriptionFilter};
+use agent_tools::mcp_bridge::skills::{check, verify};
 use agent_tools::mcp_bridge_http::CallEvent;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde_json::{Value, json, to_value};
@@ -72,6 +75,40 @@ async fn requests_pass_between_all_generations() {
         }
         assert_eq!(received.last().expect("one").1["cursor"], "1");
     }
+}
+
+/// The agent verifies the files that reach it.
+#[tokio::test]
+async fn skills_pass_unchanged() {
+    let world = World::new(Era::Modern).await;
+    let client = world.agent(Era::Modern).await;
+    let offered = SkillsCapability::of(&client.server().capabilities).expect("skills");
+    assert_eq!(offered.directory_read, Some(true));
+    let list = client.request(request("skills/list", &json!({}))).await.expect("a result");
+    let list: ListSkillsResult = list.decode().expect("a list");
+    let skills: Result<Vec<_>, _> = list.skills().map(|(_, skill)| skill).collect();
+    let [skill] = &skills.expect("skills")[..] else { panic!("one skill: {list:?}") };
+    check(skill).expect("valid");
+    let get = request("skills/get", &json!({ "uri": skill.uri }));
+    let got: GetSkillResult = client.request(get).await.expect("a result").decode().expect("one");
+    assert_eq!(got.skill, *skill);
+    let mut files = Vec::new();
+    for path in ["SKILL.md", "data/logo.bin"] {
+        let uri = format!("skill://billing/refunds/{path}");
+        let read = client.request(request("resources/read", &json!({ "uri": uri }))).await;
+        let read: ReadResourceResult = read.expect("a result").decode().expect("contents");
+        files.push(verify(skill, &read.contents[0]).expect("unchanged"));
+    }
+    assert!(files[0].starts_with(b"---\nname: refunds\n"));
+    assert_eq!(files[1], [0, 255, 1]);
+    let children =
+        request("resources/directory/read", &json!({ "uri": "skill://billing/refunds" }));
+    let children = client.request(children).await.expect("a result").decode::<Value>();
+    let children = children.expect("JSON");
+    assert_eq!(children["resources"][1]["mimeType"], "inode/directory", "{children}");
+    // The versions up to 2025-11-25 do not define the method.
+    let refused = world.agent(Era::Legacy).await.request(request("skills/list", &json!({}))).await;
+    assert!(refused.is_err(), "{refused:?}");
 }
 
 /// The level is that of the agent: in its call, or of its session.

@@ -7,10 +7,12 @@ use agent_tools::mcp_bridge::mcp::capabilities::{
 };
 use agent_tools::mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use agent_tools::mcp_bridge::mcp::logging::LoggingLevel;
+use agent_tools::mcp_bridge::mcp::skills::SkillFrontmatter;
 use agent_tools::mcp_bridge::mcp::subscriptions::ServerChange;
 use agent_tools::mcp_bridge::mcp::tools::Tool;
 use agent_tools::mcp_bridge::plugin::{MemoryStore, Notice};
 use agent_tools::mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall, adapt_outcome};
+use agent_tools::mcp_bridge::skills::{SkillCatalog, SkillFile};
 use agent_tools::mcp_bridge_http::{
     CallContext, Endpoint, EndpointOptions, Handler, McpClient, RequestContext, Service, since_1970,
 };
@@ -38,7 +40,7 @@ use tokio::time::timeout;
 
 const TIME: Duration = Duration::from_secs(60);
 
-/// A server of notes: prompts, resources and completions.
+/// A server of notes: prompts, resources, completions and a skill.
 #[derive(Default)]
 pub(crate) struct Notes {
     /// Resources with subscriptions, and the number of those.
@@ -60,6 +62,13 @@ impl Service for Notes {
             .with_prompts(prompts)
             .with_resources(resources)
             .with_completions(Extra::new());
+        let mut skills = SkillCatalog::new();
+        let text = "---\nname: refunds\ndescription: Handles refunds\n---\nRead `data/logo.bin`.";
+        let files =
+            [SkillFile::new("SKILL.md", text), SkillFile::new("data/logo.bin", [0, 255, 1])];
+        let frontmatter = SkillFrontmatter::new("refunds", "Handles refunds");
+        skills.add("billing/refunds", frontmatter, files).expect("a skill");
+        options.offer_skills(skills);
         options
     }
 

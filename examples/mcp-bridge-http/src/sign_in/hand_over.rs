@@ -1,11 +1,10 @@
 //! Sign-in of a user with a browser elsewhere, in two steps: the page to open, and the redirect of that page.
-use super::{CredentialStore, SignIn, User, Waited, random, unexpected};
+use super::{CredentialStore, SignIn, User, random, unexpected};
 use crate::random::random_bytes;
 use mcp_bridge::client::auth::{AuthError, AuthEvent, AuthOptions, Authorizer, Credentials};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
-use tokio::sync::Mutex;
 
 /// Sign-in of a user with a browser elsewhere.
 pub(super) struct HandOver {
@@ -101,17 +100,9 @@ impl SignIn {
         options: AuthOptions,
         store: Arc<dyn CredentialStore>,
     ) -> Result<Self, AuthError> {
-        let authorizer = Authorizer::new(url, options.clone())?;
         let (challenge, opened) = (StdMutex::default(), StdMutex::default());
         let user = HandOver { store, has_credentials: AtomicBool::new(false), challenge, opened };
-        Ok(Self {
-            http,
-            url: url.to_owned(),
-            options,
-            user: User::Elsewhere(Box::new(user)),
-            authorizer: Mutex::new(authorizer),
-            waited: StdMutex::new(Waited::default()),
-        })
+        Self::with_user(http, url, options, User::Elsewhere(Box::new(user)))
     }
 
     /// Returns whether the server has rejected a request that only the user can permit.
@@ -128,7 +119,7 @@ impl SignIn {
     /// credentials were refreshed instead. An earlier sign-in that waits for its page is replaced.
     ///
     /// # Errors
-    /// Returns an error if the authorization server cannot be used, or this sign-in has a [`Browser`](super::Browser).
+    /// Returns an error if the authorization server cannot be used, or this sign-in is not for users with browsers elsewhere.
     pub async fn begin(
         self: &Arc<Self>,
         redirect_uri: &str,
@@ -186,7 +177,7 @@ impl SignIn {
     ///
     /// # Errors
     /// Returns an error if the credentials are removed, but the authorization server did not answer the request to revoke them;
-    /// or if this sign-in has a [`Browser`](super::Browser).
+    /// or if this sign-in is not for users with browsers elsewhere.
     pub async fn sign_out(self: &Arc<Self>) -> Result<bool, AuthError> {
         let this = self.clone();
         to_its_end(async move {

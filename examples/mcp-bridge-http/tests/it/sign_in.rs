@@ -9,10 +9,12 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use jsonrpc_core::wire::Raw;
-use mcp_bridge::client::auth::{AuthOptions, Credentials};
+use mcp_bridge::client::auth::{
+    AssertionRequest, AuthOptions, ClientRegistration, Credentials, Grant,
+};
 use mcp_bridge::client::{CallParams, ConnectError};
 use mcp_bridge::mcp::base::Era;
-use mcp_bridge_http::{Endpoint, EndpointOptions, Loopback, SignIn, router};
+use mcp_bridge_http::{Assertions, Endpoint, EndpointOptions, Loopback, SignIn, router};
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -128,7 +130,8 @@ async fn token(State(issued): State<Arc<Issued>>, form: String) -> Response {
     issued.grants.lock().expect("grants").push(grant.to_owned());
     let mut tokens = issued.tokens.lock().expect("tokens");
     let is_refreshed = form.contains("refresh_token=r1") && !issued.forbids_refresh.load(SeqCst);
-    let is_valid = form.contains("code=c1") || is_refreshed;
+    let is_signed = form.contains("client_assertion=signed");
+    let is_valid = form.contains("code=c1") || is_refreshed || is_signed;
     if !is_valid {
         return (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" })))
             .into_response();
@@ -226,6 +229,52 @@ async fn failed_sign_in_names_its_reason() {
     let refused = connect_with_sign_in(&url, Era::Modern, &sign_in).await;
     let Err(ConnectError::Refused(error)) = refused else { panic!("connected: {refused:?}") };
     assert_eq!(error.message, "the sign-in was cancelled: no browser");
+}
+
+/// Signs for one authorization server.
+struct Signs {
+    issuer: String,
+}
+
+#[async_trait::async_trait]
+impl Assertions for Signs {
+    async fn assertion(&self, request: &AssertionRequest) -> std::io::Result<String> {
+        match request.issuer == self.issuer {
+            true => Ok("signed".to_owned()),
+            false => Err(std::io::Error::other("no key")),
+        }
+    }
+}
+
+#[tokio::test]
+async fn program_signs_in_without_a_user() {
+    for era in [Era::Modern, Era::Legacy] {
+        let issued = server().await;
+        let url = format!("{}/mcp", issued.origin);
+        let connect = |issuer: Option<String>| {
+            let mut options = AuthOptions::new("test", "");
+            options.grant = Grant::ClientAssertion;
+            options.registration = Some(ClientRegistration::new(&issued.origin, "c1", None));
+            let signs = issuer.map(|issuer| Arc::new(Signs { issuer }) as Arc<dyn Assertions>);
+            let http = http().redirect(Policy::none()).build().expect("a client");
+            let sign_in = SignIn::without_user(http, &url, options, signs).expect("a URL");
+            let (sign_in, url) = (Arc::new(sign_in), url.clone());
+            async move { connect_with_sign_in(&url, era, &sign_in).await }
+        };
+        for (issuer, reason) in
+            [(None, "the program provides no JWT"), (Some(String::new()), "no key")]
+        {
+            let refused = connect(issuer).await;
+            let Err(ConnectError::Refused(error)) = refused else { panic!("{refused:?}") };
+            assert_eq!(error.message, format!("the sign-in was cancelled: {reason}"));
+        }
+        let client = connect(Some(issued.origin.clone())).await.expect("a server");
+        // An expired token is requested again.
+        issued.revoke();
+        client.tools().await.expect("a list");
+        assert_eq!(issued.grants(), ["client_credentials", "client_credentials"]);
+        assert_eq!(issued.registrations(), 0);
+    }
 }
 
 struct Refuses;

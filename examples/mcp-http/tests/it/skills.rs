@@ -2,7 +2,8 @@
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::resources::{ReadResourceRequestParams, ReadResourceResult};
 use mcp_bridge::skills::{check, verify};
-use mcp_http::skills::read_skills;
+use mcp_http::skills::{frontmatter, read_skills};
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -21,6 +22,31 @@ fn problem(files: &[(&str, &str)]) -> String {
     files.iter().for_each(|(path, text)| write(folder.path(), path, text));
     let problem = read_skills(folder.path()).expect_err("invalid").to_string();
     problem.replace(&*folder.path().to_string_lossy(), "DIR")
+}
+
+/// The values are those of the core schema of YAML 1.2.2, section 10.3.2.
+#[test]
+fn frontmatter_is_yaml_1_2() {
+    let table = [
+        ("no", json!("no")),
+        ("On", json!("On")),
+        ("true", json!(true)),
+        ("True", json!(true)),
+        ("FALSE", json!(false)),
+        ("~", json!(null)),
+        ("2026-01-02", json!("2026-01-02")),
+        ("12:30:00", json!("12:30:00")),
+        ("0o17", json!(15)),
+        ("0x1F", json!(31)),
+        ("1.5", json!(1.5)),
+        ("\"1.0\"", json!("1.0")),
+    ];
+    for (yaml, expected) in table {
+        let text = format!("---\nname: a\ndescription: d\nown: {yaml}\n---\n");
+        let read = frontmatter(&text).expect("valid");
+        let own: Value = read.extra.get("own").expect("a field").decode().expect("JSON");
+        assert_eq!(own, expected, "{yaml}");
+    }
 }
 
 #[test]

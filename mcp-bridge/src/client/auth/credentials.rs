@@ -36,7 +36,7 @@ pub struct Credentials {
 
 impl ClientRegistration {
     /// Creates the registration of a client that was registered at `issuer` in advance. A client without a secret is a
-    /// public client.
+    /// public client. The id of a workload without one is empty.
     pub fn new(
         issuer: impl Into<String>,
         client_id: impl Into<String>,
@@ -78,7 +78,7 @@ impl ClientRegistration {
         body: &mut Serializer<'_, String>,
     ) -> Option<String> {
         let Some(secret) = &self.client_secret else {
-            body.append_pair("client_id", &self.client_id);
+            self.identify(body);
             return None;
         };
         let supported = server.token_endpoint_auth_methods_supported.as_deref();
@@ -102,9 +102,15 @@ impl ClientRegistration {
                 None
             }
             _ => {
-                body.append_pair("client_id", &self.client_id);
+                self.identify(body);
                 None
             }
+        }
+    }
+
+    fn identify(&self, body: &mut Serializer<'_, String>) {
+        if !self.client_id.is_empty() {
+            body.append_pair("client_id", &self.client_id);
         }
     }
 }

@@ -47,12 +47,15 @@ pub enum AuthError {
         /// The issuer received; empty if it is missing.
         actual: String,
     },
+    /// The authorization server has no page at which users sign in.
+    #[error("the authorization server `{0}` has no page at which users sign in")]
+    NoPage(String),
     /// The authorization server does not support PKCE with S256.
     #[error("the authorization server `{0}` does not support PKCE with S256")]
     NoPkce(String),
-    /// The authorization server does not register clients.
+    /// The authorization server does not register clients, or the client has to be registered in advance.
     #[error(
-        "the authorization server `{0}` does not register clients: register this client there, and configure its id"
+        "the authorization server `{0}` does not know this client: register this client there, and configure its id"
     )]
     NoRegistration(String),
     /// The response of an endpoint is an error.

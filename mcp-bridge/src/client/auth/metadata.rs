@@ -26,12 +26,12 @@ object! {
     pub struct AuthorizationServerMetadata {
         /// Identifier of the authorization server, an URL.
         issuer: String = "issuer",
-        /// URL that the user opens to sign in.
-        authorization_endpoint: String = "authorization_endpoint",
         /// URL of the token endpoint.
         token_endpoint: String = "token_endpoint",
     }
     optional {
+        /// URL that the user opens to sign in. Absent if users do not sign in.
+        authorization_endpoint: String = "authorization_endpoint",
         /// URL at which clients register themselves.
         registration_endpoint: String = "registration_endpoint",
         /// URL at which tokens are revoked.

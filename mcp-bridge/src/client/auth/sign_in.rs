@@ -12,6 +12,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use core::fmt;
 use jsonrpc_core::wire;
 use sha2::{Digest, Sha256};
+use url::Url;
 use url::form_urlencoded::{self, Serializer};
 
 /// Scope of refresh tokens.
@@ -23,7 +24,7 @@ const OFFLINE_ACCESS: &str = "offline_access";
 #[derive(Clone)]
 pub(super) struct Secrets {
     verifier: String,
-    state: String,
+    pub(super) state: String,
 }
 
 impl Secrets {
@@ -61,14 +62,13 @@ pub(super) struct Found {
 pub(super) fn scopes(
     challenge: &Challenge,
     resource: &ProtectedResourceMetadata,
-    server: &AuthorizationServerMetadata,
+    offered: &[String],
     previous: Option<&Credentials>,
 ) -> Vec<String> {
     let required = match challenge.scopes.is_empty() {
         true => resource.scopes_supported.as_deref().unwrap_or_default(),
         false => &challenge.scopes[..],
     };
-    let offered = server.scopes_supported.as_deref().unwrap_or_default();
     // Without another scope, the authorization server selects the scopes.
     let offline = offered.iter().filter(|scope| *scope == OFFLINE_ACCESS && !required.is_empty());
     let mut scopes = previous.map(|previous| previous.scopes.clone()).unwrap_or_default();
@@ -78,6 +78,21 @@ pub(super) fn scopes(
         }
     }
     scopes
+}
+
+/// Checks that the authorization server has a page, with PKCE.
+pub(super) fn check_page(server: &AuthorizationServerMetadata) -> Result<(), AuthError> {
+    let methods = server.code_challenge_methods_supported.as_deref().unwrap_or_default();
+    if !methods.iter().any(|method| method == "S256") {
+        return Err(AuthError::NoPkce(server.issuer.clone()));
+    }
+    page_url(server).map(drop)
+}
+
+fn page_url(server: &AuthorizationServerMetadata) -> Result<Url, AuthError> {
+    let endpoint = server.authorization_endpoint.as_deref();
+    let endpoint = endpoint.ok_or_else(|| AuthError::NoPage(server.issuer.clone()))?;
+    discovery::secure_url("authorization endpoint", endpoint)
 }
 
 /// A sign-in of a known client.
@@ -99,8 +114,7 @@ impl SignIn {
     /// Returns the URL of the page that the user opens.
     pub(super) fn page(&self, redirect_uri: &str) -> Result<String, AuthError> {
         let Found { resource, server, scopes, secrets } = &self.found;
-        let mut url =
-            discovery::secure_url("authorization endpoint", &server.authorization_endpoint)?;
+        let mut url = page_url(server)?;
         let mut query = url.query_pairs_mut();
         query
             .append_pair("response_type", "code")
@@ -161,10 +175,22 @@ impl SignIn {
         Some(self.token_request(&[("grant_type", "refresh_token"), ("refresh_token", token)]))
     }
 
+    /// Returns the request of a token without a page.
+    pub(super) fn grant(&self, pairs: &[(&str, &str)]) -> AuthRequest {
+        let scopes = self.found.scopes.join(" ");
+        let scope = (!scopes.is_empty()).then_some(("scope", &*scopes));
+        self.token_request(&pairs.iter().copied().chain(scope).collect::<Vec<_>>())
+    }
+
     fn token_request(&self, pairs: &[(&str, &str)]) -> AuthRequest {
         let mut body = Serializer::new(String::new());
         body.extend_pairs(pairs).append_pair("resource", &self.found.resource);
-        let authorization = self.client.authenticate(&self.found.server, &mut body);
+        // The assertion of a client names the client.
+        let is_named = pairs.iter().any(|(name, _)| *name == "client_assertion");
+        let authorization = match is_named {
+            true => None,
+            false => self.client.authenticate(&self.found.server, &mut body),
+        };
         let body = Some(("application/x-www-form-urlencoded", body.finish()));
         AuthRequest { url: self.found.server.token_endpoint.clone(), body, authorization }
     }

@@ -5,7 +5,8 @@ use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
 use super::sign_in::{self, Found, Secrets, SignIn};
 use super::sign_out::Revoking;
 use super::{
-    AuthError, AuthEvent, AuthRequest, Authorizer, ClientRegistration, Credentials, discovery,
+    AuthError, AuthEvent, AuthRequest, Authorizer, ClientRegistration, Credentials, Grant,
+    discovery,
 };
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -14,7 +15,7 @@ use jsonrpc_core::is_public_url;
 use jsonrpc_core::wire::{self, DecodeError};
 use url::Url;
 
-/// The current step of a sign-in. Each except `Idle` and `Opened` waits for a response.
+/// The current step of a sign-in. Each except `Idle`, `Opened` and `Asserting` waits for a response.
 #[derive(Debug)]
 pub(super) enum Step {
     Idle,
@@ -30,7 +31,8 @@ pub(super) enum Step {
     },
     Registration(Box<Found>),
     Opened(Box<SignIn>),
-    Code(Box<SignIn>),
+    Asserting(Box<SignIn>),
+    Token(Box<SignIn>),
     Refresh(Box<SignIn>, Credentials),
     /// A sign-out, before the metadata of the authorization server is known.
     Leaving(Credentials, VecDeque<String>),
@@ -120,23 +122,24 @@ impl Authorizer {
             return Ok(Step::Server { begun, resource, issuer, places });
         }
         let server = authorization_server(&issuer, body)?;
-        let methods = server.code_challenge_methods_supported.as_deref().unwrap_or_default();
-        if !methods.iter().any(|method| method == "S256") {
-            return Err(AuthError::NoPkce(issuer));
+        let has_page = self.options.grant == Grant::AuthorizationCode;
+        if has_page {
+            sign_in::check_page(&server)?;
         }
-        discovery::secure_url("authorization endpoint", &server.authorization_endpoint)?;
         self.remote_url("token endpoint", &server.token_endpoint)?;
         let previous = self.credentials.as_ref();
         let previous = previous
             .filter(|it| it.registration.issuer == issuer && it.resource == resource.resource);
-        let scopes = sign_in::scopes(&begun.challenge, &resource, &server, previous);
+        // Only tokens of a user are refreshed.
+        let offered = server.scopes_supported.as_deref().filter(|_| has_page).unwrap_or_default();
+        let scopes = sign_in::scopes(&begun.challenge, &resource, offered, previous);
         if let Some(previous) = previous.filter(|_| begun.needs_scopes)
             && scopes.iter().all(|scope| previous.scopes.contains(scope))
         {
             return Err(AuthError::Scope(scopes.join(" ")));
         }
-        let refresh =
-            previous.filter(|it| !begun.needs_scopes && it.refresh_token.is_some()).cloned();
+        let can_refresh = has_page && !begun.needs_scopes;
+        let refresh = previous.filter(|it| can_refresh && it.refresh_token.is_some()).cloned();
         let found = Found { resource: resource.resource, server, scopes, secrets: begun.secrets };
         match refresh {
             Some(previous) => {
@@ -144,7 +147,8 @@ impl Authorizer {
                 self.request = sign_in.refresh(&previous);
                 Ok(Step::Refresh(Box::new(sign_in), previous))
             }
-            None => self.identify(found),
+            None if has_page => self.identify(found),
+            None => self.request_token(found),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A browser for the pages of the suite, which redirect at once, as if the user had approved.
+use crate::without_user;
 use async_trait::async_trait;
-use mcp_bridge::client::auth::{AuthError, AuthOptions, ClientRegistration};
+use mcp_bridge::client::auth::{AuthOptions, ClientRegistration};
 use mcp_bridge_http::{Browser, SignIn};
 use reqwest::header::LOCATION;
 use reqwest::redirect::Policy;
@@ -18,17 +19,21 @@ struct Approves {
 }
 
 /// Creates the sign-in of a scenario. Its context may contain a registration.
-pub(crate) fn sign_in(url: &str, context: &Value) -> Result<SignIn, Box<dyn Error>> {
+pub(crate) async fn sign_in(url: &str, context: &Value) -> Result<SignIn, Box<dyn Error>> {
     let http = reqwest::Client::builder().redirect(Policy::none()).build()?;
     let text = |name: &str| context.get(name).and_then(Value::as_str).map(str::to_owned);
     let mut options = AuthOptions::new("mcp-conformance-client", "http://127.0.0.1:8971/callback");
+    if let Some(identity) = without_user::identity(&http, url, context).await? {
+        options.grant = identity.grant;
+        options.registration = Some(identity.registration);
+        return Ok(SignIn::without_user(http, url, options, identity.assertions)?);
+    }
     options.metadata_url = Some(METADATA_URL.to_owned());
     options.registration = text("issuer")
         .zip(text("client_id"))
         .map(|(issuer, id)| ClientRegistration::new(issuer, id, text("client_secret")));
     let browser = Approves { http: http.clone(), redirect: Mutex::default() };
-    SignIn::new(http, url, options, None, Arc::new(browser))
-        .map_err(|error: AuthError| error.into())
+    Ok(SignIn::new(http, url, options, None, Arc::new(browser))?)
 }
 
 #[async_trait]

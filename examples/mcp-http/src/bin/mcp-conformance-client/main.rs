@@ -1,6 +1,8 @@
 //! The client that the official conformance suite drives. It receives the URL of a server, and the name of the scenario
 //! in the environment.
 mod browser;
+mod skills;
+mod without_user;
 
 use async_trait::async_trait;
 use jsonrpc_core::wire::Raw;
@@ -33,9 +35,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let options = ClientOptions::new(me, capabilities);
     // The client panics without a default provider if another package of the build enables TLS.
     let _ = default_provider().install_default();
-    let sign_in = Arc::new(browser::sign_in(&url, &context)?);
+    let sign_in = Arc::new(browser::sign_in(&url, &context).await?);
     let (http, handler) = (reqwest::Client::new(), Arc::new(Accepts));
     let client = McpClient::connect(http, &url, options, handler, Some(sign_in)).await?;
+    if scenario.contains("skills") || scenario.starts_with("sep-2640-client-") {
+        return show_skills(&client, &scenario).await;
+    }
     let list = client.tools().await?;
     for bad in &list.bad {
         eprintln!("left out: {:?}: {}", bad.name, bad.error);
@@ -44,6 +49,26 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let arguments = Raw::from_value(&arguments)?;
         let result = client.call(CallParams::new(tool, arguments)).await?;
         eprintln!("{}", serde_json::to_string(&result)?);
+    }
+    Ok(())
+}
+
+/// Prints the files of the skills of a server, or why a skill is rejected.
+async fn show_skills(client: &McpClient, scenario: &str) -> Result<(), Box<dyn Error>> {
+    for skill in skills::list(client).await? {
+        if scenario == "sep-2640-client-no-prefetch" {
+            continue;
+        }
+        let shown = match skills::load(client, &skill).await {
+            Ok(files) => {
+                let text = |bytes| Value::from(String::from_utf8_lossy(bytes));
+                let files = files.iter().map(|(uri, bytes)| (uri.clone(), text(bytes)));
+                let files: Map<_, _> = files.collect();
+                json!({ "uri": skill.uri, "files": files })
+            }
+            Err(error) => json!({ "uri": skill.uri, "rejected": error.to_string() }),
+        };
+        eprintln!("{shown}");
     }
     Ok(())
 }
