@@ -1,9 +1,9 @@
 //! Names of attributes in each profile.
-use crate::lines::{prompt, request, result, stop, tool};
+use crate::lines::{chose, error, permission, prompt, request, result, stop, tool, tool_status};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::content::Capture;
-use semconv_map::policy::ToolTypePolicy;
-use semconv_map::span::SpanKind;
+use semconv_map::policy::{ProviderPolicy, ToolTypePolicy};
+use semconv_map::span::{Parent, SpanKind};
 use semconv_map::{ClosedBy, Policy, Profile, SCHEMA_URL};
 use serde_json::json;
 
@@ -215,6 +215,91 @@ fn early_profile_records_content_of_client_tools() {
         assert_eq!(recorded("gen_ai.tool.call.arguments"), expected(&params), "{shown}");
         assert_eq!(recorded("gen_ai.tool.call.result"), expected(&answer), "{shown}");
         assert_eq!(read.event_names(), vec!["acp.details"; events], "{shown}");
+    }
+}
+
+/// The kinds of tools in the table of the early design, those of the type `datastore` first.
+const EARLY_KINDS: [&str; 9] =
+    ["read", "search", "fetch", "edit", "delete", "move", "execute", "think", "other"];
+
+/// A session with the policies that reproduce the early design.
+fn early_run() -> Run {
+    let mut policy = Policy::default();
+    (policy.profile, policy.provider) = (Profile::V1_39, ProviderPolicy::Prefixed);
+    policy.tool_type = ToolTypePolicy::ByKind;
+    policy.network_transport = Some("pipe".into());
+    let mut run = Run::new(policy);
+    let agent = json!({ "name": "kiro", "version": "1.2" });
+    let client = json!({ "name": "zed", "version": "0.9" });
+    let params = json!({ "protocolVersion": 1, "clientInfo": client });
+    run.line(C2A, &request(0, "initialize", params));
+    run.line(A2C, &result(0, json!({ "protocolVersion": 1, "agentInfo": agent })));
+    run.line(C2A, &prompt(1, "s"));
+    for kind in EARLY_KINDS {
+        run.line(A2C, &tool("s", kind, kind, "in_progress"));
+        run.line(A2C, &tool_status("s", kind, "completed"));
+    }
+    run.line(A2C, &request(7, "fs/read_text_file", json!({ "sessionId": "s", "path": "/a" })));
+    run.line(C2A, &error(7, -32002, "no such file"));
+    run.line(A2C, &permission(8, "s", "edit"));
+    run.line(C2A, &chose(8, "yes"));
+    run.line(A2C, &stop(1, "end_turn"));
+    run
+}
+
+/// Expected values are those of the tables in the design.
+#[test]
+fn early_design_of_turns_and_permissions_is_reproduced() {
+    let run = early_run();
+    let turn = run.span("invoke_agent kiro");
+    assert_eq!((turn.start.kind, turn.is_error()), (SpanKind::Client, false));
+    for (key, expected) in [
+        ("gen_ai.operation.name", "invoke_agent"),
+        ("gen_ai.provider.name", "acp.kiro"),
+        ("gen_ai.agent.name", "kiro"),
+        ("gen_ai.conversation.id", "s"),
+        ("acp.method.name", "session/prompt"),
+        ("acp.agent.version", "1.2"),
+        ("acp.client.name", "zed"),
+        ("acp.client.version", "0.9"),
+        ("jsonrpc.request.id", "1"),
+        ("network.transport", "pipe"),
+    ] {
+        assert_eq!(turn.str(key), Some(expected), "{key}");
+    }
+    assert_eq!(turn.i64("acp.protocol.version"), Some(1));
+    let permission = run.span("session/request_permission");
+    assert_eq!(permission.str("acp.method.name"), Some("session/request_permission"));
+    assert_eq!(permission.str("acp.permission.option.kind"), Some("allow_once"));
+}
+
+#[test]
+fn early_design_of_tools_is_reproduced() {
+    let run = early_run();
+    let turn = run.span("invoke_agent kiro").start.span;
+    for (at, kind) in EARLY_KINDS.into_iter().enumerate() {
+        let call = run.span(&format!("execute_tool {kind}"));
+        assert_eq!(
+            (call.start.kind, &call.start.parent),
+            (SpanKind::Internal, &Parent::Span(turn))
+        );
+        let expected = if at < 3 { "datastore" } else { "extension" };
+        assert_eq!(call.str("gen_ai.tool.type"), Some(expected), "{kind}");
+        assert_eq!(call.str("gen_ai.operation.name"), Some("execute_tool"));
+        assert_eq!(call.str("gen_ai.tool.call.id"), Some(kind));
+        assert_eq!(call.str("acp.tool.kind"), Some(kind));
+    }
+    let read = run.span("execute_tool fs/read_text_file");
+    assert_eq!((read.start.kind, &read.start.parent), (SpanKind::Internal, &Parent::Span(turn)));
+    assert!(read.is_error());
+    for (key, expected) in [
+        ("gen_ai.operation.name", "execute_tool"),
+        ("gen_ai.tool.name", "fs/read_text_file"),
+        ("gen_ai.tool.type", "function"),
+        ("gen_ai.tool.call.id", "7"),
+        ("error.type", "-32002"),
+    ] {
+        assert_eq!(read.str(key), Some(expected), "{key}");
     }
 }
 

@@ -3,6 +3,7 @@
 use super::text::{clipped, escaped, grouped};
 use crate::cli::ReadingOptions;
 use crate::conventions::redacted;
+use core::fmt;
 use regex::Regex;
 use semconv_map::Policy;
 use semconv_map::content::{Capture, Gate};
@@ -27,14 +28,17 @@ pub(super) struct Detail {
     pub(super) spans: usize,
 }
 
-/// Details from the most to the least. A page has the first one with which it is not larger than [`MAX_PAGE`].
-pub(super) const DETAILS: [Detail; 5] = [
+/// Details from the most to the least. A page has the first one with which it is not larger than [`MAX_PAGE`], or the
+/// [`LEAST`].
+pub(super) const DETAILS: [Detail; 4] = [
     detail(64 << 10, 16 << 10, true, 10_000, 50_000),
     detail(16 << 10, 4 << 10, true, 5_000, 20_000),
     detail(4 << 10, 1 << 10, false, 2_000, 10_000),
     detail(1 << 10, 256, false, 1_000, 3_000),
-    detail(256, 64, false, 300, 1_000),
 ];
+
+/// The least detail.
+pub(super) const LEAST: Detail = detail(256, 64, false, 300, 1_000);
 
 const fn detail(
     message: usize,
@@ -93,9 +97,16 @@ impl Privacy {
 pub(super) struct Look<'a> {
     pub(super) privacy: &'a Privacy,
     pub(super) detail: Detail,
+    /// Size in bytes at which writing the page is given up.
+    pub(super) max_page: usize,
 }
 
 impl Look<'_> {
+    /// Returns an error if the page is too large already, so that the rest is not written in vain.
+    pub(super) fn check_size(&self, page: &str) -> fmt::Result {
+        if page.len() <= self.max_page { Ok(()) } else { Err(fmt::Error) }
+    }
+
     /// Returns whether messages, arguments and results are shown.
     pub(super) fn shows_content(&self) -> bool {
         self.privacy.content

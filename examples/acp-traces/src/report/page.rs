@@ -2,7 +2,7 @@
 
 use super::Reading;
 use super::conversation::{Conversation, Item, ItemKind};
-use super::look::{DETAILS, Detail, Look, MAX_PAGE, Privacy};
+use super::look::{DETAILS, Detail, LEAST, Look, MAX_PAGE, Privacy};
 use super::overview;
 use super::session::{Kind, Session, Span};
 use super::talk::{MAX_LABEL, Talks};
@@ -50,12 +50,12 @@ pub(crate) fn security_policy() -> String {
 /// Creates the page of a session, with as much detail as fits into [`MAX_PAGE`].
 pub(crate) fn of(reading: &Reading, privacy: &Privacy, live: Option<Live<'_>>) -> String {
     let mut page = String::new();
-    for detail in DETAILS {
+    let limited = DETAILS.into_iter().map(|detail| (detail, MAX_PAGE));
+    for (detail, max_page) in limited.chain([(LEAST, usize::MAX)]) {
         page.clear();
-        let mut writer = Page { reading, look: Look { privacy, detail }, live };
-        // Writing to a `String` does not fail.
-        let _ = writer.write(&mut page);
-        if page.len() <= MAX_PAGE {
+        let mut writer = Page { reading, look: Look { privacy, detail, max_page }, live };
+        // Fails only if the page becomes too large.
+        if writer.write(&mut page).is_ok() {
             break;
         }
     }
@@ -133,7 +133,8 @@ impl<'a> Page<'a> {
         }
         page.write_str("</main>\n")?;
         self.footer(page, [omitted, talks.omitted(), waterfalls.omitted])?;
-        writeln!(page, "<script>{SCRIPT}</script></body></html>")
+        writeln!(page, "<script>{SCRIPT}</script></body></html>")?;
+        self.look.check_size(page)
     }
 
     /// Returns the agent's name and version.
@@ -236,9 +237,9 @@ impl<'a> Page<'a> {
         root: usize,
     ) {
         let Some(span) = self.session().spans.get(root) else { return };
-        let turn = of_start.iter().rev().find(|(start, at)| {
-            span.kind() == Kind::Turn
-                && *start == span.start
+        let turns = if span.kind() == Kind::Turn { of_start } else { &[] };
+        let turn = turns.iter().rev().find(|(start, at)| {
+            *start == span.start
                 && sections.get(*at).is_some_and(|section| section.roots.is_empty())
         });
         let at = turn.map_or_else(|| requests_at_end(sections, span.start), |(_, at)| *at);
@@ -286,7 +287,8 @@ impl<'a> Page<'a> {
             page.write_str("</div>")?;
         }
         waterfalls.write(page, &section.roots)?;
-        page.write_str("</div></section>\n")
+        page.write_str("</div></section>\n")?;
+        self.look.check_size(page)
     }
 
     /// Returns the title of a turn: its prompt or, without content, its end.

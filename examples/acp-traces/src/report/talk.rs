@@ -67,6 +67,7 @@ impl<'a> Talks<'a> {
     }
 
     fn item(&self, page: &mut String, item: &Item) -> fmt::Result {
+        self.look.check_size(page)?;
         let line = self.line(item);
         match &item.kind {
             ItemKind::Turn(..) => Ok(()),

@@ -7,21 +7,32 @@ use std::time::UNIX_EPOCH;
 const YEAR_2000: u64 = 946_684_800;
 
 pub(crate) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            '\n' | '\t' => safe.push(character),
+    let (mut safe, mut rest) = (String::with_capacity(text.len()), text);
+    // Most text is plain, and copied in pieces.
+    while let Some(at) = rest.bytes().position(may_need_escape) {
+        let (plain, special) = rest.split_at(at);
+        safe.push_str(plain);
+        let mut characters = special.chars();
+        match characters.next() {
+            Some('&') => safe.push_str("&amp;"),
+            Some('<') => safe.push_str("&lt;"),
+            Some('>') => safe.push_str("&gt;"),
+            Some('"') => safe.push_str("&quot;"),
+            Some('\'') => safe.push_str("&#39;"),
+            Some(character @ ('\n' | '\t')) => safe.push(character),
             // Other control characters, such as those of terminals, are not allowed in HTML.
-            other if other.is_control() => {}
-            other => safe.push(other),
+            Some(character) if !character.is_control() => safe.push(character),
+            _ => {}
         }
+        rest = characters.as_str();
     }
-    safe
+    safe + rest
+}
+
+/// Returns whether a byte is a character with an escape, or the first one of a control character. All of them begin a
+/// character.
+fn may_need_escape(byte: u8) -> bool {
+    matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'' | ..b' ' | 0x7f | 0xc2)
 }
 
 /// Returns the start of a text, and the number of characters that follow. It ends at a character before `limit` bytes.
@@ -79,6 +90,25 @@ pub(super) fn utc(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Each character is escaped on its own.
+        #[test]
+        fn text_is_escaped_by_character(text in r#"([&<>"'\n\ta\x00-\x1f\x7f-\xbf]|.){0,40}"#) {
+            let of_character = |character: char| match character {
+                '&' => "&amp;".to_owned(),
+                '<' => "&lt;".to_owned(),
+                '>' => "&gt;".to_owned(),
+                '"' => "&quot;".to_owned(),
+                '\'' => "&#39;".to_owned(),
+                '\n' | '\t' => character.to_string(),
+                control if control.is_control() => String::new(),
+                other => other.to_string(),
+            };
+            prop_assert_eq!(escaped(&text), text.chars().map(of_character).collect::<String>());
+        }
+    }
 
     /// Expected values of the `date` program: `date -u -d @SECONDS '+%F %T'`.
     #[test]

@@ -5,6 +5,7 @@ use crate::report::{Privacy, Reading};
 use crate::summary::sessions;
 use crate::transcript::{Reader, TranscriptOptions};
 use acp_types::lint::{Finding, Linter};
+use jsonrpc_core::transcript::Entry;
 use semconv_map::Policy;
 use semconv_map::content::Capture;
 use serde_json::Value;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::SystemTime;
 
 /// Maximum number of listed transcripts, the newest ones.
@@ -22,6 +24,9 @@ const MAX_OPEN: usize = 8;
 
 /// Maximum number of bytes of a transcript that are read.
 pub(super) const MAX_BYTES: u64 = 256 << 20;
+
+/// Number of bytes of lines that are parsed before they are handled.
+const BATCH_BYTES: u64 = 1 << 20;
 
 /// Maximum number of findings of a transcript that are kept.
 const MAX_FINDINGS: usize = 10_000;
@@ -227,11 +232,33 @@ impl Opened {
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(self.read))?;
         let mut lines = BufReader::new(file.take(MAX_BYTES.saturating_sub(self.read)));
-        let mut line = Vec::new();
         loop {
+            let entries = self.next_entries(&mut lines)?;
+            if entries.is_empty() {
+                return Ok(());
+            }
+            let Self { linter, findings, reading, .. } = self;
+            // The linter takes as long as everything else.
+            thread::scope(|scope| {
+                let lint = || lint(linter, findings, &entries);
+                thread::Builder::new().spawn_scoped(scope, lint)?;
+                entries.iter().for_each(|entry| reading.handle_line(entry.as_ref()));
+                io::Result::Ok(())
+            })?;
+        }
+    }
+
+    /// Parses the next complete lines, of about [`BATCH_BYTES`].
+    fn next_entries(
+        &mut self,
+        lines: &mut impl BufRead,
+    ) -> io::Result<Vec<Option<Entry<'static>>>> {
+        let (mut entries, mut line) = (Vec::new(), Vec::new());
+        let end = self.read + BATCH_BYTES;
+        while self.read < end {
             line.clear();
             if lines.read_until(b'\n', &mut line)? == 0 || line.last() != Some(&b'\n') {
-                return Ok(());
+                break;
             }
             self.read += line.len() as u64;
             let entry = match self.reader.entry(&line) {
@@ -246,16 +273,23 @@ impl Opened {
             if entry.is_some() {
                 self.problem = None;
             }
-            match &entry {
-                Some(entry) => self.linter.handle_line(entry.direction, &entry.bytes),
-                None => self.linter.skip_line(),
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}
+
+/// Adds the findings in the lines.
+fn lint(linter: &mut Linter, findings: &mut Vec<Finding>, entries: &[Option<Entry<'_>>]) {
+    for entry in entries {
+        match entry {
+            Some(entry) => linter.handle_line(entry.direction, &entry.bytes),
+            None => linter.skip_line(),
+        }
+        while let Some(finding) = linter.poll_finding() {
+            if findings.len() < MAX_FINDINGS {
+                findings.push(finding);
             }
-            while let Some(finding) = self.linter.poll_finding() {
-                if self.findings.len() < MAX_FINDINGS {
-                    self.findings.push(finding);
-                }
-            }
-            self.reading.handle_line(entry.as_ref());
         }
     }
 }
