@@ -89,9 +89,10 @@ impl Session {
                 same.meta = it.meta;
                 send(id, Update::ConfigOptionUpdate(same), meta, out);
             }
-            SessionUpdate::SessionInfoUpdate(it) if carried_state(&it).is_some() => {
-                self.carried(id, *it, meta, out);
-            }
+            SessionUpdate::SessionInfoUpdate(it) => match carried_state(&it) {
+                Some(state) => self.carried(id, *it, state, meta, out),
+                None => out.forward(Side::Editor, line),
+            },
             // The others are equal in both versions.
             _ => out.forward(Side::Editor, line),
         }
@@ -102,10 +103,10 @@ impl Session {
         &mut self,
         id: &SessionId,
         mut it: SessionInfoUpdate,
+        state: StateUpdate,
         meta: Option<&Meta>,
         out: &mut Outbox,
     ) {
-        let Some(state) = carried_state(&it) else { return };
         let others = it.meta.value().map(|meta| without(meta, STATE_META));
         let others = others.filter(|meta| *meta != Meta::new());
         if others.is_some() || !it.title.is_absent() || !it.updated_at.is_absent() {
