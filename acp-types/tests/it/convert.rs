@@ -7,3 +7,4 @@ mod properties;
 mod properties_v1;
 mod recorded;
 mod setup;
+mod subagents;

@@ -592,26 +592,3 @@ fn late_result_does_not_end_another_turn() {
     let (editor, ..) = outputs(&mut bridge);
     assert_eq!(updates(&editor).last().unwrap()["stopReason"], "end_turn");
 }
-
-/// An editor that does not show subagents gets no updates of their sessions, which it does not know.
-#[test]
-fn updates_of_a_subagent_are_for_editors_that_show_subagents() {
-    let line = |session: &str, update: Value| {
-        json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}).to_string()
-    };
-    let chunk = || json!({"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "text", "text": "x"}});
-    let begin = |id: &str| json!({"sessionUpdate": "subagent_update", "sessionId": id, "title": "T", "state": {"state": "running"}});
-    for (capabilities, expected) in [(json!({"subagents": {}}), 4), (json!({}), 1)] {
-        let mut bridge = v1_editor(capabilities);
-        bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#);
-        outputs(&mut bridge);
-        for line in
-            [line("s", begin("t")), line("t", chunk()), line("s", begin("s")), line("s", chunk())]
-        {
-            bridge.handle_agent_line(&line);
-        }
-        let (editor, _, diagnostics) = outputs(&mut bridge);
-        assert_eq!((editor.len(), diagnostics.len()), (expected, 4 - expected));
-        assert_eq!(editor.last().unwrap()["params"]["sessionId"], "s");
-    }
-}
