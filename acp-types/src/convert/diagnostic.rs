@@ -143,7 +143,7 @@ losses! {
     Content = "content",
     /// The title of a tool call, which got one.
     ToolTitle = "tool-title",
-    /// A status or a kind of a tool call that version 1 does not have.
+    /// A status or a kind of a tool call that the other version does not have, or that the agent has not reported.
     ToolStatus = "tool-status",
     /// The removal of a value.
     Cleared = "cleared",

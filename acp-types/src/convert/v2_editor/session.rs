@@ -2,6 +2,7 @@
 //!
 //! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn),
 //! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
+use super::calls::Call;
 use super::send;
 use crate::alike::{idle, reason_to_v2};
 use crate::convert::content::blocks_to_v1;
@@ -39,7 +40,7 @@ pub(super) struct Session {
     pub(super) open: Option<(String, MessageId)>,
     /// Number of invented ids.
     invented: u64,
-    pub(super) titles: Recent<String>,
+    pub(super) calls: Recent<Call>,
     pub(super) modes: Option<SessionModeState>,
     pub(super) options: Vec<SessionConfigOption>,
     /// Whether updates are dropped until the session is loaded.
@@ -79,7 +80,7 @@ impl Default for Session {
             held: VecDeque::new(),
             open: None,
             invented: 0,
-            titles: Recent::new(MAX_TOOL_CALLS),
+            calls: Recent::new(MAX_TOOL_CALLS),
             modes: None,
             options: Vec::new(),
             drops_replay: false,
@@ -190,6 +191,7 @@ impl Session {
     pub(super) fn fell_silent(&mut self, session: &SessionId, out: &mut Outbox) {
         if self.own_turn.take_if(|own| *own == OwnTurn::Quiet).is_some() {
             self.open = None;
+            self.end_calls(session, out);
             state(session, idle(StopReason::NotReported(Extra::new()), None), out);
         }
     }
@@ -225,6 +227,7 @@ impl Session {
         if self.turn.take().is_none() {
             return;
         }
+        self.end_calls(session, out);
         let reason = reason_to_v2(&it.stop_reason);
         let reason = reason.unwrap_or_else(|| StopReason::NotReported(Extra::new()));
         let mut end = idle(reason, it.usage.as_ref());
@@ -248,12 +251,14 @@ impl Session {
         if turn.message.is_none() {
             out.error(Side::Editor, &turn.id, error.clone());
         }
+        self.end_calls(session, out);
         state(session, idle(reason, None), out);
     }
 
     /// Ends the turn of a session that is closed, and refuses its held prompts.
     pub(super) fn close(&mut self, session: &SessionId, out: &mut Outbox) {
         let closed = || ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "the session is closed");
+        self.end_calls(session, out);
         if let Some(turn) = self.turn.take() {
             if turn.message.is_none() {
                 out.error(Side::Editor, &turn.id, closed());

@@ -106,7 +106,10 @@ fn turn_of_a_version_1_agent_begins_with_output_and_ends_by_silence() {
     assert_eq!(states(&outputs(&mut bridge).0), ["running"]);
     assert!(bridge.awaits_silence());
     bridge.handle_silence();
-    assert_eq!(updates(&outputs(&mut bridge).0), [&state("idle")]);
+    let (editor, ..) = outputs(&mut bridge);
+    let call =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "cancelled"});
+    assert_eq!(updates(&editor), [&call, &state("idle")]);
     assert!(!bridge.awaits_silence());
 }
 

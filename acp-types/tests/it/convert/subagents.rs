@@ -55,7 +55,7 @@ fn messages_of_a_subagent_are_for_editors_that_show_subagents() {
             let done = update(&mut bridge, session, chunk());
             assert_eq!((done.0.len(), lost(&done).len()), (expected, 1 - expected), "{session}");
         }
-        // A session of the editor is none of a subagent.
+        // A session of the editor does not become that of a subagent.
         update(&mut bridge, "u", begun("s"));
         assert_eq!(update(&mut bridge, "s", chunk()).0[0]["params"]["sessionId"], "s");
     }
