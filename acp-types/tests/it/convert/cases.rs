@@ -143,6 +143,21 @@ fn agent_without_a_common_version_is_an_error() {
         ),
         (
             2,
+            r#""result":{"protocolVersion":7,"agentCapabilities":{}}"#,
+            "version 2 was offered, and the agent answered version 7. Versions 1 and 2 are supported",
+        ),
+        (
+            2,
+            r#""result":{"protocolVersion":"2025-06-18"}"#,
+            "version 2 was offered, and the agent answered version \"2025-06-18\". Versions 1 and 2 are supported",
+        ),
+        (
+            1,
+            r#""result":{"protocolVersion":-1}"#,
+            "version 1 was offered, and the agent answered version -1. Versions 1 and 2 are supported",
+        ),
+        (
+            2,
             r#""error":{"code":-32022,"message":"no","data":{"requested":2,"supported":[3,4]}}"#,
             "version 2 was offered, and the agent supports only 3, 4. Versions 1 and 2 are supported",
         ),
