@@ -191,9 +191,7 @@ impl V1Editor {
             Some(_) => Asked::Load(session.clone()),
             None => Asked::Resume(session.clone()),
         };
-        if !self.session(&session).has_prompts() {
-            self.sessions.remove(session.as_str());
-        }
+        self.session(&session).restart();
         let mut same = v2::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
         same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
         same.additional_directories = paths(it.additional_directories.as_ref());

@@ -19,8 +19,7 @@ use crate::v2::prompt_lifecycle::{
 };
 use crate::v2::session_config_options::{SessionConfigOption, SessionConfigOptionCategory};
 use crate::v2::session_states::{
-    ErrorStopReason, IdleStateUpdate, RequiresActionStateUpdate, RunningStateUpdate, StateUpdate,
-    StopReason,
+    ErrorStopReason, RequiresActionStateUpdate, RunningStateUpdate, StateUpdate, StopReason,
 };
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -92,6 +91,16 @@ impl Default for Session {
 }
 
 impl Session {
+    /// Forgets a session that is loaded or resumed, unless a prompt is open. Ids of messages stay unique.
+    pub(super) fn restart(&mut self, session: &SessionId, out: &mut Outbox) {
+        if !self.is_busy() {
+            self.end_calls(session, out);
+            let (modes, options) = (self.modes.take(), core::mem::take(&mut self.options));
+            *self = Self { modes, options, invented: self.invented, ..Self::default() };
+        }
+        self.is_open = false;
+    }
+
     pub(super) fn is_busy(&self) -> bool {
         self.turn.is_some() || !self.held.is_empty()
     }
@@ -273,12 +282,15 @@ impl Session {
         self.is_closed = true;
     }
 
-    /// Reports that no turn is open, after the replay.
+    /// Reports the state after the replay. The turn of a prompt may be open, and one that the agent has reported since.
     pub(super) fn loaded(&mut self, session: &SessionId, out: &mut Outbox) {
         self.drops_replay = false;
-        (self.open, self.own_turn) = (None, None);
-        let idle = IdleStateUpdate::new(StopReason::NotReported(Extra::new()));
-        state(session, StateUpdate::Idle(Box::new(idle)), out);
+        self.open = None;
+        if self.turn.is_some() || self.own_turn == Some(OwnTurn::Reported) {
+            return running(session, out);
+        }
+        self.own_turn = None;
+        state(session, idle(StopReason::NotReported(Extra::new()), None), out);
     }
 
     /// Returns whether an option stands for the modes.

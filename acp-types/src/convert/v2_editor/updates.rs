@@ -32,7 +32,7 @@ impl Session {
         if self.is_closed {
             return out.lose(BridgeLoss::Update, it.update.tag());
         }
-        if self.drops_replay {
+        if self.drops_replay && is_history(&it.update) {
             return out.lose(BridgeLoss::Replay, it.update.tag());
         }
         match it.update {
@@ -180,6 +180,18 @@ impl Session {
         (chunk.meta, chunk.extra) = (it.meta, it.extra);
         send(id, make(chunk), meta, out);
     }
+}
+
+/// Returns whether an update is a part of the conversation, and not of what the session is now.
+fn is_history(update: &SessionUpdate) -> bool {
+    !matches!(
+        update,
+        SessionUpdate::AvailableCommandsUpdate(_)
+            | SessionUpdate::CurrentModeUpdate(_)
+            | SessionUpdate::ConfigOptionUpdate(_)
+            | SessionUpdate::SessionInfoUpdate(_)
+            | SessionUpdate::UsageUpdate(_)
+    )
 }
 
 /// Returns the state in the metadata of an update.
