@@ -99,7 +99,7 @@ fn turn_of_a_resumed_session_of_version_2_ends() {
     }
 }
 
-/// Modes stay those of a session whose resumption fails.
+/// A session keeps its modes if its resumption fails.
 #[test]
 fn failed_resumption_keeps_the_modes() {
     let modes = json!({"currentModeId": "a", "availableModes": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]});
