@@ -302,3 +302,21 @@ fn open_tool_calls_of_version_2_are_those_that_any_message_names() {
         assert_eq!(open, expected, "{line} {reason}");
     }
 }
+
+/// An answer with a version other than 1 and 2 is reported with both versions and the next step.
+#[test]
+fn answer_with_another_version_is_reported_with_the_next_step() {
+    for (asked, answered) in [(1, "7"), (2, "7"), (1, r#""2025-06-18""#), (2, "-1")] {
+        let text = format!(
+            r#"> {{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":{asked}}}}}
+< {{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":{answered}}}}}"#
+        );
+        let found = findings(linter(), &text);
+        let found: Vec<_> = found.iter().filter(|it| it.rule.code == "version-answer").collect();
+        let [finding] = found[..] else { panic!("{found:?}") };
+        let expected = format!(
+            "version {asked} was requested, the answer is {answered}; use a release of the agent that speaks version 1 or 2"
+        );
+        assert_eq!(finding.message, expected);
+    }
+}
