@@ -264,6 +264,27 @@ fn call_of_a_permission_ends_with_the_turn() {
     }
 }
 
+/// A tool call that the agent reports after it has asked ends as the agent reports.
+#[test]
+fn call_that_is_reported_after_its_permission_ends_as_reported() {
+    for kind in ["tool_call", "tool_call_update"] {
+        let mut bridge = v2_editor(json!({}));
+        bridge.handle_editor_line(
+            r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#,
+        );
+        bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}"#);
+        update(
+            &mut bridge,
+            json!({"sessionUpdate": kind, "toolCallId": "c", "title": "T", "status": "failed"}),
+        );
+        bridge
+            .handle_agent_line(r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}"#);
+        let (editor, ..) = outputs(&mut bridge);
+        let [idle] = updates(&editor)[..] else { panic!("{editor:?}") };
+        assert_eq!(idle["state"], "idle");
+    }
+}
+
 /// A turn continues after the last open question, and a cancelled prompt is a cancelled turn.
 #[test]
 fn turn_continues_after_the_last_answer() {

@@ -61,6 +61,18 @@ fn messages_of_a_subagent_are_for_editors_that_show_subagents() {
     }
 }
 
+/// An agent cannot hide a session of the editor by naming it as that of a subagent.
+#[test]
+fn session_of_the_editor_is_not_hidden() {
+    let mut bridge = v1_editor(json!({}));
+    update(&mut bridge, "s", begun("t"));
+    update(&mut bridge, "t", begun("s"));
+    assert_eq!(update(&mut bridge, "s", chunk()).0[0]["params"]["sessionId"], "s");
+    update(&mut bridge, "other", chunk());
+    update(&mut bridge, "s", begun("other"));
+    assert_eq!(update(&mut bridge, "other", chunk()).0[0]["params"]["sessionId"], "other");
+}
+
 /// The editor gets a subagent's tool calls, with their terminals, in the session that it shows. Ids of both do not mix.
 #[test]
 fn tool_calls_of_a_subagent_are_shown_in_the_session_of_the_editor() {
