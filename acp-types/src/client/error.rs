@@ -110,6 +110,9 @@ pub enum CloseReason {
 pub struct UnsupportedVersion {
     /// The version in the agent's response, or the newest one that its error names, if it names any.
     pub answered: Option<ProtocolVersion>,
+    /// The version in the agent's response as JSON, if it is no number of a version; at most
+    /// [`MAX_MESSAGE`](Self::MAX_MESSAGE) characters.
+    pub unread: Option<String>,
     /// The message of the agent's error, if it has responded with one; at most [`MAX_MESSAGE`](Self::MAX_MESSAGE) characters.
     pub message: Option<String>,
     /// The versions that the client offers.
@@ -123,9 +126,10 @@ impl UnsupportedVersion {
 
 impl fmt::Display for UnsupportedVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.answered {
-            Some(answered) => write!(f, "the agent speaks version {}", answered.0)?,
-            None => f.write_str("the agent names none of its versions")?,
+        match (self.answered, &self.unread) {
+            (Some(answered), _) => write!(f, "the agent speaks version {}", answered.0)?,
+            (None, Some(unread)) => write!(f, "the agent speaks version {unread}")?,
+            (None, None) => f.write_str("the agent names none of its versions")?,
         }
         f.write_str("; the client offers")?;
         self.offered.iter().enumerate().try_for_each(|(at, version)| {

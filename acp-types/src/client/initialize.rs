@@ -77,13 +77,22 @@ impl Connection {
         let answered = data.and_then(Result::ok).and_then(|data| data.supported.into_iter().max());
         let message = error.message.chars().take(UnsupportedVersion::MAX_MESSAGE).collect();
         let message = Some(message).filter(|message: &String| !message.is_empty());
-        CloseReason::Version(UnsupportedVersion { answered, message, offered: self.offered() })
+        let offered = self.offered();
+        CloseReason::Version(UnsupportedVersion { answered, unread: None, message, offered })
     }
 
     fn read_initialized(&mut self, result: &RawValue) -> Result<(Initialized, Spoken), CallError> {
         let member = |name: &str| peek_member(result.get(), name).ok().flatten();
-        let claimed = member("protocolVersion").map_or(Ok(ProtocolVersion(0)), decode);
-        let claimed: ProtocolVersion = claimed.map_err(CallError::Invalid)?;
+        let refused = |answered, unread| {
+            let (message, offered) = (None, self.offered());
+            let error = UnsupportedVersion { answered, unread, message, offered };
+            CallError::Closed(CloseReason::Version(error))
+        };
+        let text = member("protocolVersion").unwrap_or("0");
+        let claimed: ProtocolVersion = decode(text).map_err(|_| {
+            let text = text.chars().take(UnsupportedVersion::MAX_MESSAGE).collect();
+            refused(None, Some(text))
+        })?;
         let shape =
             spoken::of_initialized(Some(u64::from(claimed.0)), |name| member(name).is_some());
         let (version, spoken) = match shape {
@@ -95,8 +104,7 @@ impl Connection {
         let asked = offered.last().copied().unwrap_or(ProtocolVersion::V1);
         let is_named = ProtocolVersion::V1 <= claimed && claimed <= asked;
         if !is_named || !offered.contains(&version) {
-            let error = UnsupportedVersion { answered: Some(claimed), message: None, offered };
-            return Err(CallError::Closed(CloseReason::Version(error)));
+            return Err(refused(Some(claimed), None));
         }
         let value = if version == ProtocolVersion::V2 {
             let decoded = self.tolerate("initialize", read(result.get()));

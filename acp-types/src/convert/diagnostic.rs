@@ -70,6 +70,8 @@ pub struct Unsupported {
     pub offered: ProtocolVersion,
     /// The version that the agent's response names, if it has responded without an error.
     pub answered: Option<ProtocolVersion>,
+    /// The version in the agent's response as JSON, if it is no number of a version; at most 500 characters.
+    pub unread: Option<String>,
     /// The versions that the agent's error names.
     pub supported: Vec<ProtocolVersion>,
 }
@@ -78,12 +80,13 @@ impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offered = self.offered.0;
         write!(f, "no common version of the protocol: version {offered} was offered, ")?;
-        match self.answered {
-            Some(answered) => write!(f, "and the agent answered version {}. ", answered.0)?,
-            None if self.supported.is_empty() => {
+        match (self.answered, &self.unread) {
+            (Some(answered), _) => write!(f, "and the agent answered version {}. ", answered.0)?,
+            (None, Some(unread)) => write!(f, "and the agent answered version {unread}. ")?,
+            (None, None) if self.supported.is_empty() => {
                 f.write_str("and the agent refused it without naming its own. ")?;
             }
-            None => {
+            (None, None) => {
                 let names: Vec<_> = self.supported.iter().map(|it| it.0.to_string()).collect();
                 write!(f, "and the agent supports only {}. ", names.join(", "))?;
             }
@@ -143,7 +146,7 @@ losses! {
     Content = "content",
     /// The title of a tool call, which got one.
     ToolTitle = "tool-title",
-    /// A status or a kind of a tool call that version 1 does not have.
+    /// A status or a kind of a tool call that the other version does not have, or that the agent has not reported.
     ToolStatus = "tool-status",
     /// The removal of a value.
     Cleared = "cleared",

@@ -7,6 +7,7 @@ use super::outbox::Side;
 use super::v1_editor::V1Editor;
 use super::v2_editor::V2Editor;
 use super::{Bridge, BridgeDiagnostic, Offer, Stage, Unsupported, refuse};
+use crate::client::UnsupportedVersion;
 use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;
 use crate::v2::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionErrorData};
@@ -90,13 +91,15 @@ impl Bridge {
         let Stage::Offered(offer) = core::mem::replace(&mut self.stage, Stage::Waiting) else {
             return;
         };
-        let claimed: Option<ProtocolVersion> =
-            member(result, "protocolVersion").and_then(|text| decode(text).ok());
-        let claimed = claimed.unwrap_or(ProtocolVersion(0));
-        if !(ProtocolVersion::V1..=ProtocolVersion::V2).contains(&claimed) {
-            let (offered, answered) = (offer.offered, Some(claimed));
-            return self.fail(&offer, Unsupported { offered, answered, supported: Vec::new() });
-        }
+        let text = member(result, "protocolVersion").unwrap_or("0");
+        let answered: Option<ProtocolVersion> = decode(text).ok();
+        let known = ProtocolVersion::V1..=ProtocolVersion::V2;
+        let Some(claimed) = answered.filter(|answered| known.contains(answered)) else {
+            let text = text.chars().take(UnsupportedVersion::MAX_MESSAGE).collect();
+            let (offered, supported) = (offer.offered, Vec::new());
+            let unread = answered.is_none().then_some(text);
+            return self.fail(&offer, Unsupported { offered, answered, unread, supported });
+        };
         let shape =
             spoken::of_initialized(Some(claimed.0.into()), |name| member(result, name).is_some());
         let agent = if shape == Shape::V2 { ProtocolVersion::V2 } else { ProtocolVersion::V1 };
@@ -180,7 +183,7 @@ impl Bridge {
             data.and_then(|data| data.decode().ok());
         let supported = data.map(|data| data.supported).unwrap_or_default();
         let offered = offer.offered;
-        self.fail(&offer, Unsupported { offered, answered: None, supported });
+        self.fail(&offer, Unsupported { offered, answered: None, unread: None, supported });
     }
 
     fn fail(&mut self, offer: &Offer, error: Unsupported) {

@@ -18,10 +18,12 @@ use alloc::string::ToString;
 use jsonrpc_core::wire::{Meta, Mode};
 use jsonrpc_core::{ErrorCode, Notification, Request, RequestId};
 use session::Session;
+use subagents::Subagents;
 
 mod calls;
 mod results;
 mod session;
+mod subagents;
 mod terminals;
 mod updates;
 
@@ -33,7 +35,7 @@ pub(super) struct V1Editor {
     asked: BTreeMap<RequestId, Asked>,
     sessions: Recent<Session>,
     /// Sessions of subagents, if the editor does not show subagents.
-    hidden: Recent<()>,
+    subagents: Subagents,
 }
 
 /// A request of the editor.
@@ -64,8 +66,8 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 
 impl V1Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
-        let (sessions, hidden) = (Recent::new(MAX_SESSIONS), Recent::new(MAX_SESSIONS));
-        Self { capabilities, asked: BTreeMap::new(), sessions, hidden }
+        let (asked, sessions) = (BTreeMap::new(), Recent::new(MAX_SESSIONS));
+        Self { capabilities, asked, sessions, subagents: Subagents::default() }
     }
 
     fn session(&mut self, id: &SessionId) -> &mut Session {
@@ -189,9 +191,7 @@ impl V1Editor {
             Some(_) => Asked::Load(session.clone()),
             None => Asked::Resume(session.clone()),
         };
-        if !self.session(&session).has_prompts() {
-            self.sessions.remove(session.as_str());
-        }
+        self.session(&session).restart();
         let mut same = v2::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
         same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
         same.additional_directories = paths(it.additional_directories.as_ref());
@@ -248,14 +248,20 @@ impl V1Editor {
         let method = &*request.method;
         match AgentRequest::decode_with(method, request.params, Mode::SpecLenient) {
             Ok(read) => match tolerate(Side::Agent, read, out) {
-                AgentRequest::RequestPermissionRequest(it) => {
+                AgentRequest::RequestPermissionRequest(mut it) => {
+                    if let Some(hidden) = self.subagents.permission(&mut it) {
+                        out.lose_of(BridgeLoss::NotAnnounced, hidden.as_str(), method);
+                    }
                     let session = it.session_id.clone();
                     let calls = &mut self.session(&session).calls;
                     let same = calls.permission(&session, &request.id, *it, out);
                     out.request(Side::Editor, &request.id, method, &same);
                 }
                 AgentRequest::CreateElicitationRequest(it) => {
-                    let same = v1::elicitation::CreateElicitationRequest::from(*it);
+                    let mut same = v1::elicitation::CreateElicitationRequest::from(*it);
+                    if let Some(hidden) = self.subagents.elicitation(&mut same) {
+                        out.lose_of(BridgeLoss::NotAnnounced, hidden.as_str(), method);
+                    }
                     out.request(Side::Editor, &request.id, method, &same);
                 }
                 _ => out.forward(Side::Editor, line),
@@ -267,18 +273,17 @@ impl V1Editor {
         }
     }
 
-    /// Returns whether an update belongs to a subagent, or announces one, that the editor does not show.
-    fn is_hidden(&mut self, it: &UpdateSessionNotification) -> bool {
+    /// Returns whether the editor shows an update. That of a subagent may move to the session that the editor shows.
+    fn shows(&mut self, it: &mut UpdateSessionNotification) -> bool {
         let Received::SubagentUpdate(subagent) = &it.update else {
-            return self.hidden.get(it.session_id.as_str()).is_some();
+            return self.subagents.update(it);
         };
         let same = SessionUpdate::SubagentUpdate(Box::new((**subagent).clone().into()));
-        let is_hidden = self.capabilities.allows(&same).is_err();
-        let id = subagent.session_id.as_str();
-        if is_hidden && self.sessions.get(id).is_none() && subagent.session_id != it.session_id {
-            self.hidden.entry(id, |()| true, || ());
+        let is_shown = self.capabilities.allows(&same).is_ok();
+        if !is_shown && self.sessions.get(subagent.session_id.as_str()).is_none() {
+            self.subagents.add(&subagent.session_id, &it.session_id);
         }
-        is_hidden
+        is_shown
     }
 
     pub(super) fn agent_notification(
@@ -290,10 +295,10 @@ impl V1Editor {
         let (method, params) = (&*notification.method, notification.params);
         match AgentNotification::decode_with(method, params, Mode::SpecLenient) {
             Ok(read) => match tolerate(Side::Agent, read, out) {
-                AgentNotification::UpdateSessionNotification(it) if self.is_hidden(&it) => {
-                    out.lose(BridgeLoss::NotAnnounced, it.update.tag());
-                }
-                AgentNotification::UpdateSessionNotification(it) => {
+                AgentNotification::UpdateSessionNotification(mut it) => {
+                    if !self.shows(&mut it) {
+                        return out.lose(BridgeLoss::NotAnnounced, it.update.tag());
+                    }
                     let session = find(&mut self.sessions, &it.session_id);
                     session.update(line, it, &self.capabilities, out);
                 }

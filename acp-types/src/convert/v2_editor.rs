@@ -7,6 +7,7 @@ use crate::methods::Receiver;
 use crate::v1::dispatch::{AgentNotification, AgentRequest};
 use crate::v1::session_modes::SessionModeId;
 use crate::v1::session_setup::SessionId;
+use crate::v1::tool_calls::{PermissionOptionId, ToolCallId};
 use crate::v2;
 use crate::v2::permissions::{
     CancelledPermissionOutcome, RequestPermissionOutcome, RequestPermissionResponse,
@@ -55,7 +56,14 @@ enum Asked {
 #[derive(Clone, Debug)]
 struct Question {
     session: Option<SessionId>,
-    is_permission: bool,
+    permission: Option<Permission>,
+}
+
+/// A tool call that the agent wants to run, and the options that permit it.
+#[derive(Clone, Debug)]
+struct Permission {
+    call: ToolCallId,
+    granting: Vec<PermissionOptionId>,
 }
 
 /// Sends an update to the editor.
@@ -151,8 +159,15 @@ impl V2Editor {
         let Some(question) = self.questions.remove(&response.id) else {
             return out.forward(Side::Agent, line);
         };
-        let outcome = response.outcome.as_ref().ok().filter(|_| question.is_permission);
+        let outcome = response.outcome.as_ref().ok().filter(|_| question.permission.is_some());
         let read = outcome.and_then(|it| decode::<RequestPermissionResponse>(it.get()).ok());
+        let chosen = read.as_ref().and_then(|it| it.outcome.option_id());
+        if let (Some(id), Some(asked), Some(chosen)) =
+            (&question.session, &question.permission, chosen)
+            && asked.granting.contains(chosen)
+        {
+            find(&mut self.sessions, id).permitted(&asked.call);
+        }
         match read {
             // An unknown outcome is no permission.
             Some(mut read) if !read.outcome.is_known() => {
@@ -181,7 +196,10 @@ impl V2Editor {
         match read {
             AgentRequest::RequestPermissionRequest(it) => {
                 let session = it.session_id.clone();
-                self.question(request, Some(session.clone()), true, out);
+                let granting = it.options.iter().filter(|option| option.kind.is_permission());
+                let granting = granting.map(|option| option.option_id.clone()).collect();
+                let asked = Permission { call: it.tool_call.tool_call_id.clone(), granting };
+                self.question(request, Some(session.clone()), Some(asked), out);
                 let same = find(&mut self.sessions, &session).permission(*it, out);
                 out.request(Side::Editor, id, method, &same);
             }
@@ -189,7 +207,7 @@ impl V2Editor {
                 let params = request.params.map(|params| params.get());
                 let session = params.and_then(|it| find_member(it, &["sessionId"]));
                 let session = session.and_then(|text| decode(text).ok());
-                self.question(request, session, false, out);
+                self.question(request, session, None, out);
                 let same = v2::elicitation::CreateElicitationRequest::from(*it);
                 out.request(Side::Editor, id, method, &same);
             }
@@ -209,14 +227,14 @@ impl V2Editor {
         &mut self,
         request: &Request<'_>,
         session: Option<SessionId>,
-        is_permission: bool,
+        permission: Option<Permission>,
         out: &mut Outbox,
     ) {
         if let Some(id) = &session {
             find(&mut self.sessions, id).blocked(id, out);
         }
         if self.questions.len() < MAX_REQUESTS {
-            self.questions.insert(request.id.clone(), Question { session, is_permission });
+            self.questions.insert(request.id.clone(), Question { session, permission });
         }
     }
 

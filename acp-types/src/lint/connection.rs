@@ -12,6 +12,9 @@ use alloc::string::String;
 use jsonrpc_core::RequestId;
 use jsonrpc_core::transcript::Direction;
 
+/// What to do about a version that is not 1 or 2.
+const NEXT_STEP: &str = "; use a release of the agent that speaks version 1 or 2";
+
 /// State of a connection outside of sessions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connection {
@@ -141,18 +144,24 @@ impl Connection {
         report: &mut Report,
     ) {
         let asked = protocol_version(pending.params());
+        let pointer = "/result/protocolVersion";
         if let (Some(asked), Some(answered)) = (asked, protocol_version(result)) {
-            let pointer = "/result/protocolVersion";
-            if version == 2 && answered > asked {
-                let message = format!("version {asked} was requested, the answer is {answered}");
+            if answered > 2 || version == 2 && answered > asked {
+                let next = if answered > 2 { NEXT_STEP } else { "" };
+                let message =
+                    format!("version {asked} was requested, the answer is {answered}{next}");
                 report.add(&rule::VERSION_ANSWER, pointer, message);
-            }
-            if (answered >= 2) != (version == 2) {
+            } else if (answered >= 2) != (version == 2) {
                 let message = format!(
                     "the answer states version {answered}, but has the form of version {version}"
                 );
                 report.add(&rule::VERSION_SHAPE, pointer, message);
             }
+        } else if let (Some(asked), Some(answered)) = (asked, result.get("protocolVersion")) {
+            let answered = shown(answered.as_text());
+            let message =
+                format!("version {asked} was requested, the answer is {answered}{NEXT_STEP}");
+            report.add(&rule::VERSION_ANSWER, pointer, message);
         }
         self.version = Some(version);
         let params = pending.params();

@@ -145,7 +145,7 @@ rules! {
     Sequence {
         NOT_INITIALIZED = "not-initialized" Error "a message before the response to `initialize`" at "initialization";
         INITIALIZE_AGAIN = "initialize-again" Error "a second `initialize`" at "initialization";
-        VERSION_ANSWER = "version-answer" Error "a response with version 2 or later to a request for an earlier version" at "initialization";
+        VERSION_ANSWER = "version-answer" Error "a response with version 2 or later to a request for an earlier version, or with a version other than 1 and 2" at "initialization";
         VERSION_SHAPE = "version-shape" Error "an agent that negotiates one version and uses another" at "initialization";
         NOT_ANNOUNCED = "not-announced" Error "a message that requires a capability the other side has not announced" at "initialization";
         AUTH_METHOD_UNKNOWN = "auth-method-unknown" Error "a login with a method that the agent does not offer" at "authentication";

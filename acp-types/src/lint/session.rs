@@ -128,10 +128,13 @@ impl Session {
             self.background.call(call, limits);
         }
         let Some(id) = call.and_then(|call| text(call, "toolCallId")) else { return };
-        // In version 2 a permission request announces a tool call, as an update does.
         if self.calls.len() < limits.names {
-            let call = self.calls.entry(id.into_owned()).or_default();
-            call.is_announced |= version == 2;
+            let known = self.calls.entry(id.into_owned()).or_default();
+            // In version 2 a permission request announces or changes a tool call, as an update does.
+            known.is_announced |= version == 2;
+            if let Some(status) = call.and_then(|call| text(call, "status")) {
+                known.is_over = is_final(&status);
+            }
         }
     }
 
@@ -167,7 +170,9 @@ impl Session {
             report.add(&rule::UPDATE_LATE, "/params/update", message);
         }
         match kind {
-            "tool_call" | "tool_call_update" => self.call(version, kind, update, limits, report),
+            "tool_call" | "tool_call_update" | "tool_call_content_chunk" => {
+                self.call(version, kind, update, limits, report);
+            }
             "current_mode_update" => {
                 self.mode(update, "currentModeId", "/params/update/currentModeId", report);
             }
@@ -221,7 +226,7 @@ impl Session {
             report.add(&rule::TOOL_CALL_UNKNOWN, pointer, message);
         }
         let Some(status) = text(update, "status") else { return };
-        let is_over = matches!(&*status, "completed" | "failed" | "cancelled");
+        let is_over = is_final(&status);
         // The replay of a resumed session repeats earlier states.
         if call.is_over && !is_over && self.standing != Standing::Opening {
             let message = format!("`{}` had ended", shown(&id));
@@ -248,6 +253,7 @@ impl Session {
             }
             _ => {}
         }
+        self.is_cancelled |= is_text(update, "stopReason", "cancelled");
         let background: BTreeSet<_> =
             items(update, "background").filter_map(|work| text(work, "toolCallId")).collect();
         self.turn_ends(&background, report);
@@ -336,6 +342,10 @@ impl Session {
             self.turn_ends(&BTreeSet::new(), report);
         }
     }
+}
+
+fn is_final(status: &str) -> bool {
+    matches!(status, "completed" | "failed" | "cancelled")
 }
 
 fn permission_answered(version: u16, pending: &Pending, result: Json<'_>, report: &mut Report) {

@@ -570,6 +570,31 @@ fn error_that_names_versions_closes_the_connection_with_them() {
     }
 }
 
+/// A response with another version closes the connection with both versions and the next step, also if it is no number.
+#[test]
+fn response_with_another_version_closes_the_connection_with_it() {
+    for (answered, shown) in [
+        (json!(7), "7"),
+        (json!(0), "0"),
+        (json!("2025-06-18"), "\"2025-06-18\""),
+        (json!(-1), "-1"),
+        (json!(65536), "65536"),
+    ] {
+        for (options, offered) in [(both(), "1 and 2"), (v1_options(), "1")] {
+            let mut client = Client::new(options);
+            let result = json!({ "protocolVersion": answered, "agentCapabilities": {} });
+            client.line(json!({ "jsonrpc": "2.0", "id": 1, "result": result }));
+            let events = client.events();
+            let Some(Event::Closed(reason)) = events.last() else { panic!("{events:?}") };
+            let expected = format!(
+                "the agent speaks version {shown}; the client offers {offered}; \
+                install a release of the agent that speaks an offered version"
+            );
+            assert_eq!(reason.to_string(), expected);
+        }
+    }
+}
+
 #[test]
 fn login_has_another_method_in_version_2() {
     let login = Call::new(&v1::authentication::AuthenticateRequest::new("key")).in_v2();

@@ -6,4 +6,6 @@ mod own_turns;
 mod properties;
 mod properties_v1;
 mod recorded;
+mod resumed;
 mod setup;
+mod subagents;

@@ -261,3 +261,62 @@ proptest! {
         }
     }
 }
+
+/// A request for permission and a chunk of content announce a tool call of version 2, and a turn that ends as cancelled leaves
+/// none open.
+#[test]
+fn open_tool_calls_of_version_2_are_those_that_any_message_names() {
+    let call = |members: &str| format!(r#"{{"toolCallId":"c"{members}}}"#);
+    let asked = |members: &str| {
+        let call = call(members);
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{{"sessionId":"s","title":"?","subject":{{"type":"tool_call","toolCall":{call}}},"options":[{{"optionId":"y","name":"Y","kind":"allow_once"}}]}}}}"#
+        )
+    };
+    let update = |update: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#
+        )
+    };
+    let chunk = r#"{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"content","content":{"type":"text","text":"x"}}}"#;
+    let table = [
+        (update(chunk), "end_turn", 1),
+        (update(chunk), "cancelled", 0),
+        (asked(""), "end_turn", 1),
+        (asked(r#","status":"completed""#), "end_turn", 0),
+    ];
+    for (line, reason, expected) in table {
+        let idle = update(&format!(
+            r#"{{"sessionUpdate":"state_update","state":"idle","stopReason":"{reason}"}}"#
+        ));
+        let running = update(r#"{"sessionUpdate":"state_update","state":"running"}"#);
+        let mut linter = linter();
+        let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"e","version":"1"}}}"#;
+        let initialized = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{}}}}"#;
+        linter.handle_line(Direction::Sent, initialize.as_bytes());
+        for line in [initialized, &running, &line, &idle] {
+            linter.handle_line(Direction::Received, line.as_bytes());
+        }
+        let findings = std::iter::from_fn(|| linter.poll_finding());
+        let open = findings.filter(|finding| finding.rule.code == "tool-call-open").count();
+        assert_eq!(open, expected, "{line} {reason}");
+    }
+}
+
+/// An answer with a version other than 1 and 2 is reported with both versions and the next step.
+#[test]
+fn answer_with_another_version_is_reported_with_the_next_step() {
+    for (asked, answered) in [(1, "7"), (2, "7"), (1, r#""2025-06-18""#), (2, "-1")] {
+        let text = format!(
+            r#"> {{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":{asked}}}}}
+< {{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":{answered}}}}}"#
+        );
+        let found = findings(linter(), &text);
+        let found: Vec<_> = found.iter().filter(|it| it.rule.code == "version-answer").collect();
+        let [finding] = found[..] else { panic!("{found:?}") };
+        let expected = format!(
+            "version {asked} was requested, the answer is {answered}; use a release of the agent that speaks version 1 or 2"
+        );
+        assert_eq!(finding.message, expected);
+    }
+}

@@ -77,6 +77,12 @@ impl Session {
         !self.prompts.is_empty()
     }
 
+    /// Forgets what the editor has, since a session that is loaded or resumed begins anew. Its turn may be open.
+    pub(super) fn restart(&mut self) {
+        let (prompts, mode) = (core::mem::take(&mut self.prompts), self.mode.take());
+        *self = Self { prompts, mode, is_own_turn: self.is_own_turn, ..Self::default() };
+    }
+
     pub(super) fn is_accepted(&self, id: &RequestId) -> bool {
         self.prompts.iter().any(|prompt| prompt.is_accepted && prompt.id == *id)
     }

@@ -106,11 +106,8 @@ impl V2Editor {
         let servers = servers_to_v1(it.mcp_servers.as_deref().unwrap_or_default(), out);
         let folders = paths(it.additional_directories.as_ref());
         let prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
-        if !find(&mut self.sessions, &session).is_busy() {
-            self.sessions.remove(session.as_str());
-        }
         let state = find(&mut self.sessions, &session);
-        state.is_open = false;
+        state.restart(&session, out);
         if loads && (replays || !resumes) {
             // The request has no member for the begin of the replay.
             let is_whole = |from: &ReplayFrom| matches!(from, ReplayFrom::Start(start) if start.meta.is_none() && start.extra.is_empty());

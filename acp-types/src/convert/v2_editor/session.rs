@@ -2,6 +2,7 @@
 //!
 //! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn),
 //! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
+use super::calls::Call;
 use super::send;
 use crate::alike::{idle, reason_to_v2};
 use crate::convert::content::blocks_to_v1;
@@ -18,8 +19,7 @@ use crate::v2::prompt_lifecycle::{
 };
 use crate::v2::session_config_options::{SessionConfigOption, SessionConfigOptionCategory};
 use crate::v2::session_states::{
-    ErrorStopReason, IdleStateUpdate, RequiresActionStateUpdate, RunningStateUpdate, StateUpdate,
-    StopReason,
+    ErrorStopReason, RequiresActionStateUpdate, RunningStateUpdate, StateUpdate, StopReason,
 };
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -39,7 +39,7 @@ pub(super) struct Session {
     pub(super) open: Option<(String, MessageId)>,
     /// Number of invented ids.
     invented: u64,
-    pub(super) titles: Recent<String>,
+    pub(super) calls: Recent<Call>,
     pub(super) modes: Option<SessionModeState>,
     pub(super) options: Vec<SessionConfigOption>,
     /// Whether updates are dropped until the session is loaded.
@@ -79,7 +79,7 @@ impl Default for Session {
             held: VecDeque::new(),
             open: None,
             invented: 0,
-            titles: Recent::new(MAX_TOOL_CALLS),
+            calls: Recent::new(MAX_TOOL_CALLS),
             modes: None,
             options: Vec::new(),
             drops_replay: false,
@@ -91,6 +91,16 @@ impl Default for Session {
 }
 
 impl Session {
+    /// Forgets a session that is loaded or resumed, unless a prompt is open. Ids of messages stay unique.
+    pub(super) fn restart(&mut self, session: &SessionId, out: &mut Outbox) {
+        if !self.is_busy() {
+            self.end_calls(session, out);
+            let (modes, options) = (self.modes.take(), core::mem::take(&mut self.options));
+            *self = Self { modes, options, invented: self.invented, ..Self::default() };
+        }
+        self.is_open = false;
+    }
+
     pub(super) fn is_busy(&self) -> bool {
         self.turn.is_some() || !self.held.is_empty()
     }
@@ -190,6 +200,7 @@ impl Session {
     pub(super) fn fell_silent(&mut self, session: &SessionId, out: &mut Outbox) {
         if self.own_turn.take_if(|own| *own == OwnTurn::Quiet).is_some() {
             self.open = None;
+            self.end_calls(session, out);
             state(session, idle(StopReason::NotReported(Extra::new()), None), out);
         }
     }
@@ -225,6 +236,7 @@ impl Session {
         if self.turn.take().is_none() {
             return;
         }
+        self.end_calls(session, out);
         let reason = reason_to_v2(&it.stop_reason);
         let reason = reason.unwrap_or_else(|| StopReason::NotReported(Extra::new()));
         let mut end = idle(reason, it.usage.as_ref());
@@ -248,12 +260,14 @@ impl Session {
         if turn.message.is_none() {
             out.error(Side::Editor, &turn.id, error.clone());
         }
+        self.end_calls(session, out);
         state(session, idle(reason, None), out);
     }
 
     /// Ends the turn of a session that is closed, and refuses its held prompts.
     pub(super) fn close(&mut self, session: &SessionId, out: &mut Outbox) {
         let closed = || ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "the session is closed");
+        self.end_calls(session, out);
         if let Some(turn) = self.turn.take() {
             if turn.message.is_none() {
                 out.error(Side::Editor, &turn.id, closed());
@@ -268,12 +282,15 @@ impl Session {
         self.is_closed = true;
     }
 
-    /// Reports that no turn is open, after the replay.
+    /// Reports the state after the replay. The turn of a prompt may be open, and one that the agent has reported since.
     pub(super) fn loaded(&mut self, session: &SessionId, out: &mut Outbox) {
         self.drops_replay = false;
-        (self.open, self.own_turn) = (None, None);
-        let idle = IdleStateUpdate::new(StopReason::NotReported(Extra::new()));
-        state(session, StateUpdate::Idle(Box::new(idle)), out);
+        self.open = None;
+        if self.turn.is_some() || self.own_turn == Some(OwnTurn::Reported) {
+            return running(session, out);
+        }
+        self.own_turn = None;
+        state(session, idle(StopReason::NotReported(Extra::new()), None), out);
     }
 
     /// Returns whether an option stands for the modes.

@@ -32,7 +32,7 @@ impl Session {
         if self.is_closed {
             return out.lose(BridgeLoss::Update, it.update.tag());
         }
-        if self.drops_replay {
+        if self.drops_replay && is_history(&it.update) {
             return out.lose(BridgeLoss::Replay, it.update.tag());
         }
         match it.update {
@@ -48,13 +48,13 @@ impl Session {
             SessionUpdate::ToolCall(it) => {
                 self.output(id, out);
                 self.open = None;
-                let call = self.change_call(&announced(&it), out);
+                let call = self.reported_call(&announced(&it), out);
                 send(id, Update::ToolCallUpdate(Box::new(call)), meta, out);
             }
             SessionUpdate::ToolCallUpdate(it) => {
                 self.output(id, out);
                 self.open = None;
-                let call = self.change_call(&it, out);
+                let call = self.reported_call(&it, out);
                 send(id, Update::ToolCallUpdate(Box::new(call)), meta, out);
             }
             SessionUpdate::Plan(it) => {
@@ -89,9 +89,10 @@ impl Session {
                 same.meta = it.meta;
                 send(id, Update::ConfigOptionUpdate(same), meta, out);
             }
-            SessionUpdate::SessionInfoUpdate(it) if carried_state(&it).is_some() => {
-                self.carried(id, *it, meta, out);
-            }
+            SessionUpdate::SessionInfoUpdate(it) => match carried_state(&it) {
+                Some(state) => self.carried(id, *it, state, meta, out),
+                None => out.forward(Side::Editor, line),
+            },
             // The others are equal in both versions.
             _ => out.forward(Side::Editor, line),
         }
@@ -102,10 +103,10 @@ impl Session {
         &mut self,
         id: &SessionId,
         mut it: SessionInfoUpdate,
+        state: StateUpdate,
         meta: Option<&Meta>,
         out: &mut Outbox,
     ) {
-        let Some(state) = carried_state(&it) else { return };
         let others = it.meta.value().map(|meta| without(meta, STATE_META));
         let others = others.filter(|meta| *meta != Meta::new());
         if others.is_some() || !it.title.is_absent() || !it.updated_at.is_absent() {
@@ -179,6 +180,18 @@ impl Session {
         (chunk.meta, chunk.extra) = (it.meta, it.extra);
         send(id, make(chunk), meta, out);
     }
+}
+
+/// Returns whether an update is a part of the conversation, and not of what the session is now.
+fn is_history(update: &SessionUpdate) -> bool {
+    !matches!(
+        update,
+        SessionUpdate::AvailableCommandsUpdate(_)
+            | SessionUpdate::CurrentModeUpdate(_)
+            | SessionUpdate::ConfigOptionUpdate(_)
+            | SessionUpdate::SessionInfoUpdate(_)
+            | SessionUpdate::UsageUpdate(_)
+    )
 }
 
 /// Returns the state in the metadata of an update.

@@ -143,6 +143,21 @@ fn agent_without_a_common_version_is_an_error() {
         ),
         (
             2,
+            r#""result":{"protocolVersion":7,"agentCapabilities":{}}"#,
+            "version 2 was offered, and the agent answered version 7. Versions 1 and 2 are supported",
+        ),
+        (
+            2,
+            r#""result":{"protocolVersion":"2025-06-18"}"#,
+            "version 2 was offered, and the agent answered version \"2025-06-18\". Versions 1 and 2 are supported",
+        ),
+        (
+            1,
+            r#""result":{"protocolVersion":-1}"#,
+            "version 1 was offered, and the agent answered version -1. Versions 1 and 2 are supported",
+        ),
+        (
+            2,
             r#""error":{"code":-32022,"message":"no","data":{"requested":2,"supported":[3,4]}}"#,
             "version 2 was offered, and the agent supports only 3, 4. Versions 1 and 2 are supported",
         ),
@@ -591,27 +606,4 @@ fn late_result_does_not_end_another_turn() {
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"q","result":{"stopReason":"end_turn"}}"#);
     let (editor, ..) = outputs(&mut bridge);
     assert_eq!(updates(&editor).last().unwrap()["stopReason"], "end_turn");
-}
-
-/// An editor that does not show subagents gets no updates of their sessions, which it does not know.
-#[test]
-fn updates_of_a_subagent_are_for_editors_that_show_subagents() {
-    let line = |session: &str, update: Value| {
-        json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}).to_string()
-    };
-    let chunk = || json!({"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "text", "text": "x"}});
-    let begin = |id: &str| json!({"sessionUpdate": "subagent_update", "sessionId": id, "title": "T", "state": {"state": "running"}});
-    for (capabilities, expected) in [(json!({"subagents": {}}), 4), (json!({}), 1)] {
-        let mut bridge = v1_editor(capabilities);
-        bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#);
-        outputs(&mut bridge);
-        for line in
-            [line("s", begin("t")), line("t", chunk()), line("s", begin("s")), line("s", chunk())]
-        {
-            bridge.handle_agent_line(&line);
-        }
-        let (editor, _, diagnostics) = outputs(&mut bridge);
-        assert_eq!((editor.len(), diagnostics.len()), (expected, 4 - expected));
-        assert_eq!(editor.last().unwrap()["params"]["sessionId"], "s");
-    }
 }

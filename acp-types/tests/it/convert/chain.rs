@@ -100,11 +100,20 @@ impl Chain {
 
     /// Returns the violations at the editor's side, on the link and at the agent's side.
     pub(crate) fn errors(&mut self) -> [Vec<Finding>; 3] {
+        let mut found = self.problems();
+        found.each_mut().map(|found| {
+            found.retain(|finding| finding.rule.severity == Severity::Error);
+            core::mem::take(found)
+        })
+    }
+
+    /// Returns the findings other than notes at the editor's side, on the link and at the agent's side.
+    pub(crate) fn problems(&mut self) -> [Vec<Finding>; 3] {
         self.linters.each_mut().map(|linter| {
             linter.finish();
             assert_eq!(linter.missed(), 0);
             std::iter::from_fn(|| linter.poll_finding())
-                .filter(|finding| finding.rule.severity == Severity::Error)
+                .filter(|finding| finding.rule.severity != Severity::Info)
                 .collect()
         })
     }
@@ -145,6 +154,19 @@ impl Chain {
         let responses = self.to_editor.iter().filter(|line| line.get("method").is_none());
         responses.filter(|line| line["id"] == *id).collect()
     }
+}
+
+/// Returns the findings on a side of a bridge that are not on the side of the agent as well. An agent that is offered
+/// version 2 gets the members of version 1 too, and a session of version 1 has no state between the turns of prompts.
+pub(crate) fn new_problems<'a>(found: &'a [Finding], agent: &[Finding]) -> Vec<&'a Finding> {
+    let is_of_agent = |finding: &&Finding| {
+        let code = finding.rule.code;
+        let same = |it: &Finding| it.rule.code == code && it.message == finding.message;
+        let is_of_offer =
+            code == "unknown-member" && finding.method.as_deref() == Some("initialize");
+        !is_of_offer && code != "update-late" && !agent.iter().any(same)
+    };
+    found.iter().filter(is_of_agent).collect()
 }
 
 /// Returns the updates of an agent's lines, with those of tool calls in requests for permission.

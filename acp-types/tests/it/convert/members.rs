@@ -213,6 +213,78 @@ fn user_message_has_the_id_of_the_agent() {
     assert_eq!(lost(&diagnostics), [(BridgeLoss::Update, "agent_message_chunk")]);
 }
 
+/// A tool call that only a request for permission names ends with the turn, as the user has decided. One that the agent
+/// reports does not.
+#[test]
+fn call_of_a_permission_ends_with_the_turn() {
+    let (asked, reported) = (json!({"toolCallId": "c", "title": "T"}), json!({"toolCallId": "d"}));
+    let table = [
+        (asked.clone(), "y", Some("completed")),
+        (asked.clone(), "n", Some("cancelled")),
+        (asked, "", Some("cancelled")),
+        (reported, "y", None),
+    ];
+    for (call, option, expected) in table {
+        let mut bridge = v2_editor(json!({}));
+        bridge.handle_editor_line(
+            r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#,
+        );
+        update(&mut bridge, json!({"sessionUpdate": "tool_call", "toolCallId": "d", "title": "D"}));
+        let options = json!([
+            {"optionId": "y", "name": "Yes", "kind": "allow_always"}, {"optionId": "n", "name": "No", "kind": "reject_once"},
+        ]);
+        bridge.handle_agent_line(
+            &json!({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": {
+                "sessionId": "s", "toolCall": call, "options": options,
+            }})
+            .to_string(),
+        );
+        let outcome = json!({"outcome": "selected", "optionId": option});
+        let answer = json!({"jsonrpc": "2.0", "id": 7, "result": {"outcome": outcome}});
+        bridge.handle_editor_line(&answer.to_string());
+        outputs(&mut bridge);
+        bridge
+            .handle_agent_line(r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}"#);
+        let (editor, _, diagnostics) = outputs(&mut bridge);
+        let [calls @ .., idle] = &updates(&editor)[..] else { panic!("{editor:?}") };
+        assert_eq!(idle["state"], "idle");
+        let statuses: Vec<_> = calls.iter().filter_map(|call| call["status"].as_str()).collect();
+        assert_eq!(statuses, expected.as_slice());
+        let named = expected.map(|status| format!("c: {status}"));
+        let named: Vec<_> = named.iter().map(|name| (BridgeLoss::ToolStatus, &**name)).collect();
+        assert_eq!(lost(&diagnostics), named);
+        // The next turn does not end it again.
+        bridge.handle_editor_line(
+            r#"{"jsonrpc":"2.0","id":"q","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#,
+        );
+        bridge
+            .handle_agent_line(r#"{"jsonrpc":"2.0","id":"q","result":{"stopReason":"end_turn"}}"#);
+        let (editor, ..) = outputs(&mut bridge);
+        assert!(updates(&editor).iter().all(|it| it["toolCallId"].is_null()), "{editor:?}");
+    }
+}
+
+/// A tool call that the agent reports after it has asked ends as the agent reports.
+#[test]
+fn call_that_is_reported_after_its_permission_ends_as_reported() {
+    for kind in ["tool_call", "tool_call_update"] {
+        let mut bridge = v2_editor(json!({}));
+        bridge.handle_editor_line(
+            r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#,
+        );
+        bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}"#);
+        update(
+            &mut bridge,
+            json!({"sessionUpdate": kind, "toolCallId": "c", "title": "T", "status": "failed"}),
+        );
+        bridge
+            .handle_agent_line(r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}"#);
+        let (editor, ..) = outputs(&mut bridge);
+        let [idle] = updates(&editor)[..] else { panic!("{editor:?}") };
+        assert_eq!(idle["state"], "idle");
+    }
+}
+
 /// A turn continues after the last open question, and a cancelled prompt is a cancelled turn.
 #[test]
 fn turn_continues_after_the_last_answer() {
@@ -243,6 +315,7 @@ fn turn_continues_after_the_last_answer() {
         r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"cancelled"}}"#,
     );
     let (editor, ..) = outputs(&mut bridge);
-    let [end] = updates(&editor)[..] else { panic!("{editor:?}") };
+    let [call, end] = updates(&editor)[..] else { panic!("{editor:?}") };
+    assert_eq!(call["status"], "cancelled");
     assert_eq!((&end["state"], &end["stopReason"]), (&json!("idle"), &json!("cancelled")));
 }

@@ -106,7 +106,10 @@ fn turn_of_a_version_1_agent_begins_with_output_and_ends_by_silence() {
     assert_eq!(states(&outputs(&mut bridge).0), ["running"]);
     assert!(bridge.awaits_silence());
     bridge.handle_silence();
-    assert_eq!(updates(&outputs(&mut bridge).0), [&state("idle")]);
+    let (editor, ..) = outputs(&mut bridge);
+    let call =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "cancelled"});
+    assert_eq!(updates(&editor), [&call, &state("idle")]);
     assert!(!bridge.awaits_silence());
 }
 
@@ -152,12 +155,27 @@ fn session_that_is_loaded_again_has_no_turn() {
     update(&mut bridge, text("x"));
     assert!(bridge.awaits_silence());
     bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"l","method":"session/resume","params":{"sessionId":"s","cwd":"/","mcpServers":[],"replayFrom":{"type":"start"}}}"#);
-    // The agent behind another bridge had a turn as well.
-    update(&mut bridge, carried(&json!({"state": "running"})));
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"l","result":{}}"#);
     assert_eq!(states(&outputs(&mut bridge).0)[0], "idle");
     assert!(!bridge.awaits_silence());
     assert_eq!(states(&update(&mut bridge, text("new")).0)[0], "running");
+}
+
+/// The state that the agent behind another bridge reports before the end of a replay is the state after it.
+#[test]
+fn session_that_is_loaded_during_a_carried_turn_is_running() {
+    let mut bridge = opened();
+    update(&mut bridge, carried(&json!({"state": "running"})));
+    for (reported, expected) in [("running", "running"), ("idle", "idle"), ("", "idle")] {
+        bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"l","method":"session/resume","params":{"sessionId":"s","cwd":"/","mcpServers":[],"replayFrom":{"type":"start"}}}"#);
+        if !reported.is_empty() {
+            update(&mut bridge, carried(&json!({"state": reported})));
+        }
+        bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"l","result":{}}"#);
+        assert_eq!(states(&outputs(&mut bridge).0)[0], expected, "{reported}");
+        let begun = states(&update(&mut bridge, text("x")).0).len();
+        assert_eq!(begun, if expected == "running" { 1 } else { 2 }, "{reported}");
+    }
 }
 
 /// A carried state during the turn of a prompt is lost, because that turn has states of its own.

@@ -1,6 +1,7 @@
 //! Properties of the bridge for any session of version 1: a version 1 editor, a version 2 link and a version 1 agent.
-use super::chain::{Chain, opened_v1};
+use super::chain::{Chain, new_problems, opened_v1};
 use crate::shapes::cases;
+use acp_types::lint::{Finding, Severity};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -17,8 +18,9 @@ enum Step {
     Call(Value),
     /// The agent changes a tool call that it has announced.
     Change(prop::sample::Index, Value),
-    /// The agent requests permission; the editor answers at once, or after other steps.
-    Ask(Option<bool>),
+    /// The agent requests permission for the last call, or for one that it has not announced; the editor answers at once,
+    /// or after other steps.
+    Ask(bool, Option<bool>),
     Answer(bool),
     Cancel,
     Mode(&'static str),
@@ -105,7 +107,7 @@ fn step() -> impl Strategy<Value = Step> {
         8 => update().prop_map(Step::Update),
         3 => members().prop_map(Step::Call),
         4 => (any::<prop::sample::Index>(), members()).prop_map(|(call, it)| Step::Change(call, it)),
-        2 => prop_oneof![any::<bool>().prop_map(Some), Just(None)].prop_map(Step::Ask),
+        2 => (any::<bool>(), prop_oneof![any::<bool>().prop_map(Some), Just(None)]).prop_map(|(is_new, answer)| Step::Ask(is_new, answer)),
         1 => any::<bool>().prop_map(Step::Answer),
         1 => Just(Step::Cancel),
         1 => select(vec!["a", "b"]).prop_map(Step::Mode),
@@ -169,7 +171,7 @@ impl Session {
                     self.tell(update);
                 }
             }
-            Step::Ask(answer) => self.ask(answer),
+            Step::Ask(is_new, answer) => self.ask(is_new, answer),
             Step::Answer(allowed) => self.answer(Some(allowed)),
             Step::Cancel => self.cancel(),
             Step::End(reason, has_usage) => self.end(reason, has_usage),
@@ -199,8 +201,12 @@ impl Session {
         assert!(response.get("result").is_some(), "{response}");
     }
 
-    fn ask(&mut self, answer: Option<bool>) {
-        let Some(call) = self.calls.last().filter(|_| !self.is_cancelled).cloned() else { return };
+    fn ask(&mut self, is_new: bool, answer: Option<bool>) {
+        let last = self.calls.last().filter(|_| !is_new).cloned();
+        let call = last.unwrap_or_else(|| self.id("asked"));
+        if self.is_cancelled {
+            return;
+        }
         let id = json!(self.id("q"));
         let options = json!([
             {"optionId": "y", "name": "Yes", "kind": "allow_once"}, {"optionId": "n", "name": "No", "kind": "reject_once"},
@@ -292,6 +298,10 @@ fn calls(updates: &[Value]) -> BTreeMap<String, BTreeMap<String, Value>> {
     let mut calls = BTreeMap::<_, BTreeMap<_, _>>::new();
     for update in updates {
         let Some(id) = update["toolCallId"].as_str() else { continue };
+        if id.starts_with("asked") {
+            // The agent has not announced the call.
+            continue;
+        }
         let call = calls.entry(id.to_owned()).or_default();
         for name in ["title", "kind", "status", "locations", "rawInput", "rawOutput", "content"] {
             if let Some(value) = update.get(name) {
@@ -313,10 +323,10 @@ proptest! {
             session.take(step);
         }
         session.end(Some("end_turn"), false);
-        let [editor, link, agent] = session.chain.errors();
-        prop_assert_eq!(&agent, &[], "the script itself");
-        prop_assert_eq!(&link, &[]);
-        prop_assert_eq!(&editor, &[]);
+        let [editor, link, agent] = session.chain.problems();
+        prop_assert!(agent.iter().all(|it| it.rule.severity != Severity::Error), "the script itself: {:?}", agent);
+        prop_assert_eq!(new_problems(&link, &agent), Vec::<&Finding>::new());
+        prop_assert_eq!(new_problems(&editor, &agent), Vec::<&Finding>::new());
         for (id, response) in &session.ended {
             prop_assert_eq!(&session.chain.responses(id), &[response]);
         }

@@ -10,7 +10,8 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Words of the demo agent, with permissions, plans, diffs and terminals.
-const WORDS: [&str; 7] = ["tour", "pieces", "rewrite", "delegate", "compact", "error", "usage"];
+const WORDS: [&str; 8] =
+    ["tour", "permission", "pieces", "rewrite", "delegate", "compact", "error", "usage"];
 
 /// An observer of the lines of one side.
 struct Observer {

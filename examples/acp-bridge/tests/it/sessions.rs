@@ -23,12 +23,12 @@ pub(crate) struct Bridge {
 }
 
 /// The rest of the output, standard error and the exit status.
-pub(crate) type End = (Vec<u8>, String, Option<i32>);
+type End = (Vec<u8>, String, Option<i32>);
 
 impl Bridge {
-    pub(crate) fn start(options: &[&str], agent: &str) -> Self {
+    fn start(options: &[&str], agent: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_acp-bridge"));
-        command.args(options).arg("--").arg(scripted_agent()).args(agent.split(' '));
+        command.args(options).arg("--").arg(scripted_agent()).arg(agent);
         Self::spawn(command)
     }
 

@@ -1,0 +1,106 @@
+//! Sessions of subagents, for an editor that does not show subagents: their tool calls and questions are those of the
+//! session that the editor shows.
+//!
+//! Spec: [Subagents](https://agentclientprotocol.com/protocol/v2/subagents)
+use crate::convert::MAX_SESSIONS;
+use crate::convert::recent::Recent;
+use crate::v1::elicitation::{CreateElicitationRequest, ElicitationMode, ElicitationScope};
+use crate::v1::session_setup::SessionId;
+use crate::v2::permissions::{RequestPermissionRequest, RequestPermissionSubject};
+use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
+use crate::v2::tool_calls::{ToolCallContent, ToolCallUpdate};
+use alloc::format;
+use jsonrpc_core::wire::Presence;
+
+/// The sessions that the editor does not show, with those that it shows instead.
+#[derive(Debug)]
+pub(super) struct Subagents(Recent<SessionId>);
+
+impl Default for Subagents {
+    fn default() -> Self {
+        Self(Recent::new(MAX_SESSIONS))
+    }
+}
+
+impl Subagents {
+    /// Records the session of a subagent, which may have its own.
+    pub(super) fn add(&mut self, subagent: &SessionId, parent: &SessionId) {
+        let shown = self.0.get(parent.as_str()).unwrap_or(parent).clone();
+        if shown != *subagent {
+            self.0.entry(subagent.as_str(), |_| true, || shown);
+        }
+    }
+
+    /// Moves a session of a subagent to the one that the editor shows, and returns the former.
+    fn take(&self, id: &mut SessionId) -> Option<SessionId> {
+        let shown = self.0.get(id.as_str())?;
+        Some(core::mem::replace(id, shown.clone()))
+    }
+
+    /// Moves an update, and returns whether the editor shows it.
+    pub(super) fn update(&self, it: &mut UpdateSessionNotification) -> bool {
+        let Some(session) = self.take(&mut it.session_id) else { return true };
+        match &mut it.update {
+            SessionUpdate::ToolCallUpdate(call) => qualify_call(&session, call),
+            SessionUpdate::ToolCallContentChunk(chunk) => {
+                chunk.tool_call_id = qualified(&session, &chunk.tool_call_id);
+                qualify_content(&session, &mut chunk.content);
+            }
+            SessionUpdate::TerminalUpdate(it) => {
+                it.terminal_id = qualified(&session, &it.terminal_id);
+            }
+            SessionUpdate::TerminalOutputChunk(it) => {
+                it.terminal_id = qualified(&session, &it.terminal_id);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Moves a request for permission, and returns its session.
+    pub(super) fn permission(&self, it: &mut RequestPermissionRequest) -> Option<SessionId> {
+        let session = self.take(&mut it.session_id)?;
+        match it.subject.as_deref_mut() {
+            Some(RequestPermissionSubject::ToolCall(subject)) => {
+                qualify_call(&session, &mut subject.tool_call);
+            }
+            Some(RequestPermissionSubject::Command(subject)) => {
+                subject.tool_call_id =
+                    subject.tool_call_id.as_ref().map(|id| qualified(&session, id));
+            }
+            None | Some(RequestPermissionSubject::Unknown(_)) => {}
+        }
+        Some(session)
+    }
+
+    /// Moves an elicitation, and returns its session.
+    pub(super) fn elicitation(&self, it: &mut CreateElicitationRequest) -> Option<SessionId> {
+        let scope = match &mut it.mode {
+            ElicitationMode::Form(form) => &mut form.scope,
+            ElicitationMode::Url(url) => &mut url.scope,
+            ElicitationMode::Unknown(_) => return None,
+        };
+        let ElicitationScope::Session(scope) = scope else { return None };
+        let session = self.take(&mut scope.session_id)?;
+        scope.tool_call_id = scope.tool_call_id.as_ref().map(|id| qualified(&session, id));
+        Some(session)
+    }
+}
+
+/// Returns an id that is unique among those of other sessions.
+fn qualified<T: AsRef<str> + for<'a> From<&'a str>>(session: &SessionId, id: &T) -> T {
+    T::from(&*format!("{session}/{}", id.as_ref()))
+}
+
+fn qualify_call(session: &SessionId, call: &mut ToolCallUpdate) {
+    call.tool_call_id = qualified(session, &call.tool_call_id);
+    if let Presence::Value(content) = &mut call.content {
+        content.iter_mut().for_each(|content| qualify_content(session, content));
+    }
+}
+
+fn qualify_content(session: &SessionId, content: &mut ToolCallContent) {
+    if let ToolCallContent::Terminal(terminal) = content {
+        terminal.terminal_id = qualified(session, &terminal.terminal_id);
+    }
+}
