@@ -57,8 +57,10 @@ fn findings_go_to_a_file() {
     );
     assert_eq!(stderr(&output), "");
     let found = std::fs::read_to_string(path).unwrap();
-    let found: serde_json::Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
-    assert_eq!((&found["rule"], &found["line"]), (&"invalid-result".into(), &2.into()));
+    let found: Vec<serde_json::Value> =
+        found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found: Vec<_> = found.iter().map(|it| (it["rule"].as_str(), it["line"].as_u64())).collect();
+    assert_eq!(found, [(Some("version-answer"), Some(2)), (Some("invalid-result"), Some(2))]);
     assert_eq!(output.status.code(), Some(1));
 }
 
