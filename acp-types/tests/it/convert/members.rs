@@ -1,7 +1,7 @@
 //! Members of messages that both versions have, and the diagnostics of those that only one has.
 use super::cases::{outputs, update, updates, v1_editor, v2_editor};
 use super::chain::{Chain, opened_v1, opened_v2};
-use acp_types::convert::{BridgeDiagnostic, BridgeLoss};
+use acp_types::convert::{BridgeDiagnostic, BridgeLoss, MAX_CONTENT_BYTES};
 use serde_json::{Value, json};
 
 fn lost(diagnostics: &[BridgeDiagnostic]) -> Vec<(BridgeLoss, &str)> {
@@ -318,4 +318,22 @@ fn turn_continues_after_the_last_answer() {
     let [call, end] = updates(&editor)[..] else { panic!("{editor:?}") };
     assert_eq!(call["status"], "cancelled");
     assert_eq!((&end["state"], &end["stopReason"]), (&json!("idle"), &json!("cancelled")));
+}
+
+/// The content of tool calls that is sent again with each chunk is bounded, for one call and for all of them.
+#[test]
+fn content_of_tool_calls_is_bounded() {
+    let mut bridge = v1_editor(json!({}));
+    let mut sent = |call: &str| -> (usize, usize) {
+        let text = "x".repeat(MAX_CONTENT_BYTES / 5 * 2);
+        let content = json!({"type": "content", "content": {"type": "text", "text": text}});
+        let chunk = json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": call, "content": content});
+        let (editor, _, diagnostics) = update(&mut bridge, chunk);
+        let blocks = updates(&editor)[0]["content"].as_array().unwrap().len();
+        let lost = lost(&diagnostics);
+        (blocks, lost.iter().filter(|(loss, _)| *loss == BridgeLoss::Content).count())
+    };
+    assert_eq!([sent("a"), sent("a"), sent("a")], [(1, 0), (2, 0), (2, 1)]);
+    // The oldest other call is forgotten.
+    assert_eq!([sent("b"), sent("a")], [(1, 0), (1, 0)]);
 }
