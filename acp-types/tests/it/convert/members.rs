@@ -337,3 +337,20 @@ fn content_of_tool_calls_is_bounded() {
     // The oldest other call is forgotten.
     assert_eq!([sent("b"), sent("a")], [(1, 0), (1, 0)]);
 }
+
+/// The user message that repeats the prompt is that of the prompt, unless the agent has answered before.
+#[test]
+fn repeated_prompt_is_one_message() {
+    let said = |kind: &str, text: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
+    let repeats = |before: Option<Value>| -> usize {
+        let mut bridge = v2_editor(json!({}));
+        bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}"#);
+        outputs(&mut bridge);
+        before.map(|output| update(&mut bridge, output));
+        let (editor, ..) = update(&mut bridge, said("user_message_chunk", "hi"));
+        let kinds = updates(&editor);
+        kinds.iter().filter(|update| update["sessionUpdate"] == "user_message_chunk").count()
+    };
+    assert_eq!(repeats(None), 0);
+    assert_eq!(repeats(Some(said("agent_message_chunk", "hello"))), 1);
+}
