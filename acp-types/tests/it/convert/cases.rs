@@ -580,30 +580,35 @@ fn setup_of_a_session_comes_back() {
 /// The late result of a turn that was closed does not end the next turn.
 #[test]
 fn late_result_does_not_end_another_turn() {
-    let mut bridge = v2_editor(json!({"loadSession": true}));
-    let prompt = |id: &str| {
-        json!({"jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}).to_string()
-    };
-    bridge.handle_editor_line(&prompt("p"));
-    bridge.handle_editor_line(
-        r#"{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s"}}"#,
-    );
-    let (editor, agent, _) = outputs(&mut bridge);
-    assert_eq!(
-        (&agent[1]["method"], &editor[1]["error"]["code"]),
-        (&json!("session/cancel"), &json!(-32800))
-    );
-    assert_eq!(
-        (&updates(&editor)[2]["stopReason"], &editor[3]["id"]),
-        (&json!("cancelled"), &json!(1))
-    );
-    bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":2,"method":"session/resume","params":{"sessionId":"s","cwd":"/","replayFrom":{"type":"start"}}}"#);
-    bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
-    bridge.handle_editor_line(&prompt("q"));
-    outputs(&mut bridge);
-    bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"cancelled"}}"#);
-    assert_eq!(outputs(&mut bridge).0, Vec::<Value>::new());
-    bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"q","result":{"stopReason":"end_turn"}}"#);
-    let (editor, ..) = outputs(&mut bridge);
-    assert_eq!(updates(&editor).last().unwrap()["stopReason"], "end_turn");
+    for late in
+        [r#""result":{"stopReason":"cancelled"}"#, r#""error":{"code":-32603,"message":"no"}"#]
+    {
+        let mut bridge = v2_editor(json!({"loadSession": true}));
+        let prompt = |id: &str| {
+            json!({"jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}).to_string()
+        };
+        bridge.handle_editor_line(&prompt("p"));
+        bridge.handle_editor_line(
+            r#"{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s"}}"#,
+        );
+        let (editor, agent, _) = outputs(&mut bridge);
+        assert_eq!(
+            (&agent[1]["method"], &editor[1]["error"]["code"]),
+            (&json!("session/cancel"), &json!(-32800))
+        );
+        assert_eq!(
+            (&updates(&editor)[2]["stopReason"], &editor[3]["id"]),
+            (&json!("cancelled"), &json!(1))
+        );
+        bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":2,"method":"session/resume","params":{"sessionId":"s","cwd":"/","replayFrom":{"type":"start"}}}"#);
+        bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+        bridge.handle_editor_line(&prompt("q"));
+        outputs(&mut bridge);
+        bridge.handle_agent_line(&format!(r#"{{"jsonrpc":"2.0","id":"p",{late}}}"#));
+        assert_eq!(outputs(&mut bridge).0, Vec::<Value>::new());
+        bridge
+            .handle_agent_line(r#"{"jsonrpc":"2.0","id":"q","result":{"stopReason":"end_turn"}}"#);
+        let (editor, ..) = outputs(&mut bridge);
+        assert_eq!(updates(&editor).last().unwrap()["stopReason"], "end_turn");
+    }
 }
