@@ -56,6 +56,9 @@ mod check;
 
 pub use check::{SkillError, check, digest, frontmatter_text, is_same_frontmatter, verify};
 
+/// Start of the URIs of skills and their files.
+pub(crate) const SCHEME: &str = "skill://";
+
 /// Default time for which clients may cache skills: five minutes, in milliseconds.
 const TTL_MS: u64 = 5 * 60 * 1000;
 
@@ -157,7 +160,7 @@ impl SkillCatalog {
         if self.skills.len() >= Self::MAX_SKILLS {
             return Err(SkillError::TooManySkills(Self::MAX_SKILLS));
         }
-        let root = format!("skill://{}", check::encoded(path)?);
+        let root = format!("{SCHEME}{}", check::encoded(path)?);
         let uri = format!("{root}/{SKILL_FILE}");
         if self.get(&uri).is_some() {
             return Err(SkillError::Repeated { uri });
@@ -299,7 +302,7 @@ impl SkillCatalog {
     /// Returns the files below a directory, with their paths in it.
     fn below(&self, directory: &str) -> impl Iterator<Item = (&str, &ServedFile)> {
         let prefix = format!("{directory}/");
-        let path = directory.strip_prefix("skill://").unwrap_or_default();
+        let path = directory.strip_prefix(SCHEME).unwrap_or_default();
         let is_directory = !path.is_empty() && !path.ends_with('/');
         let start = prefix.clone();
         let files = self.files.range(start..).filter(move |_| is_directory);

@@ -122,6 +122,11 @@ pub struct UnsupportedVersion {
 impl UnsupportedVersion {
     /// Maximum number of characters of [`message`](Self::message).
     pub const MAX_MESSAGE: usize = 500;
+
+    /// Returns the start of a text of the agent.
+    pub(crate) fn clipped(text: &str) -> String {
+        text.chars().take(Self::MAX_MESSAGE).collect()
+    }
 }
 
 impl fmt::Display for UnsupportedVersion {

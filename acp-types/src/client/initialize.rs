@@ -75,8 +75,8 @@ impl Connection {
     fn unsupported(&self, error: &ErrorObject) -> CloseReason {
         let data = error.data.as_ref().map(Raw::decode::<UnsupportedProtocolVersionErrorData>);
         let answered = data.and_then(Result::ok).and_then(|data| data.supported.into_iter().max());
-        let message = error.message.chars().take(UnsupportedVersion::MAX_MESSAGE).collect();
-        let message = Some(message).filter(|message: &String| !message.is_empty());
+        let message = Some(UnsupportedVersion::clipped(&error.message))
+            .filter(|message: &String| !message.is_empty());
         let offered = self.offered();
         CloseReason::Version(UnsupportedVersion { answered, unread: None, message, offered })
     }
@@ -89,10 +89,8 @@ impl Connection {
             CallError::Closed(CloseReason::Version(error))
         };
         let text = member("protocolVersion").unwrap_or("0");
-        let claimed: ProtocolVersion = decode(text).map_err(|_| {
-            let text = text.chars().take(UnsupportedVersion::MAX_MESSAGE).collect();
-            refused(None, Some(text))
-        })?;
+        let claimed: ProtocolVersion =
+            decode(text).map_err(|_| refused(None, Some(UnsupportedVersion::clipped(text))))?;
         let shape =
             spoken::of_initialized(Some(u64::from(claimed.0)), |name| member(name).is_some());
         let (version, spoken) = match shape {

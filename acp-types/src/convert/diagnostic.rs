@@ -70,7 +70,8 @@ pub struct Unsupported {
     pub offered: ProtocolVersion,
     /// The version that the agent's response names, if it has responded without an error.
     pub answered: Option<ProtocolVersion>,
-    /// The version in the agent's response as JSON, if it is no number of a version; at most 500 characters.
+    /// The version in the agent's response as JSON, if it is no number of a version; at most
+    /// [`MAX_MESSAGE`](crate::client::UnsupportedVersion::MAX_MESSAGE) characters.
     pub unread: Option<String>,
     /// The versions that the agent's error names.
     pub supported: Vec<ProtocolVersion>,

@@ -95,9 +95,8 @@ impl Bridge {
         let answered: Option<ProtocolVersion> = decode(text).ok();
         let known = ProtocolVersion::V1..=ProtocolVersion::V2;
         let Some(claimed) = answered.filter(|answered| known.contains(answered)) else {
-            let text = text.chars().take(UnsupportedVersion::MAX_MESSAGE).collect();
             let (offered, supported) = (offer.offered, Vec::new());
-            let unread = answered.is_none().then_some(text);
+            let unread = answered.is_none().then(|| UnsupportedVersion::clipped(text));
             return self.fail(&offer, Unsupported { offered, answered, unread, supported });
         };
         let shape =

@@ -2,7 +2,7 @@
 use super::{ServerOptions, adapt_outcome};
 use crate::mcp::base::Era;
 use crate::mcp::dispatch::ClientRequest;
-use crate::skills::SkillCatalog;
+use crate::skills::{SCHEME, SkillCatalog};
 use alloc::sync::Arc;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
@@ -39,7 +39,7 @@ impl OfferedSkills {
             ClientRequest::ListSkills(_) | ClientRequest::GetSkill(_) => true,
             ClientRequest::ReadResource(params) => self.catalog.has_file(&params.uri),
             // Declared by the catalog, so that a missing directory is no unknown method.
-            ClientRequest::ReadResourceDirectory(params) => params.uri.starts_with("skill://"),
+            ClientRequest::ReadResourceDirectory(params) => params.uri.starts_with(SCHEME),
             _ => false,
         };
         if !is_theirs && !self.is_all {
