@@ -31,11 +31,15 @@ export class LoginError extends Error {}
  * Returns the agents of the gateway, the default one first, and known agents that are not installed.
  *
  * @param {Send} send
- * @returns {Promise<{agents: Agent[], missing: Agent[]} | null>} `null` without access.
+ * @returns {Promise<{agents: Agent[], missing: Agent[]} | null>} `null` without access, and if the gateway cannot be reached.
  */
 export async function listAgents(send) {
-  const response = await send("/api/ai/agents");
-  return response.ok ? response.json() : null;
+  try {
+    const response = await send("/api/ai/agents");
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The login of an agent. */

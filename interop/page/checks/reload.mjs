@@ -104,4 +104,21 @@ export const checks = [
       assert.deepEqual(said.match(/\d+(?= of 50)/g).map(Number), Array.from({ length: 50 }, (_, at) => at + 1), "each piece of text appears once");
     },
   },
+  {
+    name: "a gateway that stops when a run has ended leaves the page in order",
+    expectNetworkErrors: true,
+    async run({ page }) {
+      await page.route(/\/api\//, (route) => {
+        const isRun = new URL(route.request().url()).pathname === "/api/ai/chat";
+        return isRun ? route.continue() : route.abort("connectionrefused");
+      });
+      const refused = [/\/api\/ai\/agents$/, /\/settings$/, /\/api\/tools\/sessions$/, /\/api\/ai\/mcp-servers$/].map((path) =>
+        page.waitForEvent("requestfailed", (request) => path.test(request.url())),
+      );
+      await send(page, "hello");
+      await turnEnd(page).waitFor();
+      await Promise.all(refused);
+      assert.match(await turnEnd(page).innerText(), /^Done/);
+    },
+  },
 ];
