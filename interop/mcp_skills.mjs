@@ -1,5 +1,5 @@
-// Skills of one folder, between mcp-http and the official TypeScript SDK: each serves the folder, and the other one reads and
-// verifies every file.
+// Skills of one folder, between mcp-http and the official SDKs for TypeScript and Rust: each serves the folder, and the other one
+// reads and verifies every file.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -13,8 +13,10 @@ import { McpServer, createMcpHandler } from "@modelcontextprotocol/server";
 import { loadSkills } from "@modelcontextprotocol/server/ext/skills/node";
 import { BIN, INTEROP, NODE_22, Program, check, within } from "./harness.mjs";
 
+const run = promisify(execFile);
 const ME = { name: "interop", version: "1" };
 const CLIENT = join(BIN, "mcp-conformance-client");
+const RMCP = join(process.env.INTEROP_ORACLES_BIN, "peer-rmcp-skills");
 
 // Values that parsers of YAML 1.1 and 1.2 read differently, and names that a URI encodes.
 const FILES = {
@@ -40,6 +42,7 @@ for (const [path, bytes] of Object.entries(FILES)) {
   writeFileSync(join(folder, path), bytes);
 }
 const uri = (path) => `skill://${path.split("/").map(encodeURIComponent).join("/")}`;
+const CHILDREN = ["SKILL.md", "data", "policy.md"].map((name) => `skill://billing/refunds/${name}`);
 const EXPECTED = Object.fromEntries(Object.entries(FILES).map(([path, bytes]) => [uri(path), Buffer.from(bytes)]));
 
 /** Serves the folder with the TypeScript SDK. */
@@ -82,19 +85,40 @@ await check("mcp skills, typescript 2.4.0 reads ours", async () => {
   }
   assert.deepEqual(found, EXPECTED);
   const { resources } = await skills.readDirectory("skill://billing/refunds");
-  const children = ["SKILL.md", "data", "policy.md"].map((name) => `skill://billing/refunds/${name}`);
-  assert.deepEqual(resources.map((it) => it.uri).toSorted(), children);
+  assert.deepEqual(resources.map((it) => it.uri).toSorted(), CHILDREN);
   await client.close();
 });
 
-await check("mcp skills, ours reads typescript 2.4.0", async () => {
-  const server = await theirs();
+/** Reads the skills of a server with our client. */
+async function oursReads(url) {
   const env = { ...process.env, MCP_CONFORMANCE_SCENARIO: "skills" };
-  const { stderr } = await promisify(execFile)(CLIENT, [server.url], { timeout: 60_000, env }).finally(server.stop);
+  const { stderr } = await run(CLIENT, [url], { timeout: 60_000, env });
   const skills = stderr.trim().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual(skills.filter((skill) => skill.rejected), []);
   const found = Object.assign({}, ...skills.map((skill) => skill.files));
   assert.deepEqual(found, Object.fromEntries(Object.entries(EXPECTED).map(([uri, bytes]) => [uri, bytes.toString()])));
+}
+
+await check("mcp skills, ours reads typescript 2.4.0", async () => {
+  const server = await theirs();
+  await oursReads(server.url).finally(server.stop);
+});
+
+await check("mcp skills, rmcp 3.11.0 reads ours", async () => {
+  const { stdout } = await run(RMCP, [url], { timeout: 60_000 });
+  const { files, folders } = JSON.parse(stdout);
+  assert.deepEqual(files, Object.fromEntries(Object.entries(EXPECTED).map(([uri, bytes]) => [uri, bytes.toString("base64")])));
+  assert.deepEqual(folders, { "skill://a1": ["skill://a1/SKILL.md"], "skill://billing/refunds": CHILDREN });
+});
+
+await check("mcp skills, ours reads rmcp 3.11.0", async () => {
+  const server = new Program(RMCP, [folder], process.env);
+  try {
+    const [, url] = await server.said(/listening on (\S+)\n/, 30);
+    await oursReads(url);
+  } finally {
+    await server.stop(10);
+  }
 });
 
 await ours.stop(10);
