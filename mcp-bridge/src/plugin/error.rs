@@ -2,7 +2,8 @@
 use super::journal::ReplayMismatch;
 use crate::context::NotAnObject;
 use crate::schema::Violation;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use core::fmt::Display;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::DecodeError;
 
@@ -62,8 +63,18 @@ pub enum PluginError {
 }
 
 impl PluginError {
-    /// Creates an error with a message for the model.
-    pub fn failed(message: impl Into<String>) -> Self {
-        Self::Failed(message.into())
+    /// Creates an error with a text for the model: a message, or any other error.
+    ///
+    /// ```
+    /// use mcp_bridge::plugin::PluginError;
+    ///
+    /// fn parse(port: &str) -> Result<u16, PluginError> {
+    ///     port.parse().map_err(PluginError::failed)
+    /// }
+    ///
+    /// assert_eq!(parse("x").unwrap_err().to_string(), "invalid digit found in string");
+    /// ```
+    pub fn failed(message: impl Display) -> Self {
+        Self::Failed(message.to_string())
     }
 }
