@@ -135,11 +135,6 @@ impl<S: EventSink> Run<S> {
         &self.sink
     }
 
-    /// Returns the sink for modification, for example to take events out.
-    pub fn sink_mut(&mut self) -> &mut S {
-        &mut self.sink
-    }
-
     /// Returns whether the run has ended.
     pub fn is_ended(&self) -> bool {
         self.ended

@@ -39,7 +39,7 @@ mod decoder;
 mod delta;
 
 pub use decoder::{Decoder, Frame, FrameError};
-pub use delta::{DeltaWriter, JsonString, NotAString};
+pub use delta::{DeltaWriter, JsonString};
 
 /// The media type of a response with events.
 ///

@@ -1,4 +1,4 @@
-//! Messages of peeked lines, and errors of invalid lines.
+//! Messages of lines, and errors of invalid lines.
 use crate::decode_error::{MessageError, Shape};
 use crate::envelope::{Envelope, NAMES, Parts, recover};
 use crate::member_reader::{MemberReader, find_member};
@@ -23,6 +23,45 @@ impl<'a> Message<'a> {
             Err(_) => Err(refusal(text)),
         }
     }
+
+    /// Decodes one message exactly as JSON-RPC 2.0 defines it, for tests of peers and for peers that require it. The
+    /// [crate documentation](crate#odd-input) lists the differences from [`decode`](Self::decode).
+    ///
+    /// ```
+    /// use jsonrpc_core::Message;
+    ///
+    /// let error = Message::decode_strict(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":null}"#).unwrap_err();
+    /// assert_eq!(error.to_string(), "not a JSON-RPC message: expected `params` to be an object or an array");
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`decode`](Self::decode), and for violations of a "must" of JSON-RPC 2.0.
+    pub fn decode_strict(text: &'a str) -> Result<Self, MessageError> {
+        let message = Self::decode(text)?;
+        match refused(open(text)?.texts(text)) {
+            None => Ok(message),
+            Some(problem) => Err(MessageError::Shape {
+                problem,
+                kind: Some(message.kind()),
+                id: message.id().cloned(),
+            }),
+        }
+    }
+}
+
+/// Returns the violation that [`Message::decode`] accepts and JSON-RPC 2.0 does not.
+fn refused([version, id, method, params, result, error]: [Option<&str>; 6]) -> Option<Shape> {
+    let is_call = method.is_some();
+    if !matches!(version.map(Version::of), Some(Version::V2)) {
+        return Some(Shape::Version);
+    }
+    if is_call && params == Some("null") {
+        return Some(Shape::Params);
+    }
+    if usize::from(is_call) + usize::from(result.is_some()) + usize::from(error.is_some()) > 1 {
+        return Some(Shape::Ambiguous);
+    }
+    (!is_call && id.is_none()).then_some(Shape::ErrorWithoutId)
 }
 
 impl<'a> Peeked<'a> {
@@ -108,7 +147,7 @@ impl<'a> Extras<'a> {
 #[cold]
 pub(crate) fn refusal(text: &str) -> MessageError {
     let envelope = match open(text) {
-        Ok((envelope, _)) => envelope,
+        Ok(envelope) => envelope,
         Err(error) => return error,
     };
     let texts = envelope.texts(text);
@@ -125,16 +164,15 @@ pub(crate) fn refusal(text: &str) -> MessageError {
     MessageError::Shape { problem, kind, id }
 }
 
-/// Reads the envelope of a text, and the unknown members.
-pub(crate) fn open(text: &str) -> Result<(Envelope, Extras<'_>), MessageError> {
+/// Reads the envelope of a text.
+fn open(text: &str) -> Result<Envelope, MessageError> {
     let mut envelope = Envelope::default();
-    let is_read = envelope.read(&mut Scanner::of_any_depth(text.as_bytes()));
+    let is_read = envelope.read(&mut Scanner::of_any_depth(text.as_bytes())).is_some();
     let is_object = !matches!(envelope.problem, Some(Shape::Batch | Shape::NotAnObject));
-    let extras =
-        is_read.and_then(|()| if is_object { Extras::read(text) } else { Some(Extras::default()) });
-    match extras {
-        Some(extras) => Ok((envelope, extras)),
-        None => Err(MessageError::syntax(syntax_error(text), recover(text.as_bytes()))),
+    if is_read && (!is_object || Extras::read(text).is_some()) {
+        Ok(envelope)
+    } else {
+        Err(MessageError::syntax(syntax_error(text), recover(text.as_bytes())))
     }
 }
 

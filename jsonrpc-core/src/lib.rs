@@ -124,7 +124,6 @@ mod peer;
 mod pending;
 mod public_host;
 mod scan;
-mod strictness;
 pub mod transcript;
 pub mod wire;
 

@@ -116,11 +116,6 @@ impl UpstreamCall {
     pub fn get(self) -> u64 {
         self.0
     }
-
-    /// Creates an id from the number returned by [`get`](Self::get).
-    pub fn from_number(number: u64) -> Self {
-        Self(number)
-    }
 }
 
 /// Progress of the connection.

@@ -143,8 +143,6 @@ pub struct Registered {
     pub tool: Tool,
     /// Source of the tool.
     pub source: ToolSource,
-    /// Whether the tool is offered.
-    pub is_enabled: bool,
 }
 
 impl Registered {
@@ -267,11 +265,11 @@ impl Registry {
 
     fn insert(&mut self, name: String, tool: Tool, source: ToolSource) -> String {
         self.by_name.insert(name.clone(), self.tools.len());
-        self.tools.push(Registered { name: name.clone(), tool, source, is_enabled: true });
+        self.tools.push(Registered { name: name.clone(), tool, source });
         name
     }
 
-    /// Finds the tool with this registered name, whether it is offered or not.
+    /// Finds the tool with this registered name.
     pub fn find(&self, name: &str) -> Option<&Registered> {
         self.by_name.get(name).and_then(|index| self.tools.get(*index))
     }
@@ -297,12 +295,6 @@ impl Registry {
         &self.collisions
     }
 
-    /// Sets whether a tool is offered. Returns whether the value changed, in which case clients have to be notified.
-    pub fn set_enabled(&mut self, name: &str, is_enabled: bool) -> bool {
-        let tool = self.by_name.get(name).and_then(|index| self.tools.get_mut(*index));
-        tool.is_some_and(|tool| core::mem::replace(&mut tool.is_enabled, is_enabled) != is_enabled)
-    }
-
     /// Removes all tools of a source and returns their number. The names of other tools are unchanged.
     pub fn remove_source(&mut self, source: &ToolSource) -> usize {
         let before = self.tools.len();
@@ -313,15 +305,14 @@ impl Registry {
         before - self.tools.len()
     }
 
-    /// Returns the offered tools, as the response to `GET /api/tools`.
+    /// Returns the tools, as the response to `GET /api/tools`.
     pub fn list(&self) -> ToolList {
-        let offered = self.tools.iter().filter(|tool| tool.is_enabled);
-        ToolList::new(offered.map(ToolMetadata::from).collect::<Vec<_>>())
+        ToolList::new(self.tools.iter().map(ToolMetadata::from).collect::<Vec<_>>())
     }
 }
 
 object! {
-    /// The offered tools: the response to `GET /api/tools`.
+    /// The registered tools: the response to `GET /api/tools`.
     pub struct ToolList {
         /// The tools.
         tools: Vec<ToolMetadata> = "tools",

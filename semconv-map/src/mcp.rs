@@ -27,13 +27,10 @@
 //! `initialize` to the end `mcp.client.session.duration` or `mcp.server.session.duration`, depending on the observed
 //! side.
 //!
-//! The conventions do not permit a second span for a tool call that already has one. The owner of that span adds
-//! [`call_attributes`] to it.
-//!
 //! Spec: [MCP, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
 //! [Model Context Protocol, 2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25),
 //! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28)
-use crate::attribute::{Attribute, Attributes, clip, cut};
+use crate::attribute::{Attributes, clip, cut};
 use crate::content::ContentKind;
 use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
@@ -41,9 +38,8 @@ use crate::policy::Policy;
 use crate::tracker::string;
 use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-use jsonrpc_core::{RequestId, find_member};
+use alloc::string::String;
+use jsonrpc_core::find_member;
 
 /// Methods that may be part of a span name: those of the versions 2025-11-25 and 2026-07-28 and of the extension for
 /// tasks, in both directions.
@@ -85,35 +81,6 @@ pub const METHODS: &[&str] = &[
     "tools/call",
     "tools/list",
 ];
-
-/// Returns the attributes of a request, or of a notification if `id` is absent, for an existing span that represents
-/// it.
-///
-/// `params` is JSON text. Invalid members are skipped.
-///
-/// ```
-/// use semconv_map::{Attribute, Policy, keys, mcp};
-///
-/// let params = r#"{"name":"weather","arguments":{"city":"Paris"}}"#;
-/// let attributes = mcp::call_attributes(&Policy::default(), "tools/call", Some(&7.into()), params);
-/// assert_eq!(attributes, [
-///     Attribute::new(keys::MCP_METHOD_NAME, "tools/call"),
-///     Attribute::new(keys::GEN_AI_OPERATION_NAME, "execute_tool"),
-///     Attribute::new(keys::GEN_AI_TOOL_NAME, String::from("weather")),
-///     Attribute::new(keys::JSONRPC_REQUEST_ID, String::from("7")),
-/// ]);
-/// ```
-pub fn call_attributes(
-    policy: &Policy,
-    method: &str,
-    id: Option<&RequestId>,
-    params: &str,
-) -> Vec<Attribute> {
-    let mut attributes = Attributes::default();
-    let id = id.filter(|id| !id.is_null()).map(ToString::to_string);
-    set_call(policy, &mut attributes, method, id.as_deref(), params);
-    attributes.0
-}
 
 /// Sets the attributes of a request and returns the span name. The id is text, and absent for `null`.
 pub(crate) fn set_call(

@@ -172,18 +172,16 @@ impl RpcTracker {
     pub fn close(&mut self, now: Duration, how: ConnectionEnd) {
         self.now = self.now.max(now);
         for call in self.open.take_if(|_| true) {
-            let mut attributes = Attributes::default();
-            let status = match how {
+            match how {
                 ConnectionEnd::Closed => {
+                    let mut attributes = Attributes::default();
                     attributes.set(keys::ERROR_TYPE, error_type::CONNECTION_CLOSED);
-                    Status::Error { description: None }
+                    self.end(call, Status::Error { description: None }, attributes, None);
                 }
                 ConnectionEnd::ObserverStopped => {
-                    attributes.set(keys::JSONRPC_REQUEST_END, end::OBSERVER_STOPPED);
-                    Status::Unset
+                    self.end_unanswered(call, end::OBSERVER_STOPPED);
                 }
-            };
-            self.end(call, status, attributes, None);
+            }
         }
         self.measure_session();
         (self.version, self.session_id) = (None, None);

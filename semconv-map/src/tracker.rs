@@ -1,6 +1,5 @@
 //! The tracker: a state machine that converts lines of both directions into spans.
 use crate::acp::lifecycle::Peers;
-use crate::acp::permission::Options;
 use crate::acp::tool_call::Content;
 use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN, clip};
 use crate::extract::Active;
@@ -9,8 +8,6 @@ use crate::metric;
 use crate::policy::Policy;
 use crate::span::{Record, SpanHandle};
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
@@ -20,18 +17,24 @@ use members::{Interest, Update};
 use quiet::Quiet;
 use serde::de::DeserializeOwned;
 use session::Sessions;
+use work::Work;
 
 mod close;
+mod config_options;
 mod learn;
 mod limits;
 mod members;
+mod permission;
+mod plan;
 mod quiet;
 mod requests;
 mod session;
+mod session_setup;
 mod spans;
 mod terminals;
 mod unanswered;
 mod updates;
+mod work;
 
 pub use close::ClosedBy;
 pub(crate) use close::Over;
@@ -100,84 +103,6 @@ struct OpenRequest {
     work: Work,
     /// Whether the result is recorded as that of a tool.
     is_tool: bool,
-}
-
-/// Effect of the response to a request.
-#[derive(Debug)]
-enum Work {
-    /// Contains what the client declared.
-    Initialize(Box<Peers>),
-    NewSession,
-    ForkSession(String),
-    LoadSession(String),
-    SetConfigOption(String),
-    /// Request of older agents. The response does not contain the model.
-    SetModel {
-        session: String,
-        model: String,
-    },
-    EndSession(String),
-    Prompt(String),
-    Permission(Box<OpenPermission>),
-    /// Contains the session and the terminal, with content capture.
-    TerminalExit(Option<(String, String)>),
-    /// Contains the session and the terminal.
-    TerminalOutput(String, String),
-    Other,
-}
-
-/// A permission request without a response.
-#[derive(Debug)]
-struct OpenPermission {
-    options: Options,
-    asked: Duration,
-    tool: Option<SpanHandle>,
-}
-
-impl Work {
-    /// `has_content` is whether content is recorded.
-    fn of(
-        direction: Direction,
-        method: &str,
-        session: Option<&str>,
-        params: &str,
-        has_content: bool,
-    ) -> Self {
-        let session = || session.map(String::from);
-        let terminal = || {
-            let terminal = member(params, "terminalId").filter(|_| has_content);
-            session().zip(terminal.map(|id| clip(&id)))
-        };
-        let work = match (direction, method) {
-            (Direction::Sent, "initialize") => {
-                Some(Self::Initialize(Box::new(Peers::of_client(params))))
-            }
-            (Direction::Sent, "session/new") => Some(Self::NewSession),
-            (Direction::Sent, "session/fork") => session().map(Self::ForkSession),
-            (Direction::Sent, "session/load" | "session/resume") => {
-                session().map(Self::LoadSession)
-            }
-            (Direction::Sent, "session/set_config_option") => session().map(Self::SetConfigOption),
-            (Direction::Sent, "session/set_model") => {
-                let model = member(params, "modelId").map(|model| clip(&model));
-                session().zip(model).map(|(session, model)| Self::SetModel { session, model })
-            }
-            (Direction::Sent, "session/close" | "session/delete") => {
-                session().map(Self::EndSession)
-            }
-            (Direction::Received, "terminal/wait_for_exit") => Some(Self::TerminalExit(terminal())),
-            (Direction::Received, "terminal/output") => {
-                terminal().map(|(session, terminal)| Self::TerminalOutput(session, terminal))
-            }
-            _ => None,
-        };
-        work.unwrap_or(Self::Other)
-    }
-
-    /// Returns whether only the success of the response is recorded.
-    fn ends_with_any_result(&self) -> bool {
-        matches!(self, Self::SetModel { .. } | Self::EndSession(_) | Self::Other)
-    }
 }
 
 impl Tracker {

@@ -136,11 +136,6 @@ impl SessionMemory {
         }
     }
 
-    /// Stores a text for the beginning of the next prompt: a [late](crate::frontend_tool::Action::PrefixPrompt) result.
-    pub fn tell_later(&mut self, text: impl Into<String>) {
-        self.queue(&[text.into()]);
-    }
-
     /// Records the loss of the session. The next prompt begins a new one.
     pub fn forget_session(&mut self) {
         *self = Self { queued: core::mem::take(&mut self.queued), ..Self::default() };

@@ -8,9 +8,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 impl Translator {
-    /// Begins a replay: following updates repeat the conversation. Send `session/load` now. The conversation becomes
-    /// one `MESSAGES_SNAPSHOT` at the beginning of the next run, with the state if
-    /// [`Options::state`](crate::Options::state) is set.
+    /// Begins a replay: following updates repeat the conversation. It becomes one `MESSAGES_SNAPSHOT` at the beginning
+    /// of the next run, with the state if [`Options::state`](crate::Options::state) is set.
+    ///
+    /// The updates are those that the agent sent before its response to `session/load`, such as
+    /// [`Opened::replay`](acp_types::client::Opened::replay). If the agent refuses to load the session, they are not
+    /// passed on.
     ///
     /// The snapshot replaces the client's conversation, except for the user messages at the end of the run's input,
     /// which are new. Does nothing while a run is open or interrupted.
@@ -30,7 +33,7 @@ impl Translator {
         self.replay = Some(Box::new(reader));
     }
 
-    /// Ends the replay: the agent has responded to `session/load`. The beginning of a run ends it as well.
+    /// Ends the replay. The beginning of a run ends it as well.
     pub fn end_replay(&mut self) {
         let Some(mut reader) = self.replay.take() else { return };
         reader.close_run(false);
@@ -45,13 +48,6 @@ impl Translator {
         self.calls = reader.calls;
         self.basis.turns = self.basis.turns.saturating_add(reader.basis.turns);
         self.terminals = reader.terminals;
-    }
-
-    /// Drops the replay: the agent has refused `session/load`, or the conversation is not needed. No snapshot is sent,
-    /// and the client keeps its conversation. To report the refusal, begin the next run and pass the error to
-    /// [`handle_prompt_response`](Self::handle_prompt_response).
-    pub fn drop_replay(&mut self) {
-        self.replay = None;
     }
 
     /// Returns whether a replay is active.

@@ -340,7 +340,7 @@ pub(crate) fn step() -> impl Strategy<Value = Value> {
         1 => Just(json!({"cancel": true})),
         1 => Just(json!({"stop": true})),
         1 => Just(json!({"exit": "gone"})),
-        1 => select(vec![json!({"load": true}), json!({"load": false}), json!({"refused": ""})]),
+        1 => select(vec![json!({"load": true}), json!({"load": false})]),
         2 => (0..9u16).prop_map(|time| json!({"tick": time * 40})),
     ]
 }

@@ -264,11 +264,11 @@ impl Replay {
             self.quirks = Quirks::of(info.map(|name| Implementation::new(name, "")).as_ref());
         }
         if let Some(name) = self.loads.remove(id) {
+            let options = self.options();
             let translator = &mut self.session(&name).translator;
-            if error.is_some() {
-                translator.drop_replay();
-            } else {
-                translator.end_replay();
+            match error {
+                Some(_) => *translator = Translator::new(options),
+                None => translator.end_replay(),
             }
         }
         let Some(name) = self.prompts.remove(id) else { return };

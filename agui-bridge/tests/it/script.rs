@@ -64,7 +64,6 @@ pub(crate) enum Step {
     Act(String, ElicitationAction),
     Respond(Result<PromptResponse, ErrorObject>),
     Load(bool),
-    LoadRefused,
     Frontend(ToolCallId, String, Raw),
     Parked,
     Extension(String, Option<Raw>),
@@ -145,7 +144,6 @@ impl Step {
             Some(("cancel", _)) => Self::Cancel,
             Some(("stop", _)) => Self::Stop,
             Some(("parked", _)) => Self::Parked,
-            Some(("refused", _)) => Self::LoadRefused,
             Some(("load", begins)) => Self::Load(get(begins.clone())),
             Some(("accepted", id)) => Self::Accepted(get(json!({"messageId": id}))),
             Some(("withdraw", id)) => Self::Withdraw(get(id.clone())),
@@ -185,7 +183,6 @@ impl Step {
             Self::Extension(method, params) => translator.handle_extension(&method, params),
             Self::Load(true) => translator.begin_replay(),
             Self::Load(false) => translator.end_replay(),
-            Self::LoadRefused => translator.drop_replay(),
             Self::Stop => translator.handle_stopped(),
             Self::Tick(now) => {
                 let _ = translator.handle_timeout(now);

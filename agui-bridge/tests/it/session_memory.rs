@@ -136,7 +136,6 @@ fn results_without_a_waiting_call_are_sent_once() {
     assert_eq!(texts(&plan_by(&conversation, &first, &rules).unwrap()), late);
 
     conversation.accept(&first, &quiet);
-    conversation.tell_later("and this");
     let again = plan(&conversation, &first);
     assert_eq!(again.prompt, None);
     conversation.accept(&first, &again);
@@ -144,7 +143,7 @@ fn results_without_a_waiting_call_are_sent_once() {
         first.messages.iter().map(|it| serde_json::to_value(it).unwrap()).collect();
     all.push(user("u3", "three"));
     let asked = plan(&conversation, &said(json!(all)));
-    assert_eq!(texts(&asked), [late[0], late[1], "and this", "three"]);
+    assert_eq!(texts(&asked), [late[0], late[1], "three"]);
     conversation.accept(&said(json!(all)), &asked);
     all.push(user("u4", "four"));
     assert_eq!(texts(&plan(&conversation, &said(json!(all)))), ["four"]);

@@ -287,33 +287,3 @@ fn repeated_call_has_its_output() {
         assert!(at < said, "{between:?}");
     }
 }
-
-/// A session that cannot be loaded is not an empty one: the page keeps its messages, and the run reports the reason.
-#[test]
-fn failed_load_does_not_clear_the_page() {
-    let half = json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "half"}}});
-    let errors = [
-        (json!({"code": -32002, "message": "no such session"}), "ACP_RESOURCE_NOT_FOUND"),
-        (json!({"code": -32603, "message": "the disk is gone"}), "ACP_INTERNAL_ERROR"),
-        (json!({"code": -32000, "message": "who are you?"}), "ACP_AUTH_REQUIRED"),
-    ];
-    for (error, code) in errors {
-        let steps = [
-            json!({"load": true}),
-            half.clone(),
-            json!({"refused": ""}),
-            json!({"run": "r"}),
-            json!({"error": error}),
-        ];
-        for profile in [Profile::V1, Profile::Legacy] {
-            let stream = play(in_stream(profile), &steps);
-            verify(profile, &stream);
-            let types: Vec<_> = stream.iter().map(|event| &event["type"]).collect();
-            assert_eq!(types, ["RUN_STARTED", "RUN_ERROR"]);
-            assert_eq!(
-                (&stream[1]["code"], &stream[1]["message"]),
-                (&json!(code), &error["message"])
-            );
-        }
-    }
-}

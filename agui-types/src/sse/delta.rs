@@ -5,9 +5,8 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{self, DecodeError, Raw};
+use jsonrpc_core::wire::{self, DecodeError};
 use jsonrpc_core::{JsonStr, write_str};
-use serde_json::value::RawValue;
 
 /// Writes the deltas of one message or tool call. The members common to all of them are encoded once.
 ///
@@ -108,25 +107,3 @@ impl<'a> JsonString<'a> {
         self.0
     }
 }
-
-impl<'a> TryFrom<&'a RawValue> for JsonString<'a> {
-    type Error = NotAString;
-
-    fn try_from(value: &'a RawValue) -> Result<Self, NotAString> {
-        let text = value.get();
-        if text.starts_with('"') { Ok(Self(text)) } else { Err(NotAString) }
-    }
-}
-
-impl<'a> TryFrom<&'a Raw> for JsonString<'a> {
-    type Error = NotAString;
-
-    fn try_from(value: &'a Raw) -> Result<Self, NotAString> {
-        Self::try_from(value.as_ref())
-    }
-}
-
-/// An error reading a JSON string: the value has another type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the JSON value is not a string")]
-pub struct NotAString;

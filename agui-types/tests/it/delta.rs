@@ -76,9 +76,8 @@ proptest! {
             sse::write_event(&mut expected, &event).expect("JSON");
         }
         let raw = Raw::from_value(&delta).expect("JSON");
-        let escaped = JsonString::try_from(&raw).expect("a string");
-        let parsed = JsonString::parse(raw.as_str()).expect("a string");
-        prop_assert_eq!(parsed, (escaped, delta.as_str().into()));
+        let (escaped, parsed) = JsonString::parse(raw.as_str()).expect("a string");
+        prop_assert_eq!((escaped.as_str(), &*parsed), (raw.as_str(), &*delta));
         let (mut plain, mut verbatim) = (Vec::new(), Vec::new());
         for writer in [
             DeltaWriter::text_message(&id.as_str().into()),
@@ -114,10 +113,9 @@ proptest! {
 
 #[test]
 fn other_json_values_are_rejected() {
-    for text in ["", "\"", "a", "1", "\"a\" \"b\"", "\"\n\"", "\"\\x\"", "\"\\ud800\""] {
+    for text in ["", "\"", "a", "1", "[]", "\"a\" \"b\"", "\"\n\"", "\"\\x\"", "\"\\ud800\""] {
         assert!(JsonString::parse(text).is_err(), "{text}");
     }
     let (spaced, value) = JsonString::parse(" \"a\\n\" ").expect("a string");
     assert_eq!((spaced.as_str(), &*value), ("\"a\\n\"", "a\n"));
-    assert!(JsonString::try_from(&Raw::from_text("[]").expect("JSON")).is_err());
 }

@@ -144,11 +144,10 @@ impl Toolbox {
 
     /// Returns whether a tool is offered to a model.
     fn is_for(&self, tool: &Registered, agent: &str) -> bool {
-        tool.is_enabled
-            && match tool.source.server() {
-                None => true,
-                Some(server) => self.server(server).is_some_and(|it| it.is_for(agent)),
-            }
+        match tool.source.server() {
+            None => true,
+            Some(server) => self.server(server).is_some_and(|it| it.is_for(agent)),
+        }
     }
 
     fn server(&self, name: &str) -> Option<&OfferedServer> {

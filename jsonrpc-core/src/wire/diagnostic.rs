@@ -6,13 +6,22 @@ use core::fmt;
 /// of the peer.
 ///
 /// ```
-/// use jsonrpc_core::{Message, wire::DiagnosticCode};
+/// use jsonrpc_core::wire::{self, DiagnosticCode, Mode};
 ///
-/// let (message, diagnostics) = Message::decode_lenient(r#"{"id":1,"method":"m"}"#)?;
-/// assert_eq!(message.id(), Some(&1.into()));
-/// assert_eq!((diagnostics[0].code, &*diagnostics[0].pointer), (DiagnosticCode::MissingVersion, ""));
-/// assert_eq!(diagnostics[0].to_string(), "missing_version: expected member `jsonrpc`");
-/// # Ok::<(), jsonrpc_core::MessageError>(())
+/// jsonrpc_core::object! {
+///     /// A step.
+///     pub struct Step {}
+///     optional {
+///         /// The urgency.
+///         priority: u8 = "priority" [default_on_error],
+///     }
+/// }
+///
+/// let step = wire::decode_with::<Step>(r#"{"priority":"high"}"#, Mode::SpecLenient)?;
+/// let diagnostic = &step.diagnostics[0];
+/// assert_eq!((diagnostic.code, &*diagnostic.pointer), (DiagnosticCode::DefaultOnError, "/priority"));
+/// assert_eq!(diagnostic.to_string(), "default_on_error at /priority: expected u8, got string");
+/// # Ok::<(), wire::DecodeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,24 +59,6 @@ impl fmt::Display for Diagnostic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DiagnosticCode {
-    /// A message without `jsonrpc` was accepted as JSON-RPC 2.0.
-    MissingVersion,
-    /// A message with another `jsonrpc` was accepted as JSON-RPC 2.0.
-    OtherVersion,
-    /// `null` counted as an absent member.
-    NullMember,
-    /// `params` that are neither an object nor an array were accepted.
-    ScalarParams,
-    /// The last of a repeated member was used.
-    DuplicateMember,
-    /// A misplaced `result` or `error` counted as an unknown member.
-    StrayMember,
-    /// A response without an outcome counted as one with the result `null`.
-    MissingResult,
-    /// A response without `id` counted as one with the id `null`.
-    MissingId,
-    /// An `error` that is not an error object became the `data` of one.
-    BadErrorObject,
     /// An invalid member was replaced with the value that the specification defines.
     DefaultOnError,
     /// A member that is `null` was replaced with the value that the specification defines.
@@ -80,15 +71,6 @@ impl DiagnosticCode {
     /// Returns a stable name for logs and reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::MissingVersion => "missing_version",
-            Self::OtherVersion => "other_version",
-            Self::NullMember => "null_member",
-            Self::ScalarParams => "scalar_params",
-            Self::DuplicateMember => "duplicate_member",
-            Self::StrayMember => "stray_member",
-            Self::MissingResult => "missing_result",
-            Self::MissingId => "missing_id",
-            Self::BadErrorObject => "bad_error_object",
             Self::DefaultOnError => "default_on_error",
             Self::DefaultOnNull => "default_on_null",
             Self::SkippedItem => "skipped_item",

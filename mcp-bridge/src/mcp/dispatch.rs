@@ -353,12 +353,4 @@ impl InputRequest {
     pub fn read(&self) -> Result<ServerRequest, DecodeError> {
         ServerRequest::decode(&self.method, self.params.as_ref().map(AsRef::as_ref))
     }
-
-    /// Decodes a response to the request, as found in `inputResponses`.
-    ///
-    /// # Errors
-    /// Returns an error if the method is known and the result does not match it. The pointer is relative to the result.
-    pub fn read_response(&self, response: &Raw) -> Result<ClientResult, DecodeError> {
-        ClientResult::decode(&self.method, response.as_ref())
-    }
 }

@@ -141,7 +141,8 @@ fn subscribers_are_notified_of_their_tasks() {
 /// A client with a call that became a task.
 struct Upstream {
     client: Client,
-    call: UpstreamCall,
+    /// `None` until the client is connected.
+    call: Option<UpstreamCall>,
 }
 
 impl Upstream {
@@ -155,11 +156,11 @@ impl Upstream {
         options.era = Some(Era::Modern);
         let mut client = Client::new(options);
         client.start(Duration::ZERO);
-        let mut upstream = Self { client, call: UpstreamCall::from_number(0) };
+        let mut upstream = Self { client, call: None };
         upstream.give(json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} }));
         let mut params = CallParams::new("t", wire_raw(&json!({})));
         params.deadline = deadline;
-        upstream.call = upstream.client.call(params).expect("ready");
+        upstream.call = Some(upstream.client.call(params).expect("ready"));
         upstream
     }
 
@@ -236,7 +237,7 @@ fn client_polls_a_task_until_it_ends() {
     let events = upstream.events();
     let [ClientEvent::Needs { call, needs }] = &events[..] else { panic!("once: {events:?}") };
     let keys: Vec<_> = needs.requests.iter().map(|(key, _)| &**key).collect();
-    assert_eq!((*call, keys), (upstream.call, vec!["roots", "who"]));
+    assert_eq!((Some(*call), keys), (upstream.call, vec!["roots", "who"]));
 
     // An unanswered elicitation is cancelled; other requests stay open.
     let no = || Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no"));
@@ -319,7 +320,7 @@ fn task_ends_at_deadline_or_cancellation() {
 
     let mut upstream = Upstream::new(true, None);
     upstream.poll([json!({ "status": "working" })]);
-    upstream.client.cancel(upstream.call).expect("open");
+    upstream.client.cancel(upstream.call.expect("a call")).expect("open");
     let told = upstream.give(json!({ "resultType": "complete" }));
     assert_eq!(
         (&told["method"], &told["params"]["taskId"]),

@@ -1,22 +1,19 @@
 //! Requests and their responses.
 use super::members::answered;
-use super::{Members, OpenPermission, OpenRequest, Tracker, Work, member};
+use super::{Members, OpenRequest, Tracker, Work, member};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, RequestCall};
-use crate::acp::permission::Options;
 use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd, TurnKind};
-use crate::acp::tool_call::ToolEnd;
 use crate::attribute::{Attributes, clip, id_text};
 use crate::content::Gate;
-use crate::keys::{self, event, link};
+use crate::keys::{self, event};
 use crate::span::{Parent, SpanHandle, Status};
 use crate::trace_context::{Baggage, TraceContext};
 use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
-use acp_types::v1::tool_calls::RequestPermissionResponse;
 use alloc::boxed::Box;
 use jsonrpc_core::transcript::Direction;
-use jsonrpc_core::{ErrorObject, Head, MemberReader, Peeked, RequestId, find_member, wire};
+use jsonrpc_core::{ErrorObject, Head, Peeked, RequestId, find_member, wire};
 
 impl Tracker {
     pub(super) fn on_request(&mut self, sender: Direction, message: &Peeked<'_>) {
@@ -112,34 +109,6 @@ impl Tracker {
         OpenRequest { span: Some(span), work: Work::Prompt(clip(key)), is_tool: false }
     }
 
-    fn start_permission(&mut self, call: RequestCall<'_>, params: &str) -> OpenRequest {
-        let question = Question::of(params);
-        let tool = match (call.session, question.tool_call) {
-            (Some(session), Some(tool_call)) => {
-                let members = Members::of_tool_call(tool_call);
-                match self.report(tool_call, &members) {
-                    Some(report) => self.on_tool_call(session, &report),
-                    None => {
-                        self.counters.undecodable += 1;
-                        None
-                    }
-                }
-            }
-            _ => None,
-        };
-        let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
-        let options = Options::read(question.options.unwrap_or_default());
-        self.counters.undecodable += u64::from(options.is_none());
-        let attributes = Attributes::of_span();
-        let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call, attributes);
-        let kind = lifecycle::span_kind(call.direction);
-        let start = self.spans.next(self.now, parent, kind, name, attributes);
-        let span = self.spans.start(start);
-        let permission =
-            OpenPermission { options: options.unwrap_or_default(), asked: self.now, tool };
-        OpenRequest { span, work: Work::Permission(Box::new(permission)), is_tool: false }
-    }
-
     fn start_request(
         &mut self,
         mut call: RequestCall<'_>,
@@ -195,7 +164,7 @@ impl Tracker {
     }
 
     /// Returns the parent of an agent request: the only running tool call, else the turn.
-    fn agent_parent(&self, session: Option<&str>) -> Parent {
+    pub(super) fn agent_parent(&self, session: Option<&str>) -> Parent {
         let turn = match session {
             Some(session) => {
                 let session = self.sessions.get(session);
@@ -305,14 +274,7 @@ impl Tracker {
             }
             Work::NewSession => self.on_new_session(result, attributes),
             Work::ForkSession(origin) => self.on_fork(&origin, result, attributes),
-            Work::LoadSession(id) => {
-                self.on_options(&id, result);
-                if let Some(session) = self.sessions.get_mut(&id) {
-                    session.resume();
-                }
-                self.sessions.set_active(&id, true);
-                self.start_unprompted(&id);
-            }
+            Work::LoadSession(id) => self.on_loaded(&id, result),
             Work::SetConfigOption(id) => self.on_options(&id, result),
             Work::SetModel { session, model } => {
                 if let Some(session) = self.sessions.get_or_insert(&session) {
@@ -338,73 +300,6 @@ impl Tracker {
                 }
             }
             Work::Prompt(_) | Work::Other => {}
-        }
-    }
-
-    fn on_new_session(&mut self, result: &str, attributes: &mut Attributes) {
-        let Some(id) = member(result, "sessionId") else {
-            self.counters.undecodable += 1;
-            return;
-        };
-        attributes.set(keys::GEN_AI_CONVERSATION_ID, clip(&id));
-        self.on_options(&id, result);
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.begin();
-        }
-        self.sessions.set_active(&id, true);
-    }
-
-    /// Handles a fork: the new session starts with the state of its origin, to which the span belongs.
-    fn on_fork(&mut self, origin: &str, result: &str, attributes: &mut Attributes) {
-        let Some(id) = member(result, "sessionId") else {
-            self.counters.undecodable += 1;
-            return;
-        };
-        attributes.set(keys::ACP_SESSION_FORK_ID, clip(&id));
-        self.on_options(&id, result);
-        let last_turn = self.sessions.get(origin).and_then(|origin| origin.last_turn);
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.is_forming = false;
-            attributes
-                .set(keys::ACP_SESSION_REPLAYED_UPDATES, core::mem::take(&mut session.replayed));
-            session.continue_from(last_turn, link::FORK);
-        }
-        self.sessions.set_active(&id, true);
-    }
-
-    /// Returns whether a session is being forked.
-    pub(super) fn is_forking(&self) -> bool {
-        let mut requests = self.requests.of(Direction::Sent);
-        requests.any(|request| matches!(request.work, Work::ForkSession(_)))
-    }
-
-    fn on_options(&mut self, id: &str, result: &str) {
-        if let Some(session) = self.sessions.get_or_insert(id) {
-            session.on_options(result);
-        }
-    }
-
-    fn on_session_ended(&mut self, id: &str) {
-        self.sessions.set_active(id, false);
-        let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
-        let Some(session) = self.sessions.get_mut(id) else { return };
-        session.end_tools(policy, spans, now, ToolEnd::TurnEnd, |tool| tool.turn.is_none());
-        if session.is_idle() {
-            self.sessions.remove(id);
-        }
-    }
-
-    fn on_permission(
-        &mut self,
-        result: &str,
-        permission: &OpenPermission,
-        attributes: &mut Attributes,
-    ) {
-        let Some(response) = self.decode::<RequestPermissionResponse>(result) else { return };
-        let waited = self.now.saturating_sub(permission.asked);
-        *attributes = permission.options.answered(&response.outcome, waited);
-        if let Some(tool) = permission.tool {
-            self.spans.event(self.now, tool, event::PERMISSION, attributes.clone());
         }
     }
 
@@ -455,35 +350,6 @@ impl Tracker {
             });
         }
         self.requests.len() < self.limits.open_spans
-    }
-}
-
-/// Recorded members of a permission request, as JSON text.
-#[derive(Default)]
-struct Question<'a> {
-    options: Option<&'a str>,
-    /// In version 2, the tool call is part of the request's subject.
-    tool_call: Option<&'a str>,
-}
-
-impl<'a> Question<'a> {
-    fn of(params: &'a str) -> Self {
-        let (mut found, mut subject) = (Self::default(), None);
-        let Ok(mut members) = MemberReader::new(params.as_bytes()) else { return found };
-        while let Ok(Some(name)) = members.next_name() {
-            let member = match &*name {
-                b"options" => &mut found.options,
-                b"toolCall" => &mut found.tool_call,
-                b"subject" => &mut subject,
-                _ => continue,
-            };
-            if member.is_none() {
-                *member = members.value().ok();
-            }
-        }
-        let of_subject = || find_member(subject?, &["toolCall"]);
-        found.tool_call = found.tool_call.or_else(of_subject);
-        found
     }
 }
 

@@ -1,20 +1,16 @@
 //! State of one session.
 use super::spans::Spans;
-use super::{Over, Terminals};
+use super::{Over, Terminals, config_options};
 use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd, TurnKind};
 use crate::acp::tool_call::{OpenToolCall, ToolEnd};
 use crate::attribute::{Attribute, MAX_NAME_BYTES, clip, cut};
 use crate::keys::{self, event, link};
 use crate::policy::Policy;
 use crate::span::{Link, SpanHandle};
-use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::{JsonStr, array_items, find_member};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 /// Number of ended tool calls per session that are remembered, so that a late update does not start them again.
 const ENDED_TOOL_CALLS: usize = 64;
@@ -205,57 +201,15 @@ impl Session {
         until_idle.map(|turn| turn.span).collect()
     }
 
-    /// Reads the model and the reasoning level from `configOptions`, or the model from `models` of older agents.
+    /// Reads the model and the reasoning level of an object with config options.
     pub(super) fn on_options(&mut self, object: &str) {
-        let member = |name| find_member(object, &[name]);
-        let options = member("configOptions");
-        let option = |category| option_value(options?, category);
-        let older = || {
-            let models = serde_json::from_str::<Models<'_>>(member("models")?).ok()?;
-            Some(clip(&models.current_model_id)).filter(|_| self.model.is_none())
-        };
-        if let Some(model) = option("model").or_else(older) {
+        if let Some(model) = config_options::model(object, self.model.is_some()) {
             self.model = Some(model);
         }
-        if let Some(level) = option("thought_level") {
+        if let Some(level) = config_options::reasoning_level(object) {
             self.reasoning_level = Some(level);
         }
     }
-}
-
-/// Common members of config options of both versions.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ConfigOption<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    category: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    current_value: Option<&'a RawValue>,
-}
-
-/// Member of older agents that is no longer part of the schema.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Models<'a> {
-    #[serde(borrow)]
-    current_model_id: Cow<'a, str>,
-}
-
-/// Returns the value of the option of a category. Of several, it is the one with the id of the category, such as the model
-/// and not its provider, else the first.
-fn option_value(options: &str, category: &str) -> Option<String> {
-    let mut value = None;
-    for option in array_items(options) {
-        let option: ConfigOption<'_> = serde_json::from_str(option).ok()?;
-        let id = option.id.and_then(|id| JsonStr::new(id.get())?.decode());
-        let is_named = id.is_some_and(|id| *id == *category);
-        if option.category.as_deref() == Some(category) && (value.is_none() || is_named) {
-            value = Some(option.current_value);
-        }
-    }
-    JsonStr::new(value??.get())?.decode().map(|value| clip(&value))
 }
 
 /// The known sessions.

@@ -1,5 +1,5 @@
 //! Updates of sessions.
-use super::{Members, Tracker, member, string};
+use super::{Members, Tracker, member, plan, string};
 use crate::acp::prompt_turn::{self, Answer, Money, Turn, TurnKind, count};
 use crate::acp::subagent::{self, SubagentState};
 use crate::acp::tool_call::{OpenToolCall, ToolReport};
@@ -11,11 +11,8 @@ use crate::span::{Parent, SpanHandle, SpanKind};
 use acp_types::convert::STATE_META;
 use acp_types::v1::compaction::CompactionStatus;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
-use alloc::borrow::Cow;
-use core::{fmt, str};
+use core::str;
 use jsonrpc_core::{find_member, wire};
-use serde::Deserialize;
-use serde::de::{Deserializer, SeqAccess, Visitor};
 
 impl Tracker {
     /// Handles a `session/update`. Text is skipped unless content is recorded.
@@ -92,15 +89,12 @@ impl Tracker {
                 }
             }
             "subagent_update" => self.on_subagent(&id, update),
-            "plan" => {
-                let entries = self.decode_serde::<List>(update).map(|list| list.entries);
-                self.on_plan(&id, entries.map(|entries| Plan { entries: Some(entries) }));
+            "plan" | "plan_update" | "plan_removed" => {
+                let attributes = plan::attributes(&kind, update);
+                if let Some(attributes) = self.count_undecodable(attributes) {
+                    self.turn_event(&id, event::PLAN, attributes);
+                }
             }
-            "plan_update" => {
-                let update = self.decode_serde::<PlanUpdate>(update);
-                self.on_plan(&id, update.map(|update| update.plan));
-            }
-            "plan_removed" => self.on_plan(&id, Some(Plan { entries: Some(Counted::default()) })),
             // Text is decoded only if content is recorded.
             "agent_message_chunk" | "agent_thought_chunk" => {
                 if let Ok(update) = wire::decode::<SessionUpdate>(update) {
@@ -295,16 +289,6 @@ impl Tracker {
         Some(report.extract(&self.active))
     }
 
-    fn on_plan(&mut self, id: &str, plan: Option<Plan>) {
-        let Some(plan) = plan else { return };
-        let mut attributes = Attributes::default();
-        if let Some(Counted { entries, completed }) = plan.entries {
-            attributes.set(keys::ACP_PLAN_ENTRIES, entries);
-            attributes.set(keys::ACP_PLAN_COMPLETED, completed);
-        }
-        self.turn_event(id, event::PLAN, attributes);
-    }
-
     /// Handles an update of a tool call. Returns its span if it is open afterwards.
     pub(super) fn on_tool_call(&mut self, id: &str, report: &ToolReport<'_>) -> Option<SpanHandle> {
         let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
@@ -345,58 +329,4 @@ impl Tracker {
             self.spans.event(self.now, turn.span, name, attributes);
         }
     }
-}
-
-/// The decoded part of a plan. Invalid entries decode as an empty list.
-#[derive(Deserialize)]
-struct Plan {
-    entries: Option<Counted>,
-}
-
-#[derive(Deserialize)]
-struct List {
-    entries: Counted,
-}
-
-#[derive(Deserialize)]
-struct PlanUpdate {
-    plan: Plan,
-}
-
-/// Number of entries of a plan.
-#[derive(Default)]
-struct Counted {
-    entries: i64,
-    completed: i64,
-}
-
-impl<'de> Deserialize<'de> for Counted {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Counting)
-    }
-}
-
-struct Counting;
-
-impl<'de> Visitor<'de> for Counting {
-    type Value = Counted;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the entries of a plan")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Counted, A::Error> {
-        let mut counted = Counted::default();
-        while let Some(entry) = entries.next_element::<Entry<'_>>()? {
-            counted.entries += 1;
-            counted.completed += i64::from(entry.status == "completed");
-        }
-        Ok(counted)
-    }
-}
-
-#[derive(Deserialize)]
-struct Entry<'a> {
-    #[serde(borrow)]
-    status: Cow<'a, str>,
 }

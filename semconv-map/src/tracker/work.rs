@@ -1,0 +1,78 @@
+//! Effects of the responses to requests.
+use super::member;
+use super::permission::OpenPermission;
+use crate::acp::lifecycle::Peers;
+use crate::attribute::clip;
+use alloc::boxed::Box;
+use alloc::string::String;
+use jsonrpc_core::transcript::Direction;
+
+/// Effect of the response to a request.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Contains what the client declared.
+    Initialize(Box<Peers>),
+    NewSession,
+    ForkSession(String),
+    LoadSession(String),
+    SetConfigOption(String),
+    /// Request of older agents. The response does not contain the model.
+    SetModel {
+        session: String,
+        model: String,
+    },
+    EndSession(String),
+    Prompt(String),
+    Permission(Box<OpenPermission>),
+    /// Contains the session and the terminal, with content capture.
+    TerminalExit(Option<(String, String)>),
+    /// Contains the session and the terminal.
+    TerminalOutput(String, String),
+    Other,
+}
+
+impl Work {
+    /// `has_content` is whether content is recorded.
+    pub(super) fn of(
+        direction: Direction,
+        method: &str,
+        session: Option<&str>,
+        params: &str,
+        has_content: bool,
+    ) -> Self {
+        let session = || session.map(String::from);
+        let terminal = || {
+            let terminal = member(params, "terminalId").filter(|_| has_content);
+            session().zip(terminal.map(|id| clip(&id)))
+        };
+        let work = match (direction, method) {
+            (Direction::Sent, "initialize") => {
+                Some(Self::Initialize(Box::new(Peers::of_client(params))))
+            }
+            (Direction::Sent, "session/new") => Some(Self::NewSession),
+            (Direction::Sent, "session/fork") => session().map(Self::ForkSession),
+            (Direction::Sent, "session/load" | "session/resume") => {
+                session().map(Self::LoadSession)
+            }
+            (Direction::Sent, "session/set_config_option") => session().map(Self::SetConfigOption),
+            (Direction::Sent, "session/set_model") => {
+                let model = member(params, "modelId").map(|model| clip(&model));
+                session().zip(model).map(|(session, model)| Self::SetModel { session, model })
+            }
+            (Direction::Sent, "session/close" | "session/delete") => {
+                session().map(Self::EndSession)
+            }
+            (Direction::Received, "terminal/wait_for_exit") => Some(Self::TerminalExit(terminal())),
+            (Direction::Received, "terminal/output") => {
+                terminal().map(|(session, terminal)| Self::TerminalOutput(session, terminal))
+            }
+            _ => None,
+        };
+        work.unwrap_or(Self::Other)
+    }
+
+    /// Returns whether only the success of the response is recorded.
+    pub(super) fn ends_with_any_result(&self) -> bool {
+        matches!(self, Self::SetModel { .. } | Self::EndSession(_) | Self::Other)
+    }
+}
