@@ -72,13 +72,13 @@ pub use event::{ClientNotification, ClientRequest, ClientResponse, Event};
 pub use options::{Limits, Options};
 
 use crate::client::{Outgoing, notification};
+use crate::diagnostics::Diagnostics;
 use crate::inbox::{Inbox, Room};
 use crate::methods::NotificationParams;
 use crate::ordered::Ordered;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 use event::Waiting;
@@ -106,8 +106,7 @@ pub struct Connection {
     calls: Ordered<CallKey, RequestId>,
     outgoing: Outgoing,
     inbox: Inbox<Waiting>,
-    diagnostics: VecDeque<Diagnostic>,
-    missed: u64,
+    diagnostics: Diagnostics,
     /// Number of calls with an end that was not polled.
     open_calls: usize,
     next_key: u64,
@@ -136,8 +135,7 @@ impl Connection {
             calls: Ordered::default(),
             outgoing: Outgoing::default(),
             inbox: Inbox::default(),
-            diagnostics: VecDeque::new(),
-            missed: 0,
+            diagnostics: Diagnostics::new(options.limits.diagnostics),
             open_calls: 0,
             next_key: 0,
             closed: None,
@@ -270,12 +268,8 @@ impl Connection {
             }
             None => {}
         }
-        if let Some(diagnostic) = self.diagnostics.pop_front() {
+        if let Some(diagnostic) = self.diagnostics.pop() {
             return Some(Event::Diagnostic(diagnostic));
-        }
-        let count = core::mem::take(&mut self.missed);
-        if count > 0 {
-            return Some(Event::Diagnostic(Diagnostic::Missed { count }));
         }
         let reason = self.closed.as_ref().filter(|_| !self.is_closed_polled)?.clone();
         self.is_closed_polled = true;
@@ -312,13 +306,5 @@ impl Connection {
     fn push(&mut self, event: Waiting) {
         let room = self.room();
         self.inbox.push(event, room);
-    }
-
-    fn diagnose(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < self.options.limits.diagnostics {
-            self.diagnostics.push_back(diagnostic);
-        } else {
-            self.missed += 1;
-        }
     }
 }

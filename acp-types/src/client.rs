@@ -101,11 +101,11 @@ pub(crate) use incoming::{raw_or_empty, session_id};
 pub(crate) use outgoing::line;
 pub(crate) use outgoing::{Outgoing, notification};
 
+use crate::diagnostics::Diagnostics;
 use crate::inbox::{Inbox, Room};
 use crate::ordered::Ordered;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
-use alloc::collections::VecDeque;
 use core::time::Duration;
 use jsonrpc_core::{CancelMethod, Peer, RequestId};
 use request::Requests;
@@ -139,8 +139,7 @@ pub struct Connection {
     outgoing: Outgoing,
     /// Events outside of sessions.
     inbox: Inbox<Waiting>,
-    diagnostics: VecDeque<Diagnostic>,
-    missed: u64,
+    diagnostics: Diagnostics,
     /// Number of calls with an end that was not polled.
     open_calls: usize,
     next_key: u64,
@@ -194,8 +193,7 @@ impl Connection {
             early: Early::default(),
             outgoing: Outgoing::default(),
             inbox: Inbox::default(),
-            diagnostics: VecDeque::new(),
-            missed: 0,
+            diagnostics: Diagnostics::new(limits.diagnostics),
             open_calls: 0,
             next_key: 0,
             closed: None,
@@ -255,14 +253,6 @@ impl Connection {
     fn number(&mut self) -> u64 {
         self.next_key += 1;
         self.next_key
-    }
-
-    fn diagnose(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < self.options.limits.diagnostics {
-            self.diagnostics.push_back(diagnostic);
-        } else {
-            self.missed += 1;
-        }
     }
 
     /// Returns the limits of events outside of sessions.

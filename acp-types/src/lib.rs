@@ -216,6 +216,7 @@ pub mod client;
 pub mod connection;
 mod conversion;
 pub mod convert;
+mod diagnostics;
 mod dispatch;
 #[cfg(any(doc, doctest))]
 pub mod guide;

@@ -10,6 +10,7 @@ pub(crate) mod compaction;
 pub(crate) mod content;
 mod dispatch;
 pub(crate) mod elicitation;
+mod elicitation_schema;
 pub mod extensibility;
 pub(crate) mod initialization;
 pub mod mcp_over_acp;

@@ -68,12 +68,10 @@
 //! ```
 use crate::frontend_tool::ToolSet;
 use crate::input::{SessionMemory, SessionScope};
-use crate::outbox::Voice;
 use crate::quirks::Quirks;
 use crate::{Begun, Failure, Translator};
 use acp_types::v1::session_setup::SessionId;
 use agui_types::event::{Event, RunFinishedOutcome};
-use agui_types::id::{MessageId, RunId};
 use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
@@ -91,6 +89,7 @@ mod requests;
 mod runs;
 mod servers;
 mod session;
+mod text;
 mod turn;
 
 use active::{ActiveRun, Stage};
@@ -111,6 +110,7 @@ pub use servers::RefusedServers;
 use session::{AgentState, OpenedSession};
 pub use session::{Remembered, SessionSettings, config_value};
 pub(crate) use session::{Trouble, options_of};
+pub(crate) use text::OpenText;
 
 /// One thread: its runs, and the agent's session. See the [module](self) for the run loop and an example.
 ///
@@ -299,45 +299,6 @@ impl Conversation {
     /// Returns whether the last run was interrupted and its turn continues.
     pub fn is_interrupted(&self) -> bool {
         self.translator.is_interrupted()
-    }
-}
-
-/// The open text in the stream of a run.
-#[derive(Debug)]
-pub(crate) struct OpenText<'a> {
-    pub(crate) run_id: &'a RunId,
-    pub(crate) voice: Voice,
-    /// The agent's id of the message.
-    pub(crate) key: Option<&'a str>,
-    pub(crate) message: &'a MessageId,
-}
-
-impl Conversation {
-    /// Returns the open text if a further piece of it is one event without other effects.
-    pub(crate) fn open_text(&self) -> Option<OpenText<'_>> {
-        if !self.events.is_empty() {
-            return None;
-        }
-        let run_id = &self.active.as_ref()?.run_id;
-        let (voice, key, message) = self.translator.plain_text()?;
-        Some(OpenText { run_id, voice, key, message })
-    }
-
-    /// Handles a piece of the open text. The caller encodes its event. Returns `false` without an effect if the text is
-    /// not open, or the piece is too long for one event.
-    pub(crate) fn handle_text(&mut self, message: &MessageId, text: &str, now: Duration) -> bool {
-        self.begin_input(now);
-        let Some(open) = self.open_text() else { return false };
-        if open.message != message || text.len() > self.translator.delta_limit() {
-            return false;
-        }
-        let is_said = matches!(open.voice, Voice::Agent);
-        self.page.machine.note_activity(self.now);
-        self.translator.note_activity();
-        if is_said {
-            self.memory.handle_text(message, text);
-        }
-        true
     }
 
     /// Advances the time before an input is handled.

@@ -45,24 +45,19 @@
 //! assert!(frame.has_ended && frame.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use crate::conversation::{
-    Accepted, AgentFeatures, Conversation, RefusedServers, RunRequest, SettingKey, Trouble,
-};
-use crate::{Failure, PermissionDecision};
-use acp_types::client::{
-    self, Answered, Call, CallKey, CloseReason, Connection, Initialized, Reply, RequestKey,
-    SessionKey, Transmit,
-};
+use crate::PermissionDecision;
+use crate::conversation::{Accepted, Conversation, RefusedServers, RunRequest, SettingKey};
+use acp_types::client::{Call, CallKey, Connection, SessionKey, Transmit};
 use agui_types::id::RunId;
 use agui_types::run_log::{Frames, Read, RunLog};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::time::Duration;
-use jsonrpc_core::ErrorObject;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::{Peeked, peek};
 
+mod connection;
 mod drive;
 mod event;
 mod login;
@@ -79,7 +74,6 @@ pub use options::HubOptions;
 use runs::Runs;
 use text::FastTexts;
 use threads::{ThreadNumber, Threads};
-use version::speaks_v2;
 
 /// One connection to an agent with its conversations; see the [module](self).
 ///
@@ -145,31 +139,6 @@ impl Hub {
         }
     }
 
-    /// Opens a connection, and closes an open one first. `initialize` is transmitted first.
-    pub fn connect(&mut self, options: client::Options, now: Duration) {
-        self.handle_closed(CloseReason::ClientClosed, now);
-        self.login = Login::Done;
-        self.connection = Some(Connection::new(options, now));
-        self.threads.find_again();
-        self.for_each_thread(now, |conversation| conversation.handle_connecting(now));
-    }
-
-    /// Opens a connection with a login: sessions are opened after the response to `login`.
-    pub fn connect_with_login(&mut self, options: client::Options, login: Call, now: Duration) {
-        self.connect(options, now);
-        self.login = Login::Planned(login);
-    }
-
-    /// Handles that the agent is unavailable. Waiting runs fail.
-    pub fn handle_unavailable(&mut self, failure: Failure, message: &str, now: Duration) {
-        self.lose(&Trouble::Failed(failure, message.to_string()), now);
-    }
-
-    /// Handles that the agent refused the connection, with this error. Waiting runs fail.
-    pub fn handle_denied(&mut self, error: &ErrorObject, now: Duration) {
-        self.lose(&Trouble::Refused(error.clone()), now);
-    }
-
     /// Handles a line of the agent from [`Lines`](jsonrpc_core::framing::Lines).
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
         if let Ok(text) = line
@@ -205,14 +174,6 @@ impl Hub {
         self.decided = line.params().map(|params| (params.to_string(), decision));
         self.handle_peeked(line, now);
         self.decided = None;
-    }
-
-    /// Handles the end of the connection. Pass in all read lines first.
-    pub fn handle_closed(&mut self, reason: CloseReason, now: Duration) {
-        if let Some(connection) = &mut self.connection {
-            connection.handle_closed(reason);
-            self.drive(now);
-        }
     }
 
     /// Advances the time.
@@ -370,41 +331,6 @@ impl Hub {
         connection.into_iter().chain(self.threads.poll_timeout(self.options.idle)).min()
     }
 
-    /// Answers a request of the agent that was passed to the program.
-    ///
-    /// # Errors
-    /// The request is already answered.
-    pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
-        self.connection.as_mut().ok_or(Answered)?.reply(request, reply)
-    }
-
-    /// Calls the agent outside of the conversations. [`HubEvent::CallEnded`] follows. Returns `None` without a
-    /// connection. A login or logout of version 1 is sent in the agent's version.
-    pub fn call(&mut self, call: Call, now: Duration) -> Option<CallKey> {
-        let connection = self.connection.as_mut()?;
-        let call = if speaks_v2(connection) { call.in_v2() } else { call };
-        let key = connection.call(call, now);
-        self.drive(now);
-        Some(key)
-    }
-
-    /// Withdraws a call of the program with `$/cancel_request`, once. The end of the call still follows.
-    pub fn withdraw(&mut self, call: CallKey) {
-        if let Some(connection) = &mut self.connection {
-            connection.withdraw(call);
-        }
-    }
-
-    /// Returns the agent's response to `initialize`, once received.
-    pub fn initialized(&self) -> Option<&Initialized> {
-        self.connection.as_ref()?.initialized()
-    }
-
-    /// Returns whether a connection is open or being opened.
-    pub fn is_connected(&self) -> bool {
-        self.connection.as_ref().is_some_and(|connection| !connection.is_closed())
-    }
-
     /// Returns the thread of a session, for telemetry of transmitted lines.
     pub fn thread_of(&self, session: SessionKey) -> Option<&str> {
         self.threads.of_session(session).map(|thread| &*thread.name)
@@ -421,11 +347,6 @@ impl Hub {
         let number = self.threads.insert(name, Conversation::new(options), now);
         self.introduce(number, now);
         Ok(number)
-    }
-
-    fn lose(&mut self, trouble: &Trouble, now: Duration) {
-        self.threads.lose(trouble);
-        self.for_each_thread(now, |conversation| conversation.disconnect(trouble.clone(), now));
     }
 
     fn for_each_thread(&mut self, now: Duration, handle: impl Fn(&mut Conversation)) {

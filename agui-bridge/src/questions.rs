@@ -8,7 +8,7 @@ use crate::permission::PermissionDecision;
 use crate::terminal::Terminals;
 use crate::timestamp::timestamp;
 use crate::tool_call::ToolCalls;
-use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
+use acp_types::v1::elicitation::ElicitationAction;
 use agui_types::interrupt::Interrupt;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -336,15 +336,11 @@ impl Questions {
         match question.put {
             Put::InStream => {
                 let value = Members::new().with("interruptId", &self.interrupt_id(number));
-                let (name, value) = match settlement {
-                    Settlement::Permission(answer) => {
-                        ("acp.permission.resolved", answer.describe(value))
-                    }
-                    Settlement::Elicitation(action) => {
-                        ("acp.elicitation.resolved", value.with("action", action.tag()))
-                    }
+                let name = match settlement {
+                    Settlement::Permission(_) => "acp.permission.resolved",
+                    Settlement::Elicitation(_) => "acp.elicitation.resolved",
                 };
-                desk.out.custom(&desk.frame, name, value.into_raw());
+                desk.out.custom(&desk.frame, name, settlement.describe(value).into_raw());
             }
             Put::Interrupted if by != SettledBy::User => {
                 self.note_settled(number, by, desk.frame.limits.permissions);
@@ -368,31 +364,22 @@ impl Questions {
         by: SettledBy,
     ) {
         note_denial(desk.calls, about, settlement, by);
-        let shown = match (about, settlement) {
-            (About::Permission(permission), Settlement::Permission(answer)) => {
-                let value = permission.describe(Members::new(), desk.calls);
-                Some(("acp.permission", answer.describe(value)))
-            }
-            (About::Elicitation(elicitation), Settlement::Elicitation(action)) => {
-                let value = Members::new().with("message", elicitation.message());
-                Some(("acp.elicitation", value.with("action", action.tag())))
-            }
-            _ => None,
-        };
-        if let Some((name, value)) = shown.filter(|_| desk.turn.has_run) {
-            desk.out.custom(&desk.frame, name, value.into_raw());
+        if desk.turn.has_run {
+            let (name, value) = match about {
+                About::Permission(permission) => {
+                    ("acp.permission", permission.describe(Members::new(), desk.calls))
+                }
+                About::Elicitation(elicitation) => {
+                    ("acp.elicitation", Members::new().with("message", elicitation.message()))
+                }
+            };
+            desk.out.custom(&desk.frame, name, settlement.describe(value).into_raw());
         }
         self.respond(request_id, settlement);
     }
 
     fn respond(&mut self, request_id: RequestId, settlement: &Settlement) {
-        let result = match settlement {
-            Settlement::Permission(answer) => Answer::Permission(answer.to_response()),
-            Settlement::Elicitation(action) => {
-                Answer::Elicitation(CreateElicitationResponse::new(action.clone()))
-            }
-        };
-        self.responses.push_back(Response { request_id, result });
+        self.responses.push_back(Response { request_id, result: settlement.to_answer() });
     }
 
     fn note_settled(&mut self, number: u64, by: SettledBy, limit: usize) {

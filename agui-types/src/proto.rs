@@ -71,6 +71,7 @@ macro_rules! message {
     };
 }
 
+mod content;
 mod decoder;
 mod envelope;
 mod event;

@@ -122,6 +122,7 @@ mod message_buf;
 mod peek;
 mod peer;
 mod pending;
+pub mod pointer;
 mod public_host;
 mod scan;
 pub mod transcript;

@@ -40,6 +40,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use jsonrpc_core::pointer::push_segment;
 use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorObject, Message, Request};
 use serde_json::Value;
@@ -224,9 +225,8 @@ fn mark(
 
 fn bad(place: &[String], expected: &'static str) -> BadParamHeader {
     let mut pointer = String::new();
-    for part in place {
-        pointer.push('/');
-        pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
+    for name in place {
+        push_segment(&mut pointer, name);
     }
     BadParamHeader { pointer, expected }
 }

@@ -18,6 +18,7 @@ pub mod methods;
 pub mod mrtr;
 pub mod progress;
 pub mod prompts;
+mod requested_schema;
 pub mod resources;
 pub mod roots;
 pub mod sampling;

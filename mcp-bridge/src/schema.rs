@@ -53,6 +53,7 @@ use crate::mcp::elicitation::{ElicitRequestFormParams, RequestedSchema};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use jsonrpc_core::pointer::segment_name;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -117,7 +118,7 @@ impl Form {
     ) -> ElicitRequestFormParams {
         let mut text = message.to_string();
         for AnswerProblem { pointer, problem } in &problems.0 {
-            let field = pointer.get(1..).unwrap_or_default().replace("~1", "/").replace("~0", "~");
+            let field = segment_name(pointer.get(1..).unwrap_or_default());
             text.push_str("\n- ");
             if !field.is_empty() {
                 text.push_str(&field);

@@ -51,6 +51,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use jsonrpc_core::pointer::segment_name;
 use jsonrpc_core::{JsonStr, array_items, find_member};
 use serde::Deserialize;
 
@@ -274,7 +275,7 @@ impl<'a> Found<'a> {
     pub(crate) fn at(json: &'a str, path: &str) -> Option<Self> {
         let mut json = json;
         for name in path.split('/').skip(1) {
-            let name = unescaped(name);
+            let name = segment_name(name);
             json = match find_member(json, &[&*name]) {
                 Some(member) => member,
                 None => array_items(json).nth(name.parse().ok()?)?,
@@ -340,11 +341,6 @@ impl<'a> Found<'a> {
             Self::Json(json) => json.into(),
         }
     }
-}
-
-/// Returns a name of a JSON pointer without escapes.
-fn unescaped(name: &str) -> Cow<'_, str> {
-    if name.contains('~') { name.replace("~1", "/").replace("~0", "~").into() } else { name.into() }
 }
 
 /// Returns the name of a tool in the `_meta` of a message, at a place that does not depend on the agent.

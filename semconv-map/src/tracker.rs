@@ -1,7 +1,7 @@
 //! The tracker: a state machine that converts lines of both directions into spans.
 use crate::acp::lifecycle::Peers;
 use crate::acp::tool_call::Content;
-use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN, clip};
+use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN};
 use crate::extract::Active;
 use crate::keys;
 use crate::metric;
@@ -15,7 +15,6 @@ use jsonrpc_core::wire::Wire;
 use jsonrpc_core::{Head, Kind, Peeked, RequestId, find_member, peek, wire};
 use members::{Interest, Update};
 use quiet::Quiet;
-use serde::de::DeserializeOwned;
 use session::Sessions;
 use work::Work;
 
@@ -344,11 +343,6 @@ impl Tracker {
     /// Decodes params or a result. Invalid ones are counted.
     fn decode<T: Wire>(&mut self, json: &str) -> Option<T> {
         self.count_undecodable(wire::decode(json).ok())
-    }
-
-    /// Decodes the recorded members of a value. Invalid ones are counted.
-    fn decode_serde<T: DeserializeOwned>(&mut self, json: &str) -> Option<T> {
-        self.count_undecodable(wire::decode_serde(json).ok())
     }
 
     fn count_undecodable<T>(&mut self, decoded: Option<T>) -> Option<T> {

@@ -14,7 +14,7 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Raw};
+use jsonrpc_core::wire::{DecodeError, Mode, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, Incoming, Notification, Request, RequestId};
 use serde_json::value::RawValue;
 
@@ -52,10 +52,10 @@ impl Connection {
             Incoming::Refused { request, response } => {
                 self.outgoing.push(response, Purpose::Refusal);
                 let method = request.method.into_owned();
-                self.diagnose(Diagnostic::Refused { method, problem: Problem::Limit });
+                self.diagnostics.push(Diagnostic::Refused { method, problem: Problem::Limit });
             }
             Incoming::Unmatched(response) => {
-                self.diagnose(Diagnostic::Unmatched { id: response.id });
+                self.diagnostics.push(Diagnostic::Unmatched { id: response.id });
             }
             Incoming::Malformed { error, reply, ended } => {
                 if let Some(reply) = reply {
@@ -65,7 +65,7 @@ impl Connection {
                 if let Some((_, (key, method))) = ended {
                     self.end_call(key, &method, Err(CallError::Malformed(error.clone())));
                 }
-                self.diagnose(Diagnostic::Malformed { error });
+                self.diagnostics.push(Diagnostic::Malformed { error });
             }
         }
         if self.outgoing.replies() > self.options.limits.replies {
@@ -156,7 +156,7 @@ impl Connection {
             v1::dispatch::ClientRequest::decode_with(method, params, Mode::SpecLenient)
                 .map(|decoded| decoded.map(ClientRequest::V1))
         };
-        self.tolerate(method, decoded).map_err(Refusal::params)
+        self.diagnostics.tolerate(method, decoded).map_err(Refusal::params)
     }
 
     /// Selects the version, and decodes the parameters in it.
@@ -165,7 +165,7 @@ impl Connection {
         let chosen = version::choose(&self.options.versions, requested)
             .map_err(|answer| Refusal { problem: Problem::Version, answer })?;
         let decoded = version::read(params, requested, chosen);
-        let request = self.tolerate("initialize", decoded).map_err(Refusal::params)?;
+        let request = self.diagnostics.tolerate("initialize", decoded).map_err(Refusal::params)?;
         self.version = Some(chosen);
         Ok(request)
     }
@@ -179,7 +179,7 @@ impl Connection {
             v1::dispatch::ClientNotification::decode_with(method, params, Mode::SpecLenient)
                 .map(|decoded| decoded.map(ClientNotification::V1))
         };
-        match self.tolerate(method, decoded) {
+        match self.diagnostics.tolerate(method, decoded) {
             Ok(value) => {
                 if method == "session/cancel" {
                     session_id(params).into_iter().for_each(|session| self.cancel_turns(&session));
@@ -188,7 +188,7 @@ impl Connection {
                 self.push(Waiting::Notification(Box::new(received)));
             }
             Err(error) => {
-                self.diagnose(Diagnostic::Undecodable { method: method.to_owned(), error });
+                self.diagnostics.push(Diagnostic::Undecodable { method: method.to_owned(), error });
             }
         }
     }
@@ -223,7 +223,7 @@ impl Connection {
                 v1::dispatch::ClientResponse::decode_with(method, result, Mode::SpecLenient)
                     .map(|decoded| decoded.map(ClientResponse::V1))
             };
-            let value = self.tolerate(method, decoded).map_err(CallError::Invalid)?;
+            let value = self.diagnostics.tolerate(method, decoded).map_err(CallError::Invalid)?;
             Ok(Box::new(Received::new(value, Raw::from(result))))
         });
         self.push(Waiting::CallEnded(key, outcome));
@@ -231,7 +231,7 @@ impl Connection {
 
     fn refuse(&mut self, key: RequestKey, request: &Request<'_>, refusal: Refusal) {
         let method = request.method.clone().into_owned();
-        self.diagnose(Diagnostic::Refused { method, problem: refusal.problem });
+        self.diagnostics.push(Diagnostic::Refused { method, problem: refusal.problem });
         self.respond(key, &request.id, Err(refusal.answer));
     }
 
@@ -245,19 +245,5 @@ impl Connection {
         if let Ok(response) = self.peer.respond(id, outcome) {
             self.outgoing.push(response, Purpose::Reply(key));
         }
-    }
-
-    /// Takes a decoded value, and reports the values that were left out.
-    fn tolerate<T>(
-        &mut self,
-        method: &str,
-        decoded: Result<Decoded<T>, DecodeError>,
-    ) -> Result<T, DecodeError> {
-        let Decoded { value, diagnostics, .. } = decoded?;
-        if !diagnostics.is_empty() {
-            let method = method.to_owned();
-            self.diagnose(Diagnostic::Lenient { method, diagnostics });
-        }
-        Ok(value)
     }
 }

@@ -120,7 +120,7 @@ impl Connection {
             // The decoder reports the defect.
             if let Err(error) = read::<v1::prompt_turn::SessionNotification>(params.get()) {
                 let method = "session/update".to_owned();
-                self.diagnose(Diagnostic::Undecodable { method, error });
+                self.diagnostics.push(Diagnostic::Undecodable { method, error });
             }
             return;
         };
@@ -169,14 +169,14 @@ impl Connection {
     fn keep_early(&mut self, id: &str, params: &RawValue) {
         if !self.sessions.has_unnamed() {
             let session_id = id.to_owned();
-            return self.diagnose(Diagnostic::UnknownSession { session_id });
+            return self.diagnostics.push(Diagnostic::UnknownSession { session_id });
         }
         self.early.push(SessionId::from(id), Raw::from(params));
         let Limits { early, early_bytes, .. } = self.options.limits;
         while let Some(session_id) =
             self.early.drop_oldest(Room { count: early, bytes: early_bytes })
         {
-            self.diagnose(Diagnostic::EarlyDropped { session_id });
+            self.diagnostics.push(Diagnostic::EarlyDropped { session_id });
         }
     }
 
@@ -203,10 +203,10 @@ impl Connection {
             Incoming::Refused { request, response } => {
                 self.outgoing.push(response, Purpose::Refusal);
                 let method = request.method.into_owned();
-                self.diagnose(Diagnostic::Refused { method, problem: Problem::Limit });
+                self.diagnostics.push(Diagnostic::Refused { method, problem: Problem::Limit });
             }
             Incoming::Unmatched(response) => {
-                self.diagnose(Diagnostic::Unmatched { id: response.id });
+                self.diagnostics.push(Diagnostic::Unmatched { id: response.id });
             }
             Incoming::Malformed { error, reply, ended } => {
                 if let Some(reply) = reply {
@@ -216,7 +216,7 @@ impl Connection {
                 if let Some((_, token)) = ended {
                     self.handle_response(token, Err(CallError::Malformed(error.clone())), now);
                 }
-                self.diagnose(Diagnostic::Malformed { error });
+                self.diagnostics.push(Diagnostic::Malformed { error });
             }
         }
     }

@@ -25,7 +25,7 @@ impl Connection {
             v1::dispatch::AgentNotification::decode_with(method, params, Mode::SpecLenient)
                 .map(|decoded| decoded.map(AgentNotification::V1))
         };
-        match self.tolerate(method, decoded) {
+        match self.diagnostics.tolerate(method, decoded) {
             Ok(value) => {
                 let received = Box::new(Received { value, raw: raw_or_empty(params) });
                 let session = session_id(params).and_then(|id| self.sessions.find(&id));
@@ -36,7 +36,7 @@ impl Connection {
                 }
             }
             Err(error) => {
-                self.diagnose(Diagnostic::Undecodable { method: method.to_owned(), error });
+                self.diagnostics.push(Diagnostic::Undecodable { method: method.to_owned(), error });
             }
         }
     }
@@ -51,7 +51,7 @@ impl Connection {
             v1::dispatch::AgentRequest::decode_with(method, params, Mode::SpecLenient)
                 .map(|decoded| decoded.map(AgentRequest::V1))
         };
-        let value = match self.tolerate(method, decoded) {
+        let value = match self.diagnostics.tolerate(method, decoded) {
             Ok(value) => value,
             Err(error) => {
                 let answer = ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string());
@@ -100,7 +100,7 @@ impl Connection {
         answer: Result<Raw, ErrorObject>,
     ) {
         let method = request.method.clone().into_owned();
-        self.diagnose(Diagnostic::Refused { method, problem });
+        self.diagnostics.push(Diagnostic::Refused { method, problem });
         self.send_reply(key, &request.id, answer);
     }
 

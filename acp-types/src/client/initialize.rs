@@ -105,15 +105,15 @@ impl Connection {
             return Err(refused(Some(claimed), None));
         }
         let value = if version == ProtocolVersion::V2 {
-            let decoded = self.tolerate("initialize", read(result.get()));
+            let decoded = self.diagnostics.tolerate("initialize", read(result.get()));
             decoded.map(|response| InitializeResponse::V2(Box::new(response)))
         } else {
-            let decoded = self.tolerate("initialize", read(result.get()));
+            let decoded = self.diagnostics.tolerate("initialize", read(result.get()));
             decoded.map(|response| InitializeResponse::V1(Box::new(response)))
         };
         let value = value.map_err(CallError::Invalid)?;
         if version != claimed {
-            self.diagnose(Diagnostic::OtherVersion { claimed, spoken: version });
+            self.diagnostics.push(Diagnostic::OtherVersion { claimed, spoken: version });
         }
         let response = Received { value, raw: Raw::from(result) };
         Ok((Initialized { version, claimed, response }, spoken))
@@ -134,7 +134,7 @@ impl Connection {
                     initialized.version = ProtocolVersion::V1;
                 }
                 let spoken = ProtocolVersion::V1;
-                self.diagnose(Diagnostic::OtherVersion { claimed, spoken });
+                self.diagnostics.push(Diagnostic::OtherVersion { claimed, spoken });
             }
         }
     }

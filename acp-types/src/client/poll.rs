@@ -30,7 +30,7 @@ impl Connection {
                 return Some(Event::Session(key, event));
             }
         }
-        self.poll_diagnostic().or_else(|| self.poll_closed())
+        self.diagnostics.pop().map(Event::Diagnostic).or_else(|| self.poll_closed())
     }
 
     /// Returns the next event of one session. A session that is not polled delays no other.
@@ -76,14 +76,6 @@ impl Connection {
         Some(event)
     }
 
-    fn poll_diagnostic(&mut self) -> Option<Event> {
-        if let Some(diagnostic) = self.diagnostics.pop_front() {
-            return Some(Event::Diagnostic(diagnostic));
-        }
-        let count = core::mem::take(&mut self.missed);
-        (count > 0).then_some(Event::Diagnostic(Diagnostic::Missed { count }))
-    }
-
     fn poll_closed(&mut self) -> Option<Event> {
         let reason = self.closed.as_ref().filter(|_| !self.is_closed_polled)?.clone();
         self.is_closed_polled = true;
@@ -124,32 +116,18 @@ impl Connection {
 
     fn read_update(&mut self, raw: Raw) -> Option<Received<Update>> {
         let update = if self.spoken.is_v2() {
-            self.tolerate("session/update", read(raw.as_str())).map(Update::V2)
+            self.diagnostics.tolerate("session/update", read(raw.as_str())).map(Update::V2)
         } else {
-            self.tolerate("session/update", read(raw.as_str())).map(Update::V1)
+            self.diagnostics.tolerate("session/update", read(raw.as_str())).map(Update::V1)
         };
         match update {
             Ok(value) => Some(Received { value, raw }),
             Err(error) => {
                 let method = "session/update".to_owned();
-                self.diagnose(Diagnostic::Undecodable { method, error });
+                self.diagnostics.push(Diagnostic::Undecodable { method, error });
                 None
             }
         }
-    }
-
-    /// Takes a decoded value, and reports the values that were left out.
-    pub(super) fn tolerate<T>(
-        &mut self,
-        method: &str,
-        decoded: Result<Decoded<T>, DecodeError>,
-    ) -> Result<T, DecodeError> {
-        let Decoded { value, diagnostics, .. } = decoded?;
-        if !diagnostics.is_empty() {
-            let method = method.to_owned();
-            self.diagnose(Diagnostic::Lenient { method, diagnostics });
-        }
-        Ok(value)
     }
 }
 

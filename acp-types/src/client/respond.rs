@@ -53,7 +53,7 @@ impl Connection {
             }
             Token::Close(session_id) => {
                 if let Err(error) = outcome {
-                    self.diagnose(Diagnostic::CloseFailed { session_id, error });
+                    self.diagnostics.push(Diagnostic::CloseFailed { session_id, error });
                 }
             }
         }
@@ -71,7 +71,7 @@ impl Connection {
             v1::dispatch::AgentResponse::decode_with(method, result, Mode::SpecLenient)
                 .map(|decoded| decoded.map(AgentResponse::V1))
         };
-        self.tolerate(method, decoded)
+        self.diagnostics.tolerate(method, decoded)
     }
 
     /// Handles the response to a session request.
@@ -141,8 +141,8 @@ impl Connection {
         let (text, method) = (object(Some(result)), "session/new");
         let read = if self.spoken.is_v2() {
             match loaded {
-                None => self.tolerate(method, read(text)),
-                Some(id) => self.tolerate("session/resume", read(text)).map(
+                None => self.diagnostics.tolerate(method, read(text)),
+                Some(id) => self.diagnostics.tolerate("session/resume", read(text)).map(
                     |answer: two::ResumeSessionResponse| {
                         let mut response = two::NewSessionResponse::new(id.as_str());
                         response.config_options = answer.config_options;
@@ -155,8 +155,8 @@ impl Connection {
             .map(|response| NewSessionResponse::V2(Box::new(response)))
         } else {
             match loaded {
-                None => self.tolerate(method, read(text)),
-                Some(id) => self.tolerate("session/load", read(text)).map(
+                None => self.diagnostics.tolerate(method, read(text)),
+                Some(id) => self.diagnostics.tolerate("session/load", read(text)).map(
                     |answer: one::LoadSessionResponse| {
                         let mut response = one::NewSessionResponse::new(id.clone());
                         (response.modes, response.config_options) =
@@ -195,7 +195,7 @@ impl Connection {
         };
         let (text, raw) = (object(Some(result)), Raw::from(result));
         if self.spoken.is_v2() {
-            match self.tolerate("session/prompt", read(text)) {
+            match self.diagnostics.tolerate("session/prompt", read(text)) {
                 Ok(value) => {
                     let accepted = Box::new(Received { value, raw });
                     self.sessions.push(session, Waiting::PromptAccepted(turn, accepted));
@@ -206,7 +206,7 @@ impl Connection {
                 }
             }
         } else {
-            let end = self.tolerate("session/prompt", read(text)).map(TurnEnd::V1);
+            let end = self.diagnostics.tolerate("session/prompt", read(text)).map(TurnEnd::V1);
             let outcome = match end {
                 Ok(value) => Ok(Box::new(Received { value, raw })),
                 Err(error) => failed(CallError::Invalid(error)),

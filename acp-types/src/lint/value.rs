@@ -1,8 +1,8 @@
 //! JSON values as text, and names and pointers for findings.
 use alloc::borrow::Cow;
 use alloc::string::String;
-use core::fmt::Write;
 use core::iter;
+use jsonrpc_core::pointer::push_segment;
 use jsonrpc_core::{JsonStr, MemberReader, array_items, find_member};
 
 /// Longest part of a received name in a message, in characters.
@@ -126,7 +126,5 @@ pub(super) fn push(pointer: &mut String, name: &str) {
         pointer.push('/');
         return pointer.push_str(name);
     }
-    let name = shown(name).replace('~', "~0").replace('/', "~1");
-    // Writing to a string cannot fail.
-    let _ = write!(pointer, "/{name}");
+    push_segment(pointer, &shown(name));
 }

@@ -8,6 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use jsonrpc_core::pointer::push_segment;
 
 /// Checks the content of a form.
 pub(super) fn check(
@@ -29,7 +30,8 @@ pub(super) fn check(
 }
 
 fn wrong(name: &str, expected: String) -> AnswerError {
-    let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+    let mut pointer = String::new();
+    push_segment(&mut pointer, name);
     AnswerError::Content { pointer, expected }
 }
 

@@ -1,6 +1,6 @@
 //! The state machine of frontend calls.
 use super::agent_calls::{AgentCalls, Report};
-use super::call_state::{CallState, Stage, Turn};
+use super::calls::{CallState, Calls, Stage, Turn};
 use super::{
     Action, CallError, CallOwner, Completion, Expiry, FrontendCall, FrontendToolOptions, NewCall,
     Outcome, ToolMode, ToolResult, ToolSet, late_text, schema,
@@ -9,8 +9,7 @@ use acp_types::v1::tool_calls::ToolCallId as AgentId;
 use agui_types::id::ToolCallId;
 use agui_types::message::Message;
 use agui_types::tool::Tool;
-use alloc::collections::{BTreeMap, VecDeque};
-use alloc::format;
+use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -31,7 +30,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrontendTools {
     options: FrontendToolOptions,
-    calls: BTreeMap<ToolCallId, CallState>,
+    calls: Calls,
     agent: AgentCalls,
     turn: Turn,
     run_is_open: bool,
@@ -47,7 +46,7 @@ impl FrontendTools {
     pub fn new(options: FrontendToolOptions) -> Self {
         Self {
             options,
-            calls: BTreeMap::new(),
+            calls: Calls::default(),
             agent: AgentCalls::default(),
             turn: Turn::Over,
             run_is_open: false,
@@ -87,10 +86,10 @@ impl FrontendTools {
     /// The call is not accepted. The binding answers the agent with the error, and no action follows.
     pub fn handle_call(&mut self, call: NewCall, now: Duration) -> Result<ToolCallId, CallError> {
         let (name, mode) = self.check(&call)?;
-        self.make_room()?;
+        self.calls.make_room(self.options.max_calls)?;
         let agent_id = call.agent_id.or_else(|| self.agent.announced_for(&name, &call.arguments));
         self.begun += 1;
-        let call_id = self.new_id(agent_id.as_ref());
+        let call_id = self.calls.new_id(agent_id.as_ref(), self.begun);
         self.agent.handle_call(agent_id, call_id.clone(), &name, &call.arguments);
         let arguments = call.arguments;
         let begin = FrontendCall { call_id: call_id.clone(), name: name.clone(), arguments, mode };
@@ -146,7 +145,7 @@ impl FrontendTools {
         result: ToolResult,
         now: Duration,
     ) -> Completion {
-        let Some(call_id) = self.find(call_id) else { return Completion::Unknown };
+        let Some(call_id) = self.calls.find(call_id) else { return Completion::Unknown };
         let Some(call) = self.calls.get_mut(&call_id) else { return Completion::Unknown };
         let stage = core::mem::replace(&mut call.stage, Stage::Done);
         let shown = call.stream_id.as_ref().unwrap_or(&call_id);
@@ -167,7 +166,7 @@ impl FrontendTools {
 
     /// Returns whether the result of the call with this id in the stream would be [delivered](Completion::Delivered).
     pub fn awaits(&self, call_id: &ToolCallId) -> bool {
-        let call = self.find(call_id).and_then(|id| self.calls.get(&id));
+        let call = self.calls.find(call_id).and_then(|id| self.calls.get(&id));
         call.is_some_and(|call| call.stage != Stage::Done)
     }
 
@@ -175,8 +174,7 @@ impl FrontendTools {
     /// page again.
     pub fn handle_disconnect(&mut self, now: Duration) {
         self.page_is_gone = true;
-        let waiting: Vec<ToolCallId> = self.waiting(|stage| matches!(stage, Stage::Sync { .. }));
-        for call_id in waiting {
+        for call_id in self.calls.in_stage(|stage| matches!(stage, Stage::Sync { .. })) {
             self.park(&call_id, now);
         }
     }
@@ -209,7 +207,8 @@ impl FrontendTools {
 
     /// Handles the passage of time. Poll the actions afterwards.
     pub fn handle_timeout(&mut self, now: Duration) {
-        for call_id in self.waiting(|stage| stage.until().is_some_and(|until| until <= now)) {
+        let is_due = |stage: Stage| stage.until().is_some_and(|until| until <= now);
+        for call_id in self.calls.in_stage(is_due) {
             match self.calls.get(&call_id).map(|call| call.stage) {
                 Some(Stage::Sync { until }) => self.park(&call_id, until.max(now)),
                 _ => self.expire(&call_id),
@@ -217,12 +216,12 @@ impl FrontendTools {
         }
         if self.quiet_at().is_some_and(|at| at <= now) {
             self.run_is_open = false;
-            let parked = self.waiting(|stage| matches!(stage, Stage::Parked { .. }));
+            let parked = self.calls.in_stage(Stage::is_parked);
             self.actions.push_back(Action::EndRun { parked });
         }
         if self.keep_alive_at().is_some_and(|at| at <= now) {
             self.last_keep_alive = now;
-            for call_id in self.waiting(Stage::waits) {
+            for call_id in self.calls.in_stage(Stage::waits) {
                 self.actions.push_back(Action::KeepAlive { call_id });
             }
         }
@@ -230,8 +229,8 @@ impl FrontendTools {
 
     /// Returns when [`handle_timeout`](Self::handle_timeout) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        let ends = self.calls.values().filter_map(|call| call.stage.until());
-        ends.chain(self.quiet_at()).chain(self.keep_alive_at()).min()
+        let times = [self.calls.poll_timeout(), self.quiet_at(), self.keep_alive_at()];
+        times.into_iter().flatten().min()
     }
 
     /// Returns the next action.
@@ -268,7 +267,7 @@ impl FrontendTools {
 
     /// Returns whether the agent waits for a call.
     pub fn is_waiting(&self) -> bool {
-        self.calls.values().any(|call| call.stage.waits())
+        self.calls.any(Stage::waits)
     }
 
     fn begin_run(&mut self, tools: &[Tool], now: Duration) {
@@ -276,12 +275,7 @@ impl FrontendTools {
         self.run_is_open = true;
         self.page_is_gone = false;
         self.last_activity = now;
-        let mut waiting: Vec<(u64, FrontendCall)> = Vec::new();
-        for call in self.calls.values_mut() {
-            waiting.extend(call.waiting_to_begin.take().map(|begin| (call.number, begin)));
-        }
-        waiting.sort_unstable_by_key(|(number, _)| *number);
-        self.actions.extend(waiting.into_iter().map(|(_, begin)| Action::Begin(begin)));
+        self.actions.extend(self.calls.take_waiting_to_begin().map(Action::Begin));
     }
 
     fn check(&self, call: &NewCall) -> Result<(String, ToolMode), CallError> {
@@ -305,39 +299,10 @@ impl FrontendTools {
             schema::check(schema, &call.arguments)
                 .map_err(|(pointer, expected)| CallError::Invalid { pointer, expected })?;
         }
-        let waiting = self.calls.values().filter(|call| call.waiting_to_begin.is_some()).count();
-        if !self.run_is_open && waiting >= self.options.max_parked {
+        if !self.run_is_open && self.calls.waiting_to_begin() >= self.options.max_parked {
             return Err(CallError::TooMany);
         }
         Ok((name.to_string(), mode))
-    }
-
-    /// Removes the oldest call that the agent does not wait for, if there are too many.
-    fn make_room(&mut self) -> Result<(), CallError> {
-        while self.calls.len() >= self.options.max_calls.max(1) {
-            let idle = self
-                .calls
-                .iter()
-                .filter(|(_, call)| !call.stage.waits() && call.waiting_to_begin.is_none());
-            let oldest = idle.min_by_key(|(_, call)| call.number).map(|(id, _)| id.clone());
-            self.calls.remove(&oldest.ok_or(CallError::TooMany)?);
-        }
-        Ok(())
-    }
-
-    fn new_id(&self, agent_id: Option<&AgentId>) -> ToolCallId {
-        let own = agent_id.map(|id| ToolCallId::from(id.as_str()));
-        let own = own.filter(|id| !id.as_str().is_empty() && !self.calls.contains_key(id));
-        own.unwrap_or_else(|| {
-            let mut number = self.begun;
-            loop {
-                let id = ToolCallId::from(format!("call-{number}"));
-                if !self.calls.contains_key(&id) {
-                    break id;
-                }
-                number += 1;
-            }
-        })
     }
 
     fn first_stage(&self, mode: ToolMode, now: Duration) -> (Stage, Option<Outcome>) {
@@ -352,8 +317,7 @@ impl FrontendTools {
     }
 
     fn has_room_to_park(&self) -> bool {
-        let parked = |call: &&CallState| matches!(call.stage, Stage::Parked { .. });
-        self.calls.values().filter(parked).count() < self.options.max_parked
+        self.calls.count(Stage::is_parked) < self.options.max_parked
     }
 
     fn parked(&self, now: Duration) -> Stage {
@@ -377,7 +341,7 @@ impl FrontendTools {
     }
 
     fn cancel_waiting(&mut self) {
-        for call_id in self.waiting(Stage::waits) {
+        for call_id in self.calls.in_stage(Stage::waits) {
             self.answer(&call_id, Stage::Done, Outcome::Cancelled);
         }
     }
@@ -391,28 +355,13 @@ impl FrontendTools {
         }
     }
 
-    /// Returns the calls in such a stage, in order of creation.
-    fn waiting(&self, is_meant: impl Fn(Stage) -> bool) -> Vec<ToolCallId> {
-        let meant = self.calls.iter().filter(|(_, call)| is_meant(call.stage));
-        let mut meant: Vec<_> = meant.map(|(id, call)| (call.number, id.clone())).collect();
-        meant.sort_unstable();
-        meant.into_iter().map(|(_, id)| id).collect()
-    }
-
-    /// Returns the call with this id in the stream.
-    fn find(&self, id: &ToolCallId) -> Option<ToolCallId> {
-        let shown = |call_id, call: &CallState| call.stream_id.as_ref().unwrap_or(call_id) == id;
-        let mut found = self.calls.iter().filter(|(call_id, call)| shown(call_id, call));
-        found.next().map(|(call_id, _)| call_id.clone())
-    }
-
     /// Returns when the run ends for its parked calls, if no other work remains.
     fn quiet_at(&self) -> Option<Duration> {
         if self.calls.is_empty() {
             return None;
         }
-        let parked = self.calls.values().any(|call| matches!(call.stage, Stage::Parked { .. }));
-        let in_run = self.calls.values().any(|call| matches!(call.stage, Stage::Sync { .. }));
+        let parked = self.calls.any(Stage::is_parked);
+        let in_run = self.calls.any(|stage| matches!(stage, Stage::Sync { .. }));
         if !self.run_is_open || !parked || in_run || self.agent.runs() {
             return None;
         }

@@ -1,6 +1,7 @@
 //! Validation of arguments against a tool's schema.
 use alloc::format;
 use alloc::string::{String, ToString};
+use jsonrpc_core::pointer::push_segment;
 use jsonrpc_core::wire::Raw;
 use serde_json::{Map, Value};
 
@@ -134,5 +135,7 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 fn below(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+    let mut below = pointer.to_string();
+    push_segment(&mut below, name);
+    below
 }

@@ -1,11 +1,14 @@
 //! Data flow between the connection of a hub, its conversations and its logs.
 use super::threads::ThreadNumber;
 use super::version::{open_request, prompt, set, speaks_v2};
-use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent, Login, Trouble};
-use crate::conversation::{Command, Notice, RunEvent, RunOutput, SettingError, options_of};
+use super::{Hub, HubEvent, Login};
+use crate::Failure;
+use crate::conversation::{
+    AgentFeatures, Command, Notice, RunEvent, RunOutput, SettingError, Trouble, options_of,
+};
 use acp_types::client::{
-    AgentNotification, AgentResponse, CallError, CallKey, Connection, Event, InitializeResponse,
-    Initialized, Received, SessionEvent, SessionKey, TurnError, Update,
+    AgentNotification, AgentResponse, CallError, CallKey, CloseReason, Connection, Event,
+    InitializeResponse, Initialized, Received, SessionEvent, SessionKey, TurnError, Update,
 };
 use acp_types::v1::dispatch::{
     AgentNotification as AgentNotificationV1, AgentResponse as AgentResponseV1,

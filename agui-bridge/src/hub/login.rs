@@ -1,7 +1,9 @@
 //! The login after `initialize`, and the error for a user if it fails.
 use super::version::speaks_v2;
-use super::{Failure, Hub, HubEvent, Login, Trouble};
+use super::{Hub, HubEvent, Login};
+use crate::Failure;
 use crate::SignIn;
+use crate::conversation::Trouble;
 use acp_types::client::CallError;
 use alloc::boxed::Box;
 use core::time::Duration;

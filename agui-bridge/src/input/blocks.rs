@@ -13,6 +13,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use jsonrpc_core::is_public_url;
+use jsonrpc_core::pointer::segment_name;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -209,7 +210,7 @@ impl<'a> Blocks<'a> {
         for pointer in without.iter().map(String::as_str).chain(["/acp"]) {
             let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
             if let Some(Value::Object(members)) = value.pointer_mut(parent) {
-                members.remove(&name.replace("~1", "/").replace("~0", "~"));
+                members.remove(&*segment_name(name));
             }
         }
         if value.is_null() || value.as_object().is_some_and(Map::is_empty) {

@@ -6,8 +6,8 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use jsonrpc_core::wire::Wire;
-use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::pointer::push_segment;
+use jsonrpc_core::wire::{Extra, Raw, Wire};
 use serde::{Deserialize, Serialize};
 
 /// Largest size of a value of `forwardedProps.acp`, in bytes.
@@ -73,7 +73,8 @@ impl Allowed {
         let Some(acp) = members.get("acp") else { return Ok(forwarded) };
         let acp: Extra = read(acp, "/forwardedProps/acp", "an object")?;
         for (name, value) in acp.iter() {
-            let pointer = format!("/forwardedProps/acp/{}", escape(name));
+            let mut pointer = "/forwardedProps/acp".to_owned();
+            push_segment(&mut pointer, name);
             let text = |pointer: &str| read::<String>(value, pointer, "a string");
             match name {
                 "follow" => {}
@@ -139,7 +140,9 @@ fn pick(
         if allowed.iter().any(|allowed| allowed == name) {
             taken.push((name.to_owned(), value.clone()));
         } else {
-            left_out.push(format!("{pointer}/{}", escape(name)));
+            let mut left = pointer.to_owned();
+            push_segment(&mut left, name);
+            left_out.push(left);
         }
     }
     Ok(taken)
@@ -154,13 +157,6 @@ fn read<T: Wire>(value: &Raw, pointer: &str, expected: &'static str) -> Result<T
         pointer: pointer.to_string(),
         expected: expected.into(),
     })
-}
-
-/// Escapes a member's name for a JSON pointer.
-///
-/// Spec: [Syntax, RFC 6901](https://www.rfc-editor.org/rfc/rfc6901#section-3)
-fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Returns whether an absolute path is a folder or within it. Only the text is examined: links are not followed.

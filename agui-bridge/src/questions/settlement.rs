@@ -1,6 +1,8 @@
 //! The settlement of a question.
+use super::response::Answer;
+use crate::json::Members;
 use crate::permission::PermissionAnswer;
-use acp_types::v1::elicitation::ElicitationAction;
+use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
 use jsonrpc_core::wire::Extra;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,24 @@ impl Settlement {
 
     pub(super) fn cancelled_elicitation() -> Self {
         Self::Elicitation(ElicitationAction::Cancel(Extra::new()))
+    }
+
+    /// Adds the answer to the value of an event.
+    pub(super) fn describe(&self, value: Members) -> Members {
+        match self {
+            Self::Permission(answer) => answer.describe(value),
+            Self::Elicitation(action) => value.with("action", action.tag()),
+        }
+    }
+
+    /// Returns the result of the agent's request.
+    pub(super) fn to_answer(&self) -> Answer {
+        match self {
+            Self::Permission(answer) => Answer::Permission(answer.to_response()),
+            Self::Elicitation(action) => {
+                Answer::Elicitation(CreateElicitationResponse::new(action.clone()))
+            }
+        }
     }
 }
 

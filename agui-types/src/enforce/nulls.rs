@@ -2,6 +2,7 @@
 use super::{Malformed, Removal, RemovalKind};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use jsonrpc_core::pointer::push_segment;
 use jsonrpc_core::wire::{Extra, Raw, Wire};
 
 /// An optional member that is `null`.
@@ -79,8 +80,8 @@ impl<F: Fn(Null<'_>) -> bool> Search<F> {
         if let (Ok(given), Ok(kept)) = (given.decode::<Extra>(), kept.decode::<Extra>()) {
             for (name, value) in given.iter() {
                 let (pointer, shape) = (self.pointer.len(), self.shape.len());
-                super::strip::push_segment(&mut self.pointer, name);
-                super::strip::push_segment(&mut self.shape, name);
+                push_segment(&mut self.pointer, name);
+                push_segment(&mut self.shape, name);
                 match kept.get(name) {
                     Some(kept) => self.compare(value, kept)?,
                     None if value.as_str() == "null" => self.meet(name, &given)?,
@@ -94,7 +95,7 @@ impl<F: Fn(Null<'_>) -> bool> Search<F> {
         {
             for (index, (given, kept)) in given.iter().zip(&kept).enumerate() {
                 let (pointer, shape) = (self.pointer.len(), self.shape.len());
-                super::strip::push_segment(&mut self.pointer, &index.to_string());
+                push_segment(&mut self.pointer, &index.to_string());
                 self.shape.push_str("/*");
                 self.compare(given, kept)?;
                 self.pointer.truncate(pointer);

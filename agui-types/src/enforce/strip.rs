@@ -12,6 +12,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem;
+use jsonrpc_core::pointer::push_segment;
 use jsonrpc_core::wire::Extra;
 
 /// A value that may contain unknown material.
@@ -87,18 +88,6 @@ impl Walk {
                 let unknown = walk.unknown(RemovalKind::Member, name);
                 walk.settle(Err(unknown))
             });
-        }
-    }
-}
-
-/// Appends a token to a JSON pointer.
-pub(super) fn push_segment(pointer: &mut String, name: &str) {
-    pointer.push('/');
-    for character in name.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A JSON document that patches change, within limits of size and depth.
 use super::{JsonPatchOperation, JsonPointer, PatchError, PatchProblem};
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
+use jsonrpc_core::pointer::segment_name;
 use jsonrpc_core::wire::Raw;
 use serde_json::Value;
 
@@ -196,14 +196,16 @@ impl Document {
         };
         let after = self.check_room(path, &value, 0)?;
         let undo = match self.value.pointer_mut(parent) {
-            Some(Value::Object(members)) => match members.insert(unescape(name).into(), value) {
-                Some(old) => {
-                    let (freed, _) = measure(&old);
-                    self.size = after.saturating_sub(freed + name.len());
-                    return Ok(Undo::Put(path.into(), old));
+            Some(Value::Object(members)) => {
+                match members.insert(segment_name(name).into(), value) {
+                    Some(old) => {
+                        let (freed, _) = measure(&old);
+                        self.size = after.saturating_sub(freed + name.len());
+                        return Ok(Undo::Put(path.into(), old));
+                    }
+                    None => Undo::Remove(path.into()),
                 }
-                None => Undo::Remove(path.into()),
-            },
+            }
             Some(Value::Array(elements)) => {
                 let at = if name == "-" { Some(elements.len()) } else { index(name) };
                 let at = at.filter(|at| *at <= elements.len()).ok_or(PatchProblem::NotAnIndex)?;
@@ -247,7 +249,7 @@ impl Undo {
                 let Some((parent, name)) = path.rsplit_once('/') else { return };
                 match document.pointer_mut(parent) {
                     Some(Value::Object(members)) => {
-                        members.insert(unescape(name).into(), value);
+                        members.insert(segment_name(name).into(), value);
                     }
                     Some(Value::Array(elements)) => {
                         if let Some(at) = index(name).filter(|at| *at <= elements.len()) {
@@ -304,14 +306,6 @@ fn measure(value: &Value) -> (usize, usize) {
     }
 }
 
-fn unescape(token: &str) -> Cow<'_, str> {
-    if token.contains('~') {
-        Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
-    } else {
-        Cow::Borrowed(token)
-    }
-}
-
 /// Parses an array index of RFC 6901: digits without a leading zero.
 fn index(token: &str) -> Option<usize> {
     let plain = token == "0" || !token.starts_with('0');
@@ -322,7 +316,7 @@ fn index(token: &str) -> Option<usize> {
 fn take(document: &mut Value, path: &str) -> Option<Value> {
     let Some((parent, name)) = path.rsplit_once('/') else { return Some(document.take()) };
     match document.pointer_mut(parent)? {
-        Value::Object(members) => members.remove(&*unescape(name)),
+        Value::Object(members) => members.remove(&*segment_name(name)),
         Value::Array(elements) => {
             let at = index(name).filter(|at| *at < elements.len())?;
             Some(elements.remove(at))

@@ -1,8 +1,9 @@
 //! The events, with their fields.
+use super::content::WirePart;
 use super::field::{
     DecodeError, EncodeError, Field, closed, content_from_wire, content_to_wire, without,
 };
-use super::message::{WireMessage, WirePart, WireRunInput, WireUsage};
+use super::message::{WireMessage, WireRunInput, WireUsage};
 use super::operation::WireOperation;
 use super::value::{Struct, Value};
 use crate::Metadata;

@@ -5,6 +5,7 @@ use super::problem::{Note, Problem, What};
 use super::reader::ValueReader;
 use super::serde_reader::read_serde;
 use super::value::Wire;
+use crate::pointer::push_segment;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -252,7 +253,7 @@ impl DecodeError {
     /// Returns the same error for the object or array with the document as its member or item `name`.
     pub(crate) fn below(mut self, name: &str) -> Self {
         let mut pointer = String::new();
-        super::pointer::push_segment(&mut pointer, name);
+        push_segment(&mut pointer, name);
         self.pointer.insert_str(0, &pointer);
         self
     }

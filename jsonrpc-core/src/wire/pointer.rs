@@ -1,5 +1,6 @@
 //! JSON pointers of places in a text.
 use crate::JsonStr;
+use crate::pointer::push_segment;
 use crate::scan::{Scanner, token};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -80,18 +81,6 @@ pub(super) fn pointers(json: &str, places: &[usize]) -> Vec<String> {
                 scanner.next_token();
                 at = scanner.at();
             }
-        }
-    }
-}
-
-/// Appends a segment to a JSON pointer.
-pub(super) fn push_segment(pointer: &mut String, name: &str) {
-    pointer.push('/');
-    for character in name.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
         }
     }
 }

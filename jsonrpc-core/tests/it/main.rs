@@ -21,6 +21,7 @@ mod message_buf;
 mod odd_input;
 mod peek;
 mod peer;
+mod pointer;
 mod probes;
 #[cfg(feature = "schemars")]
 mod schema;

@@ -7,6 +7,7 @@ use crate::mcp::elicitation::ElicitRequestParams;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use jsonrpc_core::pointer::push_segment;
 use jsonrpc_core::wire::{Extra, Meta, Raw};
 use serde_json::Value;
 
@@ -92,7 +93,8 @@ impl Finding<'_> {
             let context = section::check(value.as_str(), self.limits)
                 .and_then(|()| section::read_value(value.clone()));
             let parent = if carrier == Carrier::Meta { "/_meta" } else { "/requestedSchema" };
-            let pointer = alloc::format!("{parent}/{}", key.replace('/', "~1"));
+            let mut pointer = String::from(parent);
+            push_segment(&mut pointer, key);
             self.record(carrier, pointer, context);
         }
     }

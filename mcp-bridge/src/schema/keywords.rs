@@ -1,13 +1,15 @@
 //! Keywords of a JSON Schema.
 use super::Violation;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
+use jsonrpc_core::pointer::{push_segment, segment_name};
 use jsonrpc_core::wire::{Extra, Raw, Wire};
 
 /// Returns the JSON pointer to a member of `parent`.
 pub(super) fn pointer(parent: &str, name: &str) -> String {
-    format!("{parent}/{}", name.replace('~', "~0").replace('/', "~1"))
+    let mut pointer = String::from(parent);
+    push_segment(&mut pointer, name);
+    pointer
 }
 
 /// Returns the value of a keyword, if it has this type.
@@ -86,7 +88,7 @@ fn resolve(root: &Extra, reference: &str) -> Option<Raw> {
     if path.is_empty() {
         return Raw::from_value(root).ok();
     }
-    let mut segments = path.strip_prefix('/')?.split('/').map(unescape);
+    let mut segments = path.strip_prefix('/')?.split('/').map(segment_name);
     let mut found = root.get(&segments.next()?)?.clone();
     for segment in segments {
         found = if found.as_str().starts_with('[') {
@@ -96,8 +98,4 @@ fn resolve(root: &Extra, reference: &str) -> Option<Raw> {
         };
     }
     Some(found)
-}
-
-fn unescape(segment: &str) -> String {
-    segment.to_string().replace("~1", "/").replace("~0", "~")
 }

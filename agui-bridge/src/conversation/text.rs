@@ -1,0 +1,44 @@
+//! Pieces of an open text, which are most of the updates.
+use super::Conversation;
+use crate::outbox::Voice;
+use agui_types::id::{MessageId, RunId};
+use core::time::Duration;
+
+/// The open text in the stream of a run.
+#[derive(Debug)]
+pub(crate) struct OpenText<'a> {
+    pub(crate) run_id: &'a RunId,
+    pub(crate) voice: Voice,
+    /// The agent's id of the message.
+    pub(crate) key: Option<&'a str>,
+    pub(crate) message: &'a MessageId,
+}
+
+impl Conversation {
+    /// Returns the open text if a further piece of it is one event without other effects.
+    pub(crate) fn open_text(&self) -> Option<OpenText<'_>> {
+        if !self.events.is_empty() {
+            return None;
+        }
+        let run_id = &self.active.as_ref()?.run_id;
+        let (voice, key, message) = self.translator.plain_text()?;
+        Some(OpenText { run_id, voice, key, message })
+    }
+
+    /// Handles a piece of the open text. The caller encodes its event. Returns `false` without an effect if the text is
+    /// not open, or the piece is too long for one event.
+    pub(crate) fn handle_text(&mut self, message: &MessageId, text: &str, now: Duration) -> bool {
+        self.begin_input(now);
+        let Some(open) = self.open_text() else { return false };
+        if open.message != message || text.len() > self.translator.delta_limit() {
+            return false;
+        }
+        let is_said = matches!(open.voice, Voice::Agent);
+        self.page.machine.note_activity(self.now);
+        self.translator.note_activity();
+        if is_said {
+            self.memory.handle_text(message, text);
+        }
+        true
+    }
+}
