@@ -32,6 +32,9 @@ pub(crate) struct ToolCalls {
     /// Keys of the calls without a result, in order of creation. Each line of the agent looks at these calls only.
     #[serde(skip_serializing)]
     open: BTreeMap<u64, ToolCallId>,
+    /// When the arguments of open calls settle, with their numbers.
+    #[serde(skip_serializing)]
+    settling: BTreeSet<(Duration, u64)>,
     begun: u64,
     /// Approximate size in bytes.
     bytes: usize,
@@ -53,9 +56,11 @@ struct StoredCalls {
 impl From<StoredCalls> for ToolCalls {
     fn from(stored: StoredCalls) -> Self {
         let StoredCalls { calls, begun, bytes, pace, page_tools } = stored;
-        let open = calls.iter().filter(|(_, call)| call.stage() < Stage::Finished);
-        let open = open.map(|(key, call)| (call.number(), key.clone())).collect();
-        Self { calls, open, begun, bytes, pace, page_tools }
+        let open = || calls.iter().filter(|(_, call)| call.stage() < Stage::Finished);
+        let settling = open().filter_map(|(_, call)| Some((call.settles()?, call.number())));
+        let settling = settling.collect();
+        let open = open().map(|(key, call)| (call.number(), key.clone())).collect();
+        Self { calls, open, settling, begun, bytes, pace, page_tools }
     }
 }
 
@@ -74,6 +79,7 @@ impl ToolCalls {
         Self {
             calls: BTreeMap::new(),
             open: BTreeMap::new(),
+            settling: BTreeSet::new(),
             begun: 0,
             bytes: 0,
             pace: Pace { mode, settle },
@@ -194,10 +200,11 @@ impl ToolCalls {
         terminals: &Terminals,
         now: Duration,
     ) {
-        let is_due = |call: &Call| call.settles().is_some_and(|settles| settles <= now);
-        let due = self.open().filter(|(_, call)| is_due(call));
-        let due: Vec<_> = due.map(|(key, _)| key.clone()).collect();
-        due.iter().for_each(|key| self.end(frame, out, terminals, key));
+        let due = self.settling.iter().take_while(|(settles, _)| *settles <= now);
+        // In order of creation.
+        let due: BTreeMap<_, _> =
+            due.filter_map(|(_, number)| Some((*number, self.open.get(number)?.clone()))).collect();
+        due.values().for_each(|key| self.end(frame, out, terminals, key));
     }
 
     /// Sends the results of the calls that the agent has ended, except for one.
@@ -231,7 +238,7 @@ impl ToolCalls {
 
     /// Returns the time at which arguments settle next.
     pub(crate) fn settling(&self) -> Option<Duration> {
-        self.open().filter_map(|(_, call)| call.settles()).min()
+        self.settling.first().map(|(settles, _)| *settles)
     }
 
     fn begin(
@@ -322,6 +329,9 @@ impl ToolCalls {
         let call = self.calls.remove(key)?;
         self.bytes = self.bytes.saturating_sub(call.bytes());
         self.open.remove(&call.number());
+        if let Some(settles) = call.settles() {
+            self.settling.remove(&(settles, call.number()));
+        }
         Some(call)
     }
 
@@ -329,6 +339,7 @@ impl ToolCalls {
         self.bytes = self.bytes.saturating_add(call.bytes());
         if call.stage() < Stage::Finished {
             self.open.insert(call.number(), key.clone());
+            self.settling.extend(call.settles().map(|settles| (settles, call.number())));
         }
         self.calls.insert(key, call);
     }
