@@ -200,6 +200,9 @@ impl ToolCalls {
         terminals: &Terminals,
         now: Duration,
     ) {
+        if self.settling().is_none_or(|settles| settles > now) {
+            return;
+        }
         let due = self.settling.iter().take_while(|(settles, _)| *settles <= now);
         // In order of creation.
         let due: BTreeMap<_, _> =
