@@ -99,8 +99,8 @@ pub enum AuthError {
     /// The server requires tokens that are bound to a key (DPoP), and the client has none.
     #[error("the server requires tokens that are bound to a key (DPoP), and this client has none")]
     NoDpopKey,
-    /// Tokens have to be bound to the key of the client (DPoP), whose algorithm the authorization server or the MCP server
-    /// does not support.
+    /// Tokens have to be bound to the key of the client (DPoP), and the authorization server or the MCP server does not support
+    /// its algorithm.
     #[error(
         "tokens of the authorization server `{0}` cannot be bound to the key of this client (DPoP)"
     )]
