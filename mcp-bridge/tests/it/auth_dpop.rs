@@ -16,6 +16,9 @@ use serde_json::{Value, json};
 
 const ISSUER: &str = "https://as.example";
 
+/// The error of a token endpoint that requires another nonce.
+const REJECTED: &str = r#"{"error":"use_dpop_nonce"}"#;
+
 /// The public key of the examples of RFC 9449.
 fn key() -> DpopKey {
     let jwk = r#"{"kty":"EC","x":"l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs","y":"9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA","crv":"P-256"}"#;
@@ -63,7 +66,7 @@ fn reject(authorizer: &mut Authorizer, nonce: Option<&str>) {
     if let Some(nonce) = nonce {
         authorizer.handle_nonce(nonce);
     }
-    authorizer.handle_response(400, r#"{"error":"use_dpop_nonce"}"#);
+    authorizer.handle_response(400, REJECTED);
 }
 
 /// Returns an authorizer that waits for the response to a token request.
@@ -370,17 +373,24 @@ struct Answer {
 
 fn answer() -> impl Strategy<Value = Answer> {
     let other = prop::sample::select(vec![
-        (400, r#"{"error":"use_dpop_nonce"}"#),
-        (401, r#"{"error":"use_dpop_nonce"}"#),
+        (400, REJECTED),
+        (401, REJECTED),
         (400, r#"{"error":"invalid_dpop_proof"}"#),
         (404, ""),
-        (200, r#"{"error":"use_dpop_nonce"}"#),
+        (200, REJECTED),
         (200, "null"),
         (200, r#"{"access_token":"t2","token_type":"Bearer"}"#),
     ]);
     let nonce = prop::sample::select(vec!["n1", "n2", "n3", "", "a b", "\u{0}"]);
     let (other, nonce) = (prop::option::weighted(0.4, other), prop::option::of(nonce));
     (other, nonce).prop_map(|(other, nonce)| Answer { other, nonce })
+}
+
+/// A response of the token endpoint, which often rejects the nonce.
+fn token_answer() -> impl Strategy<Value = Answer> {
+    let rejects = prop::sample::select(vec!["n1", "n2", "n3"])
+        .prop_map(|nonce| Answer { other: Some((400, REJECTED)), nonce: Some(nonce) });
+    prop_oneof![3 => rejects, 1 => answer()]
 }
 
 fn good(url: &str) -> Value {
@@ -399,6 +409,7 @@ proptest! {
     #[test]
     fn responses_cause_a_limited_number_of_requests(
         answers in prop::collection::vec(answer(), 1..12),
+        token_answers in prop::collection::vec(token_answer(), 1..4),
         grant in prop::sample::select(vec![Grant::AuthorizationCode, Grant::ClientSecret, Grant::ClientAssertion, Grant::JwtBearer]),
         is_required in any::<bool>(),
         is_known in any::<bool>(),
@@ -413,15 +424,18 @@ proptest! {
             authorizer = authorizer.with_credentials(signed_in().credentials().expect("some").clone());
         }
         authorizer.handle_challenge(401, Some("DPoP"), RANDOM);
-        let (mut requests, mut answers, mut is_ended) = (0, answers.iter().cycle(), false);
+        let (mut answers, mut token_answers) = (answers.iter().cycle(), token_answers.iter().cycle());
+        let (mut requests, mut is_ended) = (0, false);
         while !is_ended {
             while let Some(request) = authorizer.poll_request() {
                 requests += 1;
                 // Two places of the server, three of the authorization server, a registration, a refresh and a code, the last
                 // two repeated.
                 prop_assert!(requests <= 10);
-                prop_assert_eq!(request.proof.is_some(), request.url == "https://as.example/token");
-                let answer = answers.next().expect("a cycle");
+                let is_token = request.url == "https://as.example/token";
+                prop_assert_eq!(request.proof.is_some(), is_token);
+                let answer = if is_token { token_answers.next() } else { answers.next() };
+                let answer = answer.expect("a cycle");
                 if let Some(nonce) = answer.nonce {
                     authorizer.handle_nonce(nonce);
                 }
