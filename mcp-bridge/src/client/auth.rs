@@ -212,14 +212,19 @@ impl Authorizer {
     }
 
     /// Returns the value of the `Authorization` header for requests to the server. A token that is bound to a key needs a
-    /// [`proof`](Self::proof) as well; without a key, `None` is returned.
+    /// [`proof`](Self::proof) as well. `None` is returned if the token is bound and the client has no key, or if it is not bound
+    /// and the key is [required](DpopKey::is_required).
     pub fn authorization(&self) -> Option<String> {
-        let usable = |it: &&Credentials| !it.is_bound || self.options.dpop_key.is_some();
-        self.credentials.as_ref().filter(usable).map(Credentials::authorization)
+        let key = self.options.dpop_key.as_ref();
+        let is_usable = |it: &&Credentials| match it.is_bound {
+            true => key.is_some(),
+            false => key.is_none_or(|key| !key.is_required),
+        };
+        self.credentials.as_ref().filter(is_usable).map(Credentials::authorization)
     }
 
     /// Returns whether a sign-in can resolve a response with this status and `WWW-Authenticate` header: 401, or 403 for a
-    /// token with too few scopes.
+    /// token with too few scopes. A request that only [lacks a nonce](Self::needs_nonce) is repeated without a sign-in.
     pub fn is_challenge(status: u16, header: Option<&str>) -> bool {
         let is_short_of_scopes =
             || header.is_some_and(|header| Challenge::read(header).needs_scopes);

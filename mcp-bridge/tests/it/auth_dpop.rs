@@ -346,9 +346,10 @@ fn stored_token_needs_the_key() {
     // Credentials of a version without DPoP.
     let mut older = stored;
     older.as_object_mut().expect("an object").remove("is_bound").expect("a member");
-    let older = load(&older, with_key(options(), false));
-    assert_eq!(older.authorization().as_deref(), Some("Bearer t1"));
-    assert_eq!(older.proof("POST"), None);
+    for (is_required, expected) in [(false, Some("Bearer t1")), (true, None)] {
+        let older = load(&older, with_key(options(), is_required));
+        assert_eq!((older.authorization().as_deref(), older.proof("POST")), (expected, None));
+    }
 }
 
 #[test]

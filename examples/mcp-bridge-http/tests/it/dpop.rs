@@ -200,6 +200,20 @@ fn proof_of_the_specification_is_verified() {
     assert!(verified(&proof.replace(".2oW", ".2oX")).is_none());
 }
 
+#[test]
+fn only_keys_on_the_curve_are_read() {
+    let stored = key();
+    let read = Es256Key::from_pkcs8(&stored).expect("a key");
+    assert_eq!(
+        format!("{read:?} {:?}", read.dpop_key()),
+        r#"Es256Key DpopKey { alg: "ES256", .. }"#
+    );
+    for other in [&[][..], &stored[1..], &stored[..stored.len() - 1]] {
+        let error = Es256Key::from_pkcs8(other).expect_err("no key");
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+    }
+}
+
 #[tokio::test]
 async fn each_request_has_a_valid_proof() {
     for era in [Era::Modern, Era::Legacy] {
