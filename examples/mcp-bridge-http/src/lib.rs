@@ -56,6 +56,7 @@
 //! | forward the sessions of older clients between programs | `Replicas`, `Directory` (feature `client`) |
 //! | call the tools of a server, over HTTP or pipes | `McpClient`, `Handler`, `OpenCall` (feature `client`) |
 //! | sign in at a server that requires authorization | `SignIn`, `Browser`, `Loopback`, `Assertions`, `CredentialStore` (feature `client`) |
+//! | sign in for tokens that are bound to a key (DPoP) | `ProofSigner` (feature `client`), `Es256Key` (feature `dpop`) |
 //!
 //! The router is a tower service. It can be nested, merged with other routes, and wrapped in layers.
 //!
@@ -76,6 +77,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `client` | the client, with sign-in by OAuth 2.1, and requests between programs |
+//! | `dpop` | keys for tokens that are bound to one; includes `client` |
 //! | `redis` | waiting calls and addresses of programs in Redis; includes `client` |
 //!
 //! Spec: [Streamable HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
@@ -87,6 +89,8 @@
 mod client;
 mod connection;
 mod endpoint;
+#[cfg(feature = "dpop")]
+mod es256;
 #[cfg(feature = "client")]
 mod event_stream;
 #[cfg(feature = "client")]
@@ -117,6 +121,8 @@ pub use axum;
 #[cfg(feature = "client")]
 pub use client::{CallEvent, Handler, McpClient, OpenCall};
 pub use endpoint::{Authenticate, Endpoint, EndpointOptions, router};
+#[cfg(feature = "dpop")]
+pub use es256::Es256Key;
 #[cfg(feature = "client")]
 pub use loopback::Loopback;
 pub use mcp_bridge;
@@ -132,7 +138,7 @@ pub use replicas::{Directory, Replicas};
 pub use reqwest;
 pub use service::{CallContext, RequestContext, Service};
 #[cfg(feature = "client")]
-pub use sign_in::{Assertions, Browser, CredentialStore, OpenPage, SignIn};
+pub use sign_in::{Assertions, Browser, CredentialStore, OpenPage, ProofSigner, SignIn};
 
 /// Compiles and runs the examples of the README.
 #[cfg(all(doctest, feature = "client"))]

@@ -15,9 +15,12 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 mod hand_over;
+mod proofs;
 
 use hand_over::HandOver;
 pub use hand_over::OpenPage;
+pub use proofs::ProofSigner;
+use proofs::{DPOP, nonce};
 
 /// Time limit of a request to an authorization server.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -74,11 +77,15 @@ pub trait CredentialStore: Send + Sync + 'static {
 /// [without](Self::without_browser) one: a request that requires the user fails, [`begin`](Self::begin) and
 /// [`finish`](Self::finish) sign in, and [`sign_out`](Self::sign_out) ends that. A program that acts for itself signs in
 /// [without a user](Self::without_user).
+///
+/// Tokens are bound to the key of the options, if they have one, and its [signer](Self::with_signer) signs a proof for each
+/// request.
 pub struct SignIn {
     http: reqwest::Client,
     url: String,
     options: AuthOptions,
     user: User,
+    signer: Option<Arc<dyn ProofSigner>>,
     authorizer: Mutex<Authorizer>,
     waited: StdMutex<Waited>,
 }
@@ -149,8 +156,8 @@ impl SignIn {
         user: User,
     ) -> Result<Self, AuthError> {
         let authorizer = Mutex::new(Authorizer::new(url, options.clone())?);
-        let (url, waited) = (url.to_owned(), StdMutex::default());
-        Ok(Self { http, url, options, user, authorizer, waited })
+        let (url, signer, waited) = (url.to_owned(), None, StdMutex::default());
+        Ok(Self { http, url, options, user, signer, authorizer, waited })
     }
 
     /// Returns the credentials, to be stored for the next run of the program. Waits for a sign-in in progress.
@@ -169,48 +176,60 @@ impl SignIn {
         self: &Arc<Self>,
         request: RequestBuilder,
     ) -> Result<Response, String> {
-        let mut authorization = self.authorizer.lock().await.authorization();
-        let mut sign_ins = 0;
+        let text = |error: reqwest::Error| error.without_url().to_string();
+        let (http, request) = request.build_split();
+        let request = request.map_err(text)?;
+        let (mut sign_ins, mut is_repeated) = (0, false);
         loop {
             let mut attempt = request.try_clone().ok_or("the request cannot be repeated")?;
-            if let Some(value) = &authorization {
-                let value = HeaderValue::from_str(value);
-                let mut value = value.map_err(|_| "the token is not a header value")?;
-                value.set_sensitive(true);
-                attempt = attempt.header(AUTHORIZATION, value);
-            }
-            let response = attempt.send().await.map_err(|error| error.without_url().to_string())?;
+            let (authorization, is_bound) = self.authorize(&mut attempt).await?;
+            let response = http.execute(attempt).await.map_err(text)?;
             let (status, header) = (response.status().as_u16(), challenge(&response));
-            if sign_ins == MAX_SIGN_INS || !Authorizer::is_challenge(status, header.as_deref()) {
+            let header = header.as_deref();
+            let needs_nonce = is_bound && Authorizer::needs_nonce(status, header);
+            if let Some(nonce) = nonce(&response) {
+                if needs_nonce {
+                    self.authorizer.lock().await.handle_server_nonce(nonce);
+                } else if let Ok(mut authorizer) = self.authorizer.try_lock() {
+                    // A response does not wait for a sign-in in progress.
+                    authorizer.handle_server_nonce(nonce);
+                }
+            }
+            if needs_nonce && !is_repeated {
+                is_repeated = true;
+                continue;
+            }
+            let is_challenge = !needs_nonce && Authorizer::is_challenge(status, header);
+            if sign_ins == MAX_SIGN_INS || !is_challenge {
                 return Ok(response);
             }
-            sign_ins += 1;
-            let renewal = self.clone().renew(authorization, status, header);
+            (sign_ins, is_repeated) = (sign_ins + 1, false);
+            let renewal = self.clone().renew(authorization, status, header.map(str::to_owned));
             let renewed = match &self.user {
                 User::Browser(_) | User::None(_) => renewal.await,
                 // The user does not wait, and a dropped request would lose the next refresh token.
                 User::Elsewhere(_) => hand_over::to_its_end(renewal).await,
             };
-            authorization = renewed.map_err(|error| error.to_string())?;
+            renewed.map_err(|error| error.to_string())?;
         }
     }
 
-    /// Signs in, unless another request has done so since this one was sent. Returns the authorization.
+    /// Signs in, unless another request has done so since this one was sent.
     async fn renew(
         self: Arc<Self>,
         rejected: Option<String>,
         status: u16,
         header: Option<String>,
-    ) -> Result<Option<String>, AuthError> {
+    ) -> Result<(), AuthError> {
         let mut authorizer = self.authorizer.lock().await;
         if authorizer.authorization() != rejected {
-            return Ok(authorizer.authorization());
+            return Ok(());
         }
         let header = header.as_deref();
         if let User::Elsewhere(user) = &self.user
             && self.loaded(user, &mut authorizer, status, header).await?
         {
-            return Ok(authorizer.authorization());
+            return Ok(());
         }
         let _waiting = Waiting::new(&self.waited);
         authorizer.handle_challenge(status, header, random()?);
@@ -233,14 +252,27 @@ impl SignIn {
         if let User::Elsewhere(user) = &self.user {
             user.keep(&authorizer).await;
         }
-        Ok(authorizer.authorization())
+        Ok(())
     }
 
     /// Performs the requests of a sign-in or a sign-out, until the user has to open a page or the end.
     async fn perform(&self, authorizer: &mut Authorizer) -> Result<AuthEvent, AuthError> {
         while let Some(request) = authorizer.poll_request() {
-            match timeout(PATIENCE, self.fetch(request)).await {
-                Ok(Ok((status, body))) => authorizer.handle_response(status, &body),
+            let proof = match &request.proof {
+                Some(proof) => match self.sign(proof).await {
+                    Ok(proof) => Some(proof),
+                    Err(error) => {
+                        authorizer.cancel(&error.to_string());
+                        break;
+                    }
+                },
+                None => None,
+            };
+            match timeout(PATIENCE, self.fetch(request, proof)).await {
+                Ok(Ok((status, nonce, body))) => {
+                    nonce.iter().for_each(|nonce| authorizer.handle_nonce(nonce));
+                    authorizer.handle_response(status, &body);
+                }
                 Ok(Err(reason)) => authorizer.handle_unreachable(&reason),
                 Err(_) => authorizer.handle_unreachable("no response in time"),
             }
@@ -252,8 +284,12 @@ impl SignIn {
         }
     }
 
-    /// Returns the status and the body of a response.
-    async fn fetch(&self, request: AuthRequest) -> Result<(u16, String), String> {
+    /// Returns the status, the nonce and the body of a response.
+    async fn fetch(
+        &self,
+        request: AuthRequest,
+        proof: Option<HeaderValue>,
+    ) -> Result<(u16, Option<String>, String), String> {
         let AuthRequest { url, body, authorization, .. } = request;
         let mut builder = match body {
             Some((kind, body)) => self.http.post(url).header(CONTENT_TYPE, kind).body(body),
@@ -262,17 +298,20 @@ impl SignIn {
         if let Some(authorization) = authorization {
             builder = builder.header(AUTHORIZATION, authorization);
         }
+        if let Some(proof) = proof {
+            builder = builder.header(DPOP, proof);
+        }
         let text = |error: reqwest::Error| error.without_url().to_string();
         let response = builder.header(ACCEPT, "application/json").send().await.map_err(text)?;
-        let (status, mut chunks, mut body) =
-            (response.status().as_u16(), response.bytes_stream(), Vec::new());
+        let (status, nonce) = (response.status().as_u16(), nonce(&response).map(str::to_owned));
+        let (mut chunks, mut body) = (response.bytes_stream(), Vec::new());
         while let Some(chunk) = chunks.next().await {
             body.extend_from_slice(&chunk.map_err(text)?);
             if body.len() > Authorizer::MAX_RESPONSE {
                 return Err("the response is too large".to_owned());
             }
         }
-        Ok((status, String::from_utf8_lossy(&body).into_owned()))
+        Ok((status, nonce, String::from_utf8_lossy(&body).into_owned()))
     }
 }
 

@@ -13,6 +13,7 @@
 //! | sign-in of the user, with PKCE and the issuer in the response | [OAuth 2.1](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13), [RFC 9207](https://www.rfc-editor.org/rfc/rfc9207.html) |
 //! | revocation of the tokens at the end | [RFC 7009](https://www.rfc-editor.org/rfc/rfc7009.html) |
 //! | token for this server only | [RFC 8707](https://www.rfc-editor.org/rfc/rfc8707.html) |
+//! | token for the holder of a [key](DpopKey) only, if the client has one | [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449.html) |
 //!
 //! An expired token is refreshed without the user. A server that requires further scopes causes a sign-in with the
 //! previous and the further scopes. After a change of the authorization server the client is registered again.
@@ -58,6 +59,7 @@ use url::Url;
 mod challenge;
 mod credentials;
 mod discovery;
+mod dpop;
 mod error;
 mod grant;
 pub mod metadata;
@@ -66,6 +68,7 @@ mod sign_out;
 mod steps;
 
 pub use credentials::{ClientRegistration, Credentials};
+pub use dpop::{DpopKey, DpopProof};
 pub use error::AuthError;
 pub use grant::{AssertionRequest, Grant};
 use sign_in::Secrets;
@@ -87,14 +90,21 @@ pub struct AuthOptions {
     pub registration: Option<ClientRegistration>,
     /// The way to obtain tokens.
     pub grant: Grant,
+    /// The key that tokens are bound to (DPoP). Without one, tokens are bearer tokens.
+    pub dpop_key: Option<DpopKey>,
 }
 
 impl AuthOptions {
     /// Creates options of a client that registers itself.
     pub fn new(client_name: impl Into<String>, redirect_uri: impl Into<String>) -> Self {
-        let (client_name, redirect_uri) = (client_name.into(), redirect_uri.into());
-        let (metadata_url, registration, grant) = (None, None, Grant::default());
-        Self { client_name, redirect_uri, metadata_url, registration, grant }
+        Self {
+            client_name: client_name.into(),
+            redirect_uri: redirect_uri.into(),
+            metadata_url: None,
+            registration: None,
+            grant: Grant::default(),
+            dpop_key: None,
+        }
     }
 }
 
@@ -108,6 +118,9 @@ pub struct AuthRequest {
     pub body: Option<(&'static str, String)>,
     /// Value of the `Authorization` header.
     pub authorization: Option<String>,
+    /// The proof to sign, for the `DPoP` header, if the client has a [key](AuthOptions::dpop_key). Pass the `DPoP-Nonce` header of
+    /// the response to [`Authorizer::handle_nonce`].
+    pub proof: Option<DpopProof>,
 }
 
 impl fmt::Debug for AuthRequest {
@@ -147,6 +160,10 @@ pub struct Authorizer {
     options: AuthOptions,
     step: Step,
     credentials: Option<Credentials>,
+    /// The last nonce of the MCP server, for proofs.
+    nonce: Option<String>,
+    /// The last nonce of an authorization server, with its issuer.
+    issuer_nonce: Option<(String, String)>,
     request: Option<AuthRequest>,
     events: VecDeque<AuthEvent>,
 }
@@ -170,8 +187,16 @@ impl Authorizer {
     /// Returns an error if the URL is invalid, or is neither HTTPS nor on this machine.
     pub fn new(server: &str, options: AuthOptions) -> Result<Self, AuthError> {
         let server = discovery::secure_url("server", server)?;
-        let (step, credentials, request) = (Step::Idle, None, None);
-        Ok(Self { server, options, step, credentials, request, events: VecDeque::new() })
+        Ok(Self {
+            server,
+            options,
+            step: Step::Idle,
+            credentials: None,
+            nonce: None,
+            issuer_nonce: None,
+            request: None,
+            events: VecDeque::new(),
+        })
     }
 
     /// Sets the credentials of an earlier sign-in.
@@ -186,13 +211,20 @@ impl Authorizer {
         self.credentials.as_ref()
     }
 
-    /// Returns the value of the `Authorization` header for requests to the server.
+    /// Returns the value of the `Authorization` header for requests to the server. A token that is bound to a key needs a
+    /// [`proof`](Self::proof) as well. `None` is returned if the token is bound and the client has no key, or if it is not bound
+    /// and the key is [required](DpopKey::is_required).
     pub fn authorization(&self) -> Option<String> {
-        self.credentials.as_ref().map(Credentials::authorization)
+        let key = self.options.dpop_key.as_ref();
+        let is_usable = |it: &&Credentials| match it.is_bound {
+            true => key.is_some(),
+            false => key.is_none_or(|key| !key.is_required),
+        };
+        self.credentials.as_ref().filter(is_usable).map(Credentials::authorization)
     }
 
     /// Returns whether a sign-in can resolve a response with this status and `WWW-Authenticate` header: 401, or 403 for a
-    /// token with too few scopes.
+    /// token with too few scopes. A request that only [lacks a nonce](Self::needs_nonce) is repeated without a sign-in.
     pub fn is_challenge(status: u16, header: Option<&str>) -> bool {
         let is_short_of_scopes =
             || header.is_some_and(|header| Challenge::read(header).needs_scopes);
@@ -236,10 +268,7 @@ impl Authorizer {
                 self.handle_server(begun, resource, issuer, places, status, body)
             }
             Step::Registration(found) => self.handle_registration(found, status, body),
-            Step::Token(sign_in) => self.handle_token(*sign_in, None, status, body),
-            Step::Refresh(sign_in, previous) => {
-                self.handle_refresh(sign_in, previous, status, body)
-            }
+            Step::Token(sign_in, previous) => self.handle_token(sign_in, previous, status, body),
             Step::Leaving(credentials, places) => {
                 self.handle_leaving(credentials, places, status, body)
             }
@@ -257,7 +286,7 @@ impl Authorizer {
             Step::Server { .. } | Step::Leaving(..) => "authorization server",
             Step::Revoking(_) => "revocation endpoint",
             Step::Registration(_) => "registration endpoint",
-            Step::Token(_) | Step::Refresh(..) => "token endpoint",
+            Step::Token(..) => "token endpoint",
         };
         self.settle(Err(AuthError::Unreachable { what, reason: reason.into() }));
     }
@@ -286,8 +315,8 @@ impl Authorizer {
             return Err(AuthError::OtherSignIn);
         }
         let next = sign_in.code(url).map(|code| {
-            self.request = Some(sign_in.exchange(&code, &self.options.redirect_uri));
-            Step::Token(sign_in)
+            let request = sign_in.exchange(&code, &self.options.redirect_uri);
+            self.send(sign_in, None, request)
         });
         self.settle(next);
         Ok(())

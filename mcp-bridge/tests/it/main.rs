@@ -8,6 +8,9 @@ mod auth;
 mod auth_checks;
 #[cfg(test)]
 #[cfg(feature = "oauth")]
+mod auth_dpop;
+#[cfg(test)]
+#[cfg(feature = "oauth")]
 mod auth_grants;
 #[cfg(test)]
 mod client;

@@ -7,6 +7,9 @@ mod changes;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(test)]
+#[cfg(feature = "dpop")]
+mod dpop;
+#[cfg(test)]
 mod dropped;
 #[cfg(test)]
 mod endpoint;

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::client::auth::{
-    AssertionRequest, AuthOptions, ClientRegistration, Credentials, Grant,
+    AssertionRequest, AuthOptions, ClientRegistration, Credentials, DpopKey, Grant,
 };
 use mcp_bridge::client::{CallParams, ConnectError};
 use mcp_bridge::mcp::base::Era;
@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct Issued {
     pub(crate) origin: String,
+    /// Whether tokens are bound to keys.
+    is_dpop: bool,
     tokens: Mutex<Vec<String>>,
     /// The grants requested.
     grants: Mutex<Vec<String>>,
@@ -38,7 +40,12 @@ pub(crate) struct Issued {
 impl Issued {
     fn accepts(&self, authorization: Option<&str>) -> bool {
         let tokens = self.tokens.lock().expect("tokens");
-        tokens.last().is_some_and(|token| authorization == Some(&format!("Bearer {token}")))
+        let scheme = self.token_type();
+        tokens.last().is_some_and(|token| authorization == Some(&format!("{scheme} {token}")))
+    }
+
+    fn token_type(&self) -> &'static str {
+        if self.is_dpop { "DPoP" } else { "Bearer" }
     }
 
     pub(crate) fn grants(&self) -> Vec<String> {
@@ -88,6 +95,7 @@ async fn metadata(State(issued): State<Arc<Issued>>, uri: Uri) -> Json<Value> {
             "revocation_endpoint": format!("{origin}/revoke"),
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none"],
+            "dpop_signing_alg_values_supported": issued.is_dpop.then_some(["ES256"]),
         }),
     })
 }
@@ -138,15 +146,24 @@ async fn token(State(issued): State<Arc<Issued>>, form: String) -> Response {
     }
     let token = format!("t{}", tokens.len());
     tokens.push(token.clone());
-    Json(json!({ "access_token": token, "token_type": "Bearer", "refresh_token": "r1" }))
+    let kind = issued.token_type();
+    Json(json!({ "access_token": token, "token_type": kind, "refresh_token": "r1" }))
         .into_response()
 }
 
 /// Starts an MCP server that requires a token of the authorization server at the same address.
 pub(crate) async fn server() -> Arc<Issued> {
+    serve(false, |_, app| app).await
+}
+
+/// The same, with another router.
+pub(crate) async fn serve(
+    is_dpop: bool,
+    layer: impl FnOnce(&str, axum::Router) -> axum::Router,
+) -> Arc<Issued> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));
-    let issued = Arc::new(Issued { origin, ..Issued::default() });
+    let issued = Arc::new(Issued { origin, is_dpop, ..Issued::default() });
     let (checks, mut options) = (Arc::clone(&issued), EndpointOptions::default());
     options.authenticate = Some(Arc::new(move |headers| {
         let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -161,21 +178,32 @@ pub(crate) async fn server() -> Arc<Issued> {
         .route("/revoke", post(revoke))
         .with_state(Arc::clone(&issued))
         .merge(router("/mcp", Endpoint::new(Tools::idle(), options)));
+    let app = layer(&issued.origin, app);
     tokio::spawn(async move { axum::serve(listener, app).await });
     issued
 }
 
 /// Creates a sign-in in which the user approves each page.
 async fn sign_in(issued: &Issued, credentials: Option<Credentials>) -> Arc<SignIn> {
+    Arc::new(approved(issued, credentials, None).await)
+}
+
+/// The same, with a key.
+pub(crate) async fn approved(
+    issued: &Issued,
+    credentials: Option<Credentials>,
+    dpop_key: Option<DpopKey>,
+) -> SignIn {
     let browser = Loopback::bind(|url| {
         let page = http().build().expect("a client").get(url);
         tokio::spawn(page.send());
     });
     let browser = browser.await.expect("a port");
-    let options = AuthOptions::new("test", browser.redirect_uri());
+    let mut options = AuthOptions::new("test", browser.redirect_uri());
+    options.dpop_key = dpop_key;
     let http = http().redirect(Policy::none()).build().expect("a client");
     let url = format!("{}/mcp", issued.origin);
-    Arc::new(SignIn::new(http, &url, options, credentials, Arc::new(browser)).expect("a URL"))
+    SignIn::new(http, &url, options, credentials, Arc::new(browser)).expect("a URL")
 }
 
 #[tokio::test]

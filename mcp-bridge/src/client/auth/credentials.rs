@@ -23,7 +23,8 @@ pub struct ClientRegistration {
 
 /// Tokens and client registration, to be stored between runs of a program. They are secrets.
 ///
-/// They belong to one MCP server and one authorization server, and are not used with others.
+/// They belong to one MCP server and one authorization server, and are not used with others. Tokens that are bound to a
+/// [key](super::DpopKey) need the same key in the next run.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credentials {
     pub(super) registration: ClientRegistration,
@@ -31,6 +32,9 @@ pub struct Credentials {
     /// The scopes that were requested.
     pub(super) scopes: Vec<String>,
     pub(super) access_token: String,
+    /// Whether the access token is bound to the key of the client (DPoP).
+    #[serde(default)]
+    pub(super) is_bound: bool,
     pub(super) refresh_token: Option<String>,
 }
 
@@ -121,7 +125,8 @@ const POST: &str = "client_secret_post";
 impl Credentials {
     /// Returns the value of the `Authorization` header.
     pub fn authorization(&self) -> String {
-        format!("Bearer {}", self.access_token)
+        let scheme = if self.is_bound { "DPoP" } else { "Bearer" };
+        format!("{scheme} {}", self.access_token)
     }
 
     /// Returns the redirect URI of a client that was registered dynamically. Its refresh and further sign-ins need the same
@@ -161,6 +166,9 @@ pub(super) struct RegistrationRequest<'a> {
     pub(super) response_types: [&'static str; 1],
     pub(super) token_endpoint_auth_method: &'static str,
     pub(super) application_type: &'static str,
+    /// Spec: [RFC 9449, section 5.2](https://www.rfc-editor.org/rfc/rfc9449.html#section-5.2)
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(super) dpop_bound_access_tokens: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scope: Option<String>,
 }
@@ -171,6 +179,7 @@ impl<'a> RegistrationRequest<'a> {
         redirect_uri: &'a str,
         server: &AuthorizationServerMetadata,
         scopes: &[String],
+        dpop_bound_access_tokens: bool,
     ) -> Self {
         let supported = server.token_endpoint_auth_methods_supported.as_deref().unwrap_or_default();
         // A program on the user's machine cannot keep a secret, so it asks for none if it may.
@@ -187,6 +196,7 @@ impl<'a> RegistrationRequest<'a> {
             response_types: ["code"],
             token_endpoint_auth_method: method.unwrap_or(BASIC),
             application_type: if is_native(redirect_uri) { "native" } else { "web" },
+            dpop_bound_access_tokens,
             scope: is_listed.then(|| scopes.join(" ")),
         }
     }

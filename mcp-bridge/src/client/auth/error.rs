@@ -85,9 +85,26 @@ pub enum AuthError {
     /// The redirect contains no code.
     #[error("the redirect contains no authorization code")]
     NoCode,
-    /// The token is not a bearer token.
-    #[error("expected a token of type Bearer, got `{0}`")]
-    TokenType(String),
+    /// The token has a type that the sign-in cannot use.
+    #[error("expected a token of type {expected}, got `{actual}`")]
+    TokenType {
+        /// The types that can be used.
+        expected: &'static str,
+        /// The type of the token.
+        actual: String,
+    },
+    /// The token contains characters that no header permits, or is empty.
+    #[error("the token is not the value of a header")]
+    NoHeaderValue,
+    /// The server requires tokens that are bound to a key (DPoP), and the client has none.
+    #[error("the server requires tokens that are bound to a key (DPoP), and this client has none")]
+    NoDpopKey,
+    /// Tokens have to be bound to the key of the client (DPoP), and the authorization server or the MCP server does not support
+    /// its algorithm.
+    #[error(
+        "tokens of the authorization server `{0}` cannot be bound to the key of this client (DPoP)"
+    )]
+    NoDpop(String),
     /// The server rejects a token with all scopes that it requires.
     #[error("the server rejects the token, although the scopes it requires were requested: `{0}`")]
     Scope(String),

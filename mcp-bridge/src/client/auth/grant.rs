@@ -7,7 +7,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-const CLIENT_ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// The way of a client to obtain tokens.
 ///
@@ -64,19 +63,25 @@ impl Authorizer {
         let Some(client) = client else {
             return Err(AuthError::NoRegistration(found.server.issuer));
         };
+        let sign_in = Box::new(SignIn::new(found, client));
         if self.options.grant == Grant::ClientSecret {
-            let sign_in = SignIn::new(found, client);
-            self.request = Some(sign_in.grant(&[("grant_type", "client_credentials")]));
-            return Ok(Step::Token(Box::new(sign_in)));
+            let request = sign_in.grant(&[("grant_type", "client_credentials")], None);
+            return Ok(self.send(sign_in, None, request));
         }
+        Ok(self.request_assertion(sign_in))
+    }
+
+    /// Requests the JWT of a sign-in from the client.
+    pub(super) fn request_assertion(&mut self, sign_in: Box<SignIn>) -> Step {
+        let Found { resource, server, scopes, secrets, .. } = &sign_in.found;
         self.events.push_back(AuthEvent::Assert(AssertionRequest {
-            issuer: found.server.issuer.clone(),
-            token_endpoint: found.server.token_endpoint.clone(),
-            resource: found.resource.clone(),
-            scopes: found.scopes.clone(),
-            id: found.secrets.state.clone(),
+            issuer: server.issuer.clone(),
+            token_endpoint: server.token_endpoint.clone(),
+            resource: resource.clone(),
+            scopes: scopes.clone(),
+            id: secrets.assertion_id(sign_in.is_repeated).into(),
         }));
-        Ok(Step::Asserting(Box::new(SignIn::new(found, client))))
+        Step::Asserting(sign_in)
     }
 
     /// Handles the JWT of [`AuthEvent::Assert`]. A JWT that is not expected is ignored. A sign-in without one ends with
@@ -84,17 +89,13 @@ impl Authorizer {
     pub fn handle_assertion(&mut self, jwt: &str) {
         match core::mem::replace(&mut self.step, Step::Idle) {
             Step::Asserting(sign_in) => {
-                self.request = Some(match self.options.grant {
+                let request = match self.options.grant {
                     Grant::JwtBearer => {
-                        sign_in.grant(&[("grant_type", JWT_BEARER), ("assertion", jwt)])
+                        sign_in.grant(&[("grant_type", JWT_BEARER), ("assertion", jwt)], None)
                     }
-                    _ => sign_in.grant(&[
-                        ("grant_type", "client_credentials"),
-                        ("client_assertion_type", CLIENT_ASSERTION),
-                        ("client_assertion", jwt),
-                    ]),
-                });
-                self.step = Step::Token(sign_in);
+                    _ => sign_in.grant(&[("grant_type", "client_credentials")], Some(jwt)),
+                };
+                self.step = self.send(sign_in, None, request);
             }
             other => self.step = other,
         }

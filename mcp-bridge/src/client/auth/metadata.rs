@@ -16,6 +16,10 @@ object! {
         authorization_servers: Vec<String> = "authorization_servers",
         /// Scopes for basic use of the server.
         scopes_supported: Vec<String> = "scopes_supported",
+        /// JWS algorithms of DPoP proofs that the server accepts.
+        dpop_signing_alg_values_supported: Vec<String> = "dpop_signing_alg_values_supported",
+        /// Whether the server accepts only tokens that are bound to a key (DPoP).
+        dpop_bound_access_tokens_required: bool = "dpop_bound_access_tokens_required",
     }
 }
 
@@ -48,5 +52,9 @@ object! {
         client_id_metadata_document_supported: bool = "client_id_metadata_document_supported",
         /// Whether authorization responses contain the issuer.
         authorization_response_iss_parameter_supported: bool = "authorization_response_iss_parameter_supported",
+        /// JWS algorithms of DPoP proofs that the authorization server accepts. If absent, it does not support DPoP.
+        ///
+        /// Spec: [RFC 9449, section 5.1](https://www.rfc-editor.org/rfc/rfc9449.html#section-5.1)
+        dpop_signing_alg_values_supported: Vec<String> = "dpop_signing_alg_values_supported",
     }
 }

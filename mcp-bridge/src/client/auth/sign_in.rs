@@ -1,9 +1,10 @@
 //! One sign-in at an authorization server: its page, its redirect and its token.
 use super::challenge::Challenge;
 use super::credentials::{ClientRegistration, Credentials, TokenResponse};
+use super::dpop::Binding;
 use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
 use super::{AuthError, AuthRequest, discovery};
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,17 +21,24 @@ use url::form_urlencoded::{self, Serializer};
 /// Spec: [OpenID Connect Core, section 11](https://openid.net/specs/openid-connect-core-1_0.html#OfflineAccess)
 const OFFLINE_ACCESS: &str = "offline_access";
 
+const CLIENT_ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
 /// Verifier of PKCE, and state.
 #[derive(Clone)]
 pub(super) struct Secrets {
     verifier: String,
-    pub(super) state: String,
+    state: String,
 }
 
 impl Secrets {
     pub(super) fn new(random: &[u8; 64]) -> Self {
         let (verifier, state) = random.split_at(32);
         Self { verifier: URL_SAFE_NO_PAD.encode(verifier), state: URL_SAFE_NO_PAD.encode(state) }
+    }
+
+    /// Returns the identifier of a JWT for a sign-in without a page: another one if the JWT is requested again.
+    pub(super) fn assertion_id(&self, is_repeated: bool) -> &str {
+        if is_repeated { &self.verifier } else { &self.state }
     }
 
     /// Spec: [RFC 7636, section 4.2](https://www.rfc-editor.org/rfc/rfc7636.html#section-4.2)
@@ -52,6 +60,7 @@ pub(super) struct Found {
     pub(super) resource: String,
     pub(super) server: AuthorizationServerMetadata,
     pub(super) scopes: Vec<String>,
+    pub(super) binding: Binding,
     pub(super) secrets: Secrets,
 }
 
@@ -98,22 +107,22 @@ fn page_url(server: &AuthorizationServerMetadata) -> Result<Url, AuthError> {
 /// A sign-in of a known client.
 #[derive(Debug)]
 pub(super) struct SignIn {
-    found: Found,
+    pub(super) found: Found,
     client: ClientRegistration,
+    /// The last token request with a proof.
+    pub(super) sent: Option<AuthRequest>,
+    /// Whether the token is requested again with a nonce.
+    pub(super) is_repeated: bool,
 }
 
 impl SignIn {
     pub(super) fn new(found: Found, client: ClientRegistration) -> Self {
-        Self { found, client }
-    }
-
-    pub(super) fn into_found(self) -> Found {
-        self.found
+        Self { found, client, sent: None, is_repeated: false }
     }
 
     /// Returns the URL of the page that the user opens.
     pub(super) fn page(&self, redirect_uri: &str) -> Result<String, AuthError> {
-        let Found { resource, server, scopes, secrets } = &self.found;
+        let Found { resource, server, scopes, secrets, .. } = &self.found;
         let mut url = page_url(server)?;
         let mut query = url.query_pairs_mut();
         query
@@ -161,38 +170,49 @@ impl SignIn {
 
     /// Returns the request of a token for an authorization code.
     pub(super) fn exchange(&self, code: &str, redirect_uri: &str) -> AuthRequest {
-        self.token_request(&[
+        let pairs = [
             ("grant_type", "authorization_code"),
             ("code", code),
             ("redirect_uri", redirect_uri),
             ("code_verifier", &self.found.secrets.verifier),
-        ])
+        ];
+        self.token_request(&pairs, None)
     }
 
     /// Returns the request of a new token for a refresh token, if there is one.
     pub(super) fn refresh(&self, previous: &Credentials) -> Option<AuthRequest> {
         let token = previous.refresh_token.as_deref()?;
-        Some(self.token_request(&[("grant_type", "refresh_token"), ("refresh_token", token)]))
+        let pairs = [("grant_type", "refresh_token"), ("refresh_token", token)];
+        Some(self.token_request(&pairs, None))
     }
 
-    /// Returns the request of a token without a page.
-    pub(super) fn grant(&self, pairs: &[(&str, &str)]) -> AuthRequest {
+    /// Returns the request of a token without a page. The client authenticates with `client_assertion`, or as it is
+    /// registered.
+    pub(super) fn grant(
+        &self,
+        pairs: &[(&str, &str)],
+        client_assertion: Option<&str>,
+    ) -> AuthRequest {
         let scopes = self.found.scopes.join(" ");
         let scope = (!scopes.is_empty()).then_some(("scope", &*scopes));
-        self.token_request(&pairs.iter().copied().chain(scope).collect::<Vec<_>>())
+        let pairs: Vec<_> = pairs.iter().copied().chain(scope).collect();
+        self.token_request(&pairs, client_assertion)
     }
 
-    fn token_request(&self, pairs: &[(&str, &str)]) -> AuthRequest {
+    fn token_request(&self, pairs: &[(&str, &str)], client_assertion: Option<&str>) -> AuthRequest {
+        let Found { resource, server, .. } = &self.found;
         let mut body = Serializer::new(String::new());
-        body.extend_pairs(pairs).append_pair("resource", &self.found.resource);
-        // The assertion of a client names the client.
-        let is_named = pairs.iter().any(|(name, _)| *name == "client_assertion");
-        let authorization = match is_named {
-            true => None,
-            false => self.client.authenticate(&self.found.server, &mut body),
+        body.extend_pairs(pairs).append_pair("resource", resource);
+        let authorization = match client_assertion {
+            Some(jwt) => {
+                body.append_pair("client_assertion_type", CLIENT_ASSERTION)
+                    .append_pair("client_assertion", jwt);
+                None
+            }
+            None => self.client.authenticate(server, &mut body),
         };
         let body = Some(("application/x-www-form-urlencoded", body.finish()));
-        AuthRequest { url: self.found.server.token_endpoint.clone(), body, authorization }
+        AuthRequest { url: server.token_endpoint.clone(), body, authorization, proof: None }
     }
 
     /// Reads a token response. `previous` are the credentials that were refreshed.
@@ -203,14 +223,10 @@ impl SignIn {
     ) -> Result<Credentials, AuthError> {
         let token = wire::decode_serde::<TokenResponse>(body);
         let token = token.map_err(|error| AuthError::Decode { what: "token endpoint", error })?;
-        if !token.token_type.eq_ignore_ascii_case("bearer") {
-            return Err(AuthError::TokenType(token.token_type));
-        }
+        let is_bound = self.found.binding.of_token(&token.token_type)?;
         let is_header_value = |byte: u8| (b'!'..=b'~').contains(&byte);
         if token.access_token.is_empty() || !token.access_token.bytes().all(is_header_value) {
-            return Err(AuthError::TokenType(
-                "Bearer with characters that no header permits".to_owned(),
-            ));
+            return Err(AuthError::NoHeaderValue);
         }
         let (scopes, earlier) = match previous {
             Some(previous) => (previous.scopes, previous.refresh_token),
@@ -221,6 +237,7 @@ impl SignIn {
             resource: self.found.resource,
             scopes,
             access_token: token.access_token,
+            is_bound,
             refresh_token: token.refresh_token.or(earlier),
         })
     }

@@ -90,7 +90,8 @@ impl Authorizer {
         body.append_pair("token", &token).append_pair("token_type_hint", kind);
         let authorization = revoking.client.authenticate(&revoking.server, &mut body);
         let body = Some(("application/x-www-form-urlencoded", body.finish()));
-        self.request = Some(AuthRequest { url: revoking.endpoint.clone(), body, authorization });
+        let url = revoking.endpoint.clone();
+        self.request = Some(AuthRequest { url, body, authorization, proof: None });
         Step::Revoking(revoking)
     }
 

@@ -32,8 +32,8 @@ pub(super) enum Step {
     Registration(Box<Found>),
     Opened(Box<SignIn>),
     Asserting(Box<SignIn>),
-    Token(Box<SignIn>),
-    Refresh(Box<SignIn>, Credentials),
+    /// A token was requested: with the refresh token of the credentials, if there are any.
+    Token(Box<SignIn>, Option<Credentials>),
     /// A sign-out, before the metadata of the authorization server is known.
     Leaving(Credentials, VecDeque<String>),
     Revoking(Box<Revoking>),
@@ -76,7 +76,7 @@ impl Authorizer {
     ) -> Result<(), AuthError> {
         let url = places.pop_front().ok_or(missing)?;
         self.remote_url("metadata", &url)?;
-        self.request = Some(AuthRequest { url, body: None, authorization: None });
+        self.request = Some(AuthRequest { url, body: None, authorization: None, proof: None });
         Ok(())
     }
 
@@ -139,17 +139,34 @@ impl Authorizer {
             return Err(AuthError::Scope(scopes.join(" ")));
         }
         let can_refresh = has_page && !begun.needs_scopes;
-        let refresh = previous.filter(|it| can_refresh && it.refresh_token.is_some()).cloned();
-        let found = Found { resource: resource.resource, server, scopes, secrets: begun.secrets };
-        match refresh {
-            Some(previous) => {
-                let sign_in = SignIn::new(found, previous.registration.clone());
-                self.request = sign_in.refresh(&previous);
-                Ok(Step::Refresh(Box::new(sign_in), previous))
-            }
-            None if has_page => self.identify(found),
-            None => self.request_token(found),
+        let binding = self.binding(&begun.challenge, &resource, &server, previous)?;
+        let refreshed = previous.filter(|_| can_refresh).cloned();
+        let (resource, secrets) = (resource.resource, begun.secrets);
+        let found = Found { resource, server, scopes, binding, secrets };
+        if let Some(previous) = refreshed {
+            let sign_in = Box::new(SignIn::new(found, previous.registration.clone()));
+            return match sign_in.refresh(&previous) {
+                Some(request) => Ok(self.send(sign_in, Some(previous), request)),
+                None => self.identify(sign_in.found),
+            };
         }
+        match has_page {
+            true => self.identify(found),
+            false => self.request_token(found),
+        }
+    }
+
+    /// Sends a token request, with a proof if the token is to be bound to the key of the client.
+    pub(super) fn send(
+        &mut self,
+        mut sign_in: Box<SignIn>,
+        previous: Option<Credentials>,
+        mut request: AuthRequest,
+    ) -> Step {
+        request.proof = self.token_proof(&sign_in);
+        sign_in.sent = request.proof.is_some().then(|| request.clone());
+        self.request = Some(request);
+        Step::Token(sign_in, previous)
     }
 
     /// Determines the identity of the client at the authorization server.
@@ -175,11 +192,12 @@ impl Authorizer {
             redirect_uri,
             &found.server,
             &found.scopes,
+            self.options.dpop_key.as_ref().is_some_and(|key| key.is_required),
         );
         // Serialization of strings does not fail.
         let body = serde_json::to_string(&request).unwrap_or_default();
         let body = Some(("application/json", body));
-        self.request = Some(AuthRequest { url: endpoint, body, authorization: None });
+        self.request = Some(AuthRequest { url: endpoint, body, authorization: None, proof: None });
         Ok(Step::Registration(Box::new(found)))
     }
 
@@ -205,27 +223,26 @@ impl Authorizer {
         Ok(Step::Opened(Box::new(sign_in)))
     }
 
-    pub(super) fn handle_refresh(
-        &mut self,
-        sign_in: Box<SignIn>,
-        previous: Credentials,
-        status: u16,
-        body: &str,
-    ) -> Result<Step, AuthError> {
-        if matches!(status, 400 | 401) {
-            // The refresh token was revoked or has expired.
-            return self.identify(sign_in.into_found());
-        }
-        self.handle_token(*sign_in, Some(previous), status, body)
-    }
-
     pub(super) fn handle_token(
         &mut self,
-        sign_in: SignIn,
+        mut sign_in: Box<SignIn>,
         previous: Option<Credentials>,
         status: u16,
         body: &str,
     ) -> Result<Step, AuthError> {
+        if let Some(request) = self.repeated(&mut sign_in, status, body) {
+            return Ok(match self.options.grant {
+                // A JWT may be valid once.
+                Grant::ClientAssertion | Grant::JwtBearer => self.request_assertion(sign_in),
+                Grant::AuthorizationCode | Grant::ClientSecret => {
+                    self.send(sign_in, previous, request)
+                }
+            });
+        }
+        if previous.is_some() && matches!(status, 400 | 401) {
+            // The refresh token was revoked or has expired.
+            return self.identify(sign_in.found);
+        }
         check_status("token endpoint", status, body)?;
         self.credentials = Some(sign_in.credentials(previous, body)?);
         self.events.push_back(AuthEvent::SignedIn);

@@ -2,7 +2,7 @@
 use crate::without_user;
 use async_trait::async_trait;
 use mcp_bridge::client::auth::{AuthOptions, ClientRegistration};
-use mcp_bridge_http::{Browser, SignIn};
+use mcp_bridge_http::{Browser, Es256Key, SignIn};
 use reqwest::header::LOCATION;
 use reqwest::redirect::Policy;
 use serde_json::Value;
@@ -23,17 +23,19 @@ pub(crate) async fn sign_in(url: &str, context: &Value) -> Result<SignIn, Box<dy
     let http = reqwest::Client::builder().redirect(Policy::none()).build()?;
     let text = |name: &str| context.get(name).and_then(Value::as_str).map(str::to_owned);
     let mut options = AuthOptions::new("mcp-conformance-client", "http://127.0.0.1:8971/callback");
+    let key = Arc::new(Es256Key::from_pkcs8(&Es256Key::generate_pkcs8()?)?);
+    options.dpop_key = Some(key.dpop_key());
     if let Some(identity) = without_user::identity(&http, url, context).await? {
         options.grant = identity.grant;
         options.registration = Some(identity.registration);
-        return Ok(SignIn::without_user(http, url, options, identity.assertions)?);
+        return Ok(SignIn::without_user(http, url, options, identity.assertions)?.with_signer(key));
     }
     options.metadata_url = Some(METADATA_URL.to_owned());
     options.registration = text("issuer")
         .zip(text("client_id"))
         .map(|(issuer, id)| ClientRegistration::new(issuer, id, text("client_secret")));
     let browser = Approves { http: http.clone(), redirect: Mutex::default() };
-    Ok(SignIn::new(http, url, options, None, Arc::new(browser))?)
+    Ok(SignIn::new(http, url, options, None, Arc::new(browser))?.with_signer(key))
 }
 
 #[async_trait]

@@ -3,11 +3,9 @@ use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use mcp_bridge::client::auth::{AssertionRequest, ClientRegistration, Grant};
-use mcp_bridge_http::{Assertions, since_1970};
+use mcp_bridge_http::{Assertions, Es256Key, ProofSigner, since_1970};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response, Url};
-use ring::rand::SystemRandom;
-use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
 use serde_json::{Value, json};
@@ -65,16 +63,14 @@ async fn issuer(http: &Client, server: &str) -> Result<String, Box<dyn Error>> {
     Ok(issuer.ok_or("the server has no authorization server")?.to_owned())
 }
 
-fn read_key(pem: &str) -> Result<EcdsaKeyPair, Box<dyn Error>> {
+fn read_key(pem: &str) -> Result<Es256Key, Box<dyn Error>> {
     let der = PrivatePkcs8KeyDer::from_pem_slice(pem.as_bytes())?;
-    let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
-    let key = EcdsaKeyPair::from_pkcs8(algorithm, der.secret_pkcs8_der(), &random);
-    key.map_err(|error| error.to_string().into())
+    Ok(Es256Key::from_pkcs8(der.secret_pkcs8_der())?)
 }
 
 /// Signs JWTs with ES256.
 struct Signs {
-    key: EcdsaKeyPair,
+    key: Es256Key,
     id: String,
 }
 
@@ -89,8 +85,7 @@ impl Assertions for Signs {
         });
         let encode = |part: &Value| URL_SAFE_NO_PAD.encode(part.to_string());
         let signed = format!("{}.{}", encode(&header), encode(&claims));
-        let signature = self.key.sign(&SystemRandom::new(), signed.as_bytes());
-        let signature = signature.map_err(|_| io::Error::other("no signature"))?;
+        let signature = self.key.sign(signed.as_bytes()).await?;
         Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
 }
