@@ -36,7 +36,7 @@ pub use mcp_servers::{
     McpServerError, McpServerSettings, McpTransport, mcp_servers, offered_servers,
 };
 pub use permission_rules;
-pub use server_sign_in::{ClientSettings, SignInPlace};
+pub use server_sign_in::{ClientSettings, SignInGrant, SignInPlace};
 pub use session_settings::{ForwardedSettings, Sessions, input_rules};
 pub use task::AgentSetup;
 pub use thread::ThreadState;

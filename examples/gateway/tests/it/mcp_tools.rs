@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 
 /// A server with tools that return their arguments, or ask their user.
 #[derive(Default)]
-struct Flights {
+pub(crate) struct Flights {
     /// The `_meta` of each call.
     called: Mutex<Vec<Value>>,
 }
