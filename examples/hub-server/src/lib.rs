@@ -33,7 +33,7 @@ pub use capabilities::capabilities;
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use login::{AgentCommand, InUse, LoginState, Variables};
 pub use mcp_servers::{
-    McpServerError, McpServerSettings, McpTransport, mcp_servers, offered_servers,
+    McpServerError, McpServerSettings, McpTransport, SamplingSettings, mcp_servers, offered_servers,
 };
 pub use permission_rules;
 pub use server_sign_in::{ClientSettings, SignInGrant, SignInPlace};
