@@ -236,7 +236,7 @@ impl Service for Conformance {
             Does::Log(lines) => {
                 for line in lines {
                     if let Ok(line) = Raw::from_value(line) {
-                        context.log(LoggingLevel::Info, line);
+                        context.log(LoggingLevel::Info, None, line);
                     }
                     tokio::time::sleep(STEP).await;
                 }
