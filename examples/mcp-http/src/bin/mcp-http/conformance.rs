@@ -278,7 +278,20 @@ impl Service for Conformance {
                 is_cacheable = false;
                 self.prompt(params, context.era)?
             }
-            ClientRequest::ListResources(_) => json!({ "resources": self.fixture.resources }),
+            ClientRequest::ListResources(params) => {
+                let mut resources = self.fixture.resources.clone();
+                // For clients without the extension, a skill is a resource like others.
+                let skills = self.skills.as_ref().and_then(|skills| skills.handle(request));
+                let mut result = skills.transpose()?.map_or_else(|| json!({}), |it| value(&it));
+                if params.cursor.is_some() {
+                    resources.clear();
+                }
+                if let Some(Value::Array(files)) = result.get_mut("resources").map(Value::take) {
+                    resources.extend(files);
+                }
+                result["resources"] = resources.into();
+                result
+            }
             ClientRequest::ListResourceTemplates(_) => {
                 json!({ "resourceTemplates": self.fixture.templates })
             }
