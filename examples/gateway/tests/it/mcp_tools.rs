@@ -43,6 +43,7 @@ impl Service for Flights {
         let text = match (&*call.name, call.response("seat")) {
             ("clock", _) => "x".repeat(400_000),
             (_, Some(Ok(answer))) => format!("booked {}", answer.as_str()),
+            ("think", _) if call.capabilities.sampling.is_none() => "without a model".to_owned(),
             ("think", _) if call.response("idea").is_some() => "thought".to_owned(),
             ("think", _) => {
                 let text = json!({ "type": "text", "text": "Think." });
@@ -252,7 +253,7 @@ async fn tool_of_a_server_asks_the_model_unless_a_setting_forbids_it() {
     let told = gateway.run(&input("t", "1", "idea")).await.rest().await;
     assert_eq!(told.text(), "thought");
     let told = gateway.run(&input("t", "2", "mute")).await.rest().await;
-    assert!(told.text().contains("sampling"), "{}", told.text());
+    assert_eq!(told.text(), "without a model");
     gateway.signal(Signal::SIGTERM);
     assert!(gateway.ended().await.success());
     let records = fs::read_to_string(records).unwrap();
