@@ -19,7 +19,7 @@ use mcp_bridge::server::{
 };
 use mcp_bridge::skills::SkillCatalog;
 use mcp_bridge_http::{CallContext, Endpoint, PluginService, RequestContext, Service};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -279,18 +279,18 @@ impl Service for Conformance {
                 self.prompt(params, context.era)?
             }
             ClientRequest::ListResources(params) => {
-                let mut resources = self.fixture.resources.clone();
                 // For clients without the extension, a skill is a resource like others.
                 let skills = self.skills.as_ref().and_then(|skills| skills.handle(request));
-                let mut result = skills.transpose()?.map_or_else(|| json!({}), |it| value(&it));
-                if params.cursor.is_some() {
-                    resources.clear();
-                }
-                if let Some(Value::Array(files)) = result.get_mut("resources").map(Value::take) {
-                    resources.extend(files);
-                }
-                result["resources"] = resources.into();
-                result
+                let mut result = match skills.transpose()?.as_ref().map(value) {
+                    Some(Value::Object(result)) => result,
+                    _ => Map::new(),
+                };
+                let own = self.fixture.resources.iter().filter(|_| params.cursor.is_none());
+                let files = result.remove("resources");
+                let files = files.iter().filter_map(Value::as_array).flatten();
+                let resources: Vec<_> = own.chain(files).cloned().collect();
+                result.insert("resources".to_owned(), resources.into());
+                Value::Object(result)
             }
             ClientRequest::ListResourceTemplates(_) => {
                 json!({ "resourceTemplates": self.fixture.templates })
