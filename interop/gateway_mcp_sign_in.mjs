@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BIN, Place, Program, check, within } from "./harness.mjs";
-import { startProtected } from "./protected_server.mjs";
+import { machine, startProtected } from "./protected_server.mjs";
 
 const SECONDS = 60;
 
@@ -39,11 +39,12 @@ steps = [{ call = [{ tool = "notes__${name}" }] }, { say = "It says: {result}." 
 `;
 writeFileSync(script, answer("read") + answer("write"));
 const settings = join(place.root, "gateway.toml");
-writeFileSync(settings, `[agents.model.model]
+const model = `[agents.model.model]
 script = ${JSON.stringify(script)}
 [mcp-servers.notes]
 url = ${JSON.stringify(resource)}
-`);
+`;
+writeFileSync(settings, model);
 
 async function start() {
   const env = { ...place.env, GATEWAY_STORE: join(place.root, "gateway.db") };
@@ -150,6 +151,30 @@ await check(title("a user signs out, and in again"), async () => {
   assert.equal((await visit(page, cookies)).status, 200);
   await until("ready");
   assert.equal(await say("read"), "It says: read done.");
+});
+await check(title("the gateway signs in for itself, and again after the end of its token and for a further scope"), async () => {
+  assert.equal(await gateway.program.stop(30), 0);
+  writeFileSync(settings, `${model}sign-in.grant = "client-credentials"
+sign-in.issuer = ${JSON.stringify(issuer)}
+sign-in.client-id = ${JSON.stringify(machine.client_id)}
+sign-in.client-secret = ${JSON.stringify(machine.client_secret)}
+`);
+  const before = grants.length;
+  gateway = await start();
+  await until("ready");
+  assert.equal(await say("read"), "It says: read done.");
+  for (const token of tokens) revoked.add(token);
+  assert.equal(await say("read"), "It says: read done.");
+  assert.equal(await say("write"), "It says: write done.");
+  assert.deepEqual(grants.slice(before), Array(3).fill("client_credentials"));
+});
+await check(title("a wrong secret has an error with the next step"), async () => {
+  assert.equal(await gateway.program.stop(30), 0);
+  writeFileSync(settings, readFileSync(settings, "utf8").replace(machine.client_secret, "canary-other"));
+  gateway = await start();
+  const { message } = await until("unavailable");
+  assert.match(message, /rejects this client \(invalid_client.*\): check its id, its secret/);
+  assert.doesNotMatch(message, /canary/);
 });
 await gateway.program.stop(30);
 server.stop();

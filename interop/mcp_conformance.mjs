@@ -2,7 +2,7 @@
 // thread, for each frozen revision of the suite. mcp_conformance.json lists the exceptions with their reasons. An exception that
 // passes is an error.
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BIN, INTEROP, NODE_22, Program, check } from "./harness.mjs";
@@ -12,7 +12,8 @@ const SUITE = join(INTEROP, "node_modules/@modelcontextprotocol/conformance");
 const EXPECTED = JSON.parse(readFileSync(join(INTEROP, "mcp_conformance.json"), "utf8"));
 
 /** Scenarios of the extension for skills, which the requirements do not list. */
-const SKILLS = ["no-prefetch", "verify-digest", "verify-size", "verify-frontmatter"].map((name) => `sep-2640-client-${name}`);
+const CLIENT_SKILLS = ["no-prefetch", "verify-digest", "verify-size", "verify-frontmatter"].map((name) => `sep-2640-client-${name}`);
+const SERVER_SKILLS = ["directory", "enumeration", "manifest"].map((name) => `sep-2640-skills-${name}`);
 
 /** Returns the scenarios of a revision for one side, including those without a score. */
 function scenarios(side, revision) {
@@ -26,7 +27,7 @@ function scenarios(side, revision) {
     const leg = lines[index + 1]?.match(/^ +leg: (\w+)/)?.[1];
     if (section === "not_scored" && leg === side) names.push(line.match(/scenario: (\S+)/)?.[1]);
   }
-  return [...names.filter(Boolean), ...(side === "client" && revision >= "2026-07-28" ? SKILLS : [])];
+  return [...names.filter(Boolean), ...(side === "client" && revision >= "2026-07-28" ? CLIENT_SKILLS : [])];
 }
 
 /** Runs the suite. Returns the checks of each scenario, and the end of the output if the suite failed. */
@@ -83,9 +84,19 @@ const isUpToDate = (side, revision) =>
     if (unknown.length > 0) throw new Error(`no such scenarios: ${unknown.join(", ")}`);
   });
 
+/** A folder with two skills, one of them with a directory. */
+const skills = mkdtempSync(join(tmpdir(), "skills-"));
+for (const name of ["billing/refunds", "greeting"]) {
+  mkdirSync(join(skills, name), { recursive: true });
+  const text = `---\nname: ${name.split("/").at(-1)}\ndescription: A skill for a test\n---\nRead \`notes/policy.md\`.\n`;
+  writeFileSync(join(skills, name, "SKILL.md"), text);
+}
+mkdirSync(join(skills, "billing/refunds/notes"));
+writeFileSync(join(skills, "billing/refunds/notes/policy.md"), "30 days\n");
+
 /** Starts the server of mcp-http. */
 async function own() {
-  const program = new Program(join(BIN, "mcp-http"), ["--listen", "127.0.0.1:0"], process.env);
+  const program = new Program(join(BIN, "mcp-http"), ["--listen", "127.0.0.1:0", "--skills", skills], process.env);
   const [, url] = await program.said(/listening on (\S+)\n/, 30);
   return { url, program, stop: (seconds) => program.stop(seconds) };
 }
@@ -97,12 +108,18 @@ for (const [side, begin] of Object.entries({ server: own, hosted })) {
     const server = await begin();
     const { found } = await run("server", ["--url", server.url, "--requirements", revision]);
     for (const name of scenarios("server", revision)) await judge(side, revision, name, () => ({ checks: found.get(name) }));
+    for (const name of side === "server" && revision >= "2026-07-28" ? SERVER_SKILLS : []) {
+      const target = ["--url", server.url, "--scenario", name, "--spec-version", revision, "--force"];
+      await judge(side, revision, name, async () => ({ checks: (await run("server", target)).found.get(name) }));
+    }
     await check(`mcp ${side} ${revision} ends on SIGTERM`, async () => {
       const status = await server.stop(10);
       if (status !== 0) throw new Error(`status ${status}: ${server.program.stderr}`);
     });
   }
 }
+
+rmSync(skills, { recursive: true });
 
 // The client scenarios run separately, because those of extensions have to be forced.
 const CLIENT = ["--command", join(BIN, "mcp-conformance-client")];

@@ -27,6 +27,9 @@ function notes() {
   return server;
 }
 
+/** A client that acts for itself. */
+export const machine = { client_id: "machine", client_secret: "canary-secret" };
+
 /**
  * Starts both servers. `tokens` are those that were issued, of the requests in `grants`; `ended` are those that the client has
  * revoked. The MCP server refuses those in `revoked`.
@@ -38,10 +41,12 @@ export async function startProtected() {
   const authorization = await listen((issuer) => {
     provider = new Provider(issuer, {
       scopes: ["openid", "offline_access"],
-      clientAuthMethods: ["none"],
+      clientAuthMethods: ["none", "client_secret_basic"],
+      clients: [{ ...machine, grant_types: ["client_credentials"], redirect_uris: [], response_types: [] }],
       ttl: { AccessToken: 600, RefreshToken: 3600, Grant: 3600, Interaction: 600, Session: 3600 },
       rotateRefreshToken: true,
       features: {
+        clientCredentials: { enabled: true },
         registration: { enabled: true },
         revocation: { enabled: true },
         resourceIndicators: {
@@ -77,7 +82,8 @@ export async function startProtected() {
         return response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
       }
       const value = request.headers.authorization?.replace("Bearer ", "");
-      const token = value && !revoked.has(value) ? await provider.AccessToken.find(value) : undefined;
+      const find = async () => (await provider.AccessToken.find(value)) ?? provider.ClientCredentials.find(value);
+      const token = value && !revoked.has(value) ? await find() : undefined;
       if (token?.aud !== resource) return refuse(response, 401, 'scope="read"');
       const chunks = [];
       for await (const chunk of request) chunks.push(chunk);

@@ -232,7 +232,7 @@ impl Client {
 
     /// Requests log messages of at least this level, which [`ClientEvent::Log`] reports: for all calls from now on from
     /// 2026-07-28, and for the connection before. The level in the `_meta` of a call has precedence. Up to 2025-11-25 it can
-    /// only lower the level of the connection.
+    /// only lower the level of the connection, and a server that rejects the level causes [`ClientEvent::LogLevelFailed`].
     ///
     /// # Errors
     /// Returns an error if the client is not ready.
@@ -328,8 +328,11 @@ impl Client {
             Pending::UpdateTask(call) => self.handle_task_update(call, outcome),
             Pending::Listen(number) => self.handle_listen_end(number, outcome.err()),
             Pending::Subscribe => self.handle_subscribed(outcome),
-            // The server cancels the task at its own pace, and a rejected level only affects log messages.
-            Pending::CancelTask | Pending::SetLevel => {}
+            Pending::SetLevel => {
+                self.events.extend(outcome.err().map(ClientEvent::LogLevelFailed));
+            }
+            // The server cancels the task at its own pace.
+            Pending::CancelTask => {}
         }
     }
 }

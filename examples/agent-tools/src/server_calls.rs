@@ -1,6 +1,7 @@
 //! Calls of MCP servers' tools by models. A call that asks the user waits until a run has the answer.
 use crate::lost::LOST;
-use crate::questions::{Called, ELICIT, MAX_SAMPLES, Refused, answer, result_for_model};
+use crate::page_server::AUDIT;
+use crate::questions::{Called, ELICIT, Refused, answer, result_for_model};
 use agui_types::id::ToolCallId;
 use agui_types::interrupt::{Interrupt, ResumeEntry, ResumeStatus};
 use jsonrpc_core::wire::{self, Extra, Raw};
@@ -8,8 +9,8 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::context::{self, Limits, extract};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
-use mcp_bridge::plugin::Outcome;
-use mcp_bridge_http::{Sampler, random_id, sample, since_1970};
+use mcp_bridge::plugin::{Sampling, SamplingContext};
+use mcp_bridge_http::{Sampler, random_id, since_1970};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
@@ -47,7 +48,9 @@ pub(crate) struct Caller<'a> {
     pub(crate) principal: &'a str,
     pub(crate) tool: &'a str,
     pub(crate) call_id: &'a str,
-    /// Number of requests of the call to the model.
+    /// Limits of the requests of the call to the model.
+    pub(crate) sampling: &'a Sampling,
+    /// Number of those requests.
     pub(crate) sampled: u32,
 }
 
@@ -58,6 +61,7 @@ struct Waiting {
     principal: String,
     tool: String,
     call_id: String,
+    sampling: Sampling,
     /// Number of requests to the model.
     sampled: u32,
     /// Keys of the questions.
@@ -114,23 +118,35 @@ impl ServerCalls {
                             questions.push(key);
                             continue;
                         }
-                        Outcome::Error("the user can be asked by form only".to_owned())
-                    }
-                    // Of an error, a server since 2026-07-28 is not notified, and asks again.
-                    ServerRequest::CreateMessage(_) if caller.sampled == MAX_SAMPLES => {
-                        let most = format!("a call has at most {MAX_SAMPLES} requests to a model");
-                        return Called::Done(Err(refused.unwrap_or(most)));
+                        Err("the user can be asked by form only".to_owned())
                     }
                     ServerRequest::CreateMessage(params) => {
                         caller.sampled += 1;
-                        let outcome = sample(params, model).await;
-                        if let Outcome::Error(reason) = &outcome {
+                        let (user, number, tool) = (caller.principal, caller.sampled, caller.tool);
+                        let context = SamplingContext::new(&key, user, caller.call_id, number);
+                        let params = match caller.sampling.before((**params).clone(), context) {
+                            Ok(params) => params,
+                            // Of an error, a server since 2026-07-28 is not notified, and asks again.
+                            Err(error) => {
+                                let reason = refused.unwrap_or_else(|| error.to_string());
+                                return Called::Done(Err(reason));
+                            }
+                        };
+                        let json = Raw::from_value(&params).ok();
+                        let content = json.as_ref().map_or("{}", Raw::as_str);
+                        let event = "sampling";
+                        tracing::info!(target: AUDIT, event, user, tool, number, content);
+                        let result = model.sample(&params).await.map_err(|error| error.message);
+                        let after = |result| caller.sampling.after(result, context);
+                        let result = result.and_then(|it| after(it).map_err(|it| it.to_string()));
+                        if let Err(reason) = &result {
                             refused =
                                 Some(format!("the model has not answered the tool: {reason}"));
                         }
-                        outcome
+                        let raw = |result| Raw::from_value(&result).map_err(|it| it.to_string());
+                        result.and_then(raw)
                     }
-                    other => Outcome::Error(format!("unknown method: {}", other.method())),
+                    other => Err(format!("unknown method: {}", other.method())),
                 };
                 answered.push((key, as_answer(answer)));
             }
@@ -140,9 +156,18 @@ impl ServerCalls {
             }
             let (principal, tool) = (caller.principal.to_owned(), caller.tool.to_owned());
             let (call_id, since) = (caller.call_id.to_owned(), since_1970());
-            let sampled = caller.sampled;
-            let waiting =
-                Waiting { call, principal, tool, call_id, sampled, questions, answered, since };
+            let (sampling, sampled) = (caller.sampling.clone(), caller.sampled);
+            let waiting = Waiting {
+                call,
+                principal,
+                tool,
+                call_id,
+                sampling,
+                sampled,
+                questions,
+                answered,
+                since,
+            };
             let mut all = self.lock();
             if all.len() >= MAX_WAITING {
                 return Called::Done(Err("too many calls wait for users".to_owned()));
@@ -198,13 +223,15 @@ impl ServerCalls {
                 has_lost = true;
                 continue;
             };
-            let Waiting { call, tool, call_id, sampled, questions, mut answered, .. } = waiting;
+            let Waiting { call, tool, call_id, sampling, sampled, questions, mut answered, .. } =
+                waiting;
             for key in questions {
                 let given = given.remove(&key).map_or_else(cancelled, Ok);
                 answered.push((key, given));
             }
             call.answer(answered).await;
-            let caller = Caller { principal, tool: &tool, call_id: &call_id, sampled };
+            let (tool, sampling) = (&*tool, &sampling);
+            let caller = Caller { principal, tool, call_id: &call_id, sampling, sampled };
             let called = self.advance(call, caller, model).await;
             came.push((call_id.as_str().into(), called));
         }
@@ -277,11 +304,8 @@ fn question(
     Some(interrupt)
 }
 
-fn as_answer(outcome: Outcome) -> Result<Raw, ErrorObject> {
-    match outcome {
-        Outcome::Value(value) => Ok(value),
-        Outcome::Error(error) => Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, error)),
-    }
+fn as_answer(answer: Result<Raw, String>) -> Result<Raw, ErrorObject> {
+    answer.map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error))
 }
 
 fn cancelled() -> Result<Raw, ErrorObject> {

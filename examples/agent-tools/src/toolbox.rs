@@ -9,7 +9,7 @@ use agui_types::input::RunAgentInput;
 use jsonrpc_core::wire::{Meta, Raw};
 use mcp_bridge::client::CallParams;
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge::plugin::{Clock, SessionError, SessionStore};
+use mcp_bridge::plugin::{Clock, Sampling, SessionError, SessionStore};
 use mcp_bridge::registry::{Registered, Registry, ToolList, ToolSource};
 use mcp_bridge_http::Sampler;
 use serde_json::{Value, json};
@@ -37,6 +37,8 @@ pub struct OfferedServer {
     pub agents: Option<Vec<String>>,
     /// Whether calls of agents pass through this program.
     pub is_relayed: bool,
+    /// Limits of its requests to the models that call its tools.
+    pub sampling: Sampling,
 }
 
 impl OfferedServer {
@@ -203,7 +205,7 @@ impl Toolbox {
         else {
             return Called::Done(self.call(&request.name).await);
         };
-        let Some(OfferedServer { server, .. }) = self.server(server) else {
+        let Some(OfferedServer { server, sampling, .. }) = self.server(server) else {
             return Called::Done(Err(format!("the tool `{}` does not exist", request.name)));
         };
         let arguments = match arguments {
@@ -217,7 +219,7 @@ impl Toolbox {
             Err(error) => return Called::Done(Err(error.to_string())),
         };
         let (principal, tool, call_id) = (caller.user, &*request.name, request.id.as_str());
-        let called = Caller { principal, tool, call_id, sampled: 0 };
+        let called = Caller { principal, tool, call_id, sampling, sampled: 0 };
         match self.calls.advance(call, called, caller.model).await {
             Called::Asks(interrupts) if !caller.can_ask => {
                 for interrupt in interrupts {

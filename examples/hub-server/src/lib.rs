@@ -33,10 +33,10 @@ pub use capabilities::capabilities;
 pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
 pub use login::{AgentCommand, InUse, LoginState, Variables};
 pub use mcp_servers::{
-    McpServerError, McpServerSettings, McpTransport, mcp_servers, offered_servers,
+    McpServerError, McpServerSettings, McpTransport, SamplingSettings, mcp_servers, offered_servers,
 };
 pub use permission_rules;
-pub use server_sign_in::{ClientSettings, SignInPlace};
+pub use server_sign_in::{ClientSettings, SignInGrant, SignInPlace};
 pub use session_settings::{ForwardedSettings, Sessions, input_rules};
 pub use task::AgentSetup;
 pub use thread::ThreadState;

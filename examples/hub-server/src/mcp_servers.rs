@@ -3,11 +3,13 @@ use crate::server_sign_in::{ClientSettings, SignInPlace, SignIns};
 use acp_types::v1::session_setup::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
 };
+use agent_tools::mcp_bridge::plugin::Sampling;
 use agent_tools::tool_sources::{AddressError, ServerOptions, SignInOptions, ToolServer};
-use agent_tools::{Offered, OfferedServer};
+use agent_tools::{MAX_SAMPLES, Offered, OfferedServer};
 use http_access::Secret;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::{env, fs};
@@ -39,6 +41,8 @@ pub struct McpServerSettings {
     pub header_file: BTreeMap<String, PathBuf>,
     /// Variables of this program with values of headers.
     pub header_variable: BTreeMap<String, String>,
+    /// Requests of the server to the models that call its tools.
+    pub sampling: SamplingSettings,
     /// Registration of this program for sign-ins, if the server's authorization server does not register clients.
     pub sign_in: ClientSettings,
 }
@@ -53,6 +57,39 @@ pub enum McpTransport {
     Http,
     /// HTTP with server-sent events, deprecated by MCP.
     Sse,
+}
+
+/// Requests of a server to the models that call its tools.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct SamplingSettings {
+    /// Maximum number of requests of one call; 0 permits none.
+    pub max_requests: u32,
+    /// Maximum number of tokens of one response; that of the model if it is lower.
+    pub max_tokens: Option<NonZeroU32>,
+}
+
+impl Default for SamplingSettings {
+    fn default() -> Self {
+        Self { max_requests: MAX_SAMPLES, max_tokens: None }
+    }
+}
+
+impl SamplingSettings {
+    fn sampling(&self, server: &str) -> Sampling {
+        let mut sampling = Sampling::new();
+        if self.max_requests == 0 {
+            let setting = format!("mcp-servers.{server}.sampling.max-requests");
+            sampling = sampling.with_before(move |_, _| Err(format!("`{setting}` is 0")));
+        } else {
+            sampling = sampling.with_max_requests(self.max_requests);
+        }
+        match self.max_tokens {
+            Some(most) => sampling.with_max_tokens(most.get().into()),
+            None => sampling,
+        }
+    }
 }
 
 /// The settings of an MCP server are invalid.
@@ -95,7 +132,9 @@ pub fn offered_servers<'a>(
         if server.relay || is_for_models && !is_deprecated {
             let described = server.describe(name)?;
             let sign_in = server.sign_in(name, &described, sign_in, &mut sign_ins)?;
-            let started = ToolServer::start(&described, options.clone(), sign_in);
+            let mut options = options.clone();
+            options.can_sample = is_for_models && server.sampling.max_requests > 0;
+            let started = ToolServer::start(&described, options, sign_in);
             let started = started.map_err(|error| {
                 let setting = match error {
                     AddressError::Transport => "transport",
@@ -105,7 +144,8 @@ pub fn offered_servers<'a>(
                 McpServerError::new(name, setting, error.to_string())
             })?;
             let (agents, is_relayed) = (server.agents.clone(), server.relay);
-            offered.push(Arc::new(OfferedServer { server: started, agents, is_relayed }));
+            let sampling = server.sampling.sampling(name);
+            offered.push(Arc::new(OfferedServer { server: started, agents, is_relayed, sampling }));
         }
     }
     Ok(offered)
@@ -241,4 +281,31 @@ pub(crate) fn values(
         }
     }
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SamplingSettings;
+    use agent_tools::mcp_bridge::mcp::sampling::CreateMessageRequestParams;
+    use agent_tools::mcp_bridge::plugin::SamplingContext;
+    use jsonrpc_core::wire;
+    use serde_json::json;
+
+    #[test]
+    fn requests_to_a_model_are_limited_by_settings() {
+        let params = json!({ "messages": [], "maxTokens": 1000 }).to_string();
+        let sent = |settings: &str, number| {
+            let settings: SamplingSettings = serde_json::from_str(settings).unwrap();
+            let params = wire::decode::<CreateMessageRequestParams>(&params).unwrap();
+            let context = SamplingContext::new("k", "ada", "c1", number);
+            let sent = settings.sampling("docs").before(params, context);
+            sent.map(|params| params.max_tokens.as_u64()).map_err(|error| error.to_string())
+        };
+        assert_eq!(sent("{}", 8), Ok(Some(1000)));
+        assert!(sent("{}", 9).unwrap_err().contains("at most 8 requests"));
+        assert_eq!(sent(r#"{"max-requests":2,"max-tokens":50}"#, 2), Ok(Some(50)));
+        assert!(sent(r#"{"max-requests":2}"#, 3).unwrap_err().contains("at most 2 requests"));
+        let error = sent(r#"{"max-requests":0}"#, 1).unwrap_err();
+        assert!(error.contains("`mcp-servers.docs.sampling.max-requests` is 0"), "{error}");
+    }
 }

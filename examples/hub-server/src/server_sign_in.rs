@@ -1,5 +1,5 @@
 //! Credentials of MCP servers, sealed in the store of runs.
-use agent_tools::mcp_bridge::client::auth::{AuthOptions, ClientRegistration, Credentials};
+use agent_tools::mcp_bridge::client::auth::{AuthOptions, ClientRegistration, Credentials, Grant};
 use agent_tools::mcp_bridge::seal::{SealedStates, StateKey};
 use agent_tools::mcp_bridge::server::StateCodec;
 use agent_tools::mcp_bridge_http::{random_bytes, since_1970};
@@ -33,11 +33,25 @@ impl SignInPlace {
     }
 }
 
+/// The way to obtain tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SignInGrant {
+    /// A user signs in.
+    #[default]
+    AuthorizationCode,
+    /// The program acts for itself, with its secret.
+    ClientCredentials,
+}
+
 /// Registration of the program at an authorization server that does not register clients.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct ClientSettings {
+    /// The way to obtain tokens.
+    pub grant: SignInGrant,
     /// The authorization server: its `issuer`.
     pub issuer: Option<String>,
     /// Id of the program there.
@@ -57,7 +71,8 @@ impl ClientSettings {
     pub(crate) fn is_set(&self) -> bool {
         let texts =
             [&self.issuer, &self.client_id, &self.client_secret_variable, &self.metadata_url];
-        self.client_secret.is_some()
+        self.grant != SignInGrant::default()
+            || self.client_secret.is_some()
             || self.client_secret_file.is_some()
             || texts.into_iter().any(Option::is_some)
     }
@@ -65,6 +80,10 @@ impl ClientSettings {
     /// Returns the identity of the program, or the setting that is wrong and the reason.
     fn options(&self, client_name: &str) -> Result<AuthOptions, (&'static str, String)> {
         let secret = self.secret()?;
+        let is_without_user = self.grant == SignInGrant::ClientCredentials;
+        if is_without_user && secret.is_none() {
+            return Err(("client-secret", "missing, expected with this `grant`".to_owned()));
+        }
         // The redirect URI depends on the address by which the user's browser reaches the program.
         let mut options = AuthOptions::new(client_name, "");
         options.metadata_url.clone_from(&self.metadata_url);
@@ -74,6 +93,9 @@ impl ClientSettings {
             (None, _) => return Err(("issuer", "missing, expected with a client".to_owned())),
             (_, None) => return Err(("client-id", "missing, expected with an issuer".to_owned())),
         };
+        if is_without_user {
+            options.grant = Grant::ClientSecret;
+        }
         Ok(options)
     }
 

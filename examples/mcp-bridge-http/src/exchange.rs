@@ -54,14 +54,8 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     pub(crate) async fn run(self, request: RequestBuilder) {
-        let sent = self.link.send(request).await;
-        self.finish(sent).await;
-    }
-
-    /// Reads the response to the request that was sent.
-    pub(crate) async fn finish(self, sent: Result<Response, String>) {
         let mut is_lost = false;
-        let problem = match sent {
+        let problem = match self.link.send(request).await {
             Ok(response) => {
                 let has_session = self.headers.contains_key(SESSION_ID);
                 is_lost = has_session && response.status() == StatusCode::NOT_FOUND;

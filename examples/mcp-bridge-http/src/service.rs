@@ -80,9 +80,9 @@ impl CallContext {
         self.notify(&Notice::Progress { progress, total, message: message.map(Into::into) });
     }
 
-    /// Sends a log message.
-    pub fn log(&self, level: LoggingLevel, data: Raw) {
-        self.notify(&Notice::Log { level, logger: None, data });
+    /// Sends a log message, under the name of a logger if it has one.
+    pub fn log(&self, level: LoggingLevel, logger: Option<&str>, data: Raw) {
+        self.notify(&Notice::Log { level, logger: logger.map(Into::into), data });
     }
 
     /// Ends the stream of the call, up to 2025-11-25. The client resumes it with `GET` and `Last-Event-ID`, so that no

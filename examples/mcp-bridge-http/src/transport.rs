@@ -1,7 +1,8 @@
 //! Transports of a client: Streamable HTTP, or the pipes of a process.
 use crate::exchange::{Exchange, Link};
 use crate::upstream::Happened;
-use futures::{Stream, StreamExt};
+use futures::future::Shared;
+use futures::{FutureExt, Stream, StreamExt};
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::{Kind, Message, MessageBuf, RequestId};
 use mcp_bridge::client::UpstreamCall;
@@ -153,6 +154,8 @@ pub(crate) struct Http {
     tools: BTreeMap<String, Tool>,
     /// HTTP requests in progress.
     requests: BTreeMap<RequestId, AbortHandle>,
+    /// Ends with the last change of the level of log messages, on which later requests depend.
+    level: Option<Shared<oneshot::Receiver<()>>>,
     /// Reader of the standalone stream of a session.
     listener: Option<AbortHandle>,
 }
@@ -172,16 +175,20 @@ impl Http {
             version: None,
             tools: BTreeMap::new(),
             requests: BTreeMap::new(),
+            level: None,
             listener: None,
         }
     }
 
     async fn send(&mut self, message: &MessageBuf, call: Option<UpstreamCall>, era: Option<Era>) {
-        if let Some(request) = closes(message, era) {
+        if let Some(request) = cancelled(message) {
+            // A request that waits for another one stays unsent.
             if let Some(task) = self.requests.remove(&request) {
                 task.abort();
             }
-            return;
+            if era == Some(Era::Modern) {
+                return;
+            }
         }
         let builder = self.request(message);
         let (link, headers) = (Arc::clone(&self.link), self.session_headers());
@@ -192,13 +199,23 @@ impl Http {
                 let happened = self.happened.clone();
                 let exchange =
                     Exchange { link, id: Some(id.clone()), call, headers, is_old, happened };
-                // Calls that follow depend on the level.
-                let task = if message.method() == Some("logging/setLevel") {
-                    let sent = self.link.send(builder.timeout(PATIENCE)).await;
-                    tokio::spawn(exchange.finish(sent))
-                } else {
-                    tokio::spawn(exchange.run(builder))
+                let (earlier, mut end) = (self.level.clone(), None);
+                let builder = match message.method() == Some("logging/setLevel") {
+                    true => {
+                        let (sender, ended) = oneshot::channel::<()>();
+                        (end, self.level) = (Some(sender), Some(ended.shared()));
+                        builder.timeout(PATIENCE)
+                    }
+                    false => builder,
                 };
+                let task = tokio::spawn(async move {
+                    if let Some(earlier) = earlier {
+                        // The sender is dropped at the end.
+                        let _ended = earlier.await;
+                    }
+                    exchange.run(builder).await;
+                    drop(end);
+                });
                 self.requests.retain(|_, task| !task.is_finished());
                 self.requests.insert(id, task.abort_handle());
             }
@@ -267,11 +284,11 @@ impl Http {
     }
 }
 
-/// Returns the id of the request that a message cancels, if that is done by closing its stream.
-fn closes(message: &MessageBuf, era: Option<Era>) -> Option<RequestId> {
+/// Returns the id of the request that a message cancels. Since 2026-07-28, the end of its stream does so.
+fn cancelled(message: &MessageBuf) -> Option<RequestId> {
     let is_cancel = message.method() == Some("notifications/cancelled");
     let Message::Notification(notification) = message.as_message() else { return None };
-    let params = notification.params.filter(|_| era == Some(Era::Modern) && is_cancel)?;
+    let params = notification.params.filter(|_| is_cancel)?;
     let params: mcp_bridge::mcp::cancellation::CancelledNotificationParams =
         jsonrpc_core::wire::decode(params.get()).ok()?;
     params.request_id

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::ClientOptions;
-use mcp_bridge::client::auth::{AuthError, AuthOptions};
+use mcp_bridge::client::auth::{AuthError, AuthOptions, Grant};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge_http::{CredentialStore, Handler, McpClient, SignIn};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -37,13 +37,13 @@ pub enum AddressError {
     SignIn(#[from] AuthError),
 }
 
-/// Sign-in of users at a server over HTTP that requires it.
+/// Sign-in at a server over HTTP that requires it.
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "a store of credentials has none")]
 pub struct SignInOptions {
     /// Identity of the program. The redirect URI is the one of [`ToolServer::begin_sign_in`](crate::ToolServer::begin_sign_in).
     pub auth: AuthOptions,
-    /// The credentials.
+    /// The credentials of a user. A program that acts for itself requests a token in each run.
     pub store: Arc<dyn CredentialStore>,
 }
 
@@ -53,7 +53,11 @@ impl SignInOptions {
     fn at(self, http: reqwest::Client, url: &str) -> Result<Option<Arc<SignIn>>, AuthError> {
         let Self { auth, store } = self;
         let is_registered = auth.registration.is_some() || auth.metadata_url.is_some();
-        match SignIn::without_browser(http, url, auth, store) {
+        let sign_in = match auth.grant {
+            Grant::AuthorizationCode => SignIn::without_browser(http, url, auth, store),
+            _ => SignIn::without_user(http, url, auth, None),
+        };
+        match sign_in {
             Err(AuthError::Url { .. }) if !is_registered => Ok(None),
             sign_in => Ok(Some(Arc::new(sign_in?))),
         }
@@ -64,7 +68,7 @@ impl SignInOptions {
 #[derive(Debug)]
 pub(crate) enum ServerAddress {
     Process(Address),
-    Http { http: reqwest::Client, url: String, sign_in: Option<Arc<SignIn>> },
+    Http { http: reqwest::Client, url: String, sign_in: Option<Arc<SignIn>>, has_users: bool },
 }
 
 /// A connection, and the process that it belongs to.
@@ -104,13 +108,15 @@ impl ServerAddress {
                 let client = || reqwest::Client::builder().redirect(Policy::none());
                 let client = || client().connect_timeout(CONNECT_TIME);
                 let url = http.url.clone();
+                let has_users =
+                    sign_in.as_ref().is_some_and(|it| it.auth.grant == Grant::AuthorizationCode);
                 // The headers are for the server only, so the sign-in has a client of its own.
                 let sign_in = match sign_in {
                     Some(options) => options.at(client().build()?, &url)?,
                     None => None,
                 };
                 let http = client().default_headers(headers).build()?;
-                Ok(Self::Http { http, url, sign_in })
+                Ok(Self::Http { http, url, sign_in, has_users })
             }
             _ => Err(AddressError::Transport),
         }
@@ -119,7 +125,7 @@ impl ServerAddress {
     /// Returns the sign-in of users, if the server has one.
     pub(crate) fn sign_in(&self) -> Option<&Arc<SignIn>> {
         match self {
-            Self::Http { sign_in, .. } => sign_in.as_ref(),
+            Self::Http { sign_in, has_users, .. } => sign_in.as_ref().filter(|_| *has_users),
             Self::Process(_) => None,
         }
     }
@@ -143,7 +149,7 @@ impl ServerAddress {
                     Err(error) => Err(explain(error.to_string(), transport.process).await),
                 }
             }
-            Self::Http { http, url, sign_in } => {
+            Self::Http { http, url, sign_in, .. } => {
                 let (http, handler) = (http.clone(), Arc::new(NoHandler));
                 let client = McpClient::connect(http, url, options, handler, sign_in.clone()).await;
                 let client = client.map_err(|error| error.to_string())?;

@@ -32,6 +32,8 @@ const MAX_WATCHED: usize = 1024;
 pub struct ServerOptions {
     /// Name and version of the program.
     pub client_info: Implementation,
+    /// Whether the server may send requests to a model.
+    pub can_sample: bool,
     /// Variables that a process does not inherit.
     pub secrets: Vec<String>,
     /// Time for the server to start and to list its tools.
@@ -47,6 +49,7 @@ impl ServerOptions {
     pub fn new(name: &str, version: &str) -> Self {
         Self {
             client_info: Implementation::new(name, version),
+            can_sample: true,
             secrets: Vec::new(),
             start_time: Duration::from_secs(60),
             call_time: Duration::from_secs(30 * 60),

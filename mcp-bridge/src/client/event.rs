@@ -94,6 +94,8 @@ pub enum ClientEvent {
         /// The message.
         params: Box<LoggingMessageNotificationParams>,
     },
+    /// The server rejected a level of log messages. Up to 2025-11-25. It is not requested again.
+    LogLevelFailed(ErrorObject),
     /// Any other notification of the server.
     Notification(ServerNotification),
     /// A line was malformed or is not a message that a client receives. An error response was sent if one is due.

@@ -138,7 +138,7 @@ impl<E> PluginContext<E> {
     ) -> Result<CreateMessageResult, PluginError> {
         let (key, number) = (self.shared.next_key(name), self.shared.next_sample());
         let Caller { principal, call_id, .. } = self.shared.caller();
-        let context = SamplingContext { key: &key, principal, call_id, number };
+        let context = SamplingContext::new(&key, principal, call_id, number);
         for sampling in self.shared.sampling() {
             params = sampling.before(params, context)?;
         }
@@ -180,9 +180,11 @@ impl<E> PluginContext<E> {
         Ok(value)
     }
 
-    /// Reports a log message. A replay does not repeat messages that were already reported.
-    pub fn log(&self, level: LoggingLevel, data: Raw) {
-        self.shared.send_notice(Notice::Log { level, logger: None, data });
+    /// Reports a log message, under the name of a logger if it has one. A replay does not repeat messages that were already
+    /// reported.
+    pub fn log(&self, level: LoggingLevel, logger: Option<&str>, data: Raw) {
+        let logger = logger.map(ToString::to_string);
+        self.shared.send_notice(Notice::Log { level, logger, data });
     }
 
     /// Reports progress. A replay does not repeat reports, see [`log`](Self::log).

@@ -22,6 +22,13 @@ pub struct SamplingContext<'a> {
     pub number: u32,
 }
 
+impl<'a> SamplingContext<'a> {
+    /// Creates the context of a request. `number` starts with 1 in each call.
+    pub fn new(key: &'a str, principal: &'a str, call_id: &'a str, number: u32) -> Self {
+        Self { key, principal, call_id, number }
+    }
+}
+
 type Before = Arc<
     dyn Fn(
             CreateMessageRequestParams,
@@ -41,6 +48,8 @@ type After = Arc<
 ///
 /// A request passes the configuration of its tool and then that of the host, and the response passes both in reverse order.
 /// Functions are called in the order in which they were added. They run again in each replay, with the same results.
+///
+/// A client that answers the requests of a server applies it with [`before`](Self::before) and [`after`](Self::after).
 ///
 /// ```
 /// use mcp_bridge::mcp::sampling::ModelPreferences;
@@ -136,8 +145,11 @@ impl Sampling {
         self
     }
 
-    /// Returns the request to send.
-    pub(super) fn before(
+    /// Returns the request to send to the model.
+    ///
+    /// # Errors
+    /// Returns a [`PluginError::Sampling`] if the call has too many requests, or a function rejects this one.
+    pub fn before(
         &self,
         mut params: CreateMessageRequestParams,
         context: SamplingContext<'_>,
@@ -163,7 +175,10 @@ impl Sampling {
     }
 
     /// Returns the response for the tool.
-    pub(super) fn after(
+    ///
+    /// # Errors
+    /// Returns a [`PluginError::Sampling`] if a function rejects the response.
+    pub fn after(
         &self,
         result: CreateMessageResult,
         context: SamplingContext<'_>,

@@ -75,6 +75,19 @@ fn client_with_a_secret_needs_no_page() {
     }
 }
 
+/// Spec: [RFC 6749, section 5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)
+#[test]
+fn rejected_client_is_told_from_other_errors() {
+    for (status, error) in [(401, "invalid_client"), (400, "unauthorized_client")] {
+        let mut authorizer = client(Grant::ClientSecret, "c1", Some("s1"));
+        challenge(&mut authorizer, &machines(&["client_secret_basic"]));
+        sent(&mut authorizer);
+        let body = json!({ "error": error, "error_description": "No." });
+        authorizer.handle_response(status, &body.to_string());
+        assert_eq!(failed(&mut authorizer), AuthError::Client(format!("{error}: No.")));
+    }
+}
+
 #[test]
 fn client_with_a_key_authenticates_with_its_jwt() {
     let mut authorizer = client(Grant::ClientAssertion, "c1", None);

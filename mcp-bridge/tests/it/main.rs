@@ -15,6 +15,9 @@ mod auth_grants;
 #[cfg(test)]
 mod client;
 #[cfg(test)]
+#[cfg(feature = "plugin")]
+mod compile_fail;
+#[cfg(test)]
 mod context;
 #[cfg(test)]
 mod fixtures;

@@ -118,7 +118,7 @@ async fn book(
     let flights = [("SH-142", 299), ("CA-287", 349)];
     let flights = flights.map(|(id, price)| Flight { id: id.into(), price }).to_vec();
     let message = format!("Which flight from {} to {}?", trip.from, trip.destination);
-    ctx.log(LoggingLevel::Info, Raw::from_value("searched").expect("text"));
+    ctx.log(LoggingLevel::Info, Some("flights"), Raw::from_value("searched").expect("text"));
     let list = FlightList { flights };
     let Elicited::Accept(choice) = ctx.elicit::<PickFlight>(&message, &list).await? else {
         return Err(refused());
@@ -406,7 +406,8 @@ fn notices_reach_the_caller_and_then_the_resumer() {
             Some(Arc::new(move |notice| {
                 let what = match notice {
                     Notice::Progress { .. } => "progress",
-                    _ => "log",
+                    Notice::Log { logger, .. } if logger.as_deref() == Some("flights") => "log",
+                    other => panic!("{other:?}"),
                 };
                 heard.lock().expect("alive").push((who, what));
             }))

@@ -7,13 +7,13 @@ use agent_tools::mcp_bridge::mcp::sampling::{
     CreateMessageRequestParams, CreateMessageResult, SamplingContent, SamplingMessageContentBlock,
 };
 use agent_tools::mcp_bridge::plugin::{
-    MemoryStore, NoElicitations, PluginContext, PluginError, PluginTool,
+    MemoryStore, NoElicitations, PluginContext, PluginError, PluginTool, Sampling,
 };
 use agent_tools::mcp_bridge_http::{
     Endpoint, EndpointOptions, PluginService, Sampler, router, since_1970,
 };
 use agent_tools::tool_sources::{ServerOptions, ToolServer};
-use agent_tools::{Called, MAX_SAMPLES, ModelCaller, OfferedServer, Toolbox};
+use agent_tools::{Called, ModelCaller, OfferedServer, Toolbox};
 use agui_bridge::chat_history::ChatToolCall;
 use async_trait::async_trait;
 use jsonrpc_core::{ErrorCode, ErrorObject, wire};
@@ -64,7 +64,7 @@ async fn ask(count: u32, ctx: PluginContext<NoElicitations>) -> Result<String, P
 }
 
 /// Calls the tool of a server for a model.
-async fn call(count: u32, model: &Counting) -> Result<String, String> {
+async fn call(count: u32, model: &Counting, sampling: Sampling) -> Result<String, String> {
     let tool = PluginTool::builder("ask", "1")
         .elicits::<NoElicitations>()
         .execute(move |(), ctx| ask(count, ctx))
@@ -75,7 +75,7 @@ async fn call(count: u32, model: &Counting) -> Result<String, String> {
     let server = McpServer::Http(McpServerHttp::new("asking", format!("{url}/mcp"), []));
     let server =
         ToolServer::start(&server, ServerOptions::new("test", "1"), None).expect("a server");
-    let offered = OfferedServer { server, agents: None, is_relayed: false };
+    let offered = OfferedServer { server, agents: None, is_relayed: false, sampling };
     let sessions = Arc::<MemoryStore>::default();
     let toolbox =
         Toolbox::new(sessions, Arc::new(since_1970), vec![Arc::new(offered)]).expect("tools");
@@ -91,24 +91,41 @@ async fn call(count: u32, model: &Counting) -> Result<String, String> {
 #[tokio::test]
 async fn model_receives_the_whole_request() {
     let model = Counting::default();
-    assert_eq!(call(2, &model).await.expect("a result"), r#""1" "2""#);
+    assert_eq!(call(2, &model, Sampling::new()).await.expect("a result"), r#""1" "2""#);
     let params = model.last.lock().expect("a request").take().expect("a request");
     assert_eq!(serde_json::to_value(&params).expect("JSON"), asked());
 }
 
 #[tokio::test]
 async fn requests_of_a_call_are_limited() {
+    let limited = || Sampling::new().with_max_requests(3).with_max_tokens(4);
     let model = Counting::default();
-    call(MAX_SAMPLES, &model).await.expect("a result");
+    call(3, &model, limited()).await.expect("a result");
+    let params = model.last.lock().expect("a request").take().expect("a request");
+    assert_eq!(params.max_tokens.as_u64(), Some(4));
     let model = Counting::default();
-    let error = call(MAX_SAMPLES + 1, &model).await.expect_err("too many");
-    assert!(error.contains("a call has at most 8 requests to a model"), "{error}");
-    assert_eq!(model.requests.load(SeqCst), MAX_SAMPLES);
+    let error = call(4, &model, limited()).await.expect_err("too many");
+    assert!(error.contains("a call has at most 3 requests to a model"), "{error}");
+    assert_eq!(model.requests.load(SeqCst), 3);
+}
+
+#[tokio::test]
+async fn requests_and_responses_pass_the_guards() {
+    let model = Counting::default();
+    let closed = Sampling::new().with_before(|_, _| Err("it is closed".to_owned()));
+    let error = call(1, &model, closed).await.expect_err("rejected");
+    assert!(error.contains("it is closed"), "{error}");
+    assert_eq!(model.requests.load(SeqCst), 0);
+    let guarded = Sampling::new().with_max_requests(1).with_after(|_, context| {
+        Err(format!("{}, {}, {}", context.principal, context.call_id, context.number))
+    });
+    let error = call(1, &model, guarded).await.expect_err("rejected");
+    assert!(error.contains("ada, c, 1"), "{error}");
 }
 
 #[tokio::test]
 async fn reason_of_the_model_is_that_of_the_call() {
     let model = Counting { fails: true, ..Counting::default() };
-    let error = call(1, &model).await.expect_err("no answer");
+    let error = call(1, &model, Sampling::new().with_max_requests(2)).await.expect_err("no answer");
     assert_eq!(error, "the model has not answered the tool: it sleeps");
 }

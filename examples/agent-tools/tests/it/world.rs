@@ -10,7 +10,7 @@ use agent_tools::mcp_bridge::mcp::logging::LoggingLevel;
 use agent_tools::mcp_bridge::mcp::skills::SkillFrontmatter;
 use agent_tools::mcp_bridge::mcp::subscriptions::ServerChange;
 use agent_tools::mcp_bridge::mcp::tools::Tool;
-use agent_tools::mcp_bridge::plugin::{MemoryStore, Notice};
+use agent_tools::mcp_bridge::plugin::{MemoryStore, Notice, Sampling};
 use agent_tools::mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall, adapt_outcome};
 use agent_tools::mcp_bridge::skills::{SkillCatalog, SkillFile};
 use agent_tools::mcp_bridge_http::{
@@ -211,7 +211,8 @@ impl World {
         let server = McpServer::Http(McpServerHttp::new("notes", url, []));
         let server =
             ToolServer::start(&server, SourceOptions::new("test", "1"), None).expect("a server");
-        let offered = OfferedServer { server, agents: None, is_relayed: true };
+        let offered =
+            OfferedServer { server, agents: None, is_relayed: true, sampling: Sampling::new() };
         let sessions = Arc::<MemoryStore>::default();
         let toolbox = Toolbox::new(sessions, Arc::new(since_1970), vec![Arc::new(offered)]);
         let toolbox = Arc::new(toolbox.expect("tools"));

@@ -20,9 +20,9 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// A server with tools that return their arguments, or ask their user.
+/// A server with tools that return their arguments, or ask their user or the model.
 #[derive(Default)]
-struct Flights {
+pub(crate) struct Flights {
     /// The `_meta` of each call.
     called: Mutex<Vec<Value>>,
 }
@@ -30,7 +30,7 @@ struct Flights {
 #[async_trait]
 impl Service for Flights {
     fn options(&self, _principal: &str) -> ServerOptions {
-        let tools = ["book_flight", "clock"].map(|name| {
+        let tools = ["book_flight", "clock", "think"].map(|name| {
             let tool = json!({ "name": name, "inputSchema": { "type": "object" } });
             wire::decode::<Tool>(&tool.to_string()).unwrap()
         });
@@ -43,6 +43,17 @@ impl Service for Flights {
         let text = match (&*call.name, call.response("seat")) {
             ("clock", _) => "x".repeat(400_000),
             (_, Some(Ok(answer))) => format!("booked {}", answer.as_str()),
+            ("think", _) if call.capabilities.sampling.is_none() => "without a model".to_owned(),
+            ("think", _) if call.response("idea").is_some() => "thought".to_owned(),
+            ("think", _) => {
+                let text = json!({ "type": "text", "text": "Think." });
+                let messages = json!([{ "role": "user", "content": text }]);
+                let params = Raw::from_value(&json!({ "messages": messages, "maxTokens": 9 }));
+                let params = params.unwrap();
+                let request =
+                    ServerRequest::decode("sampling/createMessage", Some(params.as_ref()));
+                return CallOutcome::Needs(Needs::new([("idea", request.unwrap())]));
+            }
             _ => {
                 let seat = json!({ "seat": { "type": "string" } });
                 let schema = json!({ "type": "object", "properties": seat });
@@ -78,15 +89,22 @@ fn on_stdio(name: &str, url: &str) -> String {
 const SCRIPT: &str = "[[answers]]\nword = 'book'\nsteps = [\n\
     { call = [{ tool = 'air__book_flight', arguments = { from = 'Oslo' } }] },\n\
     { say = 'It is {result}.' },\n]\n\
-    [[answers]]\nword = 'large'\nsteps = [{ call = [{ tool = 'rail__clock' }] }, { say = '{result}' }]\n";
+    [[answers]]\nword = 'large'\nsteps = [{ call = [{ tool = 'rail__clock' }] }, { say = '{result}' }]\n\
+    [[answers]]\nword = 'idea'\nsteps = [{ call = [{ tool = 'air__think' }] }, { say = '{result}' }]\n\
+    [[answers]]\nword = 'mute'\nsteps = [{ call = [{ tool = 'mute__think' }] }, { say = '{result}' }]\n";
 
 /// A gateway with a model, and one server over HTTP and on stdio.
-async fn with_model(folder: &TempDir, more: &str) -> (Arc<Flights>, Gateway) {
+async fn with_model(folder: &TempDir, servers: &str) -> (Arc<Flights>, Gateway) {
+    with_settings(folder, "", servers).await
+}
+
+/// The same with general settings.
+async fn with_settings(folder: &TempDir, general: &str, servers: &str) -> (Arc<Flights>, Gateway) {
     let script = folder.path().join("script.toml");
     fs::write(&script, SCRIPT).unwrap();
     let (flights, url) = serve().await;
     let settings = format!(
-        "[agents.model.model]\nscript = {:?}\n[mcp-servers.air]\nurl = {url:?}\n{}{more}",
+        "{general}[agents.model.model]\nscript = {:?}\n[mcp-servers.air]\nurl = {url:?}\n{}{servers}",
         script.to_str().unwrap(),
         on_stdio("rail", &url),
     );
@@ -139,8 +157,10 @@ async fn tools_of_servers_are_listed_with_their_source() {
             local("book_flight"),
             mcp("air__book_flight", "air"),
             mcp("air__clock", "air"),
+            mcp("air__think", "air"),
             mcp("rail__book_flight", "rail"),
             mcp("rail__clock", "rail"),
+            mcp("rail__think", "rail"),
         ]
     );
     gateway.says("no connection to an MCP server").await;
@@ -220,6 +240,28 @@ async fn waiting_call_of_a_server_can_be_ended() {
     assert_eq!(soon(gateway.client.delete(&url).send()).await.unwrap().status(), 404);
     let late = gateway.run(&answering(&asked, "2", &which)).await.rest().await;
     assert_eq!(late.error().code.as_deref(), Some("RESUME_MISMATCH"));
+}
+
+#[tokio::test]
+async fn tool_of_a_server_asks_the_model_unless_a_setting_forbids_it() {
+    let folder = TempDir::new().unwrap();
+    let (_, url) = serve().await;
+    let records = folder.path().join("audit.jsonl");
+    let mute = format!("[mcp-servers.mute]\nurl = {url:?}\nsampling.max-requests = 0\n");
+    let audit = format!("audit-log = {:?}\n", records.to_str().unwrap());
+    let (_flights, gateway) = with_settings(&folder, &audit, &mute).await;
+    let told = gateway.run(&input("t", "1", "idea")).await.rest().await;
+    assert_eq!(told.text(), "thought");
+    let told = gateway.run(&input("t", "2", "mute")).await.rest().await;
+    assert_eq!(told.text(), "without a model");
+    gateway.signal(Signal::SIGTERM);
+    assert!(gateway.ended().await.success());
+    let records = fs::read_to_string(records).unwrap();
+    let records: Vec<Value> =
+        records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut asked = records.iter().filter(|record| record["event"] == "sampling");
+    assert_eq!(asked.next().map(|record| &record["tool"]), Some(&json!("air__think")));
+    assert_eq!(asked.next(), None);
 }
 
 #[tokio::test]

@@ -69,6 +69,9 @@ fn client_is_complete_or_the_setting_is_named() {
     assert_eq!(wrong(r#"{"issuer":"https://as.example"}"#), "client-id");
     assert_eq!(wrong(r#"{"client-id":"c1"}"#), "issuer");
     assert_eq!(wrong(r#"{"client-secret":"s"}"#), "issuer");
+    assert_eq!(wrong(r#"{"client-secret":"s","grant":"client-credentials"}"#), "issuer");
+    let public = r#"{"issuer":"https://as.example","client-id":"c1","grant":"client-credentials"}"#;
+    assert_eq!(wrong(public), "client-secret");
     assert_eq!(wrong(r#"{"client-secret-variable":"NO_SUCH_VARIABLE"}"#), "client-secret-variable");
     assert_eq!(wrong(r#"{"client-secret":"s","client-secret-file":"/dev/null"}"#), "client-secret");
 }

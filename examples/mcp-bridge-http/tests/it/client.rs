@@ -14,9 +14,10 @@ use mcp_bridge::client::{CallError, CallParams, ClientOptions, ConnectError};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::dispatch::ServerRequest;
-use mcp_bridge_http::{EndpointOptions, Handler, McpClient, SignIn};
+use mcp_bridge_http::{CallEvent, EndpointOptions, Handler, McpClient, SignIn};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
+use tokio::sync::{Semaphore, mpsc};
 
 /// Answers no request.
 struct Silent;
@@ -177,4 +178,85 @@ async fn stream_of_a_legacy_server_is_resumed() {
     assert_eq!(last, [None, None, None, None, id("a"), id("b"), id("b")]);
     assert!(seen.iter().skip(1).all(|headers| headers["mcp-session-id"] == "s-1"));
     assert!(seen.iter().skip(1).all(|headers| headers["mcp-protocol-version"] == "2025-11-25"));
+}
+
+/// A server up to 2025-11-25 that reports each method or tool that it receives. It answers the tool `slow` and changes of the level
+/// of log messages by permits.
+#[derive(Clone)]
+struct Gated {
+    received: mpsc::UnboundedSender<String>,
+    slow: Arc<Semaphore>,
+    level: Arc<Semaphore>,
+}
+
+impl Gated {
+    async fn answer(State(this): State<Self>, body: String) -> Response {
+        let Ok(message) = serde_json::from_str::<Value>(&body) else {
+            return StatusCode::METHOD_NOT_ALLOWED.into_response();
+        };
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let method = text(&message["method"]);
+        let name = if method == "tools/call" { text(&message["params"]["name"]) } else { method };
+        let result = match &*name {
+            "initialize" => json!({
+                "protocolVersion": "2025-11-25", "serverInfo": { "name": "s", "version": "1" },
+                "capabilities": { "logging": {}, "tools": {} },
+            }),
+            "logging/setLevel" => json!({}),
+            _ => json!({ "content": [] }),
+        };
+        let gate = match &*name {
+            "slow" => Some(this.slow.clone()),
+            "logging/setLevel" => Some(this.level.clone()),
+            _ => None,
+        };
+        this.received.send(name).expect("a receiver");
+        if let Some(gate) = gate {
+            gate.acquire().await.expect("open").forget();
+        }
+        match message.get("id") {
+            Some(id) => {
+                axum::Json(json!({ "jsonrpc": "2.0", "id": id, "result": result })).into_response()
+            }
+            None => StatusCode::ACCEPTED.into_response(),
+        }
+    }
+}
+
+/// A server that does not answer `logging/setLevel` holds up the calls that depend on the level, and no others.
+#[tokio::test]
+async fn calls_wait_for_their_log_level_only() {
+    let (told, mut received) = mpsc::unbounded_channel();
+    let gate = || Arc::new(Semaphore::new(0));
+    let server = Gated { received: told, slow: gate(), level: gate() };
+    let app = Router::new().route("/", any(Gated::answer)).with_state(server.clone());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let client = connect(&url, Some(Era::Legacy)).await.expect("a server");
+    let logging = |name: &str, level: &str| {
+        let mut params = params(name, &json!({}));
+        let meta = json!({ "io.modelcontextprotocol/logLevel": level });
+        params.meta = Some(Raw::from_value(&meta).expect("JSON").into());
+        params
+    };
+    let mut next = async || received.recv().await.expect("a server");
+    assert_eq!([next().await, next().await], ["initialize", "notifications/initialized"]);
+    let mut slow = client.open(params("slow", &json!({}))).await.expect("a call");
+    assert_eq!(next().await, "slow");
+    let mut quick = client.open(logging("quick", "info")).await.expect("a call");
+    assert_eq!(next().await, "logging/setLevel");
+    server.slow.add_permits(1);
+    assert!(matches!(slow.next().await, CallEvent::Ended(Ok(_))));
+    server.level.add_permits(1);
+    assert_eq!(next().await, "quick");
+    assert!(matches!(quick.next().await, CallEvent::Ended(Ok(_))));
+    // A call that is cancelled while it waits is not sent.
+    let lost = client.open(logging("lost", "debug")).await.expect("a call");
+    assert_eq!(next().await, "logging/setLevel");
+    drop(lost);
+    assert_eq!(next().await, "notifications/cancelled");
+    server.level.add_permits(1);
+    client.call(params("last", &json!({}))).await.expect("a result");
+    assert_eq!(next().await, "last");
 }

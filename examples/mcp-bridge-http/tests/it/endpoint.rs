@@ -60,7 +60,8 @@ impl Service for Tools {
             }
             "tell" => {
                 context.progress(1.0, Some(2.0), Some("half"));
-                context.log(LoggingLevel::Info, Raw::from_value("told").expect("JSON"));
+                let data = Raw::from_value("told").expect("JSON");
+                context.log(LoggingLevel::Info, Some("notes"), data);
                 done("told")
             }
             "leave" => {
@@ -179,7 +180,10 @@ async fn messages_precede_the_response_in_its_stream() {
     let session = world.session(&json!({})).await;
     let mut events = Events::of(session.post(&call(1, "tell")).await);
     assert_eq!(events.message().await["params"]["progressToken"], "p");
-    assert_eq!(events.message().await["params"]["data"], "told");
+    assert_eq!(
+        events.message().await["params"],
+        json!({ "level": "info", "logger": "notes", "data": "told" })
+    );
     assert_eq!(events.message().await["id"], 1);
 
     let params = json!({ "name": "tell", "_meta": { "progressToken": 7 } });

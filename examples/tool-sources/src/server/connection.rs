@@ -75,7 +75,7 @@ impl Shared {
     async fn connect(&self) -> Result<Connected, String> {
         let mut capabilities = ClientCapabilities::new();
         capabilities.elicitation = Some(ElicitationCapability::new());
-        capabilities.sampling = Some(SamplingCapability::new());
+        capabilities.sampling = self.options.can_sample.then(SamplingCapability::new);
         let options = ClientOptions::new(self.options.client_info.clone(), capabilities);
         let connected = self.address.connect(options, self.options.exit_grace).await?;
         if let Err(error) = self.list(&connected.client).await {

@@ -40,7 +40,7 @@ mcp_bridge::elicitations! {
 async fn add(add: Add, ctx: PluginContext<NoElicitations>) -> Result<Sum, PluginError> {
     let sum = add.a.checked_add(add.b).ok_or_else(|| PluginError::failed("too large"))?;
     ctx.progress(1.0, Some(2.0), None);
-    ctx.log(LoggingLevel::Info, Raw::from_value(&"adding").map_err(failed)?);
+    ctx.log(LoggingLevel::Info, None, Raw::from_value(&"adding").map_err(failed)?);
     ctx.progress(2.0, Some(2.0), None);
     Ok(Sum { sum })
 }

@@ -58,6 +58,11 @@ pub enum AuthError {
         "the authorization server `{0}` does not know this client: register this client there, and configure its id"
     )]
     NoRegistration(String),
+    /// The authorization server rejects the client, or the grant of the client.
+    #[error(
+        "the authorization server rejects this client ({0}): check its id, its secret or key, and the grants of its registration"
+    )]
+    Client(String),
     /// The response of an endpoint is an error.
     #[error("the {what} responded with status {status}: {message}")]
     Status {

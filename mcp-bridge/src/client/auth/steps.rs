@@ -275,7 +275,14 @@ pub(super) fn check_status(what: &'static str, status: u16, body: &str) -> Resul
     if is_success(status) {
         return Ok(());
     }
-    let response = wire::decode_serde::<ErrorResponse>(body);
+    let response = wire::decode_serde::<ErrorResponse>(body).ok();
+    // Spec: RFC 6749, section 5.2.
+    let is_of_client =
+        |it: &ErrorResponse| matches!(&*it.error, "invalid_client" | "unauthorized_client");
+    let is_of_client = response.as_ref().is_some_and(is_of_client);
     let message = response.map(ErrorResponse::message).unwrap_or_default();
-    Err(AuthError::Status { what, status, message })
+    Err(match is_of_client {
+        true => AuthError::Client(message),
+        false => AuthError::Status { what, status, message },
+    })
 }

@@ -237,7 +237,10 @@ fn log_level_is_requested() {
     let refused =
         json!({ "jsonrpc": "2.0", "id": sent["id"], "error": { "code": -32601, "message": "no" } });
     legacy.line(&refused);
-    assert!(legacy.client.poll_event().is_none());
+    let Some(ClientEvent::LogLevelFailed(error)) = legacy.client.poll_event() else {
+        panic!("no event")
+    };
+    assert_eq!(error.message, "no");
     assert_eq!(legacy.call().1["params"].get("_meta"), None);
     // The level of a call only lowers that of the connection.
     for (level, expected) in [("error", None), ("info", Some("info")), ("warning", None)] {

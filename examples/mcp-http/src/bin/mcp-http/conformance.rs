@@ -19,7 +19,7 @@ use mcp_bridge::server::{
 };
 use mcp_bridge::skills::SkillCatalog;
 use mcp_bridge_http::{CallContext, Endpoint, PluginService, RequestContext, Service};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -236,7 +236,7 @@ impl Service for Conformance {
             Does::Log(lines) => {
                 for line in lines {
                     if let Ok(line) = Raw::from_value(line) {
-                        context.log(LoggingLevel::Info, line);
+                        context.log(LoggingLevel::Info, None, line);
                     }
                     tokio::time::sleep(STEP).await;
                 }
@@ -278,7 +278,20 @@ impl Service for Conformance {
                 is_cacheable = false;
                 self.prompt(params, context.era)?
             }
-            ClientRequest::ListResources(_) => json!({ "resources": self.fixture.resources }),
+            ClientRequest::ListResources(params) => {
+                // For clients without the extension, a skill is a resource like others.
+                let skills = self.skills.as_ref().and_then(|skills| skills.handle(request));
+                let mut result = match skills.transpose()?.as_ref().map(value) {
+                    Some(Value::Object(result)) => result,
+                    _ => Map::new(),
+                };
+                let own = self.fixture.resources.iter().filter(|_| params.cursor.is_none());
+                let files = result.remove("resources");
+                let files = files.iter().filter_map(Value::as_array).flatten();
+                let resources: Vec<_> = own.chain(files).cloned().collect();
+                result.insert("resources".to_owned(), resources.into());
+                Value::Object(result)
+            }
             ClientRequest::ListResourceTemplates(_) => {
                 json!({ "resourceTemplates": self.fixture.templates })
             }
