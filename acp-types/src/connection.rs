@@ -129,31 +129,20 @@ pub type Result<T, E = ErrorObject> = core::result::Result<T, E>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectionOptions {
-    /// Open requests of the peer, handled or waiting. Beyond it reading stops, unless a call of this side is open,
-    /// since its response may be next; further requests are then refused.
+    /// Open requests of the peer, handled or waiting; 1024 by default. Beyond it reading stops, unless a call of this
+    /// side is open, since its response may be next; further requests are then refused.
     pub requests: usize,
-    /// Open calls of this side. Further calls fail.
+    /// Open calls of this side; 1024 by default. Further calls fail.
     pub calls: usize,
-    /// Concurrently handled requests, not counting those that wait for the peer; at least one.
+    /// Concurrently handled requests, not counting those that wait for the peer; at least one; 64 by default.
     pub handlers: usize,
-    /// Notifications that wait to be handled; at least one. Beyond it reading stops.
+    /// Notifications that wait to be handled; at least one; 1024 by default. Beyond it reading stops.
     pub notifications: usize,
-    /// Messages that wait to be written; at least one. Beyond it senders wait.
+    /// Messages that wait to be written; at least one; 64 by default. Beyond it senders wait.
     pub outgoing: usize,
 }
 
 impl ConnectionOptions {
-    /// Default of [`requests`](Self::requests).
-    pub const DEFAULT_REQUESTS: usize = 1024;
-    /// Default of [`calls`](Self::calls).
-    pub const DEFAULT_CALLS: usize = 1024;
-    /// Default of [`handlers`](Self::handlers).
-    pub const DEFAULT_HANDLERS: usize = 64;
-    /// Default of [`notifications`](Self::notifications).
-    pub const DEFAULT_NOTIFICATIONS: usize = 1024;
-    /// Default of [`outgoing`](Self::outgoing).
-    pub const DEFAULT_OUTGOING: usize = 64;
-
     /// Creates the machine of an agent for these versions.
     fn agent(&self, versions: &[ProtocolVersion]) -> agent::Connection {
         let mut options = agent::Options::new(versions.iter().copied());
@@ -174,13 +163,7 @@ impl ConnectionOptions {
 
 impl Default for ConnectionOptions {
     fn default() -> Self {
-        Self {
-            requests: Self::DEFAULT_REQUESTS,
-            calls: Self::DEFAULT_CALLS,
-            handlers: Self::DEFAULT_HANDLERS,
-            notifications: Self::DEFAULT_NOTIFICATIONS,
-            outgoing: Self::DEFAULT_OUTGOING,
-        }
+        Self { requests: 1024, calls: 1024, handlers: 64, notifications: 1024, outgoing: 64 }
     }
 }
 

@@ -59,13 +59,12 @@
 //! assert!(run(&mut server)?.contains(r#""id":2,"result":{"content":[{"type":"text","text":"{\"action\":\"accept\""#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use crate::mcp::base::{Era, ProtocolVersion, RequestMetaObject};
+use crate::mcp::base::{ProtocolVersion, RequestMetaObject};
 use crate::mcp::capabilities::{ClientCapabilities, Implementation};
 use crate::mcp::dispatch::ClientNotification;
 use crate::mcp::logging::LoggingLevel;
-use crate::mcp::progress::ProgressNotificationParams;
 use crate::mcp::subscriptions::ServerChange;
-use crate::mcp::tools::{CallToolResult, Tool};
+use crate::mcp::tools::Tool;
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
@@ -81,6 +80,7 @@ use serde::Serialize;
 
 mod adapt;
 mod ask;
+mod calls;
 mod event;
 mod outcome;
 mod received;
@@ -256,32 +256,6 @@ impl Server {
         self.calls.iter().find(|(_, open)| open.request == *request).map(|(id, _)| *id)
     }
 
-    /// Ends a call with a result.
-    ///
-    /// Content that the version of the client does not support is removed: up to 2025-11-25, structured content that is
-    /// not an object.
-    ///
-    /// # Errors
-    /// Returns an error if the call has ended.
-    pub fn finish(&mut self, call: CallId, result: CallToolResult) -> Result<(), CallNotOpen> {
-        let open = self.calls.remove(&call).ok_or(CallNotOpen)?;
-        let result = adapt::result_for(result, &open.call.version);
-        self.answer_with(&open.request, &result);
-        Ok(())
-    }
-
-    /// Ends a call with a protocol error. To report a failure of the tool to the model, [finish](Self::finish) the call
-    /// with an `isError` result instead.
-    ///
-    /// # Errors
-    /// Returns an error if the call has ended.
-    pub fn fail(&mut self, call: CallId, error: ErrorObject) -> Result<(), CallNotOpen> {
-        self.withdraw_questions(call);
-        let open = self.calls.remove(&call).ok_or(CallNotOpen)?;
-        self.answer(&open.request, Err(error));
-        Ok(())
-    }
-
     /// Answers a request that is not about tools.
     ///
     /// # Errors
@@ -294,46 +268,6 @@ impl Server {
         let response = self.peer.respond(request, outcome.map(AsRef::as_ref));
         let message = Message::from(response.map_err(|_| CallNotOpen)?).into_owned();
         self.outgoing.push_back(Outgoing { message, related: Some(request.clone()) });
-        Ok(())
-    }
-
-    /// Sends the progress of a call, if the client requested it. `progress` has to increase.
-    ///
-    /// # Errors
-    /// Returns an error if the call has ended.
-    pub fn progress(
-        &mut self,
-        call: CallId,
-        mut params: impl FnMut(RequestId) -> ProgressNotificationParams,
-    ) -> Result<(), CallNotOpen> {
-        let open = self.calls.get(&call).ok_or(CallNotOpen)?;
-        let Some(token) = open.call.progress_token.clone() else { return Ok(()) };
-        let related = open.request.clone();
-        self.notify("notifications/progress", &params(token), Some(related));
-        Ok(())
-    }
-
-    /// Sends a log message of a call, if the client requested its level: in the `_meta` of the call since 2026-07-28,
-    /// with `logging/setLevel` before. Clients before 2026-07-28 that set no level receive all messages.
-    ///
-    /// # Errors
-    /// Returns an error if the call has ended.
-    pub fn log(
-        &mut self,
-        call: CallId,
-        params: &crate::mcp::logging::LoggingMessageNotificationParams,
-    ) -> Result<(), CallNotOpen> {
-        let open = self.calls.get(&call).ok_or(CallNotOpen)?;
-        let least = match (open.call.version.era(), &self.session) {
-            (Some(Era::Legacy), Some(session)) => {
-                session.log_level.clone().or(Some(LoggingLevel::Debug))
-            }
-            _ => open.call.log_level.clone(),
-        };
-        let related = open.request.clone();
-        if least.is_some_and(|least| params.level >= least) {
-            self.notify("notifications/message", params, Some(related));
-        }
         Ok(())
     }
 
@@ -377,16 +311,6 @@ impl Server {
             self.events.push_back(ServerEvent::Cancelled(id));
         }
         while self.peer.poll_ended(Duration::MAX).is_some() {}
-    }
-
-    /// Returns whether a call is open.
-    pub fn is_open(&self, call: CallId) -> bool {
-        self.calls.contains_key(&call)
-    }
-
-    /// Returns the number of open calls.
-    pub fn open_calls(&self) -> usize {
-        self.calls.len()
     }
 
     fn send(&mut self, message: Message<'_>, related: Option<RequestId>) {

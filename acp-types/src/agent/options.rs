@@ -42,49 +42,34 @@ impl Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Open requests of the client. Further requests are answered with an error.
+    /// Open requests of the client; 1024 by default. Further requests are answered with an error.
     pub requests: usize,
-    /// Calls with an end that was not polled. Further calls end at once with
+    /// Calls with an end that was not polled; 1024 by default. Further calls end at once with
     /// [`CallError::Full`](super::CallError::Full).
     pub calls: usize,
-    /// Notifications that wait to be polled. Beyond it the oldest are dropped with
+    /// Notifications that wait to be polled; 1024 by default. Beyond it the oldest are dropped with
     /// [`Diagnostic::Dropped`](super::Diagnostic::Dropped).
     pub events: usize,
-    /// Bytes of the requests and notifications that wait to be polled. Beyond it the oldest notifications are dropped,
-    /// and a request that still does not fit is answered with an error.
+    /// Bytes of the requests and notifications that wait to be polled; 64 MiB by default. Beyond it the oldest
+    /// notifications are dropped, and a request that still does not fit is answered with an error.
     pub event_bytes: usize,
-    /// Diagnostics that wait to be polled. Further ones are counted in
+    /// Diagnostics that wait to be polled; 256 by default. Further ones are counted in
     /// [`Diagnostic::Missed`](super::Diagnostic::Missed).
     pub diagnostics: usize,
-    /// Responses that wait to be transmitted. Beyond it the connection closes with
+    /// Responses that wait to be transmitted; 4096 by default. Beyond it the connection closes with
     /// [`CloseReason::Congested`](super::CloseReason::Congested).
     pub replies: usize,
-}
-
-impl Limits {
-    /// Default of [`requests`](Self::requests).
-    pub const DEFAULT_REQUESTS: usize = 1024;
-    /// Default of [`calls`](Self::calls).
-    pub const DEFAULT_CALLS: usize = 1024;
-    /// Default of [`events`](Self::events).
-    pub const DEFAULT_EVENTS: usize = 1024;
-    /// Default of [`event_bytes`](Self::event_bytes): 64 MiB.
-    pub const DEFAULT_EVENT_BYTES: usize = 64 * 1024 * 1024;
-    /// Default of [`diagnostics`](Self::diagnostics).
-    pub const DEFAULT_DIAGNOSTICS: usize = 256;
-    /// Default of [`replies`](Self::replies).
-    pub const DEFAULT_REPLIES: usize = 4096;
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            requests: Self::DEFAULT_REQUESTS,
-            calls: Self::DEFAULT_CALLS,
-            events: Self::DEFAULT_EVENTS,
-            event_bytes: Self::DEFAULT_EVENT_BYTES,
-            diagnostics: Self::DEFAULT_DIAGNOSTICS,
-            replies: Self::DEFAULT_REPLIES,
+            requests: 1024,
+            calls: 1024,
+            events: 1024,
+            event_bytes: 64 * 1024 * 1024,
+            diagnostics: 256,
+            replies: 4096,
         }
     }
 }

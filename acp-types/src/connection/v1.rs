@@ -7,48 +7,21 @@ use super::{ConnectionOptions, Context, Extension, Peer, Sessions};
 use crate::agent;
 use crate::client::{self, Diagnostic};
 use crate::methods::RequestParams;
-use crate::v1::authentication::{
-    AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, AuthenticateRequest,
-    AuthenticateResponse, LogoutRequest, LogoutResponse,
-};
+use crate::v1::authentication::*;
 use crate::v1::dispatch;
-use crate::v1::elicitation::{
-    CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
-};
-use crate::v1::file_system::{
-    ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
-};
-use crate::v1::initialization::ProtocolVersion;
-use crate::v1::initialization::{InitializeRequest, InitializeResponse};
-use crate::v1::mcp_over_acp::{MessageMcpNotification, MessageMcpRequest, MessageMcpResponse};
-use crate::v1::prompt_turn::{
-    CancelNotification, PromptRequest, PromptResponse, SessionNotification,
-};
-use crate::v1::providers::{
-    DisableProviderRequest, DisableProviderResponse, ListProvidersRequest, ListProvidersResponse,
-    SetProviderRequest, SetProviderResponse,
-};
-use crate::v1::session_config_options::{
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-};
-use crate::v1::session_list::{
-    ArchiveSessionRequest, ArchiveSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
-    ListSessionsRequest, ListSessionsResponse, SetSessionTitleRequest, SetSessionTitleResponse,
-    UnarchiveSessionRequest, UnarchiveSessionResponse,
-};
-use crate::v1::session_modes::{SetSessionModeRequest, SetSessionModeResponse};
-use crate::v1::session_setup::{
-    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ForkSessionResponse,
-    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
-    ResumeSessionRequest, ResumeSessionResponse,
-};
-use crate::v1::session_status::{SessionStatusRequest, SessionStatusResponse};
-use crate::v1::terminals::{
-    CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
-    ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalOutputRequest, TerminalOutputResponse,
-    WaitForTerminalExitRequest, WaitForTerminalExitResponse,
-};
-use crate::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
+use crate::v1::elicitation::*;
+use crate::v1::file_system::*;
+use crate::v1::initialization::*;
+use crate::v1::mcp_over_acp::*;
+use crate::v1::prompt_turn::*;
+use crate::v1::providers::*;
+use crate::v1::session_config_options::*;
+use crate::v1::session_list::*;
+use crate::v1::session_modes::*;
+use crate::v1::session_setup::*;
+use crate::v1::session_status::*;
+use crate::v1::terminals::*;
+use crate::v1::tool_calls::*;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::sync::Arc;

@@ -10,40 +10,21 @@ use crate::agent;
 use crate::client::{self, Diagnostic};
 use crate::methods::RequestParams;
 use crate::v1::initialization::ProtocolVersion;
-use crate::v2::authentication::{
-    AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, LoginAuthRequest,
-    LoginAuthResponse, LogoutAuthRequest, LogoutAuthResponse,
-};
+use crate::v2::authentication::*;
 use crate::v2::dispatch;
-use crate::v2::elicitation::{
-    CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
-};
-use crate::v2::initialization::{InitializeRequest, InitializeResponse};
-use crate::v2::mcp_over_acp::{MessageMcpNotification, MessageMcpRequest, MessageMcpResponse};
-use crate::v2::permissions::{RequestPermissionRequest, RequestPermissionResponse};
-use crate::v2::prompt_lifecycle::{
-    CancelSessionNotification, PromptRequest, PromptResponse, UpdateSessionNotification,
-};
-use crate::v2::providers::{
-    DisableProviderRequest, DisableProviderResponse, ListProvidersRequest, ListProvidersResponse,
-    SetProviderRequest, SetProviderResponse,
-};
-use crate::v2::session_config_options::{
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-};
-use crate::v2::session_delete::{DeleteSessionRequest, DeleteSessionResponse};
-use crate::v2::session_list::{
-    ArchiveSessionRequest, ArchiveSessionResponse, ListSessionsRequest, ListSessionsResponse,
-    SetSessionTitleRequest, SetSessionTitleResponse, UnarchiveSessionRequest,
-    UnarchiveSessionResponse,
-};
-use crate::v2::session_setup::{
-    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ForkSessionResponse,
-    NewSessionRequest, NewSessionResponse, ResumeSessionRequest, ResumeSessionResponse,
-};
-use crate::v2::session_status::{SessionStatusRequest, SessionStatusResponse};
-use crate::v2::terminals::{CancelTerminalRequest, CancelTerminalResponse};
-use crate::v2::tool_calls::{CancelToolCallRequest, CancelToolCallResponse};
+use crate::v2::elicitation::*;
+use crate::v2::initialization::*;
+use crate::v2::mcp_over_acp::*;
+use crate::v2::permissions::*;
+use crate::v2::prompt_lifecycle::*;
+use crate::v2::providers::*;
+use crate::v2::session_config_options::*;
+use crate::v2::session_delete::*;
+use crate::v2::session_list::*;
+use crate::v2::session_setup::*;
+use crate::v2::session_status::*;
+use crate::v2::terminals::*;
+use crate::v2::tool_calls::*;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::sync::Arc;

@@ -18,49 +18,22 @@
 //! assert!(matches!(request, ClientRequest::Other { method, .. } if method == "_example.com/ping"));
 //! # Ok::<(), jsonrpc_core::wire::DecodeError>(())
 //! ```
-use super::authentication::{
-    AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, AuthenticateRequest,
-    AuthenticateResponse, LogoutRequest, LogoutResponse,
-};
-use super::cancellation::CancelRequestNotification;
-use super::elicitation::{
-    CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
-};
-use super::file_system::{
-    ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
-};
-use super::initialization::{InitializeRequest, InitializeResponse};
-use super::mcp_over_acp::{MessageMcpNotification, MessageMcpRequest, MessageMcpResponse};
-use super::prompt_turn::{CancelNotification, PromptRequest, PromptResponse, SessionNotification};
-use super::providers::{
-    DisableProviderRequest, DisableProviderResponse, ListProvidersRequest, ListProvidersResponse,
-    SetProviderRequest, SetProviderResponse,
-};
-use super::proxy_chains::{
-    InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorNotification,
-    ProxySuccessorRequest, ProxySuccessorResponse,
-};
-use super::session_config_options::{
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-};
-use super::session_list::{
-    ArchiveSessionRequest, ArchiveSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
-    ListSessionsRequest, ListSessionsResponse, SetSessionTitleRequest, SetSessionTitleResponse,
-    UnarchiveSessionRequest, UnarchiveSessionResponse,
-};
-use super::session_modes::{SetSessionModeRequest, SetSessionModeResponse};
-use super::session_setup::{
-    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ForkSessionResponse,
-    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
-    ResumeSessionRequest, ResumeSessionResponse,
-};
-use super::session_status::{SessionStatusRequest, SessionStatusResponse};
-use super::terminals::{
-    CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
-    ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalOutputRequest, TerminalOutputResponse,
-    WaitForTerminalExitRequest, WaitForTerminalExitResponse,
-};
-use super::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
+use super::authentication::*;
+use super::cancellation::*;
+use super::elicitation::*;
+use super::file_system::*;
+use super::initialization::*;
+use super::mcp_over_acp::*;
+use super::prompt_turn::*;
+use super::providers::*;
+use super::proxy_chains::*;
+use super::session_config_options::*;
+use super::session_list::*;
+use super::session_modes::*;
+use super::session_setup::*;
+use super::session_status::*;
+use super::terminals::*;
+use super::tool_calls::*;
 use crate::dispatch::{NotificationParams, notifications, requests};
 use crate::method::{Method, Receiver, Stability};
 use alloc::boxed::Box;

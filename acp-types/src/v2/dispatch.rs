@@ -22,44 +22,22 @@
 //! assert!(matches!(reported.update, SessionUpdate::StateUpdate(StateUpdate::Idle(_))));
 //! # Ok::<(), jsonrpc_core::wire::DecodeError>(())
 //! ```
-use super::authentication::{
-    AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, LoginAuthRequest,
-    LoginAuthResponse, LogoutAuthRequest, LogoutAuthResponse,
-};
-use super::cancellation::CancelRequestNotification;
-use super::elicitation::{
-    CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
-};
-use super::initialization::{InitializeRequest, InitializeResponse};
-use super::mcp_over_acp::{MessageMcpNotification, MessageMcpRequest, MessageMcpResponse};
-use super::permissions::{RequestPermissionRequest, RequestPermissionResponse};
-use super::prompt_lifecycle::{
-    CancelSessionNotification, PromptRequest, PromptResponse, UpdateSessionNotification,
-};
-use super::providers::{
-    DisableProviderRequest, DisableProviderResponse, ListProvidersRequest, ListProvidersResponse,
-    SetProviderRequest, SetProviderResponse,
-};
-use super::proxy_chains::{
-    InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorNotification,
-    ProxySuccessorRequest, ProxySuccessorResponse,
-};
-use super::session_config_options::{
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-};
-use super::session_delete::{DeleteSessionRequest, DeleteSessionResponse};
-use super::session_list::{
-    ArchiveSessionRequest, ArchiveSessionResponse, ListSessionsRequest, ListSessionsResponse,
-    SetSessionTitleRequest, SetSessionTitleResponse, UnarchiveSessionRequest,
-    UnarchiveSessionResponse,
-};
-use super::session_setup::{
-    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ForkSessionResponse,
-    NewSessionRequest, NewSessionResponse, ResumeSessionRequest, ResumeSessionResponse,
-};
-use super::session_status::{SessionStatusRequest, SessionStatusResponse};
-use super::terminals::{CancelTerminalRequest, CancelTerminalResponse};
-use super::tool_calls::{CancelToolCallRequest, CancelToolCallResponse};
+use super::authentication::*;
+use super::cancellation::*;
+use super::elicitation::*;
+use super::initialization::*;
+use super::mcp_over_acp::*;
+use super::permissions::*;
+use super::prompt_lifecycle::*;
+use super::providers::*;
+use super::proxy_chains::*;
+use super::session_config_options::*;
+use super::session_delete::*;
+use super::session_list::*;
+use super::session_setup::*;
+use super::session_status::*;
+use super::terminals::*;
+use super::tool_calls::*;
 use crate::dispatch::{NotificationParams, notifications, requests};
 use crate::method::{Method, Receiver, Stability};
 use alloc::boxed::Box;

@@ -182,6 +182,26 @@ fn early_updates_follow_the_opening() {
     assert_eq!(client.events(), [Event::Diagnostic(unknown)]);
 }
 
+/// Diagnostics beyond the limit are counted, once.
+#[test]
+fn diagnostics_are_bounded() {
+    let mut limits = Limits::default();
+    limits.diagnostics = 2;
+    let mut client = Client::with_limits(limits);
+    for (lines, missed) in [(2, None), (5, Some(3)), (1, None)] {
+        (0..lines).for_each(|_| client.line("no JSON"));
+        let events = client.events();
+        let is_malformed =
+            |event: &&Event| matches!(event, Event::Diagnostic(Diagnostic::Malformed { .. }));
+        assert_eq!(events.iter().filter(is_malformed).count(), lines.min(2), "{events:?}");
+        let counted = events.iter().find_map(|event| match event {
+            Event::Diagnostic(Diagnostic::Missed { count }) => Some(*count),
+            _ => None,
+        });
+        assert_eq!(counted, missed);
+    }
+}
+
 #[test]
 fn early_updates_are_bounded() {
     let mut limits = Limits::default();

@@ -38,9 +38,6 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Default of [`transcript_bytes`](Self::transcript_bytes): 64 KiB.
-    pub const TRANSCRIPT_BYTES: usize = 64 << 10;
-
     /// Creates the default rules.
     pub fn new() -> Self {
         Self::default()
@@ -60,7 +57,7 @@ impl Default for Rules {
             unsupported: Unsupported::default(),
             prompt_on_late_result: false,
             system_prompt: false,
-            transcript_bytes: Self::TRANSCRIPT_BYTES,
+            transcript_bytes: 64 << 10,
             forwarded: Allowed::default(),
         }
     }

@@ -33,35 +33,19 @@ pub struct Counters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Maximum number of known sessions. A session without open spans is evicted for a new one.
+    /// Maximum number of known sessions, 256 by default. A session without open spans is evicted for a new one.
     pub sessions: usize,
-    /// Maximum number of open spans.
+    /// Maximum number of open spans, 1024 by default.
     pub open_spans: usize,
-    /// Maximum number of records waiting for [`Tracker::poll`](super::Tracker::poll).
+    /// Maximum number of records waiting for [`Tracker::poll`](super::Tracker::poll), 8192 by default.
     pub records: usize,
-    /// Maximum number of events per span.
-    pub events_per_span: usize,
-}
-
-impl Limits {
-    /// Default of [`sessions`](Self::sessions).
-    pub const SESSIONS: usize = 256;
-    /// Default of [`open_spans`](Self::open_spans).
-    pub const OPEN_SPANS: usize = 1024;
-    /// Default of [`records`](Self::records).
-    pub const RECORDS: usize = 8192;
-    /// Default of [`events_per_span`](Self::events_per_span), the same as in the [OpenTelemetry
+    /// Maximum number of events per span, 128 by default as in the [OpenTelemetry
     /// SDKs](https://opentelemetry.io/docs/specs/otel/trace/sdk/#span-limits).
-    pub const EVENTS_PER_SPAN: usize = 128;
+    pub events_per_span: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            sessions: Self::SESSIONS,
-            open_spans: Self::OPEN_SPANS,
-            records: Self::RECORDS,
-            events_per_span: Self::EVENTS_PER_SPAN,
-        }
+        Self { sessions: 256, open_spans: 1024, records: 8192, events_per_span: 128 }
     }
 }
