@@ -10,7 +10,7 @@ use agui_types::reduce::Reducer;
 use agui_types::sse::{self, DeltaWriter, JsonString};
 use agui_types::verify::Verifier;
 use allocation_counter::measure;
-use jsonrpc_core::wire::{self, Raw};
+use jsonrpc_core::wire;
 use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
