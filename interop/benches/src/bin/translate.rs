@@ -48,20 +48,20 @@ fn goals(costs: &Costs, lines: impl Fn(&'static str) -> f64) {
     };
     for (what, peer, ours, case, must, target) in [
         (
-            "T1: a piece, without a shape, beside acp schema",
+            "T1: a piece, with a number, beside acp schema",
             OFFICIAL,
             HUB,
             "pieces_numbered",
             2.5,
             5.0,
         ),
-        ("T1: the same, with a shape", OFFICIAL, HUB, "pieces", 2.5, 20.0),
-        ("T1: the same, escapes in it", OFFICIAL, HUB, "pieces_esc", 2.5, 20.0),
-        ("T1: a piece of a thought, with a shape", OFFICIAL, HUB, "pieces_thought", 2.5, 20.0),
+        ("T1: a piece, without a number", OFFICIAL, HUB, "pieces", 2.5, 20.0),
+        ("T1: the same, with escapes", OFFICIAL, HUB, "pieces_esc", 2.5, 20.0),
+        ("T1: a piece of a thought", OFFICIAL, HUB, "pieces_thought", 2.5, 20.0),
         ("a piece, typed, beside acp schema", OFFICIAL, TYPED, "pieces", 1.0, 2.5),
         ("T2: a piece of 2 KB, beside acp schema", OFFICIAL, HUB, "pieces_2k", 4.0, 9.0),
-        ("T3: a piece, without a shape, beside acp SDK", SDK, HUB, "pieces_numbered", 8.0, 16.0),
-        ("T3: the same, with a shape", SDK, HUB, "pieces", 8.0, 16.0),
+        ("T3: a piece, with a number, beside acp SDK", SDK, HUB, "pieces_numbered", 8.0, 16.0),
+        ("T3: a piece, without a number", SDK, HUB, "pieces", 8.0, 16.0),
     ] {
         Goal::ratio(what, over(peer, ours, case), must, target).print();
     }
