@@ -220,3 +220,51 @@ fn turn_without_a_prompt_passes_both_bridges() {
     assert!(!chain.has_lost(BridgeLoss::State) && !chain.has_lost(BridgeLoss::OwnTurn));
     assert_eq!(chain.findings("update-late"), [0, 0, 0]);
 }
+
+/// A state without a reason that was sent before the prompt arrived does not end its turn.
+#[test]
+fn idle_before_a_turn_does_not_end_its_prompt() {
+    let mut bridge = v1_editor(json!({}));
+    prompt(&mut bridge, "p");
+    bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"p","result":{"messageId":"u"}}"#);
+    assert_eq!(responses(&update(&mut bridge, state("idle")).0), 0);
+    update(&mut bridge, state("running"));
+    assert_eq!(responses(&update(&mut bridge, ended()).0), 1);
+}
+
+/// The end of a turn belongs to the prompt that the agent has accepted. A later one has a turn of its own.
+#[test]
+fn end_of_a_turn_leaves_a_later_prompt_open() {
+    let mut bridge = v1_editor(json!({}));
+    prompt(&mut bridge, "p");
+    bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"p","result":{"messageId":"u"}}"#);
+    update(&mut bridge, state("running"));
+    prompt(&mut bridge, "q");
+    let (editor, ..) = update(&mut bridge, ended());
+    assert_eq!((responses(&editor), &editor[0]["id"]), (1, &json!("p")));
+    bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"q","result":{"messageId":"v"}}"#);
+    assert_eq!(responses(&outputs(&mut bridge).0), 0);
+    update(&mut bridge, state("running"));
+    let (editor, ..) = update(&mut bridge, ended());
+    assert_eq!((responses(&editor), &editor[0]["id"]), (1, &json!("q")));
+}
+
+/// A prompt with a response cannot be cancelled as a request any more. An agent of version 1 would end its turn.
+#[test]
+fn cancellation_of_an_accepted_prompt_does_not_reach_the_agent() {
+    let mut bridge = opened();
+    let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}"#;
+    prompt(&mut bridge, "p");
+    let (editor, ..) = update(&mut bridge, text("x"));
+    assert_eq!(responses(&editor), 1);
+    bridge.handle_editor_line(cancel);
+    assert_eq!(outputs(&mut bridge).1, Vec::<Value>::new());
+}
+
+fn ended() -> Value {
+    json!({"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"})
+}
+
+fn responses(editor: &[Value]) -> usize {
+    editor.iter().filter(|line| line.get("result").is_some()).count()
+}
