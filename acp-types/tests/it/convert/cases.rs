@@ -1,8 +1,6 @@
 //! Single messages, and the negotiation of versions.
 use super::chain::{Chain, opened_v2};
-use acp_types::convert::{
-    Bridge, BridgeDiagnostic, BridgeLoss, BridgeOptions, MAX_PROMPTS, Output,
-};
+use acp_types::convert::{Bridge, BridgeDiagnostic, BridgeLoss, BridgeOptions, Output};
 use acp_types::v1::initialization::ProtocolVersion;
 use serde_json::{Value, json};
 
@@ -520,21 +518,6 @@ fn baseline_of_version_2_is_answered_for_an_agent_without_it() {
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":5,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/f"}}"#);
     let (editor, agent, _) = outputs(&mut bridge);
     assert_eq!((editor.len(), &agent[0]["error"]["code"]), (0, &json!(-32601)));
-}
-
-#[test]
-fn prompts_beyond_the_limit_are_refused() {
-    for mut bridge in [v1_editor(json!({})), v2_editor(json!({}))] {
-        for id in 0..MAX_PROMPTS + 2 {
-            bridge.handle_editor_line(&json!({"jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}).to_string());
-        }
-        let (editor, _, diagnostics) = outputs(&mut bridge);
-        let last = editor.iter().rfind(|line| line.get("id").is_some()).unwrap();
-        assert_eq!(last["error"]["code"], -32603);
-        assert!(
-            diagnostics.iter().any(|it| matches!(it, BridgeDiagnostic::Full(_, "MAX_PROMPTS")))
-        );
-    }
 }
 
 /// The table in the documentation has each loss, and no other.
