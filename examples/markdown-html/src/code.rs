@@ -26,6 +26,25 @@ pub(crate) const STYLE: ClassStyle = ClassStyle::SpacedPrefixed { prefix: "hl-" 
 /// Maximum length of the name of a language, in bytes.
 const MAX_LANGUAGE: usize = 32;
 
+/// Languages with comments that begin with `/*`, and without parts in JavaScript. The definition of JavaScript never ends with such
+/// a comment behind a name.
+const WITHOUT_JAVASCRIPT: [&str; 14] = [
+    "C",
+    "C#",
+    "C++",
+    "CSS",
+    "Go",
+    "Groovy",
+    "Java",
+    "Kotlin",
+    "Rust",
+    "SCSS",
+    "SQL",
+    "Scala",
+    "Swift",
+    "TypeScript",
+];
+
 /// Highlights the code of a text, until its work is done or its time has passed.
 pub(crate) struct Highlighter {
     work_left: Cell<usize>,
@@ -38,7 +57,10 @@ impl Highlighter {
     }
 
     /// Returns whether a line is highlighted, and counts its work. No line follows one that is not.
-    pub(crate) fn takes(&self, line: &str) -> bool {
+    pub(crate) fn takes(&self, line: &str, syntax: &SyntaxReference) -> bool {
+        if line.contains("/*") && !WITHOUT_JAVASCRIPT.contains(&&*syntax.name) {
+            return false;
+        }
         let length = line.len();
         let work = length.saturating_add(length.saturating_mul(length) / LONG_LINE);
         let left = self.work_left.get().checked_sub(work);
@@ -51,10 +73,10 @@ impl Highlighter {
         if code.len() > MAX_HIGHLIGHTED || language.is_empty() {
             return None;
         }
-        let syntax = syntaxes().find_syntax_by_token(language)?;
+        let syntax = syntax_by_token(language)?;
         let mut html = ClassedHTMLGenerator::new_with_class_style(syntax, syntaxes(), STYLE);
         for line in LinesWithEndings::from(code) {
-            if !self.takes(line) {
+            if !self.takes(line, syntax) {
                 return None;
             }
             html.parse_html_for_line_which_includes_newline(line).ok()?;
@@ -85,8 +107,17 @@ pub(crate) fn html(name: &str, code: &str, until: Instant) -> String {
 pub(crate) fn syntax_of(name: &str) -> Option<&'static SyntaxReference> {
     let name = last_part(name);
     let extension = name.rsplit('.').next().unwrap_or(name);
-    let find = |token| syntaxes().find_syntax_by_token(token);
-    find(name).or_else(|| find(extension))
+    syntax_by_token(name).or_else(|| syntax_by_token(extension))
+}
+
+/// Returns a language by its name or an extension of its files. JavaScript is highlighted as TypeScript.
+fn syntax_by_token(token: &str) -> Option<&'static SyntaxReference> {
+    let found = syntaxes().find_syntax_by_token(token)?;
+    if found.name == "JavaScript" {
+        syntaxes().find_syntax_by_name("TypeScript")
+    } else {
+        Some(found)
+    }
 }
 
 fn last_part(path: &str) -> &str {

@@ -183,6 +183,24 @@ fn attempts_have_no_effect_in_other_formats() {
     }
 }
 
+/// The definition of JavaScript loops on a comment behind a name, also inside of other languages.
+#[test]
+fn comments_of_javascript_end() {
+    let texts = ["x /* a */\n", "<script>\nx /* a */\n</script>\n", "```js\nx /* a */\n```\n"];
+    for name in [
+        "js", "a.js", "a.ts", "a.html", "a.vue", "a.svelte", "a.php", "a.erb", "a.jsp", "a.twig",
+        "a.md", "a.css", "a.rs",
+    ] {
+        for text in texts {
+            for format in [Format::Code, Format::Diff] {
+                let mut source = Source::of(format, text);
+                (source.before, source.name) = ("x /* b".into(), name.into());
+                is_of_format(&shown(&source)).unwrap_or_else(|why| panic!("{source:?}: {why}"));
+            }
+        }
+    }
+}
+
 #[test]
 fn harmless_tags_are_shown() {
     assert_eq!(html("press <kbd>Esc</kbd>"), "<p>press <kbd>Esc</kbd></p>\n");
