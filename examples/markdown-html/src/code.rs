@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::Instant;
 use syntect::html::{ClassStyle, ClassedHTMLGenerator};
-use syntect::parsing::{SyntaxReference, SyntaxSet};
+use syntect::parsing::{SyntaxReference, SyntaxSet, SyntaxSetBuilder};
 use syntect::util::LinesWithEndings;
 
 /// Maximum number of bytes of a code block that is highlighted.
@@ -26,25 +26,6 @@ pub(crate) const STYLE: ClassStyle = ClassStyle::SpacedPrefixed { prefix: "hl-" 
 /// Maximum length of the name of a language, in bytes.
 const MAX_LANGUAGE: usize = 32;
 
-/// Languages with comments that begin with `/*`, and without parts in JavaScript. The definition of JavaScript never ends with such
-/// a comment behind a name.
-const WITHOUT_JAVASCRIPT: [&str; 14] = [
-    "C",
-    "C#",
-    "C++",
-    "CSS",
-    "Go",
-    "Groovy",
-    "Java",
-    "Kotlin",
-    "Rust",
-    "SCSS",
-    "SQL",
-    "Scala",
-    "Swift",
-    "TypeScript",
-];
-
 /// Highlights the code of a text, until its work is done or its time has passed.
 pub(crate) struct Highlighter {
     work_left: Cell<usize>,
@@ -57,10 +38,7 @@ impl Highlighter {
     }
 
     /// Returns whether a line is highlighted, and counts its work. No line follows one that is not.
-    pub(crate) fn takes(&self, line: &str, syntax: &SyntaxReference) -> bool {
-        if line.contains("/*") && !WITHOUT_JAVASCRIPT.contains(&&*syntax.name) {
-            return false;
-        }
+    pub(crate) fn takes(&self, line: &str) -> bool {
         let length = line.len();
         let work = length.saturating_add(length.saturating_mul(length) / LONG_LINE);
         let left = self.work_left.get().checked_sub(work);
@@ -73,10 +51,10 @@ impl Highlighter {
         if code.len() > MAX_HIGHLIGHTED || language.is_empty() {
             return None;
         }
-        let syntax = syntax_by_token(language)?;
+        let syntax = syntaxes().find_syntax_by_token(language)?;
         let mut html = ClassedHTMLGenerator::new_with_class_style(syntax, syntaxes(), STYLE);
         for line in LinesWithEndings::from(code) {
-            if !self.takes(line, syntax) {
+            if !self.takes(line) {
                 return None;
             }
             html.parse_html_for_line_which_includes_newline(line).ok()?;
@@ -107,17 +85,8 @@ pub(crate) fn html(name: &str, code: &str, until: Instant) -> String {
 pub(crate) fn syntax_of(name: &str) -> Option<&'static SyntaxReference> {
     let name = last_part(name);
     let extension = name.rsplit('.').next().unwrap_or(name);
-    syntax_by_token(name).or_else(|| syntax_by_token(extension))
-}
-
-/// Returns a language by its name or an extension of its files. JavaScript is highlighted as TypeScript.
-fn syntax_by_token(token: &str) -> Option<&'static SyntaxReference> {
-    let found = syntaxes().find_syntax_by_token(token)?;
-    if found.name == "JavaScript" {
-        syntaxes().find_syntax_by_name("TypeScript")
-    } else {
-        Some(found)
-    }
+    let find = |token| syntaxes().find_syntax_by_token(token);
+    find(name).or_else(|| find(extension))
 }
 
 fn last_part(path: &str) -> &str {
@@ -134,5 +103,33 @@ pub(crate) fn language(info: &str) -> String {
 
 pub(crate) fn syntaxes() -> &'static SyntaxSet {
     static SYNTAXES: OnceLock<SyntaxSet> = OnceLock::new();
-    SYNTAXES.get_or_init(two_face::syntax::extra_newlines)
+    SYNTAXES.get_or_init(definitions)
+}
+
+/// Returns the definitions of all languages. The one of JavaScript does not end with a comment behind a name, such as
+/// `x /* a */`, so JavaScript is read as TypeScript, also inside of other languages.
+fn definitions() -> SyntaxSet {
+    let found = two_face::syntax::extra_newlines().into_builder();
+    let typescript = found.syntaxes().iter().find(|it| it.name == "TypeScript");
+    let typescript = typescript.and_then(|it| it.contexts.get("main"));
+    let mut definitions = SyntaxSetBuilder::new();
+    for definition in found.syntaxes() {
+        let mut definition = definition.clone();
+        if definition.name == "JavaScript" {
+            // The contexts keep their numbers, which other languages refer to.
+            for (name, context) in &mut definition.contexts {
+                match &**name {
+                    "main" => {
+                        context.patterns =
+                            typescript.map_or_else(Vec::new, |it| it.patterns.clone());
+                    }
+                    // The definition begins with these, which lead to `main`.
+                    "__start" | "__main" => {}
+                    _ => context.patterns.clear(),
+                }
+            }
+        }
+        definitions.add(definition);
+    }
+    definitions.build()
 }

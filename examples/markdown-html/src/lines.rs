@@ -23,7 +23,7 @@ impl Lines {
         let mut state = ParseState::new(syntax);
         let mut stack = ScopeStack::new();
         for line in LinesWithEndings::from(text) {
-            if stack.len() > MAX_SCOPES || !highlighter.takes(line, syntax) {
+            if stack.len() > MAX_SCOPES || !highlighter.takes(line) {
                 break;
             }
             let Ok(ops) = state.parse_line(line, syntaxes()) else { break };

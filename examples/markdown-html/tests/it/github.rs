@@ -92,6 +92,21 @@ fn code_is_highlighted() {
     assert_eq!(html("    a\n"), "<pre><code>a\n</code></pre>\n");
 }
 
+/// Also inside of other languages, and behind comments.
+#[test]
+fn javascript_is_highlighted() {
+    let javascript = "const x /* a */ = 1;";
+    let html = |language: &str, code: &str| html(&format!("````{language}\n{code}\n````"));
+    for code in [
+        html("js", javascript),
+        html("html", &format!("<script>\n{javascript}\n</script>")),
+        html("markdown", &format!("```js\n{javascript}\n```")),
+    ] {
+        assert!(code.contains("hl-storage hl-type hl-ts\">const</span>"), "{code}");
+        assert!(code.contains("hl-comment hl-block hl-ts"), "{code}");
+    }
+}
+
 #[test]
 fn changed_lines_have_classes() {
     let diff = html("```diff\n-old\n+new\n```");

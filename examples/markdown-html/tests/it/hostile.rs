@@ -183,13 +183,13 @@ fn attempts_have_no_effect_in_other_formats() {
     }
 }
 
-/// The definition of JavaScript loops on a comment behind a name, also inside of other languages.
+/// A definition of JavaScript may not end with a comment behind a name, also inside of other languages.
 #[test]
 fn comments_of_javascript_end() {
     let texts = ["x /* a */\n", "<script>\nx /* a */\n</script>\n", "```js\nx /* a */\n```\n"];
     for name in [
         "js", "a.js", "a.ts", "a.html", "a.vue", "a.svelte", "a.php", "a.erb", "a.jsp", "a.twig",
-        "a.md", "a.css", "a.rs",
+        "a.md", "a.java", "a.qml", "a.css", "a.rs",
     ] {
         for text in texts {
             for format in [Format::Code, Format::Diff] {
