@@ -3,7 +3,7 @@
 use crate::error::LoginError;
 use crate::logins::Logins;
 use agent_tools::OfferedServer;
-use agent_tools::tool_sources::{AuthError, ToolServer};
+use agent_tools::tool_sources::{AuthError, ServerStatus, ToolServer};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, OriginalUri, Path};
 use axum::http::header::{
@@ -35,7 +35,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 struct ListedServer<'a> {
     name: &'a str,
     state: &'static str,
-    /// Why there is no connection.
+    /// Why the server cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     /// Whether a user has signed in, and can sign out.
@@ -89,11 +89,11 @@ async fn list(Extension(logins): Extension<Arc<Logins>>) -> Response {
 
 fn listed(offered: &OfferedServer) -> ListedServer<'_> {
     let server = &offered.server;
-    let message = server.problem();
-    let state = match &message {
-        _ if server.needs_sign_in() => "needs-login",
-        Some(_) => "unavailable",
-        None => "ready",
+    let (state, message) = match server.status() {
+        ServerStatus::Ready => ("ready", None),
+        ServerStatus::NeedsSignIn(reason) => ("needs-login", Some(reason)),
+        ServerStatus::Unavailable(reason) => ("unavailable", Some(reason)),
+        _ => ("connecting", None),
     };
     ListedServer { name: server.name(), state, message, logout: server.is_signed_in() }
 }

@@ -2,7 +2,7 @@
 
 import { button, el, visible } from "./dom.js";
 
-/** @typedef {{name: string, state: "ready" | "needs-login" | "unavailable", message?: string, logout: boolean}} Server */
+/** @typedef {{name: string, state: "connecting" | "ready" | "needs-login" | "unavailable", message?: string, logout: boolean}} Server */
 
 /**
  * @typedef {object} ServersParts
@@ -10,7 +10,7 @@ import { button, el, visible } from "./dom.js";
  * @property {(sentence: string) => void} say Tells a screen reader.
  */
 
-/** Time between two looks at a sign-in that another tab has open, in milliseconds. */
+/** Time between two looks at a connection, or at a sign-in that another tab has open, in milliseconds. */
 const INTERVAL = 2000;
 
 /** Number of looks, which take as long as a sign-in may. */
@@ -48,13 +48,14 @@ export class ServersView {
     /** @type {{enabled: boolean, servers: Server[]}} */
     const { enabled, servers } = await response.json();
     for (const { name, state } of servers) {
-      if (state === "needs-login" || !this.#pages.delete(name)) continue;
+      if (state === "needs-login" || state === "connecting" || !this.#pages.delete(name)) continue;
       this.#parts.say(`Signed in to ${visible(name)}.`);
     }
     this.#show(enabled, servers.filter(({ state, logout }) => state === "needs-login" || (logout && enabled)));
     clearTimeout(this.#timer);
     this.#looks += 1;
-    if (this.#pages.size > 0 && this.#looks < MAX_LOOKS) this.#timer = setTimeout(() => void this.refresh(), INTERVAL);
+    const isOpen = this.#pages.size > 0 || servers.some(({ state }) => state === "connecting");
+    if (isOpen && this.#looks < MAX_LOOKS) this.#timer = setTimeout(() => void this.refresh(), INTERVAL);
   }
 
   /**
@@ -124,6 +125,7 @@ export class ServersView {
     const left = await this.#post(name, "logout", leave, problem);
     if (left === null) return;
     const unsure = typeof left.message === "string" ? ` Its tokens may still be valid: ${visible(left.message)}.` : "";
+    this.#looks = 0;
     await this.refresh();
     this.#parts.say(`Signed out of ${visible(name)}.${unsure}`);
     const row = [...this.#root.children].find((row) => row.getAttribute("data-server") === name);

@@ -27,4 +27,6 @@ mod server;
 
 pub use address::{AddressError, SignInOptions};
 pub use names::merge;
-pub use server::{ServerCall, ServerOptions, ToolServer, Unavailable, WatchedResource};
+pub use server::{
+    ServerCall, ServerOptions, ServerStatus, ToolServer, Unavailable, WatchedResource,
+};

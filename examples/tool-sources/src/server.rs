@@ -90,15 +90,30 @@ struct State {
     changes: u64,
     /// Number of connections so far.
     connections: u64,
-    /// Number of failed attempts to connect, and the last error.
+    /// Number of failed attempts to connect.
     failures: u64,
-    error: String,
+    /// Why the last attempt has failed, or its connection has ended.
+    failure: Option<String>,
 }
 
 impl State {
     fn client(&self) -> Option<&Arc<McpClient>> {
         self.client.as_ref().filter(|client| !client.is_closed())
     }
+}
+
+/// Whether a server can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerStatus {
+    /// The first attempt to connect is in progress, or the first one after a user signed in or out.
+    Connecting,
+    /// There is a connection.
+    Ready,
+    /// The server has rejected a request that only a sign-in of a user permits, for this reason.
+    NeedsSignIn(String),
+    /// The last attempt to connect has failed, or the connection has ended, for this reason.
+    Unavailable(String),
 }
 
 /// A server cannot be used at the moment.
@@ -193,15 +208,17 @@ impl ToolServer {
         is_watched.then(|| WatchedResource { shared, uri })
     }
 
-    /// Returns whether the server has rejected a request that only a sign-in of a user permits.
-    pub fn needs_sign_in(&self) -> bool {
-        self.shared.address.sign_in().is_some_and(|it| it.needs_user())
-    }
-
-    /// Returns why there is no connection.
-    pub fn problem(&self) -> Option<String> {
+    /// Returns whether the server can be used.
+    pub fn status(&self) -> ServerStatus {
+        if let Some(error) = self.shared.address.sign_in().and_then(|it| it.user_error()) {
+            return ServerStatus::NeedsSignIn(error.to_string());
+        }
         let state = self.shared.state.borrow();
-        state.client().is_none().then(|| state.error.clone())
+        match (state.client(), &state.failure) {
+            (Some(_), _) => ServerStatus::Ready,
+            (None, Some(reason)) => ServerStatus::Unavailable(reason.clone()),
+            (None, None) => ServerStatus::Connecting,
+        }
     }
 
     /// Begins a sign-in, and returns the page that the user has to open. It redirects to `redirect_uri`. `None` if no user is
@@ -213,7 +230,7 @@ impl ToolServer {
         let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
         let page = sign_in.begin(redirect_uri).await?;
         if page.is_none() {
-            self.shared.wake.notify_one();
+            self.connect_again();
         }
         Ok(page)
     }
@@ -225,8 +242,14 @@ impl ToolServer {
     pub async fn finish_sign_in(&self, redirect: &str, browser: &str) -> Result<(), AuthError> {
         let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
         sign_in.finish(redirect, browser).await?;
-        self.shared.wake.notify_one();
+        self.connect_again();
         Ok(())
+    }
+
+    /// Ends the wait for the next attempt, after a sign-in that removes the cause of a failure.
+    fn connect_again(&self) {
+        self.shared.state.send_modify(|state| state.failure = None);
+        self.shared.wake.notify_one();
     }
 
     /// Removes the credentials, and ends the connection. Returns whether the authorization server has revoked them.
@@ -278,7 +301,8 @@ impl ToolServer {
             reason: reason.to_owned(),
         };
         let state = state.wait_for(reached).await.map_err(|_| unavailable("it has ended"))?;
-        state.client().cloned().ok_or_else(|| unavailable(&state.error))
+        let reason = state.failure.as_deref().unwrap_or("it has ended");
+        state.client().cloned().ok_or_else(|| unavailable(reason))
     }
 
     /// Starts a call of a tool, by its name on the server.

@@ -144,7 +144,9 @@ async fn until(gateway: &Gateway, server: usize, state: &str) -> String {
 
 /// Waits until the server has refused a request.
 async fn needs_login(gateway: &Gateway) -> String {
-    until(gateway, 0, "needs-login").await
+    let text = until(gateway, 0, "needs-login").await;
+    assert!(text.contains("a user has to sign in at the server"), "{text}");
+    text
 }
 
 /// Begins a sign-in. Returns the cookie, and the redirect of the page.

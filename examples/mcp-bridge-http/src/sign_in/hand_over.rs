@@ -105,9 +105,11 @@ impl SignIn {
         Self::with_user(http, url, options, User::Elsewhere(Box::new(user)))
     }
 
-    /// Returns whether the server has rejected a request that only the user can permit.
-    pub fn needs_user(&self) -> bool {
-        matches!(&self.user, User::Elsewhere(user) if user.challenge().is_some())
+    /// Returns [`AuthError::NeedsUser`] or [`AuthError::NeedsScopes`] if the server has rejected a request that only the user can
+    /// permit.
+    pub fn user_error(&self) -> Option<AuthError> {
+        let User::Elsewhere(user) = &self.user else { return None };
+        user.challenge().map(|(status, _)| needs_user(status))
     }
 
     /// Returns whether a user can sign out. Stored credentials count after their first use.

@@ -69,7 +69,7 @@ async fn request_fails_until_the_user_has_signed_in_elsewhere() {
     let (issued, store) = (server().await, Arc::default());
     let first = sign_in(&issued, &store);
     assert_eq!(refused(&issued, &first).await, "a user has to sign in at the server");
-    assert!(first.needs_user());
+    assert!(matches!(first.user_error(), Some(AuthError::NeedsUser)));
     assert_eq!(issued.registrations(), 0, "without a user, no client is registered");
 
     let (redirect, browser) = approved(&first).await;
@@ -81,7 +81,7 @@ async fn request_fails_until_the_user_has_signed_in_elsewhere() {
     }
     assert_eq!(issued.grants(), [""; 0]);
     first.finish(&redirect, &browser).await.expect("a token");
-    assert!(!first.needs_user() && first.has_credentials());
+    assert!(first.user_error().is_none() && first.has_credentials());
     let again = first.finish(&redirect, &browser).await;
     assert_eq!(again, Err(AuthError::OtherSignIn), "it ends once");
     connects(&issued, &first).await;
@@ -90,7 +90,7 @@ async fn request_fails_until_the_user_has_signed_in_elsewhere() {
     issued.revoke();
     let second = sign_in(&issued, &store);
     connects(&issued, &second).await;
-    assert!(!second.needs_user());
+    assert!(second.user_error().is_none());
     // The first one takes the newer token.
     connects(&issued, &first).await;
     assert_eq!(issued.grants(), ["authorization_code", "refresh_token"]);
@@ -127,7 +127,11 @@ async fn sign_out_revokes_and_removes_the_tokens() {
     let waiting = approved(&sign_in).await;
     assert_eq!(sign_in.sign_out().await, Ok(true));
     assert_eq!(issued.revoked(), ["r1", "t0"]);
-    assert!(store.load().await.is_none() && sign_in.needs_user() && !sign_in.has_credentials());
+    assert!(
+        store.load().await.is_none()
+            && sign_in.user_error().is_some()
+            && !sign_in.has_credentials()
+    );
     assert_eq!(refused(&issued, &sign_in).await, "a user has to sign in at the server");
     let late = sign_in.finish(&waiting.0, &waiting.1).await;
     assert_eq!(late, Err(AuthError::OtherSignIn), "an open sign-in ends too");

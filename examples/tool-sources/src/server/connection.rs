@@ -55,20 +55,25 @@ impl Shared {
         self.state.send_modify(|state| {
             state.client = Some(client.clone());
             state.connections += 1;
+            state.failure = None;
         });
         if !is_first {
             self.report_all(client.server());
         }
         tracing::info!(server = self.name, "connected to an MCP server");
-        tokio::select! {
-            () = client.closed() => {}
-            () = self.follow(&client) => {}
-            () = self.signed_out.notified() => {}
-        }
+        let is_signed_out = tokio::select! {
+            () = client.closed() => false,
+            () = self.follow(&client) => false,
+            () = self.signed_out.notified() => true,
+        };
         self.state.send_modify(|state| state.client = None);
         // The process exits after the end of its input, which the last owner of the client closes.
         drop(client);
-        explain("the connection has ended".to_owned(), process).await
+        let reason = explain("the connection has ended".to_owned(), process).await;
+        if !is_signed_out {
+            self.state.send_modify(|state| state.failure = Some(reason.clone()));
+        }
+        reason
     }
 
     /// Connects, and publishes the tools.
@@ -89,7 +94,7 @@ impl Shared {
     fn failed(&self, reason: String) -> String {
         self.state.send_modify(|state| {
             state.failures += 1;
-            state.error.clone_from(&reason);
+            state.failure = Some(reason.clone());
         });
         reason
     }

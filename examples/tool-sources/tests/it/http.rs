@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
-use tool_sources::{CallEvent, ServerOptions, ToolServer};
+use tool_sources::{CallEvent, ServerOptions, ServerStatus, ToolServer};
 
 /// A service with a list that changes.
 #[derive(Default)]
@@ -109,10 +109,16 @@ async fn server_that_comes_later_is_found() {
     let address = listener.local_addr().expect("an address");
     drop(listener);
     let server = start(&format!("http://{address}/mcp"), "7f3a");
+    assert_eq!(server.status(), ServerStatus::Connecting, "no attempt has ended");
     server.ready().await;
     assert!(server.tools().is_empty());
+    let ServerStatus::Unavailable(reason) = server.status() else {
+        panic!("{:?}", server.status())
+    };
+    assert!(reason.contains("refused"), "{reason}");
     let _served = serve(TcpListener::bind(address).await.expect("the port"), &["one"]).await;
     assert_eq!(text(&server, "one").await, "one of {}");
+    assert_eq!(server.status(), ServerStatus::Ready);
 }
 
 #[test]
