@@ -4,6 +4,7 @@ use crate::catalog::MAX_DOCUMENT_BYTES;
 use core::fmt::Write as _;
 use core::future::Future;
 use core::time::Duration;
+use display_error_chain::ErrorChainExt;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Url};
 use rustls::crypto::ring::default_provider;
@@ -35,7 +36,7 @@ pub enum DownloadError {
     #[error("expected an address with https, or with http on this machine")]
     Address,
     /// The request failed.
-    #[error("{}", with_causes(.0))]
+    #[error("{}", .0.chain())]
     Request(#[from] reqwest::Error),
     /// The document is too large.
     #[error("expected at most {0} bytes")]
@@ -233,15 +234,4 @@ async fn read_body(
         take(&piece)?;
     }
     Ok(())
-}
-
-/// Returns an error with its causes, which name the failing part of the connection.
-fn with_causes(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = core::error::Error::source(error);
-    while let Some(error) = cause {
-        text += &format!(": {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -6,6 +6,7 @@ use agui_types::input::RunAgentInput;
 use agui_types::message::{Message, UserMessage};
 use agui_types::transport::Encoding;
 use agui_types::{proto, sse};
+use display_error_chain::ErrorChainExt;
 use rustls::crypto::ring::default_provider;
 
 /// An error requesting a stream.
@@ -15,21 +16,10 @@ pub(crate) enum LiveError {
     Header(String),
     #[error("{0}")]
     Asked(#[from] Unanswered),
-    #[error("cannot reach the agent: {}", chain(.0))]
+    #[error("cannot reach the agent: {}", .0.chain())]
     Http(#[from] reqwest::Error),
     #[error("the agent responded with HTTP {status}: {body}")]
     Status { status: u16, body: String },
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
 }
 
 /// Maximum length of an error body that is shown, in characters.

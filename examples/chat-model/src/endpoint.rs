@@ -10,6 +10,7 @@ use agui_types::sse::Decoder;
 use agui_types::usage::TokenUsage;
 use async_trait::async_trait;
 use bytes::Bytes;
+use display_error_chain::ErrorChainExt;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
@@ -275,7 +276,8 @@ impl Answering<'_> {
 fn unavailable(error: reqwest::Error) -> RunFailure {
     // The URL may contain a secret.
     let error = error.without_url();
-    RunFailure::new("MODEL_UNAVAILABLE", format!("The model cannot be reached: {error}"))
+    let message = format!("The model cannot be reached: {}", error.chain());
+    RunFailure::new("MODEL_UNAVAILABLE", message)
 }
 
 fn unreadable(error: &dyn std::error::Error) -> RunFailure {

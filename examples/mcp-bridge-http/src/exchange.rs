@@ -2,6 +2,7 @@
 use crate::event_stream::{EventStream, MAX_EVENT};
 use crate::sign_in::SignIn;
 use crate::upstream::Happened;
+use display_error_chain::ErrorChainExt;
 use futures::StreamExt;
 use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId, peek};
 use mcp_bridge::client::UpstreamCall;
@@ -30,7 +31,7 @@ impl Link {
     pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response, String> {
         match &self.sign_in {
             Some(sign_in) => sign_in.send(request).await,
-            None => request.send().await.map_err(|error| error.without_url().to_string()),
+            None => request.send().await.map_err(failure),
         }
     }
 
@@ -167,11 +168,16 @@ impl Exchange {
     }
 }
 
+/// Describes an error with its causes. The URL is left out: it may contain a secret.
+pub(crate) fn failure(error: reqwest::Error) -> String {
+    error.without_url().chain().to_string()
+}
+
 /// Reads a body within the limit of an event.
 async fn body(response: Response) -> Result<String, String> {
     let (mut body, mut chunks) = (Vec::new(), response.bytes_stream());
     while let Some(chunk) = chunks.next().await {
-        body.extend_from_slice(&chunk.map_err(|error| error.without_url().to_string())?);
+        body.extend_from_slice(&chunk.map_err(failure)?);
         if body.len() > MAX_EVENT {
             return Err(format!("a response of more than {MAX_EVENT} bytes"));
         }

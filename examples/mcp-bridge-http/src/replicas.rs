@@ -1,4 +1,5 @@
 //! Several programs behind one address, up to 2025-11-25: the requests of a session reach the program that has it.
+use crate::exchange::failure;
 use crate::random::random_id;
 use async_trait::async_trait;
 use axum::body::{Body, Bytes};
@@ -94,8 +95,8 @@ impl Replicas {
             // The entry in the directory outlives a killed program for some time.
             Err(error) if error.is_connect() => Forwarded::Ended,
             Err(error) => {
-                let error = error.without_url();
-                tracing::warn!(%error, program, "failed to forward the request of a session");
+                let error = failure(error);
+                tracing::warn!(error, program, "failed to forward the request of a session");
                 Forwarded::Failed
             }
         }

@@ -1,4 +1,5 @@
 //! Sign-in of the client: performs the requests of an [`Authorizer`], and shows its page to the user.
+use crate::exchange::failure;
 use crate::random::random_bytes;
 use async_trait::async_trait;
 use futures::StreamExt;
@@ -176,14 +177,13 @@ impl SignIn {
         self: &Arc<Self>,
         request: RequestBuilder,
     ) -> Result<Response, String> {
-        let text = |error: reqwest::Error| error.without_url().to_string();
         let (http, request) = request.build_split();
-        let request = request.map_err(text)?;
+        let request = request.map_err(failure)?;
         let (mut sign_ins, mut is_repeated) = (0, false);
         loop {
             let mut attempt = request.try_clone().ok_or("the request cannot be repeated")?;
             let (authorization, is_bound) = self.authorize(&mut attempt).await?;
-            let response = http.execute(attempt).await.map_err(text)?;
+            let response = http.execute(attempt).await.map_err(failure)?;
             let (status, header) = (response.status().as_u16(), challenge(&response));
             let header = header.as_deref();
             let needs_nonce = is_bound && Authorizer::needs_nonce(status, header);
@@ -301,12 +301,11 @@ impl SignIn {
         if let Some(proof) = proof {
             builder = builder.header(DPOP, proof);
         }
-        let text = |error: reqwest::Error| error.without_url().to_string();
-        let response = builder.header(ACCEPT, "application/json").send().await.map_err(text)?;
+        let response = builder.header(ACCEPT, "application/json").send().await.map_err(failure)?;
         let (status, nonce) = (response.status().as_u16(), nonce(&response).map(str::to_owned));
         let (mut chunks, mut body) = (response.bytes_stream(), Vec::new());
         while let Some(chunk) = chunks.next().await {
-            body.extend_from_slice(&chunk.map_err(text)?);
+            body.extend_from_slice(&chunk.map_err(failure)?);
             if body.len() > Authorizer::MAX_RESPONSE {
                 return Err("the response is too large".to_owned());
             }

@@ -10,8 +10,8 @@ pub enum ConnectError {
     /// The server supports no protocol version of this client.
     #[error("the server supports no protocol version of this client")]
     Version,
-    /// The server rejected the handshake.
-    #[error("the server rejected the connection: {0}")]
+    /// The server rejected the handshake, or cannot be reached.
+    #[error("the handshake has failed: {0}")]
     Refused(ErrorObject),
     /// The response to the handshake is malformed.
     #[error("invalid response to the handshake: {0}")]

@@ -1,9 +1,8 @@
 //! Why an agent behind HTTP does not accept a message.
 use acp_types::v1::error::AUTH_REQUIRED;
+use display_error_chain::ErrorChainExt;
 use jsonrpc_core::ErrorCode;
 use reqwest::StatusCode;
-use std::error::Error;
-use std::iter;
 
 /// Statuses after which the whole connection is useless.
 const FATAL: [StatusCode; 2] = [StatusCode::NOT_FOUND, StatusCode::GONE];
@@ -26,9 +25,7 @@ impl Refusal {
     /// Describes an error with its causes, because the error alone says only that a request failed. The URL is left out:
     /// it may contain a password.
     pub(super) fn lost(error: reqwest::Error) -> Self {
-        let error: &dyn Error = &error.without_url();
-        let causes = iter::successors(Some(error), |&error| error.source());
-        Self::Lost(causes.map(ToString::to_string).collect::<Vec<_>>().join(": "))
+        Self::Lost(error.without_url().chain().to_string())
     }
 
     /// Returns whether the whole connection is useless.

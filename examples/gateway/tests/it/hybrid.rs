@@ -264,6 +264,7 @@ async fn endpoint_failures_have_codes() {
     let nobody = "[agents.hybrid.model]\nurl = 'http://127.0.0.1:1'\nname = 'm'";
     let told = Gateway::configured(nobody).await.ask("t", "1", "Hi").await.rest().await;
     assert_eq!(told.end(), "MODEL_UNAVAILABLE");
+    assert!(told.error().message.contains("refused"), "{}", told.error().message);
 }
 
 #[tokio::test]

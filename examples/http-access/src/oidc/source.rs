@@ -2,6 +2,7 @@
 use super::OidcSettings;
 use super::keys::{Keys, KeysError};
 use crate::AccessError;
+use display_error_chain::ErrorChainExt;
 use reqwest::header::ACCEPT;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
@@ -172,7 +173,7 @@ async fn fetch(client: &Client, url: &Url) -> Result<Vec<u8>, SourceError> {
         let why = if error.is_timeout() {
             "no response in time".to_owned()
         } else {
-            causes(&error.without_url())
+            error.without_url().chain().to_string()
         };
         SourceError::Request(shown(url), why)
     };
@@ -189,12 +190,4 @@ async fn fetch(client: &Client, url: &Url) -> Result<Vec<u8>, SourceError> {
         document.extend_from_slice(&chunk);
     }
     Ok(document)
-}
-
-/// Formats an error with its causes.
-fn causes(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {}", causes(cause)),
-        None => error.to_string(),
-    }
 }
