@@ -1,13 +1,12 @@
 // acp-bridge between real agents and the official TypeScript clients: agents of version 2 with the client of version 1, and an
 // agent of version 1 with the client of version 2. A linter is on each side of the bridge.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import * as one from "@agentclientprotocol/sdk";
 import * as two from "@agentclientprotocol/sdk/experimental/v2";
-import { BIN, check, INTEROP, Place, within } from "./harness.mjs";
+import { BIN, check, INTEROP, Place, Program, within } from "./harness.mjs";
 
 const TURN_SECONDS = 60;
 const EXIT_SECONDS = 10;
@@ -32,15 +31,13 @@ class Session {
     const versions = ["--editor", `${version}`, "--agent", `${3 - version}`];
     const bridge = [join(BIN, "acp-bridge"), ...versions, "--", ...this.linted("agent", agent)];
     const [program, ...args] = this.linted("editor", bridge);
-    this.child = spawn(program, args, { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
-    this.stderr = "";
-    this.child.stderr.setEncoding("utf8").on("data", (text) => (this.stderr += text));
-    this.exited = new Promise((resolve) => this.child.on("exit", resolve));
+    this.program = new Program(program, args, env, { cwd, stdio: "pipe" });
+    const { stdin, stdout } = this.program.child;
     const app = acp
       .client({ name: "interop" })
       .onRequest("session/request_permission", ({ params }) => this.permit(params))
       .onNotification("session/update", ({ params }) => this.take(params.update));
-    const stream = acp.ndJsonStream(Writable.toWeb(this.child.stdin), Readable.toWeb(this.child.stdout));
+    const stream = acp.ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout));
     this.connection = app.connect(stream);
     this.agent = this.connection.agent;
   }
@@ -98,8 +95,8 @@ class Session {
 
   /** Ends the session, and returns the errors on the editor's side that the agent has not made itself. */
   async close() {
-    this.child.stdin.end();
-    await within(EXIT_SECONDS, "the exit of the bridge", this.exited);
+    this.program.child.stdin.end();
+    await within(EXIT_SECONDS, "the exit of the bridge", this.program.exited);
     const found = (side) => {
       const path = join(this.place.root, side);
       const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
@@ -113,7 +110,7 @@ class Session {
 async function turns(session) {
   await session.open();
   const spoken = `acp-bridge: the editor speaks version ${session.version}, the agent version ${3 - session.version}`;
-  assert.ok(session.stderr.includes(spoken), session.stderr);
+  await session.program.said(new RegExp(spoken), TURN_SECONDS);
   assert.equal(await session.turn("text"), "end_turn");
   assert.ok(session.text().includes(HELLO), session.text());
 
@@ -141,10 +138,10 @@ for (const bridge of BRIDGES) {
         await turns(session);
         assert.deepEqual(await session.close(), []);
       } catch (error) {
-        error.message += `\n${session.stderr.slice(-3000)}`;
+        error.message += `\n${session.program.stderr.slice(-3000)}`;
         throw error;
       } finally {
-        session.child.kill();
+        session.program.child.kill();
         session.place.leave();
       }
     });

@@ -120,8 +120,9 @@ export class Program {
     this.stderr = "";
     this.child = spawn(command, args, { env, stdio: ["ignore", "ignore", "pipe"], ...options });
     this.child.stderr.setEncoding("utf8").on("data", (text) => (this.stderr += text));
+    // The event `exit` may precede the last output.
     this.exited = new Promise((resolve, reject) => {
-      this.child.on("error", reject).on("exit", (code, signal) => resolve(signal ?? code));
+      this.child.on("error", reject).on("close", (code, signal) => resolve(signal ?? code));
     });
   }
 

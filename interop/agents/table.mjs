@@ -36,7 +36,7 @@ function rowOf(name) {
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text) => (output += text));
   return new Promise((resolve, reject) => {
-    child.on("error", reject).on("exit", (code, signal) => {
+    child.on("error", reject).on("close", (code, signal) => {
       clearTimeout(late);
       if (code === 0) resolve(JSON.parse(output));
       else reject(new Error(`the checks of ${name} ended with ${signal ?? code}`));

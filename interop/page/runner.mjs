@@ -57,7 +57,7 @@ export async function runChecks(subject, checks, start) {
   }
   const passed = failures === 0 && passes > 0;
   console.log(`${passed ? "PASS" : "FAIL"} ${subject}: ${passes} of ${passes + failures} checks`);
-  if (failures > 0) console.log(shared.log());
+  if (failures > 0) console.log(shared.program.stderr);
   process.exitCode = passed ? 0 : 1;
 }
 

@@ -154,7 +154,7 @@ export const checks = [
         await turnEnd(page, 2).waitFor();
         const notice = turn(page, 2).locator(".notice.is-warning");
         assert.match(await notice.innerText(), /continues in a new session[\s\S]*as text[\s\S]*say it again/);
-        assert.match(gateway.log(), /The conversation so far[^\n]*User: one[^\n]*two/, "the prompt of the agent");
+        await gateway.program.said(/The conversation so far[^\n]*User: one[^\n]*two/, 60);
         await noViolations(page, "a conversation that was told again");
         await shot("told-again");
         await send(page, "three");

@@ -40,7 +40,7 @@ export async function startSite(command) {
       await gateway.stop();
       await close();
     };
-    return { url, gateway: gateway.url, stop, log: gateway.log };
+    return { url, gateway: gateway.url, stop, program: gateway.program };
   } catch (error) {
     await close();
     throw error;
