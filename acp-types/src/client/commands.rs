@@ -1,5 +1,5 @@
 //! Commands of the program: sessions, prompts, calls, replies.
-use super::outgoing::{self, Purpose};
+use super::outgoing::{self, Closing, Purpose, Transmit};
 use super::session::{Opening, Session, Stage, Turn};
 use super::waiting::{Kept, Waiting};
 use super::{
@@ -244,7 +244,8 @@ impl Connection {
     }
 
     /// Releases a session: its open requests are answered, its turn and its opening end with [`CallError::Released`],
-    /// and later updates are dropped. `session/close` is sent if the agent supports it.
+    /// and later updates are dropped. `session/close` is sent if the agent supports it, after the answer to an open
+    /// `session/new`.
     pub fn release(&mut self, session: SessionKey, now: Duration) {
         match self.sessions.get(session).map(|session| &session.stage) {
             None | Some(Stage::Over) => {}
@@ -288,9 +289,15 @@ impl Connection {
         }
         let params = v1::session_setup::CloseSessionRequest::new(id.clone());
         let params = Raw::of(&params);
-        let deadline = now.saturating_add(self.options.call_timeout);
-        let sent = self.send(Token::Close(id), "session/close".into(), &params, deadline, purpose);
-        debug_assert!(sent.is_ok(), "numbers are never taken, and the connection is open");
+        // The time of this request, after that of a `session/new`.
+        let deadline = now.saturating_add(self.options.call_timeout.saturating_mul(2));
+        let registered = self.peer.register(Token::Close(id.clone()), Some(deadline));
+        debug_assert!(registered.is_ok(), "numbers are never taken, and the connection is open");
+        if let Ok(request) = registered {
+            let message = Request::new(request.clone(), "session/close", params.as_ref());
+            let transmit = Transmit { line: outgoing::line(message), purpose };
+            self.outgoing.push_closing(Closing { request, session: id, transmit, before: None });
+        }
     }
 
     fn may_close(&self) -> bool {
@@ -317,6 +324,10 @@ impl Connection {
         deadline: Duration,
         purpose: Purpose,
     ) -> Result<RequestId, CallError> {
+        // The request may name a session that waits for its end.
+        if method != v1::session_setup::NewSessionRequest::METHOD {
+            self.outgoing.send_all_closings();
+        }
         // The number of requests is not limited here.
         let id = self.peer.register(token, Some(deadline)).map_err(|_| CallError::Full)?;
         let request = Request::new(id.clone(), method, params.as_ref());

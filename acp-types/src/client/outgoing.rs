@@ -1,8 +1,10 @@
 //! Lines that wait to be transmitted.
 use super::{CallKey, RequestKey, SessionKey, TurnKey};
 use crate::methods::NotificationParams;
+use crate::v1::session_setup::SessionId;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::mem;
 use jsonrpc_core::{Message, RequestId};
 
 /// A line to transmit, with its line end and its purpose.
@@ -43,8 +45,20 @@ pub(crate) struct Outgoing {
     lines: VecDeque<Transmit>,
     /// Calls that wait for the response to `initialize`.
     held: VecDeque<(RequestId, Transmit)>,
+    closings: VecDeque<Closing>,
     /// Number of responses to the agent.
     replies: usize,
+}
+
+/// A `session/close`. It waits for the answer to a `session/new`: some agents lose a session that they create while they close
+/// another one.
+#[derive(Debug)]
+pub(crate) struct Closing {
+    pub(crate) request: RequestId,
+    pub(crate) session: SessionId,
+    pub(crate) transmit: Transmit,
+    /// The first session that does not delay it, once it could be sent.
+    pub(crate) before: Option<SessionKey>,
 }
 
 impl Outgoing {
@@ -73,11 +87,44 @@ impl Outgoing {
         self.lines.extend(self.held.drain(..).map(|(_, transmit)| transmit));
     }
 
-    /// Drops a held call.
+    pub(crate) fn push_closing(&mut self, closing: Closing) {
+        self.closings.push_back(closing);
+    }
+
+    pub(crate) fn has_closings(&self) -> bool {
+        !self.closings.is_empty()
+    }
+
+    /// Sends each `session/close` that waits for no session. `created` is the first session that waits for the answer to
+    /// `session/new`, and `next` the key of the next session.
+    pub(crate) fn send_closings(&mut self, created: Option<SessionKey>, next: SessionKey) {
+        for mut closing in mem::take(&mut self.closings) {
+            let before = *closing.before.get_or_insert(next);
+            if created.is_some_and(|created| created < before) {
+                self.closings.push_back(closing);
+            } else {
+                self.lines.push_back(closing.transmit);
+            }
+        }
+    }
+
+    /// Sends all `session/close` requests.
+    pub(crate) fn send_all_closings(&mut self) {
+        self.lines.extend(self.closings.drain(..).map(|closing| closing.transmit));
+    }
+
+    /// Drops the waiting `session/close` of a session.
+    pub(crate) fn take_closing(&mut self, session: &str) -> Option<RequestId> {
+        let at = self.closings.iter().position(|closing| closing.session.as_str() == session)?;
+        self.closings.remove(at).map(|closing| closing.request)
+    }
+
+    /// Drops a call that was not sent.
     pub(crate) fn forget(&mut self, id: &RequestId) -> bool {
-        let before = self.held.len();
+        let before = self.held.len() + self.closings.len();
         self.held.retain(|(held, _)| held != id);
-        self.held.len() < before
+        self.closings.retain(|closing| closing.request != *id);
+        self.held.len() + self.closings.len() < before
     }
 
     pub(crate) fn pop(&mut self) -> Option<Transmit> {

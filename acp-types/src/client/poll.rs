@@ -14,6 +14,12 @@ use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
 impl Connection {
     /// Returns the next line to send. Call until it returns `None`.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        let line = self.outgoing.pop();
+        if line.is_some() || !self.outgoing.has_closings() {
+            return line;
+        }
+        let (created, next) = (self.sessions.first_unnamed(), SessionKey::new(self.next_key + 1));
+        self.outgoing.send_closings(created, next);
         self.outgoing.pop()
     }
 

@@ -97,6 +97,10 @@ impl Connection {
         match opened {
             Ok(response) => {
                 let session_id = SessionId::from(response.value.id());
+                // The agent uses the id again, so its session is not closed.
+                if let Some(request) = self.outgoing.take_closing(session_id.as_str()) {
+                    let _ = self.peer.forget(&request);
+                }
                 let replay = self.sessions.open(key, session_id.clone()).unwrap_or_default();
                 let response = Box::new(response);
                 let event = Waiting::Opened { session_id: session_id.clone(), response, replay };

@@ -135,6 +135,12 @@ impl Sessions {
         self.unnamed > 0
     }
 
+    /// Returns the first session without an id.
+    pub(super) fn first_unnamed(&self) -> Option<SessionKey> {
+        let mut unnamed = self.all.iter().filter(|(_, session)| session.stage.is_unnamed());
+        unnamed.next().map(|(key, _)| *key)
+    }
+
     pub(super) fn insert(&mut self, key: SessionKey, stage: Stage) {
         if let Stage::Opening(Opening { replay: Some((id, _)), .. }) = &stage {
             self.by_id.insert(id.clone(), key);

@@ -1,4 +1,6 @@
 //! The client machine: the effect of each call and each line.
+mod closings;
+
 use acp_types::client::{
     AgentRequest, Call, CallError, CloseReason, Connection, Diagnostic, Event, InitializeResponse,
     Limits, Options, Prompt, PromptError, Purpose, Reply, SessionEvent, SessionKey, TurnEnd,

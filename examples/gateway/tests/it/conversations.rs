@@ -65,12 +65,12 @@ async fn changed_conversation_gets_new_session_with_history() {
     *messages.last_mut().unwrap() = user("u2", "too");
     let told = run(&gateway, "3", &messages).await;
     assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
-    gateway.says("agent: closed").await;
     let (session, texts) = prompt(&mut gateway).await;
     assert_eq!(session, "s2");
     let [before, new] = &texts[..] else { panic!("{texts:?}") };
     assert!(before.contains("one") && before.contains("answer"), "{before}");
     assert_eq!(new, "too");
+    gateway.says("agent: closed").await;
     // The last answer is requested again.
     run(&gateway, "4", &messages).await;
     let (session, texts) = prompt(&mut gateway).await;
