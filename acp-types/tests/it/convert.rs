@@ -1,6 +1,7 @@
 //! The bridge between versions.
 mod cases;
 mod chain;
+mod diffs;
 mod limits;
 mod members;
 mod own_turns;
