@@ -11,3 +11,5 @@ mod recorded;
 mod resumed;
 mod setup;
 mod subagents;
+mod turns;
+mod versions;
