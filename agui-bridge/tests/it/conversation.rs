@@ -152,9 +152,7 @@ fn cancelled_queued_run_ends_in_its_turn() {
 
 #[test]
 fn cancelled_turn_has_a_grace_period() {
-    let mut rig = Rig::connected(options());
-    rig.say("1", "Hi").unwrap();
-    rig.open("s");
+    let mut rig = Rig::begun(options(), "Hi");
     rig.take_commands();
     assert!(rig.cancel("1"));
     assert!(rig.cancel("1"), "and again");
@@ -224,9 +222,7 @@ fn failed_turn_reports_its_reason() {
         (TurnError::GraceOver, CANCELLED, true),
     ];
     for (error, outcome, leaves) in table {
-        let mut rig = Rig::connected(options());
-        rig.say("1", "Hi").unwrap();
-        rig.open("s");
+        let mut rig = Rig::begun(options(), "Hi");
         assert!(rig.session(failed(error.clone())).is_none());
         assert_eq!(rig.outcome("1"), outcome, "{error:?}");
         let released = matches!(rig.commands.last(), Some(Command::Release(_)));
@@ -250,9 +246,7 @@ fn run_meta_is_sent_with_its_requests() {
 
 #[test]
 fn lost_updates_are_reported() {
-    let mut rig = Rig::connected(options());
-    rig.say("1", "Hi").unwrap();
-    rig.open("s");
+    let mut rig = Rig::begun(options(), "Hi");
     assert!(rig.session(SessionEvent::Lagged { dropped: 3 }).is_none());
     rig.end();
     assert_eq!(rig.kinds("1"), ["RUN_STARTED", "CUSTOM acp.dropped", OK]);

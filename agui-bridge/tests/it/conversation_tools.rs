@@ -269,9 +269,7 @@ fn program_tool_asks_the_user() {
 fn questions_are_bounded() {
     let mut few = options();
     few.max_questions = 1;
-    let mut rig = Rig::connected(few);
-    rig.say("1", "Hi").unwrap();
-    rig.open("s");
+    let mut rig = Rig::begun(few, "Hi");
     let ask = |rig: &mut Rig| {
         let question = ToolQuestion::new("book", "Which day?", ElicitationSchema::new());
         rig.thread.handle_question(question, rig.now)

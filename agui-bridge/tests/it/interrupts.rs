@@ -1,6 +1,6 @@
 //! Runs that are interrupted for questions, and runs that resume them.
-use crate::script::{interrupting, of_type, play, verify};
-use agui_bridge::Options;
+use crate::script::{Step, interrupting, of_type, play, verify};
+use agui_bridge::{Options, Translator};
 use agui_types::profile::Profile;
 use serde_json::{Value, json};
 
@@ -78,6 +78,10 @@ fn played_with(options: Options, steps: &[Value]) -> Vec<Value> {
     let stream = play(options, steps);
     verify(Profile::V1, &stream);
     stream
+}
+
+fn apply(translator: &mut Translator, step: Value) {
+    Step::read(&step).apply(translator).unwrap();
 }
 
 /// Returns the outcomes of the runs, or the codes of their errors.

@@ -111,7 +111,7 @@ impl Program {
         match output {
             Output::Run(input) => self.out.push(json!({"run": input})),
             Output::Update(update) => {
-                self.agent_line(&json!({"method": "session/update", "params": update}))
+                self.agent_line(&json!({"method": "session/update", "params": update}));
             }
             Output::Ask(id, question) => {
                 let (method, params) = match &question {

@@ -10,6 +10,24 @@ fn resume(id: &str, payload: &Value) -> Value {
     json!({"resume": [{"interruptId": id, "status": "resolved", "payload": payload}]})
 }
 
+fn elicitation(key: u64) -> SessionEvent {
+    let params = json!({"sessionId": "s", "mode": "form", "message": "Name?",
+        "requestedSchema": {"type": "object", "properties": {}}});
+    request(key, "elicitation/create", &params)
+}
+
+fn file(key: u64) -> SessionEvent {
+    request(key, "fs/read_text_file", &json!({"sessionId": "s", "path": "/f"}))
+}
+
+/// A thread with a permission request that has ended its first run.
+fn interrupted(options: ConversationOptions) -> Rig {
+    let mut rig = Rig::begun(options, "Write");
+    assert!(rig.session(permission(7)).is_none());
+    rig.wait(Duration::from_millis(50));
+    rig
+}
+
 /// The responses to the agent, by request.
 fn replies(rig: &Rig) -> Vec<(u64, Value)> {
     let reply = |command: &Command| match command {
@@ -23,11 +41,7 @@ fn replies(rig: &Rig) -> Vec<(u64, Value)> {
 
 #[test]
 fn permission_request_interrupts_the_run() {
-    let mut rig = Rig::connected(options());
-    rig.say("1", "Write").unwrap();
-    rig.open("s");
-    assert!(rig.session(permission(7)).is_none());
-    rig.wait(Duration::from_millis(50));
+    let mut rig = interrupted(options());
     let interrupts = rig.interrupts("1");
     assert_eq!(interrupts.len(), 1);
     assert!(rig.thread.is_interrupted());
@@ -47,11 +61,7 @@ fn permission_request_interrupts_the_run() {
 
 #[test]
 fn interrupted_run_is_resumed_under_its_own_id() {
-    let mut rig = Rig::connected(options());
-    rig.say("1", "Write").unwrap();
-    rig.open("s");
-    assert!(rig.session(permission(7)).is_none());
-    rig.wait(Duration::from_millis(50));
+    let mut rig = interrupted(options());
     let answers = resume(&rig.interrupts("1")[0], &json!({"approved": true}));
     assert_eq!(rig.run(input("1", &[user("u-1", "Write")], &answers)), Ok(Accepted::Resumed));
     rig.end();
@@ -60,11 +70,7 @@ fn interrupted_run_is_resumed_under_its_own_id() {
 
 #[test]
 fn question_is_answered_outside_of_runs() {
-    let mut rig = Rig::connected(options());
-    rig.say("1", "Write").unwrap();
-    rig.open("s");
-    assert!(rig.session(permission(7)).is_none());
-    rig.wait(Duration::from_millis(50));
+    let mut rig = interrupted(options());
     let id = rig.interrupts("1").remove(0);
     let answer = |rig: &mut Rig, answer| {
         let answered = rig.thread.handle_answer(&id, answer, rig.now);
@@ -80,22 +86,19 @@ fn question_is_answered_outside_of_runs() {
 
 #[test]
 fn new_prompt_follows_the_abandoned_turn() {
-    let mut abandons = options();
-    abandons.translator.unanswered = Unanswered::Abandon;
-    let mut rig = Rig::connected(abandons);
-    let begin = |rig: &mut Rig| {
-        rig.say("1", "Write").unwrap();
-        rig.open("s");
-        assert!(rig.session(permission(7)).is_none());
-        rig.wait(Duration::from_millis(50));
+    let begin = || {
+        let mut abandons = options();
+        abandons.translator.unanswered = Unanswered::Abandon;
+        let mut rig = interrupted(abandons);
         rig.take_commands();
         rig.say("2", "No, wait").unwrap();
         let [Command::Cancel { .. }, Command::Reply { request, .. }] = &rig.commands[..] else {
             panic!("{:?}", rig.commands)
         };
         assert_eq!(*request, RequestKey::new(7));
+        rig
     };
-    begin(&mut rig);
+    let mut rig = begin();
     let cancelled = crate::thread::ended("cancelled");
     assert!(rig.session(cancelled).is_none());
     assert_eq!(rig.prompt(), ["No, wait"]);
@@ -103,10 +106,7 @@ fn new_prompt_follows_the_abandoned_turn() {
     assert_eq!(rig.outcome("2"), OK);
 
     // The turn does not end: the prompt is sent in a new session.
-    let mut abandons = options();
-    abandons.translator.unanswered = Unanswered::Abandon;
-    let mut rig = Rig::connected(abandons);
-    begin(&mut rig);
+    let mut rig = begin();
     rig.wait(Duration::from_secs(10));
     let old = rig.session.unwrap();
     assert!(rig.commands.iter().any(|command| matches!(command, Command::Open(..))));
@@ -119,9 +119,7 @@ fn new_prompt_follows_the_abandoned_turn() {
 
 #[test]
 fn requests_of_a_released_session_are_not_answered() {
-    let mut rig = Rig::connected(options());
-    rig.say("1", "Hi").unwrap();
-    rig.open("s");
+    let mut rig = Rig::begun(options(), "Hi");
     assert!(rig.session(permission(1)).is_none());
     rig.thread.handle_failure(agui_bridge::Failure::GatewayShutdown, "The end.", rig.now);
     rig.wait(Duration::ZERO);
@@ -131,12 +129,8 @@ fn requests_of_a_released_session_are_not_answered() {
 
 #[test]
 fn file_requests_are_returned_to_the_program() {
-    let mut rig = Rig::connected(options());
-    rig.say("1", "Hi").unwrap();
-    rig.open("s");
-    let params = json!({"sessionId": "s", "path": "/f"});
-    let event = request(3, "fs/read_text_file", &params);
-    assert_eq!(rig.session(event.clone()), Some(event));
+    let mut rig = Rig::begun(options(), "Hi");
+    assert_eq!(rig.session(file(3)), Some(file(3)));
     let withdrawn = SessionEvent::Withdrawn(RequestKey::new(3));
     assert_eq!(rig.session(withdrawn.clone()), Some(withdrawn));
     assert!(rig.session(permission(4)).is_none());
@@ -160,11 +154,9 @@ fn loading(mut options: ConversationOptions) -> Rig {
 
 #[test]
 fn questions_before_the_session_is_open_do_not_cost_the_prompt() {
-    let elicitation = json!({"sessionId": "s", "mode": "form", "message": "Name?",
-        "requestedSchema": {"type": "object", "properties": {}}});
     let mut rig = loading(options());
     assert!(rig.session(permission(7)).is_none());
-    assert!(rig.session(request(8, "elicitation/create", &elicitation)).is_none());
+    assert!(rig.session(elicitation(8)).is_none());
     rig.wait(Duration::from_secs(1));
     assert_eq!(
         replies(&rig),
@@ -180,9 +172,7 @@ fn questions_before_the_session_is_open_do_not_cost_the_prompt() {
     assert_eq!(rig.interrupts("1").len(), 1, "the turn has begun");
 
     let mut rig = loading(options());
-    let params = json!({"sessionId": "s", "path": "/f"});
-    let event = request(3, "fs/read_text_file", &params);
-    assert_eq!(rig.session(event.clone()), Some(event));
+    assert_eq!(rig.session(file(3)), Some(file(3)));
     rig.open("s");
     assert_eq!(rig.prompt(), ["Hi"]);
 
@@ -200,8 +190,6 @@ fn questions_before_the_session_is_open_do_not_cost_the_prompt() {
 /// The same for a run that waits until the session of an earlier process is loaded.
 #[test]
 fn requests_of_a_session_that_is_continued_do_not_cost_the_prompt() {
-    let elicitation = json!({"sessionId": "s", "mode": "form", "message": "Name?",
-        "requestedSchema": {"type": "object", "properties": {}}});
     for permission_mode in [PermissionMode::Interrupt, PermissionMode::InStream] {
         let mut options = options();
         options.translator.permission = permission_mode;
@@ -216,9 +204,8 @@ fn requests_of_a_session_that_is_continued_do_not_cost_the_prompt() {
         assert_eq!(rig.say("2", "Go on"), Ok(Accepted::Queued));
         assert_eq!(rig.opening().origin, SessionOrigin::Load("s".into()));
         assert!(rig.session(permission(7)).is_none());
-        assert!(rig.session(request(8, "elicitation/create", &elicitation)).is_none());
-        let file = request(9, "fs/read_text_file", &json!({"sessionId": "s", "path": "/f"}));
-        assert_eq!(rig.session(file.clone()), Some(file));
+        assert!(rig.session(elicitation(8)).is_none());
+        assert_eq!(rig.session(file(9)), Some(file(9)));
         rig.wait(Duration::from_secs(1));
         assert_eq!(replies(&rig).len(), 2, "{:?}", replies(&rig));
         rig.open("s");

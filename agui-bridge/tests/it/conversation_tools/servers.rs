@@ -41,17 +41,8 @@ fn session_gets_a_supported_server() {
 
 /// A thread with page tools, of which the agent has refused the session so often.
 fn refusing(refusals: usize) -> Rig {
-    let mut features = AgentFeatures::default();
-    (features.mcp_http, features.mcp_stdio) = (true, true);
-    let servers = vec![http(), stdio()];
-    let mut rig = Rig::new(with(PageTools::Mcp { servers, always: false }));
-    rig.connect(features);
-    rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
-    for _ in 0..refusals {
-        let error =
-            json!({"code": -32603, "message": "Internal error", "data": "404 of the server"});
-        assert!(rig.session(SessionEvent::Refused(refused(&error))).is_none());
-    }
+    let mut rig = with_servers(Vec::new(), &tools());
+    (0..refusals).for_each(|_| refuse(&mut rig));
     rig
 }
 
@@ -72,7 +63,7 @@ fn refused_session_is_opened_over_stdio() {
     rig.end();
     assert_eq!(rig.kinds("1"), ["RUN_STARTED", "RUN_FINISHED success"]);
     let refused =
-        "the agent refused the MCP server of the page's tools: Internal error: 404 of the server";
+        "the agent refused the MCP server of the page's tools: Internal error: no such server";
     assert_eq!(notices_of(&rig), [refused, "remembered"]);
     // The next session does not use the transport again.
     rig.take_commands();
@@ -145,18 +136,23 @@ fn refuse(rig: &mut Rig) {
     assert!(rig.session(SessionEvent::Refused(refused(&error))).is_none());
 }
 
-/// A thread with tools of the page, if wanted, and configured servers.
-fn with_configured(tools: &Value) -> Rig {
+/// A thread with these tools of the page, and these configured servers.
+fn with_servers(configured: Vec<McpServer>, tools: &Value) -> Rig {
     let servers = vec![http(), stdio()];
     let mut options = with(PageTools::Mcp { servers, always: false });
-    options.mcp_servers = configured();
-    options.mcp_servers.truncate(2);
+    options.mcp_servers = configured;
     let mut features = AgentFeatures::default();
     (features.mcp_http, features.mcp_stdio) = (true, true);
     let mut rig = Rig::new(options);
     rig.connect(features);
     rig.run(input("1", &[user("u", "Hi")], tools)).unwrap();
     rig
+}
+
+fn with_configured(tools: &Value) -> Rig {
+    let mut servers = configured();
+    servers.truncate(2);
+    with_servers(servers, tools)
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Inputs after an interrupt: answers, and new prompts.
 use super::*;
-use crate::script::{Step, events};
-use agui_bridge::{Begun, Translator, Unanswered};
+use crate::script::events;
+use acp_types::v1::content::ContentBlock;
+use agui_bridge::{Begun, Unanswered};
 use agui_types::input::RunAgentInput;
 use std::time::Duration;
 
@@ -13,6 +14,19 @@ fn prompt(run: &str) -> Value {
 fn failure(stream: &[Value]) -> Value {
     let finished = of_type(stream, "RUN_FINISHED");
     finished.last().map_or(Value::Null, |finished| finished["result"]["error"]["code"].clone())
+}
+
+/// The input and the prompt of a run.
+fn read(step: &Value) -> (RunAgentInput, Vec<ContentBlock>) {
+    match Step::read(step) {
+        Step::Run(input, prompt) => (input, prompt),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn stream(translator: &mut Translator) -> Vec<Value> {
+    let events = events(translator).into_iter();
+    events.map(|event| serde_json::to_value(event).unwrap()).collect()
 }
 
 #[test]
@@ -159,10 +173,6 @@ fn resumed_run_that_fails_is_finished_with_a_notice() {
 fn prompt_waits_for_the_end_of_the_last_turn() {
     let mut options = interrupting();
     options.unanswered = Unanswered::Abandon;
-    let read = |value: &Value| match Step::read(value) {
-        Step::Run(input, prompt) => (input, prompt),
-        other => panic!("{other:?}"),
-    };
     let mut answered = prompt("r2");
     answered["resume"] = json!([{"interruptId": "int-1", "status": "resolved", "payload": true}]);
     for (input, cancel, answer, result) in [
@@ -170,9 +180,6 @@ fn prompt_waits_for_the_end_of_the_last_turn() {
         (answered, false, selected("once"), "incomplete"),
     ] {
         let mut translator = Translator::new(options.clone());
-        let apply = |translator: &mut Translator, step: Value| {
-            Step::read(&step).apply(translator).unwrap();
-        };
         apply(&mut translator, begin("r1"));
         apply(&mut translator, ask(1, "t"));
         let (input, blocks) = read(&input);
@@ -191,10 +198,7 @@ fn prompt_waits_for_the_end_of_the_last_turn() {
         );
         apply(&mut translator, say("Now."));
         apply(&mut translator, end());
-        let stream: Vec<_> = events(&mut translator)
-            .iter()
-            .map(|event| serde_json::to_value(event).unwrap())
-            .collect();
+        let stream = stream(&mut translator);
         verify(Profile::V1, &stream);
         assert_eq!(ends(&stream), ["interrupt", "success"]);
         assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], result);
@@ -211,14 +215,11 @@ fn prompt_after_an_ended_turn_is_sent_at_once() {
     for (ended, notices) in [(end(), 0), (json!({"exit": "gone"}), 1)] {
         let mut translator = Translator::new(interrupting());
         for step in [begin("r1"), ask(1, "t"), ended] {
-            Step::read(&step).apply(&mut translator).unwrap();
+            apply(&mut translator, step);
         }
-        let Step::Run(input, blocks) = Step::read(&prompt("r2")) else { panic!() };
+        let (input, blocks) = read(&prompt("r2"));
         assert_eq!(translator.begin_run(&input, &blocks), Ok(Begun::Prompt));
-        let stream: Vec<_> = events(&mut translator)
-            .iter()
-            .map(|event| serde_json::to_value(event).unwrap())
-            .collect();
+        let stream = stream(&mut translator);
         assert_eq!(of_type(&stream, "CUSTOM").len(), notices);
         assert!(translator.is_running());
     }
@@ -229,7 +230,7 @@ fn repeated_answers_return_the_resumed_run() {
     let mut translator = Translator::new(interrupting());
     let answer = resume("r2", &[("int-1", json!({"optionId": "once"}))]);
     for step in [begin("r1"), ask(1, "t"), answer.clone()] {
-        Step::read(&step).apply(&mut translator).unwrap();
+        apply(&mut translator, step);
     }
     let resumed = |answer: &Value| {
         let input: RunAgentInput =

@@ -1,7 +1,7 @@
 //! Times of questions: their collection, their expiry, and the silence of a run.
 use super::*;
-use crate::script::{Step, events};
-use agui_bridge::{Failure, PermissionMode, Translator};
+use crate::script::events;
+use agui_bridge::{Failure, PermissionMode};
 use std::time::Duration;
 
 #[test]
@@ -10,7 +10,7 @@ fn parallel_questions_are_collected() {
     options.times.collect = Duration::from_millis(50);
     let mut translator = Translator::new(options);
     let mut apply = |steps: &[Value]| {
-        steps.iter().for_each(|step| Step::read(step).apply(&mut translator).unwrap());
+        steps.iter().for_each(|step| apply(&mut translator, step.clone()));
         (translator.poll_timeout(), translator.is_running(), events(&mut translator).pop())
     };
     let tick = |time: u64| json!({"tick": time});
@@ -65,9 +65,6 @@ fn silent_run_times_out_unless_a_question_is_open() {
     options.times.idle = Some(Duration::from_secs(10));
     options.times.turn = Some(Duration::from_secs(60));
     let mut translator = Translator::new(options);
-    let apply = |translator: &mut Translator, step: Value| {
-        Step::read(&step).apply(translator).unwrap();
-    };
     let at = Duration::from_secs;
     assert_eq!(translator.handle_timeout(at(100)), None);
     apply(&mut translator, begin("r"));
