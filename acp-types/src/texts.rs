@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// Returns a change to a file with both texts: the old one is removed, the new one added.
+/// Returns a change to a file with both texts in its patch.
 pub(crate) fn diff_of_texts(texts: &Texts) -> Diff {
     let path = DiffPathChange::new(texts.path.as_str());
     let operation = match texts.old_text {
@@ -26,14 +26,15 @@ pub(crate) fn diff_of_texts(texts: &Texts) -> Diff {
     diff
 }
 
-/// Converts texts to a change with a patch, which removes the old text and adds the new one.
+/// Converts texts to a change with a patch of the whole texts.
 impl From<Texts> for Diff {
     fn from(texts: Texts) -> Self {
         diff_of_texts(&texts)
     }
 }
 
-/// Returns the patch between both texts in Git's format, with absolute paths as version 2 requires.
+/// Returns the patch between both texts in Git's format, with absolute paths as version 2 requires. Its only hunk has the
+/// whole texts: the lines at the begin and at the end that are the same are context.
 fn patch(texts: &Texts) -> String {
     let (path, old) = (&texts.path, texts.old_text.as_deref().unwrap_or_default());
     let mut patch = format!("diff --git {path} {path}\n");
@@ -43,18 +44,25 @@ fn patch(texts: &Texts) -> String {
         patch.push_str("new file mode 100644\n");
         "/dev/null"
     };
-    let count = |text: &str| text.lines().count();
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
+    let (old, new) = (lines(old), lines(&texts.new_text));
     let range = |count: usize| if count == 0 { "0,0".into() } else { format!("1,{count}") };
-    let (before, after) = (range(count(old)), range(count(&texts.new_text)));
+    let (before, after) = (range(old.len()), range(new.len()));
     // Writing to a string cannot fail.
     let _ = writeln!(patch, "--- {from}\n+++ {path}\n@@ -{before} +{after} @@");
-    for (sign, text) in [('-', old), ('+', &*texts.new_text)] {
-        for line in text.split_inclusive('\n') {
+    let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let (head, old) = old.split_at(head);
+    let new = new.split_at(head.len()).1;
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (old, tail) = old.split_at(old.len() - tail);
+    let new = new.split_at(new.len() - tail.len()).0;
+    for (sign, lines) in [(' ', head), ('-', old), ('+', new), (' ', tail)] {
+        for line in lines {
             patch.push(sign);
             patch.push_str(line);
-        }
-        if !text.is_empty() && !text.ends_with('\n') {
-            patch.push_str("\n\\ No newline at end of file\n");
+            if !line.ends_with('\n') {
+                patch.push_str("\n\\ No newline at end of file\n");
+            }
         }
     }
     patch

@@ -76,13 +76,6 @@ impl Members {
         self.0.insert(name, value);
     }
 
-    pub(crate) fn without(self, name: &str) -> Self {
-        let mut rest = Extra::new();
-        let others = self.0.iter().filter(|(other, _)| *other != name);
-        others.for_each(|(name, value)| rest.insert(name, value.clone()));
-        Self(rest)
-    }
-
     pub(crate) fn get(&self, name: &str) -> Option<&Raw> {
         self.0.get(name)
     }

@@ -2,20 +2,22 @@
 mod closings;
 
 use acp_types::client::{
-    AgentRequest, Call, CallError, CloseReason, Connection, Diagnostic, Event, InitializeResponse,
-    Limits, Options, Prompt, PromptError, Purpose, Reply, SessionEvent, SessionKey, TurnEnd,
-    TurnError, Update,
+    AgentRequest, Call, CallError, CloseReason, Connection, Diagnostic, Event, Limits, Options,
+    Prompt, PromptError, Purpose, Reply, SessionEvent, SessionKey, TurnEnd, TurnError, Update,
 };
+use acp_types::v1;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::prompt_turn::StopReason;
 use acp_types::v1::session_list::ListSessionsRequest;
-use acp_types::v1::session_setup::{LoadSessionRequest, NewSessionRequest};
-use acp_types::{v1, v2};
+use acp_types::v1::session_setup::NewSessionRequest;
 use core::iter;
 use core::time::Duration;
 use jsonrpc_core::ErrorCode;
 use jsonrpc_core::wire::Raw;
 use serde_json::{Value, json};
+
+mod updates;
+mod versions;
 
 const NOW: Duration = Duration::from_secs(1_000);
 
@@ -104,12 +106,6 @@ fn v1_options() -> Options {
     Options::v1(InitializeRequest::new(ProtocolVersion::V1))
 }
 
-fn both() -> Options {
-    let info = v2::initialization::Implementation::new("client", "1");
-    let request = v2::initialization::InitializeRequest::new(ProtocolVersion::V2, info);
-    v1_options().with_v2(request)
-}
-
 fn update(session: &str, text: &str) -> Value {
     let content = json!({ "type": "text", "text": text });
     let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
@@ -167,23 +163,6 @@ fn turn_ends_after_its_updates() {
     assert!(client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW).is_ok());
 }
 
-#[test]
-fn early_updates_follow_the_opening() {
-    let mut client = Client::v1();
-    let session = client.0.open_session(NewSessionRequest::new("/work", []), NOW);
-    let request = client.sent_id();
-    client.say("other", "x");
-    client.say("s", "early");
-    assert_eq!(client.events(), []);
-    client.answer(request, json!({ "sessionId": "s" }));
-    let events = client.events();
-    assert!(matches!(&events[0], Event::Session(key, SessionEvent::Opened(_)) if *key == session));
-    assert_eq!(texts(&events), ["early"]);
-    client.say("other", "y");
-    let unknown = Diagnostic::UnknownSession { session_id: "other".to_owned() };
-    assert_eq!(client.events(), [Event::Diagnostic(unknown)]);
-}
-
 /// Diagnostics beyond the limit are counted, once.
 #[test]
 fn diagnostics_are_bounded() {
@@ -202,96 +181,6 @@ fn diagnostics_are_bounded() {
         });
         assert_eq!(counted, missed);
     }
-}
-
-#[test]
-fn early_updates_are_bounded() {
-    let mut limits = Limits::default();
-    limits.early = 2;
-    let mut client = Client::with_limits(limits);
-    client.0.open_session(NewSessionRequest::new("/work", []), NOW);
-    let request = client.sent_id();
-    ["a", "b", "c"].into_iter().for_each(|text| client.say("s", text));
-    client.answer(request, json!({ "sessionId": "s" }));
-    let events = client.events();
-    assert_eq!(texts(&events), ["b", "c"]);
-    assert!(matches!(events.last(), Some(Event::Diagnostic(Diagnostic::EarlyDropped { .. }))));
-}
-
-#[test]
-fn loaded_session_has_its_replay_within_bounds() {
-    let mut limits = Limits::default();
-    limits.replay = 2;
-    let mut client = Client::with_limits(limits);
-    let load = || LoadSessionRequest::new("old", "/work", []);
-    let session = client.0.open_session(load(), NOW);
-    let request = client.sent_id();
-    let second = client.0.open_session(load(), NOW);
-    let in_use = SessionEvent::Refused(CallError::InUse("old".into()));
-    assert_eq!(client.events(), [Event::Session(second, in_use)]);
-    ["a", "b", "c"].into_iter().for_each(|text| client.say("old", text));
-    client.answer(request, Value::Null);
-    let events = client.events();
-    let [Event::Session(key, SessionEvent::Opened(opened))] = &events[..] else {
-        panic!("{events:?}");
-    };
-    assert_eq!((*key, opened.session_id.as_str(), opened.left_out), (session, "old", 1));
-    assert_eq!(opened.replay.len(), 2);
-    assert!(matches!(opened.replay[0].value, Update::V1(_)));
-}
-
-#[test]
-fn early_updates_precede_those_of_a_load() {
-    let mut client = Client::v1();
-    client.0.open_session(NewSessionRequest::new("/work", []), NOW);
-    client.say("old", "a");
-    client.0.open_session(LoadSessionRequest::new("old", "/work", []), NOW);
-    let request = client.sent_id();
-    client.say("old", "b");
-    client.answer(request, json!({}));
-    let events = client.events();
-    let [Event::Session(_, SessionEvent::Opened(opened))] = &events[..] else {
-        panic!("{events:?}");
-    };
-    let texts = opened.replay.iter().map(|update| update.raw.as_str().contains(r#""text":"a""#));
-    assert_eq!(texts.collect::<Vec<_>>(), [true, false]);
-}
-
-#[test]
-fn unpolled_session_loses_its_own_oldest_updates() {
-    let mut limits = Limits::default();
-    limits.events = 2;
-    let mut client = Client::with_limits(limits);
-    let (slow, fast) = (client.open("slow"), client.open("fast"));
-    client.ask("q", "session/request_permission", permission("slow"));
-    for text in ["a", "b", "c", "d"] {
-        client.say("slow", text);
-    }
-    client.say("fast", "x");
-    assert!(matches!(client.0.poll_session_event(fast), Some(SessionEvent::Update(_))));
-    assert_eq!(client.0.poll_session_event(fast), None);
-    let events: Vec<_> = iter::from_fn(|| client.0.poll_session_event(slow)).collect();
-    assert_eq!(events[0], SessionEvent::Lagged { dropped: 2 });
-    assert!(matches!(events[1], SessionEvent::Request(..)));
-    let events: Vec<_> = events.into_iter().map(|event| Event::Session(slow, event)).collect();
-    assert_eq!(texts(&events), ["c", "d"]);
-}
-
-#[test]
-fn sessions_take_turns() {
-    let mut client = Client::v1();
-    let (one, two) = (client.open("one"), client.open("two"));
-    ["a", "b", "c"].into_iter().for_each(|text| client.say("one", text));
-    client.say("two", "x");
-    let order: Vec<_> = client
-        .events()
-        .into_iter()
-        .filter_map(|event| match event {
-            Event::Session(key, SessionEvent::Update(_)) => Some(key),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(order, [one, two, one, one]);
 }
 
 #[test]
@@ -465,183 +354,6 @@ fn closed_connection_ends_everything_once() {
     client.0.call(Call::new(&ListSessionsRequest::new()), NOW);
     client.say("s", "too late");
     assert_eq!((client.events(), client.sent(), client.0.poll_timeout()), (vec![], vec![], None));
-}
-
-#[test]
-fn version_follows_the_shape_of_messages() {
-    for (options, result, version) in [
-        (v1_options(), json!({ "protocolVersion": 1, "agentCapabilities": {} }), Some(1)),
-        (v1_options(), json!({ "protocolVersion": 2 }), None),
-        (v1_options(), json!({ "protocolVersion": 0 }), None),
-        (both(), json!({ "protocolVersion": 2, "agentCapabilities": {} }), Some(1)),
-        (both(), json!({ "protocolVersion": 1 }), Some(1)),
-        (both(), json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" } }), Some(2)),
-        (both(), json!({ "protocolVersion": 3, "info": { "name": "a", "version": "1" } }), None),
-    ] {
-        let mut client = Client::new(options);
-        client.answer(1, result.clone());
-        let events = client.events();
-        match (version, &events[0]) {
-            (Some(version), Event::Initialized(initialized)) => {
-                assert_eq!(initialized.version.0, version, "{result}");
-                let is_v2 = matches!(initialized.response.value, InitializeResponse::V2(_));
-                assert_eq!(is_v2, version == 2, "{result}");
-            }
-            (None, Event::Closed(CloseReason::Version(_))) => {}
-            other => panic!("{result}: {other:?}"),
-        }
-    }
-}
-
-#[test]
-fn both_versions_are_offered_in_one_request() {
-    let mut client = Client::new(both());
-    let sent = client.sent();
-    assert_eq!(sent[0]["params"]["protocolVersion"], 2);
-    assert_eq!(sent[0]["params"]["info"]["name"], "client");
-}
-
-#[test]
-fn turn_of_version_2_ends_with_the_idle_state() {
-    let mut client = Client::new(both());
-    client.answer(1, json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" } }));
-    let session = client.0.open_session(v2::session_setup::NewSessionRequest::new("/work"), NOW);
-    client.answer(2, json!({ "sessionId": "s" }));
-    client.events();
-    let turn = client.0.prompt(session, Prompt::v2(["Hi".into()]), NOW).unwrap();
-    let state = |state: Value| {
-        let mut update = state;
-        update["sessionUpdate"] = json!("state_update");
-        let params = json!({ "sessionId": "s", "update": update });
-        json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
-    };
-    client.line(state(json!({ "state": "running" })));
-    client.answer(3, json!({ "messageId": "m" }));
-    let events = client.events();
-    assert!(
-        matches!(events[1], Event::Session(_, SessionEvent::PromptAccepted(key, _)) if key == turn)
-    );
-    client.line(state(json!({ "state": "idle", "stopReason": "end_turn" })));
-    let events = client.events();
-    assert!(
-        matches!(
-            &events[1],
-            Event::Session(_, SessionEvent::TurnEnded(key, Ok(end)))
-                if *key == turn && matches!(end.value, TurnEnd::V2(_))
-        ),
-        "{events:?}"
-    );
-}
-
-/// The agent works without a prompt when the prompt is sent: the end of that work is not the end of the turn.
-#[test]
-fn idle_state_of_earlier_work_does_not_end_a_turn() {
-    let mut client = Client::new(both());
-    client.answer(1, json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" } }));
-    let session = client.0.open_session(v2::session_setup::NewSessionRequest::new("/work"), NOW);
-    client.answer(2, json!({ "sessionId": "s" }));
-    let state = |state: &str| {
-        let update = json!({
-            "sessionUpdate": "state_update", "state": state, "stopReason": "end_turn",
-        });
-        let params = json!({ "sessionId": "s", "update": update });
-        json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
-    };
-    let is_end = |event: &Event| matches!(event, Event::Session(_, SessionEvent::TurnEnded(..)));
-    client.line(state("running"));
-    client.0.prompt(session, Prompt::v2(["Hi".into()]), NOW).unwrap();
-    client.line(state("idle"));
-    client.answer(3, json!({ "messageId": "m" }));
-    assert!(!client.events().iter().any(is_end));
-    client.line(state("running"));
-    client.line(state("idle"));
-    assert_eq!(client.events().iter().filter(|event| is_end(event)).count(), 1);
-}
-
-#[test]
-fn error_that_names_versions_closes_the_connection_with_them() {
-    let step = "the agent's error: Unsupported protocol version; \
-        install a release of the agent that speaks an offered version";
-    let data = |supported: &[u16]| json!({ "requested": 2, "supported": supported });
-    let names_none =
-        format!("the agent names none of its versions; the client offers 1 and 2; {step}");
-    let table = [
-        (
-            both(),
-            Some(data(&[3, 4])),
-            format!("the agent speaks version 4; the client offers 1 and 2; {step}"),
-        ),
-        (
-            v1_options(),
-            Some(data(&[2])),
-            format!("the agent speaks version 2; the client offers 1; {step}, or offer version 2"),
-        ),
-        (both(), Some(data(&[])), names_none.clone()),
-        (both(), None, names_none),
-    ];
-    for (options, data, expected) in table {
-        let mut client = Client::new(options);
-        let mut error = json!({ "code": -32022, "message": "Unsupported protocol version" });
-        if let Some(data) = data {
-            error["data"] = data;
-        }
-        client.line(json!({ "jsonrpc": "2.0", "id": 1, "error": error }));
-        let events = client.events();
-        let Some(Event::Closed(reason)) = events.last() else { panic!("{events:?}") };
-        assert_eq!(reason.to_string(), expected);
-    }
-}
-
-/// A response with another version closes the connection with both versions and the next step, also if it is no number.
-#[test]
-fn response_with_another_version_closes_the_connection_with_it() {
-    for (answered, shown) in [
-        (json!(7), "7"),
-        (json!(0), "0"),
-        (json!("2025-06-18"), "\"2025-06-18\""),
-        (json!(-1), "-1"),
-        (json!(65536), "65536"),
-    ] {
-        for (options, offered) in [(both(), "1 and 2"), (v1_options(), "1")] {
-            let mut client = Client::new(options);
-            let result = json!({ "protocolVersion": answered, "agentCapabilities": {} });
-            client.line(json!({ "jsonrpc": "2.0", "id": 1, "result": result }));
-            let events = client.events();
-            let Some(Event::Closed(reason)) = events.last() else { panic!("{events:?}") };
-            let expected = format!(
-                "the agent speaks version {shown}; the client offers {offered}; \
-                install a release of the agent that speaks an offered version"
-            );
-            assert_eq!(reason.to_string(), expected);
-        }
-    }
-}
-
-#[test]
-fn login_has_another_method_in_version_2() {
-    let login = Call::new(&v1::authentication::AuthenticateRequest::new("key")).in_v2();
-    let mut client = Client::new(both());
-    client.answer(1, json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" } }));
-    client.sent();
-    client.0.call(login, NOW);
-    let sent = client.sent();
-    assert_eq!(sent[0]["method"], "auth/login");
-    assert_eq!(sent[0]["params"], json!({ "methodId": "key" }));
-}
-
-#[test]
-fn updates_of_an_owned_session_reach_its_owner() {
-    let (mut client, session) = Client::with_session();
-    let update = json!({ "sessionUpdate": "subagent_update", "sessionId": "child", "state": { "state": "running" } });
-    let params = json!({ "sessionId": "s", "update": update });
-    client.line(json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }));
-    client.say("child", "x");
-    let events = client.events();
-    assert_eq!(texts(&events), ["x"]);
-    assert!(
-        events.iter().all(|event| matches!(event, Event::Session(key, _) if *key == session)),
-        "{events:?}"
-    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Properties of the client machine, for calls and lines in any order.
 use acp_types::client::{
-    Call, CallKey, CloseReason, Connection, Diagnostic, Event, Limits, Open, Options, Prompt,
-    Reply, RequestKey, SessionEvent, SessionKey, TurnKey,
+    Call, CallKey, CloseReason, Connection, Limits, Open, Options, Prompt, Reply, RequestKey,
+    SessionKey, TurnKey,
 };
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::session_list::ListSessionsRequest;
@@ -14,100 +14,13 @@ use proptest::sample::Index;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
+mod checks;
+mod steps;
+
+use steps::{Answer, Question, Step, step};
+
 /// Session ids of the agent.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-
-/// An input of the connection.
-#[derive(Clone, Debug)]
-enum Step {
-    New,
-    Load(Index),
-    Prompt(Index),
-    Cancel(Index, u64),
-    Release(Index),
-    Call,
-    Reply(Index),
-    /// The agent responds to a received request, possibly again.
-    Answer(Index, Answer),
-    Update(Index),
-    Own(Index, Index),
-    Ask(Question, Option<Index>),
-    /// A request of the agent with a reused id.
-    AskAgain(Index),
-    Withdraw(Index),
-    Hostile(String),
-    Wait(u64),
-    Poll,
-    PollSession(Index),
-    Close,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Answer {
-    Right(usize),
-    Null,
-    Wrong,
-    Error,
-    Login,
-    Broken,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Question {
-    Permission,
-    Elicitation,
-    File,
-    Extension,
-    Bad,
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let index = any::<Index>;
-    let answer = prop_oneof![
-        6 => (0..NAMES.len()).prop_map(Answer::Right),
-        1 => Just(Answer::Null),
-        1 => Just(Answer::Wrong),
-        1 => Just(Answer::Error),
-        1 => Just(Answer::Login),
-        1 => Just(Answer::Broken),
-    ];
-    let question = prop_oneof![
-        Just(Question::Permission),
-        Just(Question::Elicitation),
-        Just(Question::File),
-        Just(Question::Extension),
-        Just(Question::Bad),
-    ];
-    let hostile = prop_oneof![
-        "[\\[\\]{}\",:a-z0-9]{0,40}",
-        Just(r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":7}}"#.to_owned()),
-        Just(r#"{"method":"session/update","params":{"sessionId":"a","update":{"sessionUpdate":"plan"}}}"#.to_owned()),
-        Just(r#"{"method":"session/update","params":[]}"#.to_owned()),
-        Just(r#"{"method":"elicitation/complete","params":{"elicitationId":"e"}}"#.to_owned()),
-        Just(r#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#.to_owned()),
-        Just(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#.to_owned()),
-    ];
-    prop_oneof![
-        3 => Just(Step::New),
-        2 => index().prop_map(Step::Load),
-        4 => index().prop_map(Step::Prompt),
-        2 => (index(), 0_u64..20).prop_map(|(at, grace)| Step::Cancel(at, grace)),
-        2 => index().prop_map(Step::Release),
-        2 => Just(Step::Call),
-        3 => index().prop_map(Step::Reply),
-        10 => (index(), answer).prop_map(|(at, answer)| Step::Answer(at, answer)),
-        10 => index().prop_map(Step::Update),
-        1 => (index(), index()).prop_map(|(owner, owned)| Step::Own(owner, owned)),
-        5 => (question, proptest::option::of(index())).prop_map(|(q, at)| Step::Ask(q, at)),
-        1 => index().prop_map(Step::AskAgain),
-        2 => index().prop_map(Step::Withdraw),
-        2 => hostile.prop_map(Step::Hostile),
-        2 => (0_u64..90).prop_map(Step::Wait),
-        4 => Just(Step::Poll),
-        3 => index().prop_map(Step::PollSession),
-        1 => Just(Step::Close),
-    ]
-}
 
 fn limits() -> Limits {
     let mut limits = Limits::default();
@@ -326,90 +239,6 @@ impl Model {
             Answer::Broken => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#),
         };
         self.line(&line);
-    }
-
-    fn transmit(&mut self) {
-        while let Some(transmit) = self.connection.poll_transmit() {
-            let line: Value = serde_json::from_slice(&transmit.line).unwrap();
-            match (line["id"].as_i64(), line["method"].as_str()) {
-                (Some(id), Some(method)) => self.received.push((id, method.to_owned())),
-                (None, None) => {
-                    let id = line["id"].as_str().unwrap_or_default();
-                    self.asked.entry(id.to_owned()).and_modify(|answers| *answers += 1);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn poll(&mut self) -> Result<(), TestCaseError> {
-        let (mut updates, mut diagnostics) = (BTreeMap::new(), 0);
-        while let Some(event) = self.connection.poll_event() {
-            prop_assert!(!self.closed, "after the end: {event:?}");
-            match event {
-                Event::Session(key, event) => {
-                    if let SessionEvent::Update(_) = event {
-                        *updates.entry(key).or_insert(0) += 1;
-                    }
-                    self.session_event(key, event)?;
-                }
-                Event::Request(key, _) => self.requests.push(key),
-                Event::CallEnded(key, _) => *self.calls.get_mut(&key).unwrap() += 1,
-                Event::Closed(_) => self.closed = true,
-                Event::Diagnostic(Diagnostic::Missed { .. } | Diagnostic::Dropped { .. }) => {}
-                Event::Diagnostic(_) => diagnostics += 1,
-                _ => {}
-            }
-        }
-        let bounds = limits();
-        prop_assert!(updates.values().all(|count| *count <= bounds.events), "{updates:?}");
-        // Decoding unpolled updates may add a diagnostic for each.
-        let most = bounds.diagnostics + bounds.sessions * (bounds.events + bounds.replay);
-        prop_assert!(diagnostics <= most, "{diagnostics}");
-        Ok(())
-    }
-
-    fn session_event(&mut self, key: SessionKey, event: SessionEvent) -> Result<(), TestCaseError> {
-        let seen = format!("{event:?}");
-        if !matches!(event, SessionEvent::Refused(_) | SessionEvent::Opened(_)) {
-            let is_early = matches!(
-                event,
-                SessionEvent::Request(..)
-                    | SessionEvent::Withdrawn(_)
-                    | SessionEvent::Notification(_)
-                    | SessionEvent::Lagged { .. }
-            );
-            prop_assert!(is_early || self.names.contains_key(&key), "before it was opened: {seen}");
-        }
-        match event {
-            SessionEvent::Opened(opened) => {
-                *self.opened.get_mut(&key).unwrap() += 1;
-                self.names.insert(key, opened.session_id.as_str().to_owned());
-                prop_assert!(opened.replay.len() <= limits().replay);
-                for update in &opened.replay {
-                    self.update(key, update.raw.as_str())?;
-                }
-            }
-            SessionEvent::Refused(_) => *self.opened.get_mut(&key).unwrap() += 1,
-            SessionEvent::Update(update) => self.update(key, update.raw.as_str())?,
-            SessionEvent::Request(request, _) => self.requests.push(request),
-            SessionEvent::TurnEnded(turn, _) => *self.turns.get_mut(&turn).unwrap() += 1,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// An update belongs to its session, and is newer than earlier ones.
-    fn update(&mut self, key: SessionKey, params: &str) -> Result<(), TestCaseError> {
-        let params: Value = serde_json::from_str(params).unwrap();
-        let name = params["sessionId"].as_str().unwrap().to_owned();
-        prop_assert!(self.names[&key] == name || self.owned.contains(&name), "{name}");
-        let text = params["update"]["content"]["text"].as_str();
-        if let Some(number) = text.and_then(|text| text.parse().ok()) {
-            let last = self.last.insert((key, name), number);
-            prop_assert!(last.is_none_or(|last| last < number), "{last:?} before {number}");
-        }
-        Ok(())
     }
 }
 

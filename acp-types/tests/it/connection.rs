@@ -3,23 +3,18 @@ use acp_types::client::{CallError, Diagnostic, Prompt, PromptError, Received, Tu
 use acp_types::connection::{
     ConnectionOptions, Context, Extension, Peer, RequestError, Sessions, v1, v2,
 };
-use acp_types::methods::{self, Method, MethodKind, Receiver, RequestParams};
+use acp_types::methods::{self, RequestParams};
 use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 use acp_types::v1::prompt_turn::{
     ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
 };
-use acp_types::v1::session_setup::{
-    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
-};
-use acp_types::v1::tool_calls::{
-    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ToolCallUpdate,
-};
+use acp_types::v1::session_setup::{NewSessionRequest, NewSessionResponse};
+use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
 use acp_types::v2::initialization as initialization2;
 use acp_types::v2::permissions as permissions2;
 use acp_types::v2::prompt_lifecycle as lifecycle2;
 use acp_types::v2::session_setup as setup2;
 use core::future::poll_fn;
-use core::task::Poll;
 use futures::executor::block_on;
 use futures::future::{Future, join, join3};
 use futures::{FutureExt, SinkExt, StreamExt, select};
@@ -27,9 +22,10 @@ use jsonrpc_core::framing::Frame;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject, memory, object};
 use serde_json::{Value, json};
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+
+mod congested;
+mod handlers;
 
 fn refused<T>() -> Result<T, ErrorObject> {
     Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "not here"))
@@ -162,70 +158,6 @@ impl v2::Client for Minimal {
     }
 
     async fn update_session(&self, _: lifecycle2::UpdateSessionNotification, _: Peer) {}
-}
-
-/// Each method of the table reaches its own handler: invalid parameters are refused, and valid ones are not dispatched
-/// as unknown.
-#[test]
-fn every_request_reaches_its_handler() {
-    for (table, receiver) in [
-        (methods::V1, Receiver::Agent),
-        (methods::V1, Receiver::Client),
-        (methods::V2, Receiver::Agent),
-        (methods::V2, Receiver::Client),
-    ] {
-        let ((reads, writes), end) = memory::duplex(4);
-        let (is_v1, options) = (core::ptr::eq(table, methods::V1), ConnectionOptions::default());
-        let info = || initialization2::Implementation::new("client", "1");
-        let initialize2 = || initialization2::InitializeRequest::new(ProtocolVersion::V2, info());
-        let side: std::pin::Pin<Box<dyn Future<Output = _>>> = match (is_v1, receiver) {
-            (true, Receiver::Agent) => {
-                Box::pin(v1::connect_agent(Minimal, reads, writes, options).0)
-            }
-            (true, _) => {
-                Box::pin(v1::connect_client(Minimal, reads, writes, initialize(), options).0)
-            }
-            (false, Receiver::Agent) => {
-                Box::pin(v2::connect_agent(Minimal, reads, writes, options).0)
-            }
-            (false, _) => {
-                Box::pin(v2::connect_client(Minimal, reads, writes, initialize2(), options).0)
-            }
-        };
-        let is_request =
-            |method: &&Method| method.receiver == receiver && method.kind == MethodKind::Request;
-        let asked = async {
-            let mut wire = Wire::new(end);
-            if receiver == Receiver::Client {
-                assert_eq!(wire.next().await["method"], "initialize");
-                let info = json!({ "name": "agent", "version": "1" });
-                let result = match is_v1 {
-                    true => json!({ "protocolVersion": 1 }),
-                    false => json!({ "protocolVersion": 2, "info": info }),
-                };
-                wire.send(json!({ "jsonrpc": "2.0", "id": 1, "result": result })).await;
-            }
-            for (id, method) in table.iter().filter(is_request).enumerate() {
-                let answer = wire.ask(id as u64, method.name, json!([])).await;
-                let code = answer["error"]["code"].clone();
-                assert_eq!(code, ErrorCode::INVALID_PARAMS.0, "{}", method.name);
-            }
-        };
-        let (side, ()) = block_on(join(side, asked));
-        assert!(side.is_ok());
-    }
-}
-
-#[test]
-fn unimplemented_method_is_not_found() {
-    let error = with_agent(Patient::default(), async |sessions| {
-        let request = acp_types::v1::session_list::ListSessionsRequest::new();
-        sessions.initialized().await.unwrap();
-        sessions.peer().request(&request).await.map(|_| ()).unwrap_err()
-    });
-    let error = ErrorObject::from(error);
-    assert_eq!(error.code, ErrorCode::METHOD_NOT_FOUND);
-    assert!(error.message.contains("session/list"), "{error}");
 }
 
 /// Answers a prompt on cancellation, and collects problems.
@@ -423,259 +355,4 @@ fn tolerated_and_dropped_parts_are_reported() {
     let [undecodable, lenient] = problems.as_slice() else { panic!("{problems:?}") };
     assert!(undecodable.contains("/sessionId"), "{undecodable}");
     assert!(lenient.contains("/clientCapabilities/terminal"), "{lenient}");
-}
-
-/// An agent on one thread, not `Send`, that requests permission within a prompt and records prompts.
-struct Asking(Rc<RefCell<Vec<String>>>);
-
-#[async_trait::async_trait(?Send)]
-impl v1::LocalAgent for Asking {
-    async fn initialize(
-        &self,
-        _: InitializeRequest,
-        _: Context,
-    ) -> Result<InitializeResponse, ErrorObject> {
-        Ok(InitializeResponse::new(ProtocolVersion::V1))
-    }
-
-    async fn new_session(
-        &self,
-        _: NewSessionRequest,
-        _: Context,
-    ) -> Result<NewSessionResponse, ErrorObject> {
-        Ok(NewSessionResponse::new("s"))
-    }
-
-    async fn load_session(
-        &self,
-        request: LoadSessionRequest,
-        context: Context,
-    ) -> Result<LoadSessionResponse, ErrorObject> {
-        let update = SessionUpdate::UserMessageChunk(ContentChunk::new("before"));
-        context.peer().notify(&SessionNotification::new(request.session_id, update)).await?;
-        Ok(LoadSessionResponse::new())
-    }
-
-    async fn prompt(
-        &self,
-        request: PromptRequest,
-        context: Context,
-    ) -> Result<PromptResponse, ErrorObject> {
-        assert!(context.request_id().as_i64().is_some());
-        let log = Rc::clone(&self.0);
-        let question =
-            RequestPermissionRequest::new(request.session_id, ToolCallUpdate::new("c"), []);
-        let answer = context.peer().request(&question).await?;
-        log.borrow_mut().push(answer.outcome.tag().to_owned());
-        Ok(PromptResponse::new(StopReason::EndTurn))
-    }
-}
-
-/// A client that makes a call while answering a question, and records updates.
-#[derive(Clone, Default)]
-struct AskingBack {
-    updates: Rc<RefCell<Vec<SessionUpdate>>>,
-}
-
-#[async_trait::async_trait(?Send)]
-impl v1::LocalClient for AskingBack {
-    async fn request_permission(
-        &self,
-        _: RequestPermissionRequest,
-        context: Context,
-    ) -> Result<RequestPermissionResponse, ErrorObject> {
-        let answer = context.peer().request(&TurnsRequest::new()).await;
-        assert!(matches!(answer, Err(RequestError::Call(CallError::Answered(_)))), "{answer:?}");
-        let cancelled = RequestPermissionOutcome::Cancelled(Default::default());
-        Ok(RequestPermissionResponse::new(cancelled))
-    }
-
-    async fn session_update(&self, notification: SessionNotification, _: Peer) {
-        self.updates.borrow_mut().push(notification.update);
-    }
-}
-
-/// Calls within handlers, beyond the number of handlers, do not block others; history precedes its session.
-#[test]
-fn handlers_call_each_other_in_turn() {
-    let log = Rc::new(RefCell::new(Vec::new()));
-    let ((reads, writes), (client_reads, client_writes)) = memory::duplex(1);
-    let mut few = ConnectionOptions::default();
-    few.handlers = 1;
-    let (agent, _) = v1::connect_local_agent(Asking(Rc::clone(&log)), reads, writes, few);
-    let client = AskingBack::default();
-    let updates = client.updates.clone();
-    let (client, sessions) =
-        v1::connect_local_client(client, client_reads, client_writes, initialize(), few);
-    let turn = async {
-        let loaded = sessions.open(LoadSessionRequest::new("old", "/", [])).await.unwrap();
-        sessions.peer().caught_up().await;
-        assert_eq!(updates.borrow().len(), 1);
-        let session = sessions.open(NewSessionRequest::new("/", [])).await.unwrap();
-        let go = || Prompt::v1(["x".into()]);
-        let ends = join(session.prompt(go()), loaded.prompt(go())).await;
-        sessions.shut_down();
-        (stopped(ends.0), stopped(ends.1))
-    };
-    let (ends, turns) = block_on(join(join(agent, client), turn));
-    assert!(matches!(ends, (Ok(()), Ok(()))));
-    assert_eq!(turns, (StopReason::EndTurn, StopReason::EndTurn));
-    assert_eq!(*log.borrow(), ["cancelled"; 2]);
-}
-
-/// Sends a hundred updates in each turn.
-struct Telling;
-
-#[async_trait::async_trait]
-impl v1::Agent for Telling {
-    async fn initialize(
-        &self,
-        _: InitializeRequest,
-        _: Context,
-    ) -> Result<InitializeResponse, ErrorObject> {
-        Ok(InitializeResponse::new(ProtocolVersion::V1))
-    }
-
-    async fn new_session(
-        &self,
-        _: NewSessionRequest,
-        _: Context,
-    ) -> Result<NewSessionResponse, ErrorObject> {
-        Ok(NewSessionResponse::new("s"))
-    }
-
-    async fn prompt(
-        &self,
-        request: PromptRequest,
-        context: Context,
-    ) -> Result<PromptResponse, ErrorObject> {
-        let update = SessionUpdate::AgentMessageChunk(ContentChunk::new("x"));
-        for _ in 0..100 {
-            let update = SessionNotification::new(request.session_id.clone(), update.clone());
-            context.peer().notify(&update).await?;
-        }
-        Ok(PromptResponse::new(StopReason::EndTurn))
-    }
-}
-
-/// Counts updates slowly.
-struct Counting(Arc<Mutex<u32>>);
-
-#[async_trait::async_trait]
-impl v1::Client for Counting {
-    async fn request_permission(
-        &self,
-        _: RequestPermissionRequest,
-        _: Context,
-    ) -> Result<RequestPermissionResponse, ErrorObject> {
-        refused()
-    }
-
-    async fn session_update(&self, _: SessionNotification, _: Peer) {
-        let mut is_waited = false;
-        poll_fn(|task| {
-            task.waker().wake_by_ref();
-            if core::mem::replace(&mut is_waited, true) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
-        *self.0.lock().unwrap() += 1;
-    }
-}
-
-/// Updates of a turn are handled when its end has arrived and the client has caught up; none is lost, for any queue
-/// size.
-#[test]
-fn client_catches_up_after_the_end_of_a_turn() {
-    for waiting in [1, 10, 1000] {
-        let counted = Arc::new(Mutex::new(0));
-        let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
-        let mut options = ConnectionOptions::default();
-        options.notifications = waiting;
-        let (agent, _) = v1::connect_agent(Telling, reads, writes, ConnectionOptions::default());
-        let client = Counting(Arc::clone(&counted));
-        let (client, sessions) =
-            v1::connect_client(client, client_reads, client_writes, initialize(), options);
-        let turn = async {
-            let session = sessions.open(NewSessionRequest::new("/", [])).await.unwrap();
-            assert_eq!(
-                stopped(session.prompt(Prompt::v1(["x".into()])).await),
-                StopReason::EndTurn
-            );
-            sessions.peer().caught_up().await;
-            assert_eq!(*counted.lock().unwrap(), 100);
-            sessions.shut_down();
-        };
-        let (ends, ()) = block_on(join(join(agent, client), turn));
-        assert!(matches!(ends, (Ok(()), Ok(()))));
-    }
-}
-
-/// Makes a call for each update, and waits for it.
-struct Nested(Arc<Mutex<Vec<RequestError>>>);
-
-#[async_trait::async_trait]
-impl v1::Client for Nested {
-    async fn request_permission(
-        &self,
-        _: RequestPermissionRequest,
-        _: Context,
-    ) -> Result<RequestPermissionResponse, ErrorObject> {
-        refused()
-    }
-
-    async fn session_update(&self, _: SessionNotification, peer: Peer) {
-        if let Err(error) = peer.request(&TurnsRequest::new()).await {
-            self.0.lock().unwrap().push(error);
-        }
-    }
-}
-
-/// A notification handler that waits for a response cannot block the connection forever.
-#[test]
-fn congested_connection_continues() {
-    let errors = Arc::new(Mutex::new(Vec::new()));
-    let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
-    let mut options = ConnectionOptions::default();
-    options.notifications = 2;
-    let (agent, _) = v1::connect_agent(Telling, reads, writes, ConnectionOptions::default());
-    let client = Nested(Arc::clone(&errors));
-    let (client, sessions) =
-        v1::connect_client(client, client_reads, client_writes, initialize(), options);
-    let turn = async {
-        let session = sessions.open(NewSessionRequest::new("/", [])).await.unwrap();
-        stopped(session.prompt(Prompt::v1(["x".into()])).await);
-        sessions.shut_down();
-    };
-    let (ends, ()) = block_on(join(join(agent, client), turn));
-    assert!(matches!(ends, (Ok(()), Ok(()))));
-    assert!(errors.lock().unwrap().contains(&RequestError::Congested));
-}
-
-/// At the end of the input calls end, and open requests are still answered.
-#[test]
-fn requests_are_answered_after_the_input_has_ended() {
-    let agent = Patient::default();
-    let ((reads, writes), end) = memory::duplex(4);
-    let (driver, peer) = v1::connect_agent(agent, reads, writes, ConnectionOptions::default());
-    let call = async {
-        let answer = peer.request(&TurnsRequest::new()).await;
-        assert!(matches!(answer, Err(RequestError::Call(CallError::Closed(_)))), "{answer:?}");
-    };
-    let client = async {
-        let Wire { mut reads, writes } = Wire::new(end);
-        let mut wire = Wire { reads, writes };
-        wire.send(json!({ "id": 1, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } })).await;
-        wire.send(json!({ "method": "session/cancel", "params": { "sessionId": "s" } })).await;
-        (reads, _) = (wire.reads, drop(wire.writes));
-        let mut answers = Vec::new();
-        while let Some(frame) = reads.next().await {
-            answers.push(frame.unwrap().unwrap().text().unwrap().to_owned());
-        }
-        assert!(
-            answers.iter().any(|line| line.contains(r#""stopReason":"cancelled""#)),
-            "{answers:?}"
-        );
-    };
-    let (driver, (), ()) = block_on(join3(driver, call, client));
-    assert!(driver.is_ok());
 }

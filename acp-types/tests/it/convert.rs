@@ -1,6 +1,7 @@
 //! The bridge between versions.
 mod cases;
 mod chain;
+mod diffs;
 mod limits;
 mod members;
 mod own_turns;
@@ -10,3 +11,5 @@ mod recorded;
 mod resumed;
 mod setup;
 mod subagents;
+mod turns;
+mod versions;

@@ -275,7 +275,7 @@ fn texts_become_a_patch() {
         let texts: v1::tool_calls::Diff = wire::decode(&texts.to_string()).unwrap();
         v2::diffs::Diff::from(texts).patch.unwrap().text
     });
-    let changed = "diff --git /a /a\n--- /a\n+++ /a\n@@ -1,2 +1,2 @@\n-one\n-two\n+one\n+three\n\\ No newline at end of file\n";
+    let changed = "diff --git /a /a\n--- /a\n+++ /a\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n\\ No newline at end of file\n";
     let added =
         "diff --git /b /b\nnew file mode 100644\n--- /dev/null\n+++ /b\n@@ -0,0 +1,1 @@\n+x\n";
     assert_eq!(texts, [changed, added]);

@@ -5,8 +5,6 @@ mod acp_agent;
 #[cfg(test)]
 mod acp_agent_properties;
 #[cfg(test)]
-mod acp_agent_v2;
-#[cfg(test)]
 mod arguments;
 #[cfg(test)]
 mod chat_history;

@@ -4,10 +4,7 @@ use crate::script::{Step, events};
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_bridge::Translator;
 use agui_bridge::frontend_tool::{FrontendToolOptions, FrontendTools, NewCall};
-use agui_bridge::input::{
-    Divergence, InputError, Plan, Repeat, Rules, SessionMemory, SessionScope, SessionStep,
-    Unsupported,
-};
+use agui_bridge::input::{InputError, Plan, Rules, SessionMemory, SessionStep};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::reduce::Reducer;
@@ -16,6 +13,9 @@ use jsonrpc_core::wire::{Raw, decode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
+
+mod changed;
+mod rules;
 
 fn input(members: Value) -> RunAgentInput {
     let mut input = json!({"threadId": "t", "runId": "r", "messages": []});
@@ -33,10 +33,6 @@ fn user(id: &str, text: &str) -> Value {
 
 fn agent(id: &str, text: &str) -> Value {
     json!({"id": id, "role": "assistant", "content": text})
-}
-
-fn system(text: &str) -> Value {
-    json!({"id": "s", "role": "system", "content": text})
 }
 
 fn call(id: &str) -> Value {
@@ -149,42 +145,6 @@ fn results_without_a_waiting_call_are_sent_once() {
     assert_eq!(texts(&plan(&conversation, &said(json!(all)))), ["four"]);
 }
 
-#[test]
-fn client_with_new_ids_keeps_its_session() {
-    let conversation = knowing(&history());
-    let texts_of = history();
-    let texts_of: Vec<_> = texts_of.as_array().unwrap().iter().collect();
-    let renamed = |round: &str| {
-        let renamed = texts_of.iter().enumerate().map(|(index, message)| {
-            let mut message = (*message).clone();
-            message["id"] = json!(format!("{round}-{index}"));
-            message
-        });
-        Value::Array(renamed.collect())
-    };
-    let mut after = conversation;
-    let mut known = renamed("a");
-    for round in ["b", "c"] {
-        let question = user(round, round);
-        known.as_array_mut().unwrap().push(question);
-        let input = said(known.clone());
-        let next = plan(&after, &input);
-        assert_eq!((next.session.clone(), next.diverged.clone()), (SessionStep::Keep, None));
-        assert_eq!(texts(&next), [round]);
-        after.accept(&input, &next);
-        // Each input has other ids.
-        for (index, message) in known.as_array_mut().unwrap().iter_mut().enumerate() {
-            message["id"] = json!(format!("{round}-{index}"));
-        }
-    }
-    // An edit is seen under a known id and under a new one.
-    for id in ["b-0", "new"] {
-        let mut edited = known.clone();
-        edited[0] = user(id, "edited");
-        assert_eq!(plan(&after, &said(edited)).diverged.as_deref(), Some("/messages/0"), "{id}");
-    }
-}
-
 /// Changed conversations, the place of the first difference, and the number of unseen messages.
 fn changed() -> Vec<(Value, &'static str, usize)> {
     let [u1, a1, u2, a2] =
@@ -213,107 +173,6 @@ fn changed() -> Vec<(Value, &'static str, usize)> {
 }
 
 #[test]
-fn changed_conversation_begins_a_session_with_its_text() {
-    let conversation = knowing(&history());
-    for (messages, pointer, unseen) in changed() {
-        let input = said(messages.clone());
-        let plan = plan(&conversation, &input);
-        assert_eq!(
-            (plan.session.clone(), plan.diverged.as_deref()),
-            (new(), Some(pointer)),
-            "{messages}"
-        );
-        let mut told = texts(&plan);
-        let last =
-            messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
-        assert_eq!(told.pop(), Some(last));
-        assert_eq!(plan.prompt.as_ref().unwrap().unseen, unseen);
-        let transcript = told.pop().unwrap_or_default();
-        for message in &messages.as_array().unwrap()[..unseen] {
-            assert!(transcript.contains(message["content"].as_str().unwrap()), "{transcript}");
-        }
-        let mut after = conversation.clone();
-        after.accept(&input, &plan);
-        let more = with(&messages, &[user("next", "more")]);
-        let next = self::plan(&after, &more);
-        assert_eq!(
-            (next.session.clone(), next.diverged.clone()),
-            (SessionStep::Keep, None),
-            "{messages}"
-        );
-        assert_eq!(texts(&next), ["more"]);
-    }
-}
-
-#[test]
-fn changed_conversation_follows_the_other_rules() {
-    let conversation = knowing(&history());
-    let mut rules = Rules::new();
-    for (messages, pointer, unseen) in changed() {
-        let input = said(messages.clone());
-        rules.divergence = Divergence::Reject;
-        let error = plan_by(&conversation, &input, &rules).unwrap_err();
-        assert_eq!(
-            (&error, error.status()),
-            (&InputError::Diverged { pointer: pointer.into() }, 409)
-        );
-        rules.divergence = Divergence::Ignore;
-        let ignored = plan_by(&conversation, &input, &rules).unwrap();
-        assert_eq!((ignored.session.clone(), texts(&ignored).len()), (SessionStep::Keep, 1));
-        rules.divergence = Divergence::Fork;
-        let forked = plan_by(&conversation, &input, &rules).unwrap();
-        assert_eq!((forked.session.clone(), texts(&forked).len()), (SessionStep::Fork, 2));
-        let last = unseen
-            .checked_sub(1)
-            .map_or("said before.", |last| messages[last]["content"].as_str().unwrap());
-        assert!(texts(&forked)[0].ends_with(last), "{:?}", texts(&forked));
-    }
-}
-
-#[test]
-fn truncated_answer_is_accepted_if_the_user_continues() {
-    let conversation = knowing(&history());
-    let [u1, a1, u2] = [user("u1", "one"), agent("a1", "first"), user("u2", "two")];
-    for messages in [
-        json!([u1, a1, u2, user("u3", "three")]),
-        json!([u1, a1, u2, agent("a2", "sec"), user("u3", "three")]),
-    ] {
-        let plan = plan(&conversation, &said(messages));
-        assert_eq!((plan.session.clone(), plan.diverged.clone()), (SessionStep::Keep, None));
-        assert_eq!(texts(&plan), ["three"]);
-    }
-}
-
-/// User messages from the agent are part of the user's messages: the page may omit them, but not change or move them.
-#[test]
-fn user_messages_of_the_agent_are_not_repeated() {
-    let mut conversation = knowing(&json!([user("u1", "one")]));
-    for event in [
-        json!({"type": "TEXT_MESSAGE_START", "messageId": "told", "role": "user"}),
-        json!({"type": "TEXT_MESSAGE_CONTENT", "messageId": "told", "delta": "as you said"}),
-        json!({"type": "TEXT_MESSAGE_END", "messageId": "told"}),
-    ] {
-        conversation.handle_event(&decode::<Event>(&event.to_string()).unwrap());
-    }
-    let [u1, told, u2] = [user("u1", "one"), user("told", "as you said"), user("u2", "two")];
-    let table = [
-        (json!([u1, told, u2]), None, vec!["two"]),
-        (json!([u1, u2]), None, vec!["two"]),
-        (json!([u1, u2, told]), Some("/messages/1"), vec!["one", "two", "as you said"]),
-        (
-            json!([u1, user("told", "as you never said"), u2]),
-            Some("/messages/1"),
-            vec!["one", "as you never said", "two"],
-        ),
-    ];
-    for (messages, diverged, expected) in table {
-        let plan = plan(&conversation, &said(messages.clone()));
-        assert_eq!(plan.diverged.as_deref(), diverged, "{messages}");
-        assert_eq!(texts(&plan), expected, "{messages}");
-    }
-}
-
-#[test]
 fn failed_run_is_repeated() {
     let mut conversation = knowing(&history());
     let input = with(&history(), &[user("u3", "three")]);
@@ -339,33 +198,6 @@ fn failed_run_is_repeated() {
 }
 
 #[test]
-fn changed_instructions_are_sent() {
-    let mut conversation = SessionMemory::new();
-    let mut rules = Rules::new();
-    let ask = |conversation: &mut SessionMemory, messages: Value, rules: &Rules| {
-        let plan = plan_by(conversation, &said(messages.clone()), rules).unwrap();
-        conversation.accept(&said(messages), &plan);
-        (plan.session.clone(), texts(&plan))
-    };
-    let told = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    let first = ask(&mut conversation, json!([system("Be kind."), user("u1", "one")]), &rules);
-    assert_eq!(first, (new(), told(&["Be kind.", "one"])));
-    let same = json!([system("Be kind."), user("u1", "one"), user("u2", "two")]);
-    assert_eq!(ask(&mut conversation, same, &rules), (SessionStep::Keep, told(&["two"])));
-    let other =
-        json!([system("Be brief."), user("u1", "one"), user("u2", "two"), user("u3", "three")]);
-    assert_eq!(
-        ask(&mut conversation, other, &rules),
-        (SessionStep::Keep, told(&["Be brief.", "three"]))
-    );
-    rules.system_prompt = true;
-    let fresh =
-        ask(&mut SessionMemory::new(), json!([system("Be kind."), user("u1", "one")]), &rules);
-    let session = SessionStep::New { system_prompt: Some("Be kind.".into()) };
-    assert_eq!(fresh, (session, told(&["one"])));
-}
-
-#[test]
 fn unknown_thread_receives_its_history() {
     let input = with(&history(), &[call("c"), result("c", "red"), user("u3", "three")]);
     let whole = plan(&SessionMemory::new(), &input);
@@ -386,142 +218,6 @@ fn unknown_thread_receives_its_history() {
     let plan = SessionMemory::new().plan(&input, &Rules::new(), &embedding, |_| false).unwrap();
     let blocks = serde_json::to_value(&plan.prompt.unwrap().blocks).unwrap();
     assert_eq!(blocks[0]["resource"]["uri"], "agui-transcript://thread");
-}
-
-#[test]
-fn session_may_last_a_turn_or_be_chosen_by_the_page() {
-    let mut rules = Rules::new();
-    rules.session = SessionScope::Turn;
-    let input = with(&history(), &[user("u3", "three")]);
-    let plan = plan_by(&knowing(&history()), &input, &rules).unwrap();
-    assert_eq!((plan.session.clone(), plan.diverged.clone(), texts(&plan).len()), (new(), None, 2));
-    let mut rules = Rules::new();
-    rules.forwarded.session_id = true;
-    let mut named = input.clone();
-    named.forwarded_props = Some(Raw::from_text(r#"{"acp":{"sessionId":"s-1"}}"#).unwrap());
-    let plan = plan_by(&SessionMemory::new(), &named, &rules).unwrap();
-    assert_eq!(
-        (plan.session.clone(), texts(&plan)),
-        (SessionStep::Attach, vec!["three".to_owned()])
-    );
-    assert_eq!(plan.forwarded.session_id.as_ref().map(|id| id.as_str()), Some("s-1"));
-    let plan = plan_by(&knowing(&history()), &named, &rules).unwrap();
-    assert_eq!(plan.session, SessionStep::Keep, "the thread has its session");
-}
-
-#[test]
-fn context_and_state_follow_the_rules() {
-    let ask = |state: Value, extra: &[Value]| {
-        let messages = with(&json!([user("u1", "one")]), extra).messages;
-        let messages = serde_json::to_value(messages).unwrap();
-        input(json!({"messages": messages, "state": state,
-            "context": [{"description": "page", "value": "home"}]}))
-    };
-    let state = json!({"acp": {"mode": "ask"}, "secret": {"key": 1, "open": 2}, "n": 1});
-    let mut rules = Rules::new();
-    (rules.state, rules.context_first, rules.repeat) = (true, true, Repeat::WhenChanged);
-    rules.state_without = vec!["/secret/key".into(), "/none/of/it".into()];
-    let mut conversation = SessionMemory::new();
-    let first = ask(state.clone(), &[]);
-    let plan = plan_by(&conversation, &first, &rules).unwrap();
-    assert_eq!(texts(&plan), ["page:\nhome", r#"{"n":1,"secret":{"open":2}}"#, "one"]);
-    conversation.accept(&first, &plan);
-    let same = plan_by(&conversation, &ask(state.clone(), &[user("u2", "two")]), &rules).unwrap();
-    assert_eq!(texts(&same), ["two"]);
-    let other =
-        plan_by(&conversation, &ask(json!({"n": 2}), &[user("u2", "two")]), &rules).unwrap();
-    assert_eq!(texts(&other), ["page:\nhome", r#"{"n":2}"#, "two"]);
-    rules.repeat = Repeat::Always;
-    rules.context_first = false;
-    let always =
-        plan_by(&conversation, &ask(json!({"acp": {}}), &[user("u2", "two")]), &rules).unwrap();
-    assert_eq!(texts(&always), ["two", "page:\nhome"]);
-    let large = ask(json!({"text": "x".repeat(70_000)}), &[user("u2", "two")]);
-    let error = plan_by(&conversation, &large, &rules).unwrap_err();
-    assert_eq!(
-        (error.status(), error.to_string().as_str()),
-        (413, "at /state: expected at most 65536 bytes")
-    );
-}
-
-#[test]
-fn forwarded_properties_are_filtered() {
-    let mut rules = Rules::new();
-    let read =
-        |rules: &Rules, props: Value| rules.forwarded.read(Some(&Raw::from_value(&props).unwrap()));
-    let all = json!({"other": 1, "acp": {"mode": "plan", "sessionId": "s", "agent": "claude", "cwd": "/srv/a",
-        "config": {"model": "m", "temperature": 1}, "meta": {"trace": 1, "x/y": 2}, "token": "secret"}});
-    let nothing = read(&rules, all.clone()).unwrap();
-    assert_eq!((nothing.mode, nothing.cwd, nothing.config), (None, None, vec![]));
-    assert_eq!(nothing.left_out.len(), 7);
-    let allowed = &mut rules.forwarded;
-    (allowed.mode, allowed.session_id) = (true, true);
-    (allowed.config, allowed.meta) = (vec!["model".into()], vec!["trace".into()]);
-    (allowed.agents, allowed.cwd_roots) = (vec!["claude".into()], vec!["/srv".into()]);
-    let taken = read(&rules, all).unwrap();
-    assert_eq!(
-        (taken.mode.as_deref(), taken.agent.as_deref(), taken.cwd.as_deref()),
-        (Some("plan"), Some("claude"), Some("/srv/a"))
-    );
-    assert_eq!(taken.config, [("model".to_owned(), Raw::from_text("\"m\"").unwrap())]);
-    assert_eq!(serde_json::to_string(&taken.meta).unwrap(), r#"{"trace":1}"#);
-    assert_eq!(
-        taken.left_out,
-        [
-            "/forwardedProps/acp/config/temperature",
-            "/forwardedProps/acp/meta/x~1y",
-            "/forwardedProps/acp/token"
-        ]
-    );
-    for cwd in ["/", "/srvx", "/srv/../etc", "srv/a", "/srv/a/../../b", ""] {
-        let read = read(&rules, json!({"acp": {"cwd": cwd}})).unwrap();
-        assert_eq!((read.cwd, read.left_out.len()), (None, 1), "{cwd}");
-    }
-    for cwd in ["/srv", "/srv/", "/srv/./a//b"] {
-        assert_eq!(read(&rules, json!({"acp": {"cwd": cwd}})).unwrap().cwd.as_deref(), Some(cwd));
-    }
-    assert_eq!(read(&rules, json!({"acp": {"agent": "other"}})).unwrap().agent, None);
-    for (props, message) in [
-        (json!({"acp": {"mode": 1}}), "at /forwardedProps/acp/mode: expected a string"),
-        (json!({"acp": []}), "at /forwardedProps/acp: expected an object"),
-        (json!({"acp": {"config": 1}}), "at /forwardedProps/acp/config: expected an object"),
-    ] {
-        assert_eq!(read(&rules, props).unwrap_err().to_string(), message);
-    }
-    assert_eq!(read(&rules, json!("anything")).unwrap(), Default::default());
-}
-
-#[test]
-fn unsupported_content_may_become_a_placeholder() {
-    let image = json!({"type": "image", "source": {"type": "data", "value": "AAAA", "mimeType": "image/png"}});
-    let content = json!([{"type": "text", "text": "What is this?"}, image]);
-    let input = said(json!([{"id": "u", "role": "user", "content": content}]));
-    let mut rules = Rules::new();
-    assert_eq!(plan_by(&SessionMemory::new(), &input, &rules).unwrap_err().status(), 415);
-    rules.unsupported = Unsupported::Placeholder;
-    let plan = plan_by(&SessionMemory::new(), &input, &rules).unwrap();
-    assert_eq!(texts(&plan), ["What is this?", "[left out: the agent does not support images]"]);
-}
-
-#[test]
-fn new_messages_may_be_sent_alone() {
-    let conversation = knowing(&history());
-    let mut rules = Rules::new();
-    rules.new_alone = true;
-    let table: [(&[Value], bool); 4] = [
-        (&[user("u3", "three")], true),
-        (&[user("u3", "three"), user("u4", "four")], true),
-        (&[user("u1", "another")], false),
-        (&[agent("a9", "nobody said this"), user("u3", "three")], false),
-    ];
-    for (messages, is_new) in table {
-        let input = said(json!(messages));
-        let plan = plan_by(&conversation, &input, &rules).unwrap();
-        assert_eq!(plan.session == SessionStep::Keep, is_new, "{messages:?}");
-        assert_eq!(plan.diverged.is_none(), is_new, "{messages:?}");
-        let plan = plan_by(&conversation, &input, &Rules::new()).unwrap();
-        assert_eq!(plan.session, new(), "{messages:?}");
-    }
 }
 
 #[test]

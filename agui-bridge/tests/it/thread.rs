@@ -131,6 +131,14 @@ impl Rig {
         rig
     }
 
+    /// A thread with the run `1`, which has sent this prompt in the session `s`.
+    pub(crate) fn begun(options: ConversationOptions, prompt: &str) -> Self {
+        let mut rig = Self::connected(options);
+        rig.say("1", prompt).unwrap();
+        rig.open("s");
+        rig
+    }
+
     pub(crate) fn connect(&mut self, features: AgentFeatures) {
         self.thread.handle_connected(features, self.now);
         self.drain();
