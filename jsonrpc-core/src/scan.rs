@@ -1,4 +1,4 @@
-//! A single-pass scanner of JSON text. It allocates only beyond 64 levels of nesting.
+//! A single-pass scanner of JSON text. It allocates only beyond 63 levels of nesting.
 //!
 //! It accepts exactly the texts that serde_json accepts as a raw value, at any depth: the grammar is validated, numbers
 //! may have any size, and escapes may be lone surrogates. UTF-8 is not validated.
@@ -266,7 +266,7 @@ impl<'a> Scanner<'a> {
             }
             // Closes the brackets that end here.
             loop {
-                if open.depth == 0 {
+                if open.is_empty() {
                     return Ok(at);
                 }
                 let (next, place) = token(bytes, at);
