@@ -30,7 +30,11 @@ impl ValueReader<'_> {
         {
             return self.tagged_anywhere(tags, union, is_free, open);
         }
-        let is_written = {
+        let known = if tags.is_plain { self.scanner.pass_one_of(tags.names) } else { None };
+        let is_written = if let Some(index) = known {
+            union.choose(index, "");
+            known != tags.untagged
+        } else {
             let tag = self.string().map_err(|fault| self.leave(open, fault))?;
             choose(tags, union, &tag)
         };
