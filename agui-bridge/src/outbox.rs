@@ -180,6 +180,17 @@ impl Outbox {
         }
     }
 
+    /// Appends a piece of an open text.
+    pub(crate) fn push_piece(
+        &mut self,
+        frame: &Frame<'_>,
+        voice: Voice,
+        id: MessageId,
+        delta: String,
+    ) {
+        text::push_piece(frame, &mut self.queue, voice, id, delta, None);
+    }
+
     /// Handles a whole message, which may repeat an earlier one. Only the new part is sent.
     pub(crate) fn whole_message<'a>(
         &mut self,

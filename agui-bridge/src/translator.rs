@@ -18,7 +18,7 @@ use crate::tool_call::ToolCalls;
 use crate::update::Update;
 use crate::waiting::Waiting;
 use acp_types::v1::content::ContentBlock;
-use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+use acp_types::v1::prompt_turn::{MessageId as ChunkId, SessionNotification, SessionUpdate};
 use agui_types::PROTOCOL_VERSION;
 use agui_types::event::{Event, RunStartedEvent};
 use agui_types::id::MessageId;
@@ -219,7 +219,10 @@ impl Translator {
     }
 
     /// Handles `session/update`.
-    pub fn handle_notification(&mut self, notification: SessionNotification) {
+    pub fn handle_notification(&mut self, mut notification: SessionNotification) {
+        if self.continue_text(&mut notification.update) {
+            return;
+        }
         self.runs.note_activity();
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
             && self.replay.is_none()
@@ -250,6 +253,31 @@ impl Translator {
             && self.outbox.history().is_none()
             && !self.outbox.remembers_messages();
         is_alone.then(|| self.outbox.main_text())?
+    }
+
+    /// Handles a chunk that only continues the agent's open text, which most updates do. Returns `false` without an
+    /// effect for any other update.
+    fn continue_text(&mut self, update: &mut SessionUpdate) -> bool {
+        let (voice, chunk) = match update {
+            SessionUpdate::AgentMessageChunk(chunk) => (Voice::Agent, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => (Voice::Thought, chunk),
+            _ => return false,
+        };
+        let ContentBlock::Text(block) = &mut chunk.content else { return false };
+        let has_metadata =
+            chunk.meta.is_some() || block.annotations.is_some() || block.meta.is_some();
+        if has_metadata || block.text.is_empty() || block.text.len() > self.delta_limit() {
+            return false;
+        }
+        let Some((open_voice, open_key, id)) = self.plain_text() else { return false };
+        let key = chunk.message_id.as_ref().map(ChunkId::as_str);
+        if open_voice != voice || key.is_some() && key != open_key {
+            return false;
+        }
+        let id = id.clone();
+        self.note_activity();
+        self.outbox.push_piece(&self.basis.root(), voice, id, mem::take(&mut block.text));
+        true
     }
 
     /// Returns the longest text of one event.

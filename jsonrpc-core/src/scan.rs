@@ -1,4 +1,4 @@
-//! A single-pass scanner of JSON text. It allocates only beyond 64 levels of nesting.
+//! A single-pass scanner of JSON text. It allocates only beyond 63 levels of nesting.
 //!
 //! It accepts exactly the texts that serde_json accepts as a raw value, at any depth: the grammar is validated, numbers
 //! may have any size, and escapes may be lone surrogates. UTF-8 is not validated.
@@ -191,6 +191,20 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
+    /// Skips a string if it is one of these texts, which have to need no escapes, and returns its index.
+    #[inline(always)]
+    pub(crate) fn pass_one_of(&mut self, texts: &[&str]) -> Option<usize> {
+        let [b'"', rest @ ..] = self.bytes.get(self.at..)? else { return None };
+        // A search with `position` is a call.
+        for (index, text) in texts.iter().enumerate() {
+            if begins_with(rest, text.as_bytes()) && byte(rest, text.len()) == b'"' {
+                self.at += text.len() + 2;
+                return Some(index);
+            }
+        }
+        None
+    }
+
     /// Checks that only white space follows.
     pub(crate) fn end(&mut self) -> Option<()> {
         self.next_token();
@@ -266,7 +280,7 @@ impl<'a> Scanner<'a> {
             }
             // Closes the brackets that end here.
             loop {
-                if open.depth == 0 {
+                if open.is_empty() {
                     return Ok(at);
                 }
                 let (next, place) = token(bytes, at);

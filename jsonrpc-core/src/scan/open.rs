@@ -1,28 +1,32 @@
 //! A stack of open brackets.
 use alloc::vec::Vec;
 
-/// The kinds of open brackets, as bits: the innermost 64 directly, outer ones in a vector.
+/// The kinds of open brackets, as bits: the innermost 63 directly, outer ones in a vector.
 pub(super) struct OpenBrackets {
-    pub(super) depth: usize,
+    /// A one above a bit for each bracket; the innermost is the lowest.
     bits: u64,
-    at_hand: u32,
     put_by: Vec<u64>,
 }
 
 impl OpenBrackets {
+    const EMPTY: u64 = 1;
+
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Self { depth: 0, bits: 0, at_hand: 0, put_by: Vec::new() }
+        Self { bits: Self::EMPTY, put_by: Vec::new() }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.bits == Self::EMPTY
     }
 
     #[inline(always)]
     pub(super) fn push(&mut self, is_object: bool) {
-        if self.at_hand == u64::BITS {
+        if self.bits.leading_zeros() == 0 {
             self.put_by();
         }
         self.bits = self.bits << 1 | u64::from(is_object);
-        self.at_hand += 1;
-        self.depth += 1;
     }
 
     /// Returns whether the innermost bracket is an object's.
@@ -34,9 +38,7 @@ impl OpenBrackets {
     #[inline(always)]
     pub(super) fn pop(&mut self) {
         self.bits >>= 1;
-        self.at_hand -= 1;
-        self.depth -= 1;
-        if self.at_hand == 0 {
+        if self.is_empty() {
             self.take_back();
         }
     }
@@ -44,13 +46,13 @@ impl OpenBrackets {
     #[cold]
     fn put_by(&mut self) {
         self.put_by.push(self.bits);
-        self.at_hand = 0;
+        self.bits = Self::EMPTY;
     }
 
     #[cold]
     fn take_back(&mut self) {
         if let Some(bits) = self.put_by.pop() {
-            (self.bits, self.at_hand) = (bits, u64::BITS);
+            self.bits = bits;
         }
     }
 }

@@ -10,10 +10,24 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
 }
 
 /// Reads a string without escapes after its first quote; an escape is an error at its place.
+// Many names and values end in the first word, without a call.
+#[inline(always)]
+pub(crate) fn plain_string(bytes: &[u8], at: usize) -> Step {
+    let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else {
+        return last_string(bytes, at);
+    };
+    let word = u64::from_le_bytes(*word);
+    match special_bytes(word) {
+        0 => longer_string(bytes, at + 8),
+        found => plain_end(word, found, at),
+    }
+}
+
+/// Continues a string without escapes after its first word.
 // A separate function keeps its constants in registers.
 #[inline(never)]
-pub(crate) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
-    // Most names and many values are shorter than two words.
+fn longer_string(bytes: &[u8], mut at: usize) -> Step {
+    // Most strings are shorter than two pairs.
     for _ in 0..4 {
         let Some(pair) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) else {
             return last_string(bytes, at);

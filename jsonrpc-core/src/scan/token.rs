@@ -14,14 +14,13 @@ pub(super) fn byte(bytes: &[u8], at: usize) -> u8 {
 #[inline(always)]
 pub(super) fn begins_with(text: &[u8], start: &[u8]) -> bool {
     let Some(text) = text.get(..start.len()) else { return false };
-    if start.len() > 16 {
-        return text == start;
-    }
     match (start.first_chunk(), start.last_chunk()) {
         (Some(first), Some(last)) => {
             let [first, last] = [first, last].map(|word| u64::from_le_bytes(*word));
             let word = |word: Option<&[u8; 8]>| word.map(|word| u64::from_le_bytes(*word));
-            word(text.first_chunk()) == Some(first) && word(text.last_chunk()) == Some(last)
+            let are_ends_equal =
+                word(text.first_chunk()) == Some(first) && word(text.last_chunk()) == Some(last);
+            are_ends_equal && (start.len() <= 16 || text == start)
         }
         _ => match (start.first_chunk::<4>(), start.last_chunk::<4>()) {
             (Some(first), Some(last)) => {

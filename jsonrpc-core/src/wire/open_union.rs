@@ -152,6 +152,7 @@ macro_rules! open_union {
             static TAGS: __wire::Tags = __wire::Tags {
                 name: $tag,
                 quoted: ::core::concat!(",\"", $tag, "\":"),
+                is_plain: __wire::are_plain($Name::NAMES),
                 names: $Name::NAMES,
                 untagged: $crate::open_union!(@untagged [$($wire)*] $($Untagged)?),
                 marks: __wire::Marks::NONE $( $(.with($crate::object!(@mark $mark $tag)))+ )?,

@@ -138,6 +138,17 @@ impl Member {
     }
 }
 
+/// Returns whether none of these names needs escapes.
+pub const fn are_plain(mut names: &[&str]) -> bool {
+    while let [name, rest @ ..] = names {
+        if !is_plain(name.as_bytes()) {
+            return false;
+        }
+        names = rest;
+    }
+    true
+}
+
 const fn is_plain(mut name: &[u8]) -> bool {
     while let [byte, rest @ ..] = name {
         if *byte < b' ' || *byte == b'"' || *byte == b'\\' {
@@ -155,6 +166,8 @@ pub struct Tags {
     pub name: &'static str,
     /// A comma, the name as a JSON string, and a colon.
     pub quoted: &'static str,
+    /// Whether no known tag needs escapes.
+    pub is_plain: bool,
     /// The known tags. A named variant without a required tag is the last.
     pub names: &'static [&'static str],
     /// The index of the variant without a tag.

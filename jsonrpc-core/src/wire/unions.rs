@@ -30,11 +30,7 @@ impl ValueReader<'_> {
         {
             return self.tagged_anywhere(tags, union, is_free, open);
         }
-        let is_written = {
-            let tag = self.string().map_err(|fault| self.leave(open, fault))?;
-            choose(tags, union, &tag)
-        };
-        if is_written {
+        if self.tag(tags, union, open)? {
             // The other members follow the tag.
             self.variant(tags, union, &Cell::new(None), &Open { is_first: false, ..*open })
         } else {
@@ -42,8 +38,29 @@ impl ValueReader<'_> {
         }
     }
 
-    /// Does the same for a tag that is not at the usual place, or not a string. Unless `is_free`, the tag belongs to a
-    /// surrounding type.
+    /// Reads the tag and chooses its variant. Returns whether the tag is written beside the members of the variant.
+    #[inline(always)]
+    fn tag(
+        &mut self,
+        tags: &'static Tags,
+        union: &mut dyn Choice,
+        open: &Open<'_>,
+    ) -> Result<bool, Fault> {
+        let is_beside = |index: usize| Some(index) != tags.untagged;
+        if tags.is_plain
+            && let Some(index) = self.scanner.pass_one_of(tags.names)
+        {
+            union.choose(index, "");
+            return Ok(is_beside(index));
+        }
+        let tag = self.string().map_err(|fault| self.leave(open, fault))?;
+        let known = tags.names.iter().position(|name| *name == tag);
+        union.choose(known.unwrap_or(usize::MAX), &tag);
+        Ok(known.is_none_or(is_beside))
+    }
+
+    /// As [`tagged`](Self::tagged), for a tag that is not at the usual place, or not a string. Unless `is_free`, the tag
+    /// belongs to a surrounding type.
     #[inline(never)]
     fn tagged_anywhere(
         &mut self,
@@ -58,10 +75,7 @@ impl ValueReader<'_> {
             (Some((at, _)), untagged) => {
                 self.scanner.go_to(at);
                 match (self.next_byte(), untagged) {
-                    (b'"', _) => {
-                        let tag = self.string().map_err(|fault| self.leave(open, fault))?;
-                        choose(tags, union, &tag)
-                    }
+                    (b'"', _) => self.tag(tags, union, open)?,
                     (byte, Some(untagged))
                         if byte == b'n'
                             || tags.marks.default_on_error && self.mode != Mode::Strict =>
@@ -187,12 +201,4 @@ impl ValueReader<'_> {
         union.choose(chosen, "");
         union.payload_mut().read_flat(self, open)
     }
-}
-
-/// Chooses the variant with this tag, and returns whether the tag is written beside the members of the variant.
-#[inline]
-fn choose(tags: &Tags, union: &mut dyn Choice, tag: &str) -> bool {
-    let known = tags.names.iter().position(|name| *name == tag);
-    union.choose(known.unwrap_or(usize::MAX), tag);
-    known.is_none() || known != tags.untagged
 }

@@ -5,19 +5,24 @@ use alloc::borrow::Cow;
 
 /// The iteration over the members of an object. It continues after an invalid one if annotations may permit that.
 pub(super) struct Walk {
-    is_first: bool,
-    is_failed: bool,
+    /// The byte before the next member.
+    before: u8,
 }
+
+const FIRST: u8 = b'{';
+const LATER: u8 = b',';
+/// In an object with an invalid member, names are not compared: no UTF-8 text has this byte.
+const FAILED: u8 = 0xff;
 
 impl Walk {
     /// Begins before the opening bracket.
     pub(super) fn new() -> Self {
-        Self { is_first: true, is_failed: false }
+        Self::at(true)
     }
 
     /// Begins after a member, unless `is_first`.
     pub(super) fn at(is_first: bool) -> Self {
-        Self { is_first, is_failed: false }
+        Self { before: if is_first { FIRST } else { LATER } }
     }
 
     /// Returns the name of the next member; `None` at the end of the object.
@@ -28,8 +33,12 @@ impl Walk {
     ) -> Result<Option<Cow<'a, str>>, Fault> {
         loop {
             let scanner = &mut reader.scanner;
-            let is_more = if self.is_first { scanner.enter() } else { scanner.go_on() };
-            self.is_first = false;
+            let is_more = if self.before == FIRST {
+                self.before = LATER;
+                scanner.enter()
+            } else {
+                scanner.go_on()
+            };
             match is_more {
                 Some(true) => {}
                 Some(false) => return Ok(None),
@@ -38,7 +47,7 @@ impl Walk {
             let Some((place, has_escapes)) = scanner.name_place() else {
                 return Err(reader.broken());
             };
-            if self.is_failed {
+            if self.before == FAILED {
                 reader.text()?;
                 continue;
             }
@@ -55,29 +64,30 @@ impl Walk {
     /// string between a comma and a colon. Returns whether it was skipped.
     #[inline(always)]
     pub(super) fn pass(&mut self, reader: &mut ValueReader<'_>, quoted: &str) -> bool {
-        let first = if self.is_first { b'{' } else { b',' };
         let [_, name @ ..] = quoted.as_bytes() else { return false };
-        let is_next = !self.is_failed && reader.scanner.pass_text(first, name);
-        self.is_first &= !is_next;
+        let is_next = reader.scanner.pass_text(self.before, name);
+        if is_next {
+            self.before = LATER;
+        }
         is_next
     }
 
     /// Skips the end of the object if it follows the last value without white space.
     #[inline(always)]
     pub(super) fn pass_end(&self, reader: &mut ValueReader<'_>) -> bool {
-        !self.is_first && reader.scanner.literal(b"}").is_some()
+        self.before != FIRST && reader.scanner.literal(b"}").is_some()
     }
 
     /// Skips the rest of the object before reporting the fault.
     #[cold]
     pub(super) fn on_fault(&mut self, reader: &ValueReader<'_>, fault: Fault) -> Result<(), Fault> {
-        self.is_failed = true;
+        self.before = FAILED;
         if reader.goes_on() { Ok(()) } else { Err(fault) }
     }
 
     #[inline]
     pub(super) fn end(&self) -> Result<(), Fault> {
-        if self.is_failed { Err(Fault(())) } else { Ok(()) }
+        if self.before == FAILED { Err(Fault(())) } else { Ok(()) }
     }
 }
 

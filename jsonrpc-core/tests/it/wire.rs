@@ -331,3 +331,48 @@ fn optional_members_are_small() {
     assert_eq!(size_of::<Option<wire::Meta>>(), size_of::<usize>());
     assert_eq!(size_of::<Id>(), 2 * size_of::<usize>());
 }
+
+open_union! {
+    /// A union with tags that begin alike.
+    pub enum Alike by "type" {
+        /// The shorter tag.
+        Call(Extra) = "call",
+        /// The longer tag.
+        Change(Extra) = "call_changed_by_user",
+    }
+}
+
+open_union! {
+    /// A union with a tag that needs escapes.
+    pub enum Escaped by "type" {
+        /// The tag with escapes.
+        Quoted(Extra) = "a\"b\n",
+    }
+}
+
+#[test]
+fn tags_are_compared_as_a_whole() -> Result<(), Box<dyn std::error::Error>> {
+    for (tag, is_known) in [
+        ("call", true),
+        ("call_changed_by_user", true),
+        ("cal", false),
+        ("call_", false),
+        ("call_changed_by_us", false),
+        ("call_changed_by_user_", false),
+        ("call_danger_by_user", false),
+        ("a", false),
+        ("", false),
+    ] {
+        let text = format!(r#"{{"type":{},"x":1}}"#, serde_json::to_string(tag)?);
+        let union: Alike = wire::decode(&text)?;
+        assert_eq!((union.tag(), union.is_known()), (tag, is_known), "{text}");
+        assert_eq!(serde_json::to_string(&union)?, text);
+    }
+    let escaped: Alike = wire::decode(r#"{"type":"\u0063all"}"#)?;
+    assert_eq!(escaped, Alike::Call(Extra::new()));
+    let text = r#"{"type":"a\"b\n"}"#;
+    let escaped: Escaped = wire::decode(text)?;
+    assert_eq!((escaped.is_known(), serde_json::to_string(&escaped)?.as_str()), (true, text));
+    assert!(wire::decode::<Escaped>("{\"type\":\"a\"b\n\"}").is_err());
+    Ok(())
+}
