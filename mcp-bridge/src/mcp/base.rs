@@ -244,7 +244,7 @@ impl RawItems {
             Ok(ValidItems(valid)) => (valid, ""),
             Err(_) => (Vec::new(), text),
         };
-        valid.into_iter().map(Ok).chain(array_items(others).map(wire::decode)).enumerate()
+        valid.into_iter().flatten().map(Ok).chain(array_items(others).map(wire::decode)).enumerate()
     }
 }
 
@@ -289,11 +289,13 @@ impl schemars::JsonSchema for RawItems {
     }
 }
 
-/// Items that are all valid, and decoded in one pass.
-struct ValidItems<T>(Vec<T>);
+/// Items that are all valid, and decoded in one pass. They are kept in chunks, which are not copied as the list grows.
+struct ValidItems<T>(Vec<Vec<T>>);
+
+const CHUNK: usize = 16;
 
 /// Maximum number of items that are decoded at once. Those of a longer list are decoded one by one, which bounds the memory.
-const MAX_AT_ONCE: usize = 4096;
+const MAX_AT_ONCE: usize = 256 * CHUNK;
 
 impl<T: Wire> Wire for ValidItems<T> {
     fn blank() -> Self {
@@ -302,11 +304,18 @@ impl<T: Wire> Wire for ValidItems<T> {
 
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
         reader.items(&mut |reader| {
-            if self.0.len() == MAX_AT_ONCE {
-                return Err(reader.invalid("a shorter list"));
+            if self.0.last().is_none_or(|chunk| chunk.len() == CHUNK) {
+                if self.0.len() == MAX_AT_ONCE / CHUNK {
+                    return Err(reader.invalid("a shorter list"));
+                }
+                self.0.push(Vec::with_capacity(CHUNK));
             }
-            self.0.push(T::blank());
-            self.0.last_mut().map_or(Ok(()), |item| item.read(reader))
+            let mut item = T::blank();
+            item.read(reader)?;
+            if let Some(chunk) = self.0.last_mut() {
+                chunk.push(item);
+            }
+            Ok(())
         })
     }
 
