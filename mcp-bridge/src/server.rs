@@ -72,11 +72,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::wire::{DecodeError, Raw};
+use jsonrpc_core::wire::{DecodeError, Raw, Wire};
 use jsonrpc_core::{
     CancelMethod, ErrorCode, ErrorObject, Incoming, Message, Notification, Peer, RequestId,
 };
-use serde::Serialize;
 
 mod adapt;
 mod ask;
@@ -317,15 +316,8 @@ impl Server {
         self.outgoing.push_back(Outgoing { message: message.into_owned(), related });
     }
 
-    fn notify<T: Serialize>(
-        &mut self,
-        method: &'static str,
-        params: &T,
-        related: Option<RequestId>,
-    ) {
-        if let Ok(params) = Raw::from_value(params) {
-            self.send(Notification::new(method, params.as_ref()).into(), related);
-        }
+    fn notify(&mut self, method: &'static str, params: &dyn Wire, related: Option<RequestId>) {
+        self.send(Notification::new(method, Raw::of(params).as_ref()).into(), related);
     }
 
     fn answer(&mut self, request: &RequestId, outcome: Result<&Raw, ErrorObject>) {
@@ -333,15 +325,8 @@ impl Server {
         let _not_open = self.respond(request, outcome);
     }
 
-    fn answer_with<T: Serialize>(&mut self, request: &RequestId, result: &T) {
-        match Raw::from_value(result) {
-            Ok(result) => self.answer(request, Ok(&result)),
-            Err(_) => {
-                let problem =
-                    ErrorObject::new(ErrorCode::INTERNAL_ERROR, "result has no JSON form");
-                self.answer(request, Err(problem));
-            }
-        }
+    fn answer_with(&mut self, request: &RequestId, result: &dyn Wire) {
+        self.answer(request, Ok(&Raw::of(result)));
     }
 }
 

@@ -37,6 +37,7 @@ use crate::mcp::content::ResourceContents;
 use crate::mcp::dispatch::ClientRequest;
 use crate::mcp::resources::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceTemplate,
 };
 use crate::mcp::skills::{
     DIRECTORY_TYPE, GetSkillResult, ListSkillsResult, SKILL_FILE, Skill, SkillFrontmatter,
@@ -238,7 +239,8 @@ impl SkillCatalog {
                 self.resources(&resources, params.cursor.as_deref())
             }
             ClientRequest::ListResourceTemplates(_) => {
-                let mut result = ListResourceTemplatesResult::new([]);
+                let none = Vec::<ResourceTemplate>::new();
+                let mut result = ListResourceTemplatesResult::new(none);
                 (result.ttl_ms, result.cache_scope) = self.caching();
                 Ok(Raw::of(&result.with_result_type(ResultType::Complete)))
             }
@@ -252,8 +254,7 @@ impl SkillCatalog {
 
     fn list(&self, cursor: Option<&str>) -> Result<Raw, ErrorObject> {
         let (skills, next) = page(&self.skills, cursor, self.page_size)?;
-        let skills = skills.iter().map(|skill| Raw::of(skill));
-        let mut result = ListSkillsResult::new(skills.collect::<Vec<_>>());
+        let mut result = ListSkillsResult::new(skills.to_vec());
         result.next_cursor = next;
         (result.ttl_ms, result.cache_scope) = self.caching();
         Ok(Raw::of(&result.with_result_type(ResultType::Complete)))
@@ -311,8 +312,8 @@ impl SkillCatalog {
 
     fn resources(&self, resources: &[&Resource], cursor: Option<&str>) -> Result<Raw, ErrorObject> {
         let (resources, next) = page(resources, cursor, self.page_size)?;
-        let resources = resources.iter().map(|resource| Raw::of(*resource));
-        let mut result = ListResourcesResult::new(resources.collect::<Vec<_>>());
+        let resources: Vec<Resource> = resources.iter().copied().cloned().collect();
+        let mut result = ListResourcesResult::new(resources);
         result.next_cursor = next;
         (result.ttl_ms, result.cache_scope) = self.caching();
         Ok(Raw::of(&result.with_result_type(ResultType::Complete)))

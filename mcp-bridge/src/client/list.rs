@@ -114,7 +114,8 @@ impl Client {
 impl List {
     fn take(&mut self, page: &ListToolsResult) {
         self.pages += 1;
-        for (raw, (_, tool)) in page.raw_tools.iter().zip(page.tools()) {
+        let mut texts = page.raw_tools.texts().enumerate();
+        for (place, tool) in page.tools() {
             let index = self.count;
             self.count += 1;
             let problem = match tool {
@@ -126,9 +127,11 @@ impl List {
                 }
                 Err(error) => error.to_string(),
             };
-            if self.tools.bad.len() < Client::MAX_TOOLS {
-                let bad = BadTool::new(index, name(raw), problem, raw.clone());
-                self.tools.bad.push(bad);
+            if self.tools.bad.len() < Client::MAX_TOOLS
+                && let Some((_, text)) = texts.find(|(other, _)| *other == place)
+                && let Ok(raw) = Raw::from_text(text)
+            {
+                self.tools.bad.push(BadTool::new(index, name(&raw), problem, raw));
             }
         }
         let ttl = page.ttl_ms.as_ref().and_then(serde_json::Number::as_u64);

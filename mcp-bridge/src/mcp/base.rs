@@ -5,8 +5,9 @@
 use super::capabilities::{ClientCapabilities, Implementation};
 use super::logging::LoggingLevel;
 use alloc::string::{String, ToString};
-use jsonrpc_core::wire::{self, DecodeError, Meta, Raw};
-use jsonrpc_core::{ErrorCode, ErrorObject, RequestId, object, open_enum};
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{self, DecodeError, Fault, Meta, Raw, ValueReader, View, Wire};
+use jsonrpc_core::{ErrorCode, ErrorObject, RequestId, array_items, object, open_enum};
 
 open_enum! {
     /// A revision of the specification, by its date.
@@ -217,8 +218,113 @@ pub(crate) fn page<'a, T>(
     Ok((page, (next < items.len()).then(|| next.to_string())))
 }
 
-/// Declares the result of a request for one page of a list. The items are kept as text until a method decodes them, so
-/// that an invalid item does not affect the others.
+/// The items of one page of a list, kept as the text of an array, so that an invalid item does not affect the others.
+///
+/// ```
+/// use mcp_bridge::mcp::base::RawItems;
+///
+/// let items = RawItems::from(vec![1, 300]);
+/// assert_eq!(items.texts().collect::<Vec<_>>(), ["1", "300"]);
+/// let valid: Vec<_> = items.decode::<u8>().filter_map(|(_, item)| item.ok()).collect();
+/// assert_eq!(valid, [1]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawItems(Raw);
+
+impl RawItems {
+    /// Returns the JSON text of each item.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        array_items(self.0.as_str())
+    }
+
+    /// Decodes each item separately and yields it with its index in the list.
+    pub fn decode<T: Wire>(&self) -> impl Iterator<Item = (usize, Result<T, DecodeError>)> {
+        let text = self.0.as_str();
+        let (valid, others) = match wire::decode::<ValidItems<T>>(text) {
+            Ok(ValidItems(valid)) => (valid, ""),
+            Err(_) => (Vec::new(), text),
+        };
+        valid.into_iter().flatten().map(Ok).chain(array_items(others).map(wire::decode)).enumerate()
+    }
+}
+
+/// Encodes the items.
+impl<T: Wire> From<Vec<T>> for RawItems {
+    fn from(items: Vec<T>) -> Self {
+        Self(Raw::of(&items))
+    }
+}
+
+impl Wire for RawItems {
+    fn blank() -> Self {
+        Self(Raw::blank())
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        if reader.next_byte() != b'[' {
+            return Err(reader.expected("a sequence"));
+        }
+        self.0.read(reader)
+    }
+
+    fn view(&self) -> View<'_> {
+        self.0.view()
+    }
+}
+
+object! { @serde RawItems }
+
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for RawItems {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> alloc::borrow::Cow<'static, str> {
+        "RawItems".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Vec::<Raw>::json_schema(generator)
+    }
+}
+
+/// Items that are all valid, and decoded in one pass. They are kept in chunks, which are not copied as the list grows.
+struct ValidItems<T>(Vec<Vec<T>>);
+
+const CHUNK: usize = 16;
+
+/// Maximum number of items that are decoded at once. Those of a longer list are decoded one by one, which bounds the memory.
+const MAX_AT_ONCE: usize = 256 * CHUNK;
+
+impl<T: Wire> Wire for ValidItems<T> {
+    fn blank() -> Self {
+        Self(Vec::new())
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        reader.items(&mut |reader| {
+            if self.0.last().is_none_or(|chunk| chunk.len() == CHUNK) {
+                if self.0.len() == MAX_AT_ONCE / CHUNK {
+                    return Err(reader.invalid("a shorter list"));
+                }
+                self.0.push(Vec::with_capacity(CHUNK));
+            }
+            let mut item = T::blank();
+            item.read(reader)?;
+            if let Some(chunk) = self.0.last_mut() {
+                chunk.push(item);
+            }
+            Ok(())
+        })
+    }
+
+    fn view(&self) -> View<'_> {
+        View::List(&self.0)
+    }
+}
+
+/// Declares the result of a request for one page of a list.
 macro_rules! list_result {
     (
         $(#[$attr:meta])*
@@ -229,7 +335,7 @@ macro_rules! list_result {
             pub struct $Name {
                 #[doc = concat!("The items, as received. [`", stringify!($items), "`](Self::", stringify!($items),
                     ") decodes them.")]
-                $raw: alloc::vec::Vec<jsonrpc_core::wire::Raw> = $wire,
+                $raw: crate::mcp::base::RawItems = $wire,
             }
             optional {
                 /// Cursor of the next page. Absent on the last page.
@@ -249,7 +355,7 @@ macro_rules! list_result {
             pub fn $items(
                 &self,
             ) -> impl Iterator<Item = (usize, Result<$Item, jsonrpc_core::wire::DecodeError>)> {
-                self.$raw.iter().map(jsonrpc_core::wire::Raw::decode).enumerate()
+                self.$raw.decode()
             }
         }
     };
@@ -266,4 +372,25 @@ object! {
         result_type: ResultType = "resultType",
     }
     and "_meta"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Items keep their places in a list of any length, with and without an invalid item.
+    #[test]
+    fn items_keep_their_places() {
+        for count in [0, 1, MAX_AT_ONCE, MAX_AT_ONCE + 1] {
+            let valid: Vec<_> = (0..count).collect();
+            for items in [valid.clone(), [valid, Vec::from([usize::MAX])].concat()] {
+                let decoded: Vec<_> = RawItems::from(items.clone()).decode::<u32>().collect();
+                assert_eq!(decoded.len(), items.len());
+                for (place, item) in decoded {
+                    let expected = items.get(place).and_then(|item| u32::try_from(*item).ok());
+                    assert_eq!(item.ok(), expected, "item {place} of {count}");
+                }
+            }
+        }
+    }
 }

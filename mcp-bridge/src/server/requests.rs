@@ -244,11 +244,8 @@ impl Server {
     ) -> Result<(), ErrorObject> {
         let tools = Arc::clone(&self.options.tools);
         let (page, next) = page(&tools, params.cursor.as_deref(), self.options.page_size)?;
-        let raw = page.iter().map(|tool| Raw::from_value(&adapt::tool_for(tool, version)));
-        let raw: Result<Vec<_>, _> = raw.collect();
-        let raw =
-            raw.map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))?;
-        let mut result = ListToolsResult::new(raw);
+        let page: Vec<_> = page.iter().map(|tool| adapt::tool_for(tool, version)).collect();
+        let mut result = ListToolsResult::new(page);
         result.next_cursor = next;
         if version.era() != Some(Era::Legacy) {
             result.ttl_ms = Some(Number::from(self.options.ttl_ms));
