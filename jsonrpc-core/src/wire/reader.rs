@@ -210,16 +210,21 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
-    /// Returns how many items to make room for in a full list of `count` items that begins at `start`. A long list grows
-    /// once, by the number of items that its length permits; growing by half would hold several times its final size.
-    pub(super) fn growth(&self, start: usize, count: usize) -> usize {
+    /// Returns how many items of a size to make room for in a full list of `count` items that begins at `start`. A long
+    /// list of items that are larger than half their text grows once, by the number of items that its length permits;
+    /// doubling would hold several times its final size.
+    pub(super) fn growth(&self, start: usize, count: usize, size: usize) -> usize {
         const SHORT: usize = 64;
         if count < SHORT {
             return count.max(4);
         }
         let at = self.scanner.at();
+        let read = at.saturating_sub(start);
+        if count.saturating_mul(size) <= read / 2 {
+            return count;
+        }
         let end = self.scanner.end_of(start).unwrap_or(at);
-        let left = end.saturating_sub(at) / (at.saturating_sub(start) / count).max(1);
+        let left = end.saturating_sub(at) / (read / count).max(1);
         // Items of different lengths.
         (left + left / 8).max(count / 2)
     }

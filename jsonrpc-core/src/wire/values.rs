@@ -89,7 +89,7 @@ impl<T: Wire> Wire for Vec<T> {
             let mut item = T::blank();
             item.read(reader)?;
             if self.len() == self.capacity() {
-                self.reserve_exact(reader.growth(start, self.len()));
+                self.reserve_exact(reader.growth(start, self.len(), size_of::<T>()));
             }
             self.push(item);
             Ok(())
