@@ -118,18 +118,22 @@ impl Observer {
         let lost = self.spans.finish(deadline);
         let unmeasured = self.metrics_error.as_deref().and_then(complaint);
         let unwritten = self.transcript.as_ref().and_then(|it| it.finish("messages", deadline));
-        for complaint in too_many(counters).chain(lost).chain(unmeasured).chain(unwritten) {
+        for complaint in missing(counters).chain(lost).chain(unmeasured).chain(unwritten) {
             eprintln!("acp-traces: {complaint}");
         }
     }
 }
 
-/// Describes the data that exceeded the limits of the tracker.
-pub(crate) fn too_many(counters: Counters) -> impl Iterator<Item = String> {
+/// Describes what the spans lack: data beyond the limits of the tracker, or of a protocol version that it does not know.
+pub(crate) fn missing(counters: Counters) -> impl Iterator<Item = String> {
     let rows = [
         (counters.dropped_spans, "spans exceeded the limit of open spans"),
         (counters.dropped_events, "events exceeded the limit per span"),
         (counters.dropped_metrics, "measurements exceeded the limit of queued records"),
+        (
+            counters.unknown_versions,
+            "answers to `initialize` have an unknown version of ACP: spans may be missing",
+        ),
     ];
     rows.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"))
 }

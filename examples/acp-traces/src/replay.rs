@@ -4,7 +4,7 @@ use crate::PROGRAM;
 use crate::cli::ReplayOptions;
 use crate::export::{self, Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
-use crate::observe::too_many;
+use crate::observe::missing;
 use crate::transcript::{each_line, open};
 use acp_otlp::{Collector, Ids, Logs, Traced, Tracing};
 use core::time::Duration;
@@ -49,7 +49,7 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     sink.take_all(&mut tracing)?;
     let lost = sink.finish()?;
     let failed = bad_lines > 0 || !lost.is_empty();
-    for complaint in too_many(tracing.counters()).chain(lost) {
+    for complaint in missing(tracing.counters()).chain(lost) {
         eprintln!("acp-traces: {complaint}");
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })

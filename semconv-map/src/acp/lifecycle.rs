@@ -179,6 +179,11 @@ impl Peers {
         self.is_v2
     }
 
+    /// Returns whether the agent answered with a protocol version that this crate knows.
+    pub(crate) fn has_known_version(&self) -> bool {
+        matches!(self.protocol_version, Some(1 | 2))
+    }
+
     pub(crate) fn agent_name(&self) -> Option<&str> {
         self.agent.as_ref().map(|agent| agent.name.as_str())
     }

@@ -7,6 +7,8 @@ pub struct Counters {
     pub invalid_lines: u64,
     /// Messages with params or a result that do not match their method. Their spans exist, with fewer attributes.
     pub undecodable: u64,
+    /// Agents that answered `initialize` with an unknown protocol version. They are read as agents of version 1.
+    pub unknown_versions: u64,
     /// Responses to requests that were not observed or not tracked.
     pub unmatched_responses: u64,
     /// Spans beyond the limits.

@@ -269,6 +269,7 @@ impl Tracker {
                 if !self.peers.on_initialized(result) {
                     self.counters.undecodable += 1;
                 }
+                self.counters.unknown_versions += u64::from(!self.peers.has_known_version());
                 self.peers.set_protocol_version(attributes);
                 self.set_agent();
             }

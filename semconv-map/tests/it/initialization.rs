@@ -97,6 +97,19 @@ fn failed_initialize_has_no_effect() {
     assert_eq!(turns[1].i64("acp.protocol.version"), Some(1));
 }
 
+/// A version that is not 1 or 2 is counted: the messages may have another form.
+#[test]
+fn unknown_versions_are_counted() {
+    for (version, count) in
+        [(json!(0), 1), (json!(1), 0), (json!(2), 0), (json!(7), 1), (json!("one"), 1)]
+    {
+        let mut run = Run::new(Policy::default());
+        run.line(C2A, &ask(0));
+        run.line(A2C, &result(0, json!({ "protocolVersion": version })));
+        assert_eq!(run.tracker.counters().unknown_versions, count, "{version}");
+    }
+}
+
 /// Agents number sessions and tool calls, and restart with the first number.
 #[test]
 fn sessions_with_reused_ids_are_independent() {

@@ -142,6 +142,22 @@ fn invalid_entries_are_reported_and_the_rest_is_traced() {
     assert_eq!(names(&lines(&file)), ["execute_tool execute", "invoke_agent"]);
 }
 
+#[test]
+fn unknown_protocol_version_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("transcript");
+    let line = |direction: &str, message: Value| {
+        format!("{}\n", json!({ "time": 1, "direction": direction, "text": message.to_string() }))
+    };
+    let asked = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": 2 } });
+    let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": { "protocolVersion": 7 } });
+    fs::write(&transcript, line("sent", asked) + &line("received", answer)).unwrap();
+    let file = folder.path().join("spans");
+    let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
+    let expected = "acp-traces: 1 answers to `initialize` have an unknown version of ACP: spans may be missing\n";
+    assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), expected));
+}
+
 /// A span keeps 128 events. The number of dropped events is reported, live and in a replay.
 #[test]
 fn events_beyond_the_limit_are_reported() {
