@@ -11,6 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
+use core::str::SplitInclusive;
 
 /// Returns a change to a file with both texts in its patch.
 pub(crate) fn diff_of_texts(texts: &Texts) -> Diff {
@@ -44,20 +45,17 @@ fn patch(texts: &Texts) -> String {
         patch.push_str("new file mode 100644\n");
         "/dev/null"
     };
-    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
-    let (old, new) = (lines(old), lines(&texts.new_text));
+    let new = &*texts.new_text;
     let range = |count: usize| if count == 0 { "0,0".into() } else { format!("1,{count}") };
-    let (before, after) = (range(old.len()), range(new.len()));
+    let (before, after) = (range(lines(old).count()), range(lines(new).count()));
     // Writing to a string cannot fail.
     let _ = writeln!(patch, "--- {from}\n+++ {path}\n@@ -{before} +{after} @@");
-    let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let (head, old) = old.split_at(head);
+    let (head, old) = old.split_at(common(lines(old), lines(new)));
     let new = new.split_at(head.len()).1;
-    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
-    let (old, tail) = old.split_at(old.len() - tail);
+    let (old, tail) = old.split_at(old.len() - common(lines(old).rev(), lines(new).rev()));
     let new = new.split_at(new.len() - tail.len()).0;
-    for (sign, lines) in [(' ', head), ('-', old), ('+', new), (' ', tail)] {
-        for line in lines {
+    for (sign, text) in [(' ', head), ('-', old), ('+', new), (' ', tail)] {
+        for line in lines(text) {
             patch.push(sign);
             patch.push_str(line);
             if !line.ends_with('\n') {
@@ -66,6 +64,16 @@ fn patch(texts: &Texts) -> String {
         }
     }
     patch
+}
+
+/// Returns the lines of a text, with their ends.
+fn lines(text: &str) -> SplitInclusive<'_, char> {
+    text.split_inclusive('\n')
+}
+
+/// Returns the length of the lines that both have before the first difference.
+fn common<'a>(one: impl Iterator<Item = &'a str>, other: impl Iterator<Item = &'a str>) -> usize {
+    one.zip(other).take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum()
 }
 
 /// Returns the texts of a change, one for each file. Where the patch has parts of a file, the texts have the same parts.
