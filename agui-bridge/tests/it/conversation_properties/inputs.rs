@@ -222,8 +222,10 @@ impl World {
                 SessionEvent::Update(Received::new(Update::V2(read(&params)), raw(&params)))
             }
             Happening::Said => {
-                self.said += usize::from(is_current);
-                let text = format!("<{}>", if is_current { self.said } else { 0 });
+                // A connection gives the updates of a session after it is open.
+                let counts = is_current && self.is_open;
+                self.said += usize::from(counts);
+                let text = format!("<{}>", if counts { self.said } else { 0 });
                 crate::thread::said(&text)
             }
             Happening::Permission => permission(self.ask(is_current)),
