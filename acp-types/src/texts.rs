@@ -35,7 +35,7 @@ impl From<Texts> for Diff {
 }
 
 /// Returns the patch between both texts in Git's format, with absolute paths as version 2 requires. Its only hunk has the
-/// whole texts: the lines at the begin and at the end that are the same are context.
+/// whole texts, with the common lines at the beginning and at the end as context.
 fn patch(texts: &Texts) -> String {
     let (path, old) = (&texts.path, texts.old_text.as_deref().unwrap_or_default());
     let mut patch = format!("diff --git {path} {path}\n");

@@ -30,26 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Editors that speak ACP v2
-//!
-//! The lines of such an editor pass through a [`Bridge`](acp_types::convert::Bridge), which converts them for an agent of
-//! version 1, and the lines of the session for the editor.
-//!
-//! ```
-//! use acp_types::convert::{Bridge, BridgeOptions, Output};
-//! use acp_types::v1::initialization::ProtocolVersion;
-//!
-//! let mut bridge = Bridge::new(BridgeOptions::default().with_agent(ProtocolVersion::V1));
-//! bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"e","version":"1"},"capabilities":{}}}"#);
-//! let Some(Output::ToAgent(initialize)) = bridge.poll_output() else { panic!() };
-//! assert!(initialize.contains(r#""protocolVersion":1"#));
-//! bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#);
-//! let to_editor = std::iter::from_fn(|| bridge.poll_output()).find_map(|output| match output {
-//!     Output::ToEditor(line) => Some(line),
-//!     _ => None,
-//! });
-//! assert!(to_editor.is_some_and(|response| response.contains(r#""protocolVersion":2"#)));
-//! ```
+//! The lines of an editor that speaks ACP v2 pass through a [`Bridge`](acp_types::convert::Bridge), which converts them for
+//! an agent of version 1, and the lines of the session for the editor.
 //!
 //! # Mapping
 //!
