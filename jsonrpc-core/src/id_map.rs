@@ -11,28 +11,63 @@ const FEW: usize = 8;
 pub(crate) struct IdMap<T> {
     /// Up to [`FEW`] entries, unordered.
     few: Vec<(RequestId, T)>,
-    /// Further entries.
-    many: BTreeMap<RequestId, T>,
+    /// Values of further entries.
+    many: Vec<Option<T>>,
+    slots: Slots,
+}
+
+/// The places of the values past the first [`FEW`]. A tree of the values would be compiled for each type of value.
+#[derive(Debug, Default)]
+struct Slots {
+    used: BTreeMap<RequestId, usize>,
+    free: Vec<usize>,
+}
+
+impl Slots {
+    fn len(&self) -> usize {
+        self.used.len()
+    }
+
+    fn get(&self, id: &RequestId) -> Option<usize> {
+        self.used.get(id).copied()
+    }
+
+    fn first(&self) -> Option<&RequestId> {
+        self.used.keys().next()
+    }
+
+    /// Assigns a slot: a free one, or the next.
+    fn insert(&mut self, id: RequestId) -> usize {
+        let slot = self.free.pop().unwrap_or(self.used.len());
+        self.used.insert(id, slot);
+        slot
+    }
+
+    fn remove(&mut self, id: &RequestId) -> Option<(RequestId, usize)> {
+        let (id, slot) = self.used.remove_entry(id)?;
+        self.free.push(slot);
+        Some((id, slot))
+    }
 }
 
 impl<T> IdMap<T> {
-    pub(crate) const fn new() -> Self {
-        Self { few: Vec::new(), many: BTreeMap::new() }
+    pub(crate) fn new() -> Self {
+        Self { few: Vec::new(), many: Vec::new(), slots: Slots::default() }
     }
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.few.len() + self.many.len()
+        self.few.len() + self.slots.len()
     }
 
     pub(crate) fn contains(&self, id: &RequestId) -> bool {
-        self.place(id).is_some() || self.many.contains_key(id)
+        self.place(id).is_some() || self.slots.get(id).is_some()
     }
 
     pub(crate) fn get_mut(&mut self, id: &RequestId) -> Option<&mut T> {
         match self.place(id).and_then(|place| self.few.get_mut(place)) {
             Some((_, value)) => Some(value),
-            None => self.many.get_mut(id),
+            None => self.many.get_mut(self.slots.get(id)?)?.as_mut(),
         }
     }
 
@@ -40,8 +75,12 @@ impl<T> IdMap<T> {
     pub(crate) fn insert(&mut self, id: RequestId, value: T) {
         if self.few.len() < FEW {
             self.few.push((id, value));
-        } else {
-            self.many.insert(id, value);
+            return;
+        }
+        let slot = self.slots.insert(id);
+        match self.many.get_mut(slot) {
+            Some(free) => *free = Some(value),
+            None => self.many.push(Some(value)),
         }
     }
 
@@ -49,18 +88,18 @@ impl<T> IdMap<T> {
     pub(crate) fn remove(&mut self, id: &RequestId) -> Option<(RequestId, T)> {
         match self.place(id) {
             Some(place) => Some(self.few.swap_remove(place)),
-            None => self.many.remove_entry(id),
+            None => {
+                let (id, slot) = self.slots.remove(id)?;
+                Some((id, self.many.get_mut(slot)?.take()?))
+            }
         }
     }
 
     /// Removes the entry with the smallest id.
     pub(crate) fn pop_first(&mut self) -> Option<(RequestId, T)> {
         let few = self.few.iter().map(|(id, _)| id).min();
-        match (few, self.many.keys().next()) {
-            (Some(few), Some(many)) if many < few => self.many.pop_first(),
-            (Some(few), _) => self.remove(&few.clone()),
-            (None, _) => self.many.pop_first(),
-        }
+        let first = few.into_iter().chain(self.slots.first()).min()?.clone();
+        self.remove(&first)
     }
 
     pub(crate) fn clear(&mut self) {

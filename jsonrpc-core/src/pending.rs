@@ -9,7 +9,31 @@ use core::time::Duration;
 pub(crate) struct Pending<T> {
     next_id: i64,
     waiting: IdMap<Waiting<T>>,
-    deadlines: BTreeSet<(Duration, RequestId)>,
+    deadlines: Deadlines,
+}
+
+/// The deadlines of requests, earliest first. A tree that is used in functions of [`Pending`] would be compiled for each
+/// type of token.
+#[derive(Debug, Default)]
+struct Deadlines(BTreeSet<(Duration, RequestId)>);
+
+impl Deadlines {
+    fn insert(&mut self, deadline: Duration, id: RequestId) {
+        self.0.insert((deadline, id));
+    }
+
+    fn remove(&mut self, deadline: Duration, id: &RequestId) {
+        self.0.remove(&(deadline, id.clone()));
+    }
+
+    fn pop_expired(&mut self, now: Duration) -> Option<RequestId> {
+        self.first().filter(|deadline| *deadline <= now)?;
+        self.0.pop_first().map(|(_, id)| id)
+    }
+
+    fn first(&self) -> Option<Duration> {
+        self.0.first().map(|(deadline, _)| *deadline)
+    }
 }
 
 #[derive(Debug)]
@@ -21,7 +45,7 @@ struct Waiting<T> {
 
 impl<T> Pending<T> {
     pub(crate) fn new() -> Self {
-        Self { next_id: 1, waiting: IdMap::new(), deadlines: BTreeSet::new() }
+        Self { next_id: 1, waiting: IdMap::new(), deadlines: Deadlines::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -44,7 +68,9 @@ impl<T> Pending<T> {
     }
 
     pub(crate) fn insert(&mut self, id: RequestId, token: T, deadline: Option<Duration>) {
-        self.deadlines.extend(deadline.map(|deadline| (deadline, id.clone())));
+        if let Some(deadline) = deadline {
+            self.deadlines.insert(deadline, id.clone());
+        }
         self.waiting.insert(id, Waiting { token, deadline, is_cancelled: false });
     }
 
@@ -52,7 +78,7 @@ impl<T> Pending<T> {
     pub(crate) fn remove(&mut self, id: &RequestId) -> Option<(RequestId, T)> {
         let (id, waiting) = self.waiting.remove(id)?;
         if let Some(deadline) = waiting.deadline {
-            self.deadlines.remove(&(deadline, id.clone()));
+            self.deadlines.remove(deadline, &id);
         }
         Some((id, waiting.token))
     }
@@ -64,8 +90,7 @@ impl<T> Pending<T> {
     }
 
     pub(crate) fn remove_expired(&mut self, now: Duration) -> Option<(RequestId, T)> {
-        self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
-        let (_, id) = self.deadlines.pop_first()?;
+        let id = self.deadlines.pop_expired(now)?;
         let (_, waiting) = self.waiting.remove(&id)?;
         Some((id, waiting.token))
     }
@@ -73,12 +98,12 @@ impl<T> Pending<T> {
     pub(crate) fn remove_first(&mut self) -> Option<(RequestId, T)> {
         let (id, waiting) = self.waiting.pop_first()?;
         if let Some(deadline) = waiting.deadline {
-            self.deadlines.remove(&(deadline, id.clone()));
+            self.deadlines.remove(deadline, &id);
         }
         Some((id, waiting.token))
     }
 
     pub(crate) fn first_deadline(&self) -> Option<Duration> {
-        self.deadlines.first().map(|(deadline, _)| *deadline)
+        self.deadlines.first()
     }
 }
