@@ -1,7 +1,7 @@
 //! Decoding by method, common to all versions.
 use alloc::boxed::Box;
 use core::ops::Deref;
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, Wire, decode_with};
+use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, Wire, decode_into};
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -55,14 +55,20 @@ macro_rules! requests {
                 params: Option<&RawValue>,
                 mode: Mode,
             ) -> Result<Decoded<Self>, DecodeError> {
-                Ok(match method {
-                    $( $method => wire::decode_with($crate::dispatch::object(params), mode)?
-                        .map(Self::$Request), )+
-                    other => Decoded::from(Self::Other {
-                        method: other.into(),
-                        params: params.map(Raw::from),
-                    }),
-                })
+                let mut value = match method {
+                    $( $method => Self::$Request(Wire::blank()), )+
+                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
+                };
+                let read = $crate::dispatch::decode(params, value.params(), mode)?;
+                Ok(read.map(|()| value))
+            }
+
+            /// Returns the parameters to decode.
+            fn params(&mut self) -> Option<&mut dyn Wire> {
+                match self {
+                    $( Self::$Request(params) => Some(params), )+
+                    Self::Other { .. } => None,
+                }
             }
 
             /// Returns the method.
@@ -110,14 +116,20 @@ macro_rules! requests {
                 result: &RawValue,
                 mode: Mode,
             ) -> Result<Decoded<Self>, DecodeError> {
-                Ok(match method {
-                    $( $method => $crate::dispatch::Answer::read(result, mode)?
-                        .map(Self::$Response), )+
-                    other => Decoded::from(Self::Other {
-                        method: other.into(),
-                        result: result.into(),
-                    }),
-                })
+                let mut value = match method {
+                    $( $method => Self::$Response($crate::dispatch::Answer::blank(result)), )+
+                    other => Self::Other { method: other.into(), result: result.into() },
+                };
+                let read = $crate::dispatch::decode(Some(result), value.result(), mode)?;
+                Ok(read.map(|()| value))
+            }
+
+            /// Returns the result to decode.
+            fn result(&mut self) -> Option<&mut dyn Wire> {
+                match self {
+                    $( Self::$Response(result) => $crate::dispatch::Answer::value(result), )+
+                    Self::Other { .. } => None,
+                }
             }
 
             /// Returns the method of the request.
@@ -227,18 +239,24 @@ macro_rules! notifications {
                 params: Option<&RawValue>,
                 mode: Mode,
             ) -> Result<Decoded<Self>, DecodeError> {
-                Ok(match method {
+                let mut value = match method {
                     $(
                         <$Notification as NotificationParams>::METHOD => {
-                            wire::decode_with($crate::dispatch::object(params), mode)?
-                                .map(Self::$Notification)
+                            Self::$Notification(Wire::blank())
                         }
                     )+
-                    other => Decoded::from(Self::Other {
-                        method: other.into(),
-                        params: params.map(Raw::from),
-                    }),
-                })
+                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
+                };
+                let read = $crate::dispatch::decode(params, value.params(), mode)?;
+                Ok(read.map(|()| value))
+            }
+
+            /// Returns the parameters to decode.
+            fn params(&mut self) -> Option<&mut dyn Wire> {
+                match self {
+                    $( Self::$Notification(params) => Some(params), )+
+                    Self::Other { .. } => None,
+                }
             }
 
             /// Returns the method.
@@ -342,21 +360,40 @@ impl<T: Serialize> Serialize for OrNull<T> {
 
 /// A result that is decoded by the method of its request.
 pub(crate) trait Answer: Sized {
-    /// Decodes the result in a mode.
-    fn read(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError>;
+    /// Returns the initial value for decoding a text.
+    fn blank(text: &RawValue) -> Self;
+
+    /// Returns the object to decode; `None` if the result is the text.
+    fn value(&mut self) -> Option<&mut dyn Wire>;
 }
 
-impl<T: Object> Answer for T {
-    fn read(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
-        decode_with(object(Some(result)), mode)
+impl<T: Object> Answer for Box<T> {
+    fn blank(_: &RawValue) -> Self {
+        Wire::blank()
+    }
+
+    fn value(&mut self) -> Option<&mut dyn Wire> {
+        Some(&mut **self)
     }
 }
 
 impl<T: Object> Answer for OrNull<T> {
-    fn read(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
-        let is_null = result.get() == "null";
-        Ok(decode_with(object(Some(result)), mode)?.map(|value| Self { value, is_null }))
+    fn blank(text: &RawValue) -> Self {
+        Self { value: Wire::blank(), is_null: text.get() == "null" }
     }
+
+    fn value(&mut self) -> Option<&mut dyn Wire> {
+        Some(&mut *self.value)
+    }
+}
+
+/// Decodes an object, which may be absent or `null`, into a blank value.
+pub(crate) fn decode(
+    text: Option<&RawValue>,
+    value: Option<&mut dyn Wire>,
+    mode: Mode,
+) -> Result<Decoded<()>, DecodeError> {
+    value.map_or_else(|| Ok(().into()), |value| decode_into(object(text), value, mode))
 }
 
 /// Returns the text of an object that may be absent.

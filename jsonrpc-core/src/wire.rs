@@ -210,7 +210,7 @@ macro_rules! __json_schema {
     ($($schema:tt)*) => {};
 }
 
-pub use decode::{DecodeError, Decoded, Mode, decode, decode_serde, decode_with};
+pub use decode::{DecodeError, Decoded, Mode, decode, decode_into, decode_serde, decode_with};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use extra::{Extra, Meta};
 pub use open_enum::UnknownName;

@@ -18,7 +18,7 @@ use super::session_list::{
 use super::session_setup::{CloseSessionRequest, CloseSessionResponse};
 use crate::dispatch::{Answer, NotificationParams, params};
 use alloc::boxed::Box;
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode};
+use jsonrpc_core::wire::Wire;
 use serde_json::value::RawValue;
 
 params! { "auth/status" AuthStatusRequest -> AuthStatusResponse }
@@ -54,7 +54,11 @@ impl NotificationParams for ProxySuccessorNotification {
 }
 
 impl Answer for Box<ProxySuccessorResponse> {
-    fn read(result: &RawValue, _: Mode) -> Result<Decoded<Self>, DecodeError> {
-        Ok(Decoded::from(Self::new(ProxySuccessorResponse(result.into()))))
+    fn blank(text: &RawValue) -> Self {
+        Self::new(ProxySuccessorResponse(text.into()))
+    }
+
+    fn value(&mut self) -> Option<&mut dyn Wire> {
+        None
     }
 }

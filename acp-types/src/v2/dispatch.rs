@@ -44,7 +44,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
+use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Raw, Wire};
 #[cfg(feature = "schemars")]
 use schemars::{Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};

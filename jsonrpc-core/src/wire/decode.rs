@@ -28,10 +28,14 @@ pub(super) const MAX_DIAGNOSTICS: usize = 256;
 pub fn decode<T: Wire>(json: &str) -> Result<T, DecodeError> {
     // Generated for each type, as below: a `match` is smaller than `?`.
     let mut value = T::blank();
-    match read(json, &mut value, Mode::Strict) {
-        Ok(_) => Ok(value),
+    match read_strict(json, &mut value) {
+        Ok(()) => Ok(value),
         Err(error) => Err(error),
     }
+}
+
+fn read_strict(json: &str, value: &mut dyn Wire) -> Result<(), DecodeError> {
+    decode_into(json, value, Mode::Strict).map(|_| ())
 }
 
 /// Decodes one JSON document as a type with serde's traits, with the places of errors.
@@ -96,10 +100,38 @@ pub fn decode_serde<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
 /// The text is not JSON, or not a `T` even in this mode.
 pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<Decoded<T>, DecodeError> {
     let mut value = T::blank();
-    match read(json, &mut value, mode) {
-        Ok((diagnostics, omitted)) => Ok(Decoded { value, diagnostics, omitted }),
+    match decode_into(json, &mut value, mode) {
+        Ok(read) => Ok(read.map(|()| value)),
         Err(error) => Err(error),
     }
+}
+
+/// Decodes one JSON document in a [mode](Mode) into a [blank](Wire::blank) value, as [`decode_with`] does.
+///
+/// Unlike it, this function is compiled once for all types.
+///
+/// ```
+/// use jsonrpc_core::wire::{self, Mode, Wire};
+///
+/// let mut count = u64::blank();
+/// let read = wire::decode_into("7", &mut count, Mode::Strict)?;
+/// assert!(read.diagnostics.is_empty() && count == 7);
+/// # Ok::<(), wire::DecodeError>(())
+/// ```
+///
+/// # Errors
+/// The text is not JSON, or not a value of this type even in this mode. The value may have been changed.
+pub fn decode_into(
+    json: &str,
+    value: &mut dyn Wire,
+    mode: Mode,
+) -> Result<Decoded<()>, DecodeError> {
+    let mut reader = ValueReader::new(json, mode);
+    if value.read(&mut reader).is_ok() && reader.scanner.end().is_some() {
+        let ValueReader { notes, omitted, .. } = reader;
+        return Ok(if notes.is_empty() { ().into() } else { diagnostics(json, notes, omitted) });
+    }
+    Err(error(json, reader.problem))
 }
 
 /// The treatment of invalid members with a replacement in the specification (the annotations of
@@ -159,24 +191,6 @@ impl<T: Serialize> Decoded<T> {
     }
 }
 
-/// Decodes a whole document into a blank value.
-pub(super) fn read(
-    json: &str,
-    value: &mut dyn Wire,
-    mode: Mode,
-) -> Result<(Vec<Diagnostic>, usize), DecodeError> {
-    let mut reader = ValueReader::new(json, mode);
-    if value.read(&mut reader).is_ok() && reader.scanner.end().is_some() {
-        let ValueReader { notes, omitted, .. } = reader;
-        return Ok(if notes.is_empty() {
-            (Vec::new(), 0)
-        } else {
-            diagnostics(json, notes, omitted)
-        });
-    }
-    Err(error(json, reader.problem))
-}
-
 /// Returns the error of an invalid document.
 #[cold]
 fn error(json: &str, problem: Option<Problem>) -> DecodeError {
@@ -191,7 +205,7 @@ fn error(json: &str, problem: Option<Problem>) -> DecodeError {
 }
 
 #[cold]
-fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> (Vec<Diagnostic>, usize) {
+fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> Decoded<()> {
     let mut places: Vec<_> = notes.iter().flat_map(|note| [note.at, note.problem.at]).collect();
     places.sort_unstable();
     places.dedup();
@@ -209,7 +223,7 @@ fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> (Vec<Diagnostic>
         })
         .collect();
     let omitted = total - diagnostics.len();
-    (diagnostics, omitted)
+    Decoded { value: (), diagnostics, omitted }
 }
 
 /// Returns the kind of the value at a place.

@@ -3,7 +3,7 @@
 //! A value is decoded from the JSON text of the format's value. serde_json provides that text itself, so numbers and
 //! white space are unchanged. For other formats, and for values that serde buffers for `flatten` and for tagged and
 //! untagged enums, the text is written here.
-use super::decode::{Mode, read};
+use super::decode::decode;
 use super::value::{View, Wire};
 use super::writer::{Entries, Sink};
 use crate::{checked, encode};
@@ -26,11 +26,7 @@ pub(super) const TEXT: &str = "$serde_json::private::RawValue";
 /// The error of the format, or its value is not a `T`.
 pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let Text(json) = Text::deserialize(deserializer)?;
-    let mut value = T::blank();
-    match read(&json, &mut value, Mode::Strict) {
-        Ok(_) => Ok(value),
-        Err(error) => Err(de::Error::custom(error)),
-    }
+    decode(&json).map_err(de::Error::custom)
 }
 
 /// The JSON text of the next value of a format.
