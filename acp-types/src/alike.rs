@@ -79,25 +79,6 @@ pub(crate) fn command_to_v2(
     v2::slash_commands::AvailableCommand::Command(same)
 }
 
-/// Converts a command of version 2 to version 1; `None` for other kinds of commands.
-pub(crate) fn command_to_v1(
-    command: &v2::slash_commands::AvailableCommand,
-) -> Option<v1::slash_commands::AvailableCommand> {
-    let v2::slash_commands::AvailableCommand::Command(command) = command else { return None };
-    let mut same = v1::slash_commands::AvailableCommand::new(&*command.name, &*command.description);
-    if let Some(input) = &command.input
-        && let v2::slash_commands::AvailableCommandInput::Text(text) = input
-    {
-        let mut hint = v1::slash_commands::UnstructuredCommandInput::new(&*text.hint);
-        hint.meta = text.meta.clone();
-        hint.extra = text.extra.clone();
-        same.input = Some(v1::slash_commands::AvailableCommandInput::Unstructured(hint));
-    }
-    same.meta = command.meta.clone();
-    same.extra = command.extra.clone();
-    Some(same)
-}
-
 macro_rules! config_option {
     ($name:ident, $from:ident { $id:ident, $group:ident }, $to:ident) => {
         /// Converts an option of a session.

@@ -46,11 +46,10 @@ mod outbox;
 mod recent;
 mod sent;
 mod setup;
+mod texts;
 mod v1_editor;
 mod v2_editor;
 
-/// Key in the `_meta` of a version 1 `session_info_update`, with the state of a version 2 session that works without a prompt.
-pub const STATE_META: &str = "spanwire/state";
 /// Largest number of sessions. Past it, the oldest session without an open prompt is forgotten: its tool calls are announced
 /// again.
 pub const MAX_SESSIONS: usize = 1024;

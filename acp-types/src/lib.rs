@@ -195,6 +195,7 @@
 //! |---|---|
 //! | `async` | `connection`: agents and clients as traits with async methods, for any runtime |
 //! | `tokio` | `connection::stdio` for an agent and `connection::framed` for a client; enables `async` |
+//! | `convert` | `convert`: a bridge between an editor and an agent of different versions |
 //! | `lint` | `lint`: a linter of conversations; enables `schemars` |
 //! | `schemars` | `schema`: the JSON Schema of each version, and `JsonSchema` for each type |
 //!
@@ -215,6 +216,7 @@ pub mod client;
 #[cfg(feature = "async")]
 pub mod connection;
 mod conversion;
+#[cfg(feature = "convert")]
 pub mod convert;
 mod diagnostics;
 mod dispatch;
@@ -232,7 +234,6 @@ pub mod schema;
 pub mod session_state;
 mod shared;
 mod spoken;
-mod texts;
 pub mod v1;
 pub mod v2;
 

@@ -90,6 +90,30 @@ impl<K: Ord, V> Ordered<K, V> {
     }
 }
 
+#[cfg(feature = "convert")]
+impl<K: Ord, V> Ordered<K, V> {
+    /// Returns the value of a key, after inserting a missing entry.
+    #[expect(clippy::indexing_slicing, reason = "the index is that of an entry")]
+    pub(crate) fn get_or_insert_with<Q: Ord + ?Sized>(
+        &mut self,
+        key: &Q,
+        make: impl FnOnce() -> (K, V),
+    ) -> &mut V
+    where
+        K: Borrow<Q>,
+    {
+        let at = self.position(key).unwrap_or_else(|at| {
+            self.0.insert(at, make());
+            at
+        });
+        &mut self.0[at].1
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
+        self.0.iter_mut().map(|(key, value)| (&*key, value))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Ordered;
@@ -104,10 +128,14 @@ mod tests {
             let (mut map, mut tree) = (Ordered::default(), BTreeMap::new());
             for (key, value) in steps {
                 match value {
-                    Some(value) => {
+                    Some(value) if value % 2 == 0 => {
                         map.insert(key, value);
                         tree.insert(key, value);
                     }
+                    Some(value) => prop_assert_eq!(
+                        map.get_or_insert_with(&key, || (key, value)),
+                        tree.entry(key).or_insert(value)
+                    ),
                     None => prop_assert_eq!(map.remove(&key), tree.remove(&key)),
                 }
                 prop_assert_eq!(map.get(&key), tree.get(&key));
@@ -115,7 +143,7 @@ mod tests {
                 prop_assert_eq!((map.len(), map.contains_key(&key)), (tree.len(), tree.contains_key(&key)));
                 prop_assert_eq!(map.first().map(|(key, _)| key), tree.keys().next());
             }
-            prop_assert_eq!(map.iter().collect::<Vec<_>>(), tree.iter().collect::<Vec<_>>());
+            prop_assert_eq!(map.iter_mut().collect::<Vec<_>>(), tree.iter_mut().collect::<Vec<_>>());
             map.retain(|key, _| key % 2 == 0);
             tree.retain(|key, _| key % 2 == 0);
             prop_assert_eq!(map.iter().collect::<Vec<_>>(), tree.iter().collect::<Vec<_>>());

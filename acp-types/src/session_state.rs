@@ -104,6 +104,9 @@ impl Default for StateLimits {
     }
 }
 
+/// Key in the `_meta` of a version 1 `session_info_update`, with the state of a version 2 session that works without a prompt.
+pub const STATE_META: &str = "spanwire/state";
+
 /// The state of a session; see the [module documentation](self).
 ///
 /// ```

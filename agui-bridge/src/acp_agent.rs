@@ -30,8 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The lines of an editor that speaks ACP v2 pass through a [`Bridge`](acp_types::convert::Bridge), which converts them for
-//! an agent of version 1, and the lines of the session for the editor.
+//! The lines of an editor that speaks ACP v2 pass through `acp_types::convert::Bridge` (feature `convert`), which
+//! converts them for an agent of version 1, and the lines of the session for the editor.
 //!
 //! # Mapping
 //!

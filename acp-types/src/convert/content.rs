@@ -1,8 +1,8 @@
 //! Content blocks, and content of tool calls.
 use super::BridgeLoss;
 use super::outbox::Outbox;
+use super::texts::{diff_of_texts, texts_of_diff};
 use crate::alike::{alike, content_to_v2};
-use crate::texts::{diff_of_texts, texts_of_diff};
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -5,7 +5,7 @@
 use super::BridgeLoss;
 use super::content::{blocks_to_v1, blocks_to_v2};
 use super::outbox::Outbox;
-use crate::alike::{command_to_v1, command_to_v2, option_to_v1, option_to_v2};
+use crate::alike::{command_to_v2, option_to_v1, option_to_v2};
 use crate::capabilities::v1::Capabilities;
 use crate::v1::session_modes::{SessionMode, SessionModeState};
 use crate::v2::session_config_options::{
@@ -192,4 +192,23 @@ pub(super) fn commands_to_v2(
         is_name
     });
     each.map(command_to_v2).collect()
+}
+
+/// Converts a command of version 2 to version 1; `None` for other kinds of commands.
+fn command_to_v1(
+    command: &v2::slash_commands::AvailableCommand,
+) -> Option<v1::slash_commands::AvailableCommand> {
+    let v2::slash_commands::AvailableCommand::Command(command) = command else { return None };
+    let mut same = v1::slash_commands::AvailableCommand::new(&*command.name, &*command.description);
+    if let Some(input) = &command.input
+        && let v2::slash_commands::AvailableCommandInput::Text(text) = input
+    {
+        let mut hint = v1::slash_commands::UnstructuredCommandInput::new(&*text.hint);
+        hint.meta = text.meta.clone();
+        hint.extra = text.extra.clone();
+        same.input = Some(v1::slash_commands::AvailableCommandInput::Unstructured(hint));
+    }
+    same.meta = command.meta.clone();
+    same.extra = command.extra.clone();
+    Some(same)
 }

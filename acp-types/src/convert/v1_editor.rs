@@ -5,6 +5,7 @@ use super::recent::Recent;
 use super::setup::{paths, servers_to_v2, system_prompt_to_v2};
 use super::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
+use crate::ordered::Ordered;
 use crate::v1::dispatch::ClientRequest;
 use crate::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use crate::v1::session_modes::SessionModeId;
@@ -13,7 +14,6 @@ use crate::v2::dispatch::{AgentNotification, AgentRequest};
 use crate::v2::prompt_lifecycle::{SessionUpdate as Received, UpdateSessionNotification};
 use crate::{v1, v2};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use jsonrpc_core::wire::{Meta, Mode};
 use jsonrpc_core::{ErrorCode, Notification, Request, RequestId};
@@ -32,7 +32,7 @@ mod updates;
 pub(super) struct V1Editor {
     capabilities: Capabilities,
     /// Requests of the editor with responses that are converted.
-    asked: BTreeMap<RequestId, Asked>,
+    asked: Ordered<RequestId, Asked>,
     sessions: Recent<Session>,
     /// Sessions of subagents, if the editor does not show subagents.
     subagents: Subagents,
@@ -66,7 +66,7 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 
 impl V1Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
-        let (asked, sessions) = (BTreeMap::new(), Recent::new(MAX_SESSIONS));
+        let (asked, sessions) = (Ordered::default(), Recent::new(MAX_SESSIONS));
         Self { capabilities, asked, sessions, subagents: Subagents::default() }
     }
 

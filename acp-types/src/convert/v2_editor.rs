@@ -4,6 +4,7 @@ use super::recent::Recent;
 use super::{BridgeDiagnostic, MAX_REQUESTS, MAX_SESSIONS, cancelled, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
 use crate::methods::Receiver;
+use crate::ordered::Ordered;
 use crate::v1::dispatch::{AgentNotification, AgentRequest};
 use crate::v1::session_modes::SessionModeId;
 use crate::v1::session_setup::SessionId;
@@ -13,7 +14,6 @@ use crate::v2::permissions::{
     CancelledPermissionOutcome, RequestPermissionOutcome, RequestPermissionResponse,
 };
 use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
-use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Mode, Wire, decode};
@@ -33,9 +33,9 @@ mod updates;
 pub(super) struct V2Editor {
     capabilities: Capabilities,
     /// Requests of the editor with responses that are converted.
-    asked: BTreeMap<RequestId, Asked>,
+    asked: Ordered<RequestId, Asked>,
     /// Open requests of the agent that the user has to answer.
-    questions: BTreeMap<RequestId, Question>,
+    questions: Ordered<RequestId, Question>,
     sessions: Recent<Session>,
 }
 
@@ -79,7 +79,7 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 
 impl V2Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
-        let (asked, questions) = (BTreeMap::new(), BTreeMap::new());
+        let (asked, questions) = (Ordered::default(), Ordered::default());
         Self { capabilities, asked, questions, sessions: Recent::new(MAX_SESSIONS) }
     }
 
@@ -117,8 +117,8 @@ impl V2Editor {
     }
 
     fn has_question(&self, session: &str) -> bool {
-        let mut questions = self.questions.values();
-        questions.any(|it| it.session.as_ref().is_some_and(|it| it.as_str() == session))
+        let mut questions = self.questions.iter();
+        questions.any(|(_, it)| it.session.as_ref().is_some_and(|it| it.as_str() == session))
     }
 
     pub(super) fn editor_notification(
@@ -178,7 +178,7 @@ impl V2Editor {
             _ => out.forward(Side::Agent, line),
         }
         if let Some(id) = question.session
-            && self.questions.values().all(|other| other.session.as_ref() != Some(&id))
+            && self.questions.iter().all(|(_, other)| other.session.as_ref() != Some(&id))
         {
             find(&mut self.sessions, &id).resumed(&id, out);
         }

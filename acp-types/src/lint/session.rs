@@ -6,7 +6,7 @@ use super::report::{LintLimits, Report};
 use super::terminals::Terminals;
 use super::value::{Json, is_text, items, shown, text};
 use super::{forms, options, rule};
-use crate::convert::STATE_META;
+use crate::session_state::STATE_META;
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

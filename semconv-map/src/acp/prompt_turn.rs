@@ -31,7 +31,7 @@
 //! A turn without a prompt begins with the first state other than `idle` of a session without open turns. It has no
 //! parent, no `acp.method.name`, no `jsonrpc.request.id` and no input. The repeated states of a session that is being
 //! resumed begin no turn, unless the session is still working when the response arrives. In version 1 the same states
-//! count if a bridge carries them, see [`STATE_META`](acp_types::convert::STATE_META); otherwise version 1 has no begin and
+//! count if a bridge carries them, see [`STATE_META`](acp_types::session_state::STATE_META); otherwise version 1 has no begin and
 //! no end of such a turn, and no span.
 //!
 //! The span has a link to the last turn that its session continues, if that turn was observed: `acp.link.reason` is

@@ -8,7 +8,7 @@ use crate::content::Gate;
 use crate::keys::{self, event, link};
 use crate::metric;
 use crate::span::{Parent, SpanHandle, SpanKind};
-use acp_types::convert::STATE_META;
+use acp_types::session_state::STATE_META;
 use acp_types::v1::compaction::CompactionStatus;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
 use core::str;

@@ -157,7 +157,7 @@ impl V2Editor {
 
     /// Cancels the open requests of a session's agent, as agents of version 2 do.
     pub(super) fn withdraw(&self, session: &SessionId, out: &mut Outbox) {
-        for (id, question) in &self.questions {
+        for (id, question) in self.questions.iter() {
             if question.session.as_ref() == Some(session) {
                 let cancel = CancelRequestNotification::new(id.clone());
                 out.notify(Side::Editor, "$/cancel_request", &cancel);

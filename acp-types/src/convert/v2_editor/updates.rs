@@ -4,10 +4,11 @@
 use super::send;
 use super::session::{OwnTurn, Session};
 use crate::alike::{alike, announced};
+use crate::convert::BridgeLoss;
 use crate::convert::content::block_to_v2;
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::setup::{commands_to_v2, options_to_v2};
-use crate::convert::{BridgeLoss, STATE_META};
+use crate::session_state::STATE_META;
 use crate::v1::content::ContentBlock;
 use crate::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
 use crate::v1::session_list::SessionInfoUpdate;

@@ -1,7 +1,8 @@
 //! Turns that the agent begins without a prompt.
 use super::cases::{Outputs, outputs, update, updates, v1_editor, v2_editor};
 use super::chain::{Chain, opened_v2};
-use acp_types::convert::{Bridge, BridgeDiagnostic, BridgeLoss, STATE_META};
+use acp_types::convert::{Bridge, BridgeDiagnostic, BridgeLoss};
+use acp_types::session_state::STATE_META;
 use serde_json::{Value, json};
 
 fn state(state: &str) -> Value {

@@ -1,6 +1,7 @@
 //! Sessions that are loaded and resumed.
 use super::cases::{Outputs, outputs, update, updates, v1_editor, v2_editor};
-use acp_types::convert::{Bridge, BridgeDiagnostic, BridgeLoss, STATE_META};
+use acp_types::convert::{Bridge, BridgeDiagnostic, BridgeLoss};
+use acp_types::session_state::STATE_META;
 use serde_json::{Value, json};
 
 fn lost((_, _, diagnostics): &Outputs) -> Vec<BridgeLoss> {

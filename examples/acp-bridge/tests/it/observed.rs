@@ -1,7 +1,7 @@
 //! Sessions of the demo agent, observed by the tracker and the linter on both sides of the bridge.
 use crate::sessions::{Bridge, scripted_agent};
-use acp_types::convert::STATE_META;
 use acp_types::lint::{Linter, Severity};
+use acp_types::session_state::STATE_META;
 use jsonrpc_core::transcript::Direction as Sender;
 use semconv_map::span::SpanKind;
 use semconv_map::{Direction, Policy, Record, Tracker};
