@@ -2,7 +2,8 @@
 use crate::client::Diagnostic;
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
-use jsonrpc_core::wire::{DecodeError, Decoded};
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{self, DecodeError, Decoded};
 
 /// Diagnostics that wait to be polled, in order. Beyond the limit, further ones are counted.
 #[derive(Debug)]
@@ -40,9 +41,13 @@ impl Diagnostics {
         decoded: Result<Decoded<T>, DecodeError>,
     ) -> Result<T, DecodeError> {
         let Decoded { value, diagnostics, .. } = decoded?;
+        self.report(method, diagnostics);
+        Ok(value)
+    }
+
+    fn report(&mut self, method: &str, diagnostics: Vec<wire::Diagnostic>) {
         if !diagnostics.is_empty() {
             self.push(Diagnostic::Lenient { method: method.to_owned(), diagnostics });
         }
-        Ok(value)
     }
 }
