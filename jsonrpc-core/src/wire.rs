@@ -221,7 +221,7 @@ pub use raw::Raw;
 pub use reader::ValueReader;
 pub use table::Open;
 pub use value::{Flat, List, Members, Object, View, Wire};
-pub use writer::{Entries, write};
+pub use writer::{Entries, write, write_on_one_line};
 
 /// Used by the macros; not part of the public interface.
 #[doc(hidden)]

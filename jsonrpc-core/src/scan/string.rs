@@ -139,13 +139,16 @@ fn special_bytes(word: u64) -> u64 {
 /// Returns whether no byte ends a string, starts an escape, or is invalid in a string.
 #[inline]
 pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
-    let is_plain_word = |word: &[u8; 8]| special_bytes(u64::from_le_bytes(*word)) == 0;
-    if let Some(last) = bytes.last_chunk() {
+    if let Some(last) = bytes.last_chunk::<16>() {
         if bytes.len() > 64 {
             return plain_prefix(bytes) == bytes.len();
         }
-        // The last word covers the rest.
-        return bytes.as_chunks().0.iter().all(is_plain_word) && is_plain_word(last);
+        // The last block covers the rest.
+        return bytes.as_chunks::<16>().0.iter().all(is_plain_block) && is_plain_block(last);
+    }
+    let is_plain_word = |word: &[u8; 8]| special_bytes(u64::from_le_bytes(*word)) == 0;
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return is_plain_word(first) && is_plain_word(last);
     }
     let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
         return bytes.iter().all(|byte| is_plain(*byte));
@@ -178,15 +181,19 @@ pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
 fn plain_blocks(bytes: &[u8]) -> usize {
     const BLOCK: usize = 64;
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    // Without an early exit in a block, the compiler vectorizes the loop.
-    let is_plain =
-        |block: &&[u8; BLOCK]| block.iter().fold(true, |all, byte| all & is_plain(*byte));
-    blocks.iter().take_while(is_plain).count() * BLOCK
+    blocks.iter().take_while(|block| is_plain_block(block)).count() * BLOCK
+}
+
+/// Without an early exit, the compiler vectorizes the loop.
+#[inline(always)]
+fn is_plain_block<const N: usize>(block: &[u8; N]) -> bool {
+    block.iter().fold(true, |all, byte| all & is_plain(*byte))
 }
 
 #[inline]
 fn is_plain(byte: u8) -> bool {
-    byte >= b' ' && byte != b'"' && byte != b'\\'
+    // A quote is exchanged with the space, and so is among the control characters.
+    (byte ^ 2 > b' ') & (byte != b'\\')
 }
 
 /// Reads a string from its first escape, and unescapes it. Returns `None` if it is not UTF-8 or has a lone surrogate.

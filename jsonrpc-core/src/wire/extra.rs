@@ -167,8 +167,8 @@ impl Extra {
     }
 
     /// Takes all members, in order.
-    pub fn into_members(self) -> impl Iterator<Item = (Box<str>, Raw)> {
-        self.0.map(|list| list.members).unwrap_or_default().into_iter()
+    pub fn into_members(mut self) -> impl Iterator<Item = (Box<str>, Raw)> {
+        self.0.take().map(|list| list.members).unwrap_or_default().into_iter()
     }
 
     pub(super) fn push(&mut self, name: Box<str>, value: Raw) {
@@ -187,6 +187,21 @@ impl Extra {
             list.kept.append(&mut kept);
         }
     }
+}
+
+/// Most objects have no members to drop, which a check without a call decides.
+impl Drop for Extra {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(list) = self.0.take() {
+            drop_list(list);
+        }
+    }
+}
+
+#[inline(never)]
+fn drop_list(list: Box<List>) {
+    drop(list);
 }
 
 impl PartialEq for Extra {
