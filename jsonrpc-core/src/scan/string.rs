@@ -196,24 +196,21 @@ fn is_plain(byte: u8) -> bool {
     (byte ^ 2 > b' ') & (byte != b'\\')
 }
 
-/// Reads a string from its first escape, and unescapes it. Returns `None` if it is not UTF-8 or has a lone surrogate.
+/// Unescapes the text from `start`, with its first escape at `at`, up to the next byte that ends a string or is invalid in
+/// one. Returns the place of that byte, and the text. Returns `None` if it is not UTF-8, or has an invalid escape or a lone
+/// surrogate.
 #[inline(never)]
-pub(crate) fn unescape(
-    bytes: &[u8],
-    start: usize,
-    mut at: usize,
-) -> Option<(Step, Option<String>)> {
+pub(crate) fn unescape(bytes: &[u8], start: usize, mut at: usize) -> Option<(usize, String)> {
     let rest = bytes.len() - start;
     // The rest of the text is an upper bound, which small texts reach quickly.
     let mut text = Vec::with_capacity(rest.min(2 * (at - start) + 256));
     let mut plain = start;
     loop {
         text.extend_from_slice(bytes.get(plain..at)?);
-        match byte(bytes, at) {
-            b'"' => return Some((Ok(at + 1), Some(String::from_utf8(text).ok()?))),
-            b'\\' => at = undo_escape(bytes, at + 1, &mut text)?,
-            _ => return Some((Err(at), None)),
+        if byte(bytes, at) != b'\\' {
+            return Some((at, String::from_utf8(text).ok()?));
         }
+        at = undo_escape(bytes, at + 1, &mut text)?;
         plain = at;
         at += plain_prefix(bytes.get(at..).unwrap_or_default());
     }
