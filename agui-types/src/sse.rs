@@ -33,7 +33,7 @@
 //! [Server-sent events, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html)
 use crate::event::Event;
 use alloc::vec::Vec;
-use jsonrpc_core::{keep_on_one_line, wire};
+use jsonrpc_core::wire;
 
 mod decoder;
 mod delta;
@@ -56,9 +56,7 @@ pub const CONTENT_TYPE: &str = "text/event-stream";
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
 pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::Error> {
     out.extend_from_slice(BEGIN);
-    let start = out.len();
-    wire::write(event, out);
-    keep_on_one_line(out, start);
+    wire::write_on_one_line(event, out);
     out.extend_from_slice(END);
     Ok(())
 }

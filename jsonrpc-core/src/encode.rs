@@ -27,9 +27,7 @@ pub fn write_notification(method: &str, params: &dyn Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(BEGIN);
     call_of(method, None, out);
     out.extend_from_slice(br#","params":"#);
-    let start = out.len();
-    wire::write(params, out);
-    keep_on_one_line(out, start);
+    wire::write_on_one_line(params, out);
     out.extend_from_slice(b"}\n");
 }
 
@@ -96,7 +94,8 @@ fn error_object(error: &ErrorObject, out: &mut Vec<u8>) {
     keep_on_one_line(out, start);
 }
 
-fn raw(text: &[u8], out: &mut Vec<u8>) {
+/// Appends JSON text, without its line breaks.
+pub(crate) fn raw(text: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text);
     keep_on_one_line(out, start);
@@ -104,13 +103,7 @@ fn raw(text: &[u8], out: &mut Vec<u8>) {
 
 /// Replaces each line break in the JSON text after `start` by a space. Line breaks of JSON are between tokens, where both
 /// are equivalent.
-///
-/// ```
-/// let mut json = b"data: {\n}".to_vec();
-/// jsonrpc_core::keep_on_one_line(&mut json, 6);
-/// assert_eq!(json, b"data: { }");
-/// ```
-pub fn keep_on_one_line(out: &mut [u8], start: usize) {
+pub(crate) fn keep_on_one_line(out: &mut [u8], start: usize) {
     let mut rest = out.get_mut(start..).unwrap_or_default();
     while let Some((byte, behind)) =
         memchr2(b'\n', b'\r', rest).and_then(|at| rest.get_mut(at..)?.split_first_mut())
@@ -134,7 +127,6 @@ pub fn write_str(text: &str, out: &mut Vec<u8>) {
 /// Appends a JSON string.
 pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
     if scan::is_plain_text(text.as_bytes()) {
-        out.reserve(text.len() + 2);
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');

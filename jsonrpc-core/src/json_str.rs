@@ -3,8 +3,6 @@ use crate::scan;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
-use core::str::Chars;
-use memchr::memchr;
 
 /// A JSON string in its escaped form, compared by value.
 ///
@@ -43,7 +41,7 @@ impl<'a> JsonStr<'a> {
             Ok(end) => (end, Cow::Borrowed(json.0)),
             Err(escape) => {
                 let (end, value) = scan::unescape(text.as_bytes(), 1, escape)?;
-                (end.ok()?, Cow::Owned(value?))
+                (end + 1, Cow::Owned(value))
             }
         };
         (end == text.len()).then_some((json, value))
@@ -66,8 +64,15 @@ impl<'a> JsonStr<'a> {
     pub fn decode(&self) -> Option<Cow<'a, str>> {
         match self.as_plain() {
             Some(plain) => Some(Cow::Borrowed(plain)),
-            None => unescape(self.0).map(Cow::Owned),
+            None => self.unescaped().map(Cow::Owned),
         }
+    }
+
+    #[cold]
+    fn unescaped(&self) -> Option<String> {
+        let bytes = self.0.as_bytes();
+        let (end, text) = scan::unescape(bytes, 0, scan::plain_prefix(bytes))?;
+        (end == bytes.len()).then_some(text)
     }
 
     #[inline]
@@ -89,7 +94,7 @@ impl PartialEq<str> for JsonStr<'_> {
     fn eq(&self, other: &str) -> bool {
         match self.as_plain() {
             Some(plain) => plain == other,
-            None => Unescaped(self.0.chars()).eq(other.chars().map(Some)),
+            None => self.unescaped().is_some_and(|text| text == other),
         }
     }
 }
@@ -112,60 +117,4 @@ fn has_escape(word: u64) -> bool {
     const ONES: u64 = u64::MAX / 255;
     let zero = word ^ (ONES * 0x5c);
     zero.wrapping_sub(ONES) & !zero & (ONES << 7) != 0
-}
-
-fn unescape(mut rest: &str) -> Option<String> {
-    let mut text = String::with_capacity(rest.len());
-    while let Some((plain, escape)) =
-        memchr(b'\\', rest.as_bytes()).and_then(|at| rest.split_at_checked(at))
-    {
-        text.push_str(plain);
-        let mut characters = Unescaped(escape.chars());
-        text.push(characters.next()??);
-        rest = characters.0.as_str();
-    }
-    text.push_str(rest);
-    Some(text)
-}
-
-/// The characters of a string; `None` for a lone surrogate or an invalid escape.
-struct Unescaped<'a>(Chars<'a>);
-
-impl Iterator for Unescaped<'_> {
-    type Item = Option<char>;
-
-    fn next(&mut self) -> Option<Option<char>> {
-        match self.0.next()? {
-            '\\' => Some(self.escape()),
-            plain => Some(Some(plain)),
-        }
-    }
-}
-
-impl Unescaped<'_> {
-    fn escape(&mut self) -> Option<char> {
-        match self.0.next()? {
-            'b' => Some('\u{8}'),
-            'f' => Some('\u{c}'),
-            'n' => Some('\n'),
-            'r' => Some('\r'),
-            't' => Some('\t'),
-            'u' => {
-                let unit = self.unit()?;
-                if !(0xd800..0xdc00).contains(&unit) {
-                    return char::from_u32(unit);
-                }
-                let low = self.0.as_str().strip_prefix("\\u").map(|rest| Unescaped(rest.chars()));
-                let (mut rest, high) = (low?, unit - 0xd800);
-                let low = rest.unit()?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
-                self.0 = rest.0;
-                char::from_u32(0x10000 + (high << 10) + low)
-            }
-            same => Some(same),
-        }
-    }
-
-    fn unit(&mut self) -> Option<u32> {
-        (0..4).try_fold(0, |unit, _| Some(unit << 4 | self.0.next()?.to_digit(16)?))
-    }
 }

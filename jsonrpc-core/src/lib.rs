@@ -130,7 +130,7 @@ pub mod wire;
 
 pub use batch::{Batch, Document};
 pub use decode_error::{MessageError, Shape};
-pub use encode::{keep_on_one_line, write_notification, write_str};
+pub use encode::{write_notification, write_str};
 pub use error_object::{ErrorCode, ErrorObject};
 pub use head::{Head, Payload};
 pub use id::RequestId;

@@ -177,7 +177,7 @@ impl<'a> MemberReader<'a> {
     }
 
     fn error(&self) -> PeekError {
-        PeekError::Syntax { at: self.scanner.fault() }
+        PeekError::Syntax { at: self.scanner.at() }
     }
 }
 

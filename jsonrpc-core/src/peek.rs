@@ -100,7 +100,7 @@ impl<'a> Peeked<'a> {
     fn read_any(line: &'a str) -> Result<Self, PeekError> {
         let mut scanner = Scanner::of_any_depth(line.as_bytes());
         let mut envelope = Envelope::default();
-        envelope.read(&mut scanner).ok_or_else(|| PeekError::Syntax { at: scanner.fault() })?;
+        envelope.read(&mut scanner).ok_or_else(|| PeekError::Syntax { at: scanner.at() })?;
         let texts = envelope.texts(line);
         let mut parts = Parts::new(texts);
         let kind = match (envelope.problem, parts.kind()) {

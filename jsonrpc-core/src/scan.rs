@@ -3,22 +3,20 @@
 //! It accepts exactly the texts that serde_json accepts as a raw value, at any depth: the grammar is validated, numbers
 //! may have any size, and escapes may be lone surrogates. UTF-8 is not validated.
 //!
-//! Readers return `None` if the text is not JSON; the scanner is then at the [fault](Scanner::fault).
+//! Readers return `None` if the text is not JSON; the scanner is then at the fault.
 mod find;
 mod open;
 mod skip;
 mod string;
 mod token;
 
-pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string, unescape};
-pub(crate) use token::token;
-
 use crate::json_str::JsonStr;
 use alloc::string::String;
 use core::ops::Range;
 use open::OpenBrackets;
 use string::escaped_string;
-use token::{Step, begins_with, byte, colon, name, scalar};
+pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string, unescape};
+use token::{Step, begins_with, byte, colon, name, scalar, token};
 
 /// A member's name, between its quotes.
 #[derive(Clone, Copy)]
@@ -57,18 +55,11 @@ impl<'a> Name<'a> {
 pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Begin and end of a skipped string without escapes: after its first quote, and after its last.
-    passed: (usize, usize),
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn of_any_depth(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, passed: (0, 0) }
-    }
-
-    /// Returns where reading ended after a failure.
-    pub(crate) fn fault(&self) -> usize {
-        self.at
+        Self { bytes, at: 0 }
     }
 
     /// Enters an object, and returns whether it has members.
@@ -94,7 +85,7 @@ impl<'a> Scanner<'a> {
     pub(crate) fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let step = match byte(self.bytes, start) {
-            b'"' => self.plain_string(start + 1).or_else(|at| escaped_string(self.bytes, at)),
+            b'"' => string(self.bytes, start + 1),
             b'{' | b'[' => self.nested(start),
             _ => scalar(self.bytes, start),
         };
@@ -155,15 +146,6 @@ impl<'a> Scanner<'a> {
     /// Returns the scanned text.
     pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes
-    }
-
-    /// Reads a string without escapes after its first quote; it may have been skipped before.
-    #[inline(always)]
-    fn plain_string(&self, start: usize) -> Step {
-        if start == self.passed.0 {
-            return Ok(self.passed.1);
-        }
-        plain_string(self.bytes, start)
     }
 
     /// Skips a literal text if it follows, and returns its place.
@@ -347,14 +329,14 @@ impl<'a> Scanner<'a> {
     #[inline(always)]
     pub(crate) fn plain_place(&mut self) -> Result<Range<usize>, usize> {
         let start = self.at + 1;
-        self.at = self.plain_string(start)?;
+        self.at = plain_string(self.bytes, start)?;
         Ok(start..self.at - 1)
     }
 
     /// At a string with its first escape at `escape`: reads and unescapes it.
     pub(crate) fn unescaped(&mut self, escape: usize) -> Option<String> {
-        let (step, text) = unescape(self.bytes, self.at + 1, escape)?;
-        self.take(step)?;
-        text
+        let (end, text) = unescape(self.bytes, self.at + 1, escape)?;
+        self.at = end;
+        self.literal(b"\"").map(|_| text)
     }
 }

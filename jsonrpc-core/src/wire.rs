@@ -221,7 +221,7 @@ pub use raw::Raw;
 pub use reader::ValueReader;
 pub use table::Open;
 pub use value::{Flat, List, Members, Object, View, Wire};
-pub use writer::{Entries, write};
+pub use writer::{Entries, write, write_on_one_line};
 
 /// Used by the macros; not part of the public interface.
 #[doc(hidden)]
@@ -231,7 +231,7 @@ pub mod private {
     pub use super::open_union::union_text;
     pub use super::serde_reader::read_serde;
     pub use super::serde_wire::view_serde;
-    pub use super::table::{Choice, Mark, Marks, Member, Selector, Table, Tags, are_plain};
+    pub use super::table::{Choice, Marks, Member, Selector, Table, Tags, are_plain};
     pub use super::via_serde::{deserialize, serialize};
     pub use super::writer::{optional, present};
     pub use super::{Entries, Fault, Flat, Members, Object, Open, ValueReader, View, Wire};

@@ -44,16 +44,16 @@ impl Queue {
 
     /// Appends an event, attributed to a subagent invocation if its type supports that.
     pub(super) fn push(&mut self, owner: Option<&SubagentRunId>, event: impl Into<Event>) {
-        let mut event = event.into();
+        self.events.push_back(event.into());
+        let Some(event) = self.events.back_mut() else { return };
         if let Some(owner) = owner
-            && let Some(place) = attribution(&mut event)
+            && let Some(place) = attribution(event)
         {
             *place = Some(owner.clone());
         }
         if let Some(history) = &mut self.history {
-            history.handle(&event);
+            history.handle(event);
         }
-        self.events.push_back(event);
     }
 }
 

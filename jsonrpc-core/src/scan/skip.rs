@@ -48,22 +48,7 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
 /// Does the same for a string with an escape at `at`.
 #[inline(never)]
 fn escaped_string_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize> {
-    for _ in 0..8 {
-        let Some(word) = bytes.get(at..)?.first_chunk() else { break };
-        if let Some(end) = end_in_word(bytes, start, at, u64::from_le_bytes(*word)) {
-            return Some(end);
-        }
-        at += 8;
-    }
-    long_string_end(bytes, start, at)
-}
-
-/// As [`string_end`], for a string that does not end before `at`.
-#[inline(never)]
-fn long_string_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize> {
     loop {
-        let with_two_before = at.checked_sub(2).and_then(|before| bytes.get(before..));
-        at += with_two_before.map_or(0, blocks_without_end);
         for _ in 0..BLOCK / 8 {
             let rest = bytes.get(at..)?;
             let Some(word) = rest.first_chunk() else {
@@ -76,6 +61,8 @@ fn long_string_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize> {
             }
             at += 8;
         }
+        // The string is long.
+        at += bytes.get(at - 2..).map_or(0, blocks_without_end);
     }
 }
 

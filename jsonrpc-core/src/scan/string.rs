@@ -139,13 +139,16 @@ fn special_bytes(word: u64) -> u64 {
 /// Returns whether no byte ends a string, starts an escape, or is invalid in a string.
 #[inline]
 pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
-    let is_plain_word = |word: &[u8; 8]| special_bytes(u64::from_le_bytes(*word)) == 0;
-    if let Some(last) = bytes.last_chunk() {
+    if let Some(last) = bytes.last_chunk::<16>() {
         if bytes.len() > 64 {
             return plain_prefix(bytes) == bytes.len();
         }
-        // The last word covers the rest.
-        return bytes.as_chunks().0.iter().all(is_plain_word) && is_plain_word(last);
+        // The last block covers the rest.
+        return bytes.as_chunks::<16>().0.iter().all(is_plain_block) && is_plain_block(last);
+    }
+    let is_plain_word = |word: &[u8; 8]| special_bytes(u64::from_le_bytes(*word)) == 0;
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return is_plain_word(first) && is_plain_word(last);
     }
     let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
         return bytes.iter().all(|byte| is_plain(*byte));
@@ -178,35 +181,36 @@ pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
 fn plain_blocks(bytes: &[u8]) -> usize {
     const BLOCK: usize = 64;
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    // Without an early exit in a block, the compiler vectorizes the loop.
-    let is_plain =
-        |block: &&[u8; BLOCK]| block.iter().fold(true, |all, byte| all & is_plain(*byte));
-    blocks.iter().take_while(is_plain).count() * BLOCK
+    blocks.iter().take_while(|block| is_plain_block(block)).count() * BLOCK
+}
+
+/// Without an early exit, the compiler vectorizes the loop.
+#[inline(always)]
+fn is_plain_block<const N: usize>(block: &[u8; N]) -> bool {
+    block.iter().fold(true, |all, byte| all & is_plain(*byte))
 }
 
 #[inline]
 fn is_plain(byte: u8) -> bool {
-    byte >= b' ' && byte != b'"' && byte != b'\\'
+    // A quote is exchanged with the space, and so is among the control characters.
+    (byte ^ 2 > b' ') & (byte != b'\\')
 }
 
-/// Reads a string from its first escape, and unescapes it. Returns `None` if it is not UTF-8 or has a lone surrogate.
+/// Unescapes the text from `start`, with its first escape at `at`, up to the next byte that ends a string or is invalid in
+/// one. Returns the place of that byte, and the text. Returns `None` if it is not UTF-8, or has an invalid escape or a lone
+/// surrogate.
 #[inline(never)]
-pub(crate) fn unescape(
-    bytes: &[u8],
-    start: usize,
-    mut at: usize,
-) -> Option<(Step, Option<String>)> {
+pub(crate) fn unescape(bytes: &[u8], start: usize, mut at: usize) -> Option<(usize, String)> {
     let rest = bytes.len() - start;
     // The rest of the text is an upper bound, which small texts reach quickly.
     let mut text = Vec::with_capacity(rest.min(2 * (at - start) + 256));
     let mut plain = start;
     loop {
         text.extend_from_slice(bytes.get(plain..at)?);
-        match byte(bytes, at) {
-            b'"' => return Some((Ok(at + 1), Some(String::from_utf8(text).ok()?))),
-            b'\\' => at = undo_escape(bytes, at + 1, &mut text)?,
-            _ => return Some((Err(at), None)),
+        if byte(bytes, at) != b'\\' {
+            return Some((at, String::from_utf8(text).ok()?));
         }
+        at = undo_escape(bytes, at + 1, &mut text)?;
         plain = at;
         at += plain_prefix(bytes.get(at..).unwrap_or_default());
     }

@@ -33,7 +33,7 @@ pub(super) fn begins_with(text: &[u8], start: &[u8]) -> bool {
 
 /// Returns the next byte that is not white space, and its place.
 #[inline(always)]
-pub(crate) fn token(bytes: &[u8], at: usize) -> (u8, usize) {
+pub(super) fn token(bytes: &[u8], at: usize) -> (u8, usize) {
     match byte(bytes, at) {
         0..=b' ' => token_behind_space(bytes, at),
         byte => (byte, at),

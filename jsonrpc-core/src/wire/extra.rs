@@ -2,7 +2,7 @@
 use super::problem::Fault;
 use super::raw::Raw;
 use super::reader::ValueReader;
-use super::table::Open;
+use super::table::{Open, Table};
 use super::value::{Flat, Members, Object, View, Wire};
 use super::writer::Entries;
 use crate::scan::Scanner;
@@ -52,10 +52,8 @@ pub(super) enum Kept {
 /// Items that were left out of a list, as text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeftOut {
-    /// Runs of adjacent items: the index of the first, and the place of all in the text.
-    runs: Vec<(u32, Range<usize>)>,
-    /// The index after the last item.
-    end: u32,
+    /// Runs of adjacent items: their indices, and the place of all in the text.
+    runs: Vec<(Range<u32>, Range<usize>)>,
     text: String,
 }
 
@@ -67,10 +65,11 @@ impl LeftOut {
     /// Adds an item at a place of the text of the list.
     pub(super) fn push(&mut self, index: u32, place: Range<usize>) {
         match self.runs.last_mut() {
-            Some((_, run)) if self.end == index => run.end = place.end,
-            _ => self.runs.push((index, place)),
+            Some((indices, run)) if indices.end == index => {
+                (indices.end, run.end) = (index + 1, place.end);
+            }
+            _ => self.runs.push((index..index + 1, place)),
         }
-        self.end = index + 1;
     }
 
     /// Copies the runs from the text of the list, after the last item.
@@ -92,10 +91,11 @@ impl LeftOut {
         loop {
             let is_more = scanner.next_item(is_first)?;
             is_first = false;
-            while let Some((_, run)) = runs.next_if(|(first, _)| !is_more || *first == index) {
-                let items = self.text.get(run.clone())?;
-                push_item(&mut out, items);
-                index += items_in(items)?;
+            while let Some((indices, run)) =
+                runs.next_if(|(indices, _)| !is_more || indices.start == index)
+            {
+                push_item(&mut out, self.text.get(run.clone())?);
+                index = indices.end;
             }
             if !is_more {
                 break;
@@ -114,21 +114,6 @@ fn push_item(list: &mut String, item: &str) {
         list.push(',');
     }
     list.push_str(item);
-}
-
-/// Returns the number of items in a comma-separated text.
-fn items_in(text: &str) -> Option<u32> {
-    let mut scanner = Scanner::of_any_depth(text.as_bytes());
-    let mut count = 0;
-    loop {
-        scanner.next_token();
-        scanner.value()?;
-        count += 1;
-        if scanner.next_token() != b',' {
-            return Some(count);
-        }
-        scanner.literal(b",")?;
-    }
 }
 
 impl Extra {
@@ -167,8 +152,8 @@ impl Extra {
     }
 
     /// Takes all members, in order.
-    pub fn into_members(self) -> impl Iterator<Item = (Box<str>, Raw)> {
-        self.0.map(|list| list.members).unwrap_or_default().into_iter()
+    pub fn into_members(mut self) -> impl Iterator<Item = (Box<str>, Raw)> {
+        self.0.take().map(|list| list.members).unwrap_or_default().into_iter()
     }
 
     pub(super) fn push(&mut self, name: Box<str>, value: Raw) {
@@ -187,6 +172,21 @@ impl Extra {
             list.kept.append(&mut kept);
         }
     }
+}
+
+/// Most objects have no members to drop, which a check without a call decides.
+impl Drop for Extra {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(list) = self.0.take() {
+            drop_list(list);
+        }
+    }
+}
+
+#[inline(never)]
+fn drop_list(list: Box<List>) {
+    drop(list);
 }
 
 impl PartialEq for Extra {
@@ -234,7 +234,8 @@ impl Members for Extra {
 
 impl Flat for Extra {
     fn read_flat(&mut self, reader: &mut ValueReader<'_>, open: &Open<'_>) -> Result<(), Fault> {
-        reader.all_members(self, open)
+        static NONE: Table = Table::new(&[], false);
+        reader.fields(&NONE, &mut [], self, open)
     }
 
     fn extra_mut(&mut self) -> Option<&mut Extra> {

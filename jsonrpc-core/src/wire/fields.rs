@@ -1,7 +1,7 @@
 //! Decoding of objects by their tables.
 use super::decode::Mode;
 use super::diagnostic::DiagnosticCode;
-use super::extra::{Extra, Kept};
+use super::extra::Kept;
 use super::problem::{Fault, Problem, What};
 use super::raw::Raw;
 use super::reader::ValueReader;
@@ -255,25 +255,6 @@ impl<'a> ValueReader<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Reads all members into `extra`.
-    ///
-    /// # Errors
-    /// The text is not JSON.
-    pub(super) fn all_members(&mut self, extra: &mut Extra, open: &Open<'_>) -> Result<(), Fault> {
-        self.scanner.go_to(open.at);
-        let mut walk = Walk::at(open.is_first);
-        while let Some(name) = walk.next(self)? {
-            let read = match open.outer.and_then(|outer| outer.find(&name)) {
-                Some(owner) => self.of_outer(owner, false, open),
-                None => self.unknown(name, extra),
-            };
-            if let Err(fault) = read {
-                walk.on_fault(self, fault)?;
-            }
-        }
-        walk.end()
     }
 
     /// Returns the error of a repeated member; its second value follows.

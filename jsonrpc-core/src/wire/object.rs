@@ -290,9 +290,9 @@ macro_rules! object {
     (@schema $Type:ty, $generator:ident) => {
         (&$crate::wire::schema::Probe::<$Type>::NEW).schema($generator)
     };
-    (@mark default_on_error $wire:literal) => { __wire::Mark::DefaultOnError };
-    (@mark default_on_null $wire:literal) => { __wire::Mark::DefaultOnNull };
-    (@mark skip_invalid_items $wire:literal) => { __wire::Mark::SkipInvalidItems };
+    (@mark default_on_error $wire:literal) => { __wire::Marks::DEFAULT_ON_ERROR };
+    (@mark default_on_null $wire:literal) => { __wire::Marks::DEFAULT_ON_NULL };
+    (@mark skip_invalid_items $wire:literal) => { __wire::Marks::SKIP_INVALID_ITEMS };
     (@mark $mark:ident $wire:literal) => {
         ::core::compile_error!(::core::concat!(
             "the mark `", ::core::stringify!($mark), "` of `", $wire,

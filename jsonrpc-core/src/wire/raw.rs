@@ -3,7 +3,7 @@ use super::decode::{DecodeError, decode, decode_serde};
 use super::problem::Fault;
 use super::reader::ValueReader;
 use super::value::{View, Wire};
-use super::writer;
+use super::writer::{Form, write_value};
 use crate::checked;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -48,17 +48,17 @@ impl Raw {
 
     /// Encodes a value.
     pub fn of(value: &dyn Wire) -> Self {
-        Self::written(value, true)
+        Self::written(value, Form::Verbatim)
     }
 
     /// Encodes a value without optional members that were `null`.
     pub fn without_nulls(value: &dyn Wire) -> Self {
-        Self::written(value, false)
+        Self::written(value, Form::Fields)
     }
 
-    fn written(value: &dyn Wire, keeps: bool) -> Self {
+    fn written(value: &dyn Wire, form: Form) -> Self {
         let mut text = Vec::with_capacity(256);
-        writer::write_value(value, keeps, &mut text);
+        write_value(value, form, &mut text);
         let text = String::from_utf8(text).ok();
         text.and_then(|text| checked::boxed(text).ok()).map_or_else(Self::blank, Self::from)
     }

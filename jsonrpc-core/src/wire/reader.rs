@@ -40,13 +40,9 @@ pub struct ValueReader<'a> {
 
 impl<'a> ValueReader<'a> {
     pub(super) fn new(json: &'a str, mode: Mode) -> Self {
-        Self::with_scanner(json, Scanner::of_any_depth(json.as_bytes()), mode)
-    }
-
-    pub(super) fn with_scanner(json: &'a str, scanner: Scanner<'a>, mode: Mode) -> Self {
         Self {
             json,
-            scanner,
+            scanner: Scanner::of_any_depth(json.as_bytes()),
             mode,
             depth: 0,
             last: 0,
@@ -159,7 +155,7 @@ impl<'a> ValueReader<'a> {
             return Err(self.expected(what));
         }
         self.enter()?;
-        let mut walk = Walk::new();
+        let mut walk = Walk::at(true);
         while let Some(name) = walk.next(self)? {
             if let Err(fault) = each(name, self) {
                 walk.on_fault(self, fault)?;
@@ -250,22 +246,9 @@ impl<'a> ValueReader<'a> {
     }
 
     /// Returns whether the next value is an object with this member.
-    pub fn has_member(&mut self, name: &str) -> bool {
-        if self.next_byte() != b'{' {
-            return false;
-        }
-        let start = self.scanner.at();
-        let mut walk = Walk::new();
-        let mut is_found = false;
-        while !is_found && let Ok(Some(found)) = walk.next(self) {
-            is_found = found == name;
-            if self.scanner.value().is_none() {
-                break;
-            }
-        }
-        self.scanner.go_to(start);
-        self.is_broken = false;
-        is_found
+    pub fn has_member(&self, name: &str) -> bool {
+        let mut scanner = self.scanner.clone();
+        scanner.open_object() && scanner.seek_member(name).is_some()
     }
 
     /// Returns whether the next value is an array with a first item for which `is_meant` holds; `is_meant` has to leave

@@ -255,7 +255,7 @@ struct MemberAccess<'r, 'de> {
 impl<'r, 'de> MemberAccess<'r, 'de> {
     fn enter(reader: &'r mut ValueReader<'de>) -> Result<Self, Unread> {
         reader.enter()?;
-        Ok(Self { reader, walk: Some(Walk::new()) })
+        Ok(Self { reader, walk: Some(Walk::at(true)) })
     }
 
     fn next(&mut self) -> Result<Option<Cow<'de, str>>, Fault> {

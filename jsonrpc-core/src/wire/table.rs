@@ -65,35 +65,28 @@ pub struct Marks {
     pub(super) skip_invalid_items: bool,
 }
 
-/// One of the [`Marks`].
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Mark {
-    /// Any error counts as absence.
-    DefaultOnError,
-    /// `null` counts as absence.
-    DefaultOnNull,
-    /// An invalid item is left out of its list.
-    SkipInvalidItems,
-}
-
 impl Marks {
     /// No annotations.
     pub const NONE: Self =
         Self { default_on_error: false, default_on_null: false, skip_invalid_items: false };
+    /// Any error counts as absence.
+    pub const DEFAULT_ON_ERROR: Self = Self { default_on_error: true, ..Self::NONE };
+    /// `null` counts as absence.
+    pub const DEFAULT_ON_NULL: Self = Self { default_on_null: true, ..Self::NONE };
+    /// An invalid item is left out of its list.
+    pub const SKIP_INVALID_ITEMS: Self = Self { skip_invalid_items: true, ..Self::NONE };
 
     pub(super) fn is_none(self) -> bool {
         !(self.default_on_error | self.default_on_null | self.skip_invalid_items)
     }
 
-    /// Adds an annotation.
-    pub const fn with(mut self, mark: Mark) -> Self {
-        match mark {
-            Mark::DefaultOnError => self.default_on_error = true,
-            Mark::DefaultOnNull => self.default_on_null = true,
-            Mark::SkipInvalidItems => self.skip_invalid_items = true,
+    /// Returns the annotations of both.
+    pub const fn with(self, other: Self) -> Self {
+        Self {
+            default_on_error: self.default_on_error | other.default_on_error,
+            default_on_null: self.default_on_null | other.default_on_null,
+            skip_invalid_items: self.skip_invalid_items | other.skip_invalid_items,
         }
-        self
     }
 }
 
@@ -126,7 +119,7 @@ impl Member {
     }
 
     /// Adds an annotation.
-    pub const fn with_mark(mut self, mark: Mark) -> Self {
+    pub const fn with_mark(mut self, mark: Marks) -> Self {
         self.marks = self.marks.with(mark);
         self
     }

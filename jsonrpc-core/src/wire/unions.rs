@@ -69,10 +69,10 @@ impl ValueReader<'_> {
         is_free: bool,
         open: &Open<'_>,
     ) -> Result<(), Fault> {
-        let place = if is_free { self.find_tag(tags, open)? } else { None };
+        let place = if is_free { self.find_tag(tags, open) } else { None };
         let mut kept = None;
         let is_written = match (place, tags.untagged) {
-            (Some((at, _)), untagged) => {
+            (Some(at), untagged) => {
                 self.scanner.go_to(at);
                 match (self.next_byte(), untagged) {
                     (b'"', _) => self.tag(tags, union, open)?,
@@ -95,6 +95,9 @@ impl ValueReader<'_> {
                 false
             }
             (None, None) => {
+                // An invalid name of a member is an error of its own.
+                union.choose(usize::MAX, "");
+                union.payload_mut().read_flat(self, open)?;
                 self.problem = Some(Problem { at: open.start, what: What::Missing(tags.name) });
                 return Err(self.leave(open, Fault(())));
             }
@@ -103,18 +106,8 @@ impl ValueReader<'_> {
             return union.payload_mut().read_flat(self, open);
         }
         let end = self.scanner.at();
-        // A leading tag has been read; the other members follow it.
-        let is_read = place.is_some_and(|(_, is_first)| is_first) && kept.is_none();
-        if !is_read {
-            self.scanner.go_to(open.at);
-        }
-        let is_first = open.is_first && !is_read;
-        self.variant(
-            tags,
-            union,
-            &Cell::new((!is_read).then_some(end)),
-            &Open { is_first, ..*open },
-        )?;
+        self.scanner.go_to(open.at);
+        self.variant(tags, union, &Cell::new(Some(end)), open)?;
         if let Some(kept) = kept
             && let Some(extra) = union.payload_mut().extra_mut()
         {
@@ -155,25 +148,14 @@ impl ValueReader<'_> {
         fault
     }
 
-    /// Returns the place of the value of `tag`, and whether it is the first member.
-    fn find_tag(&mut self, tags: &Tags, open: &Open<'_>) -> Result<Option<(usize, bool)>, Fault> {
-        self.scanner.go_to(open.at);
+    /// Returns the place of the value of `tag`. Other members are not validated.
+    fn find_tag(&mut self, tags: &Tags, open: &Open<'_>) -> Option<usize> {
         let mut scanner = self.scanner.clone();
-        let found = scanner.find_member(tags.quoted, open.is_first);
-        self.scanner.remember(&scanner);
-        if let Some(is_first) = found {
-            return Ok(Some((scanner.at(), is_first)));
-        }
-        // A name with escapes, or before white space, is found by reading all names.
-        let (mut walk, mut is_first) = (Walk::at(open.is_first), true);
-        while let Some(name) = walk.next(self)? {
-            if name == tags.name {
-                return Ok(Some((self.scanner.at(), is_first)));
-            }
-            self.text()?;
-            is_first = false;
-        }
-        Ok(None)
+        scanner.go_to(open.at);
+        let is_more = if open.is_first { scanner.enter() } else { scanner.go_on() };
+        is_more.filter(|is_more| *is_more)?;
+        scanner.seek_member(tags.name)?;
+        Some(scanner.at())
     }
 
     /// Reads the members of a union by the first variant with a present member.

@@ -15,12 +15,7 @@ const LATER: u8 = b',';
 const FAILED: u8 = 0xff;
 
 impl Walk {
-    /// Begins before the opening bracket.
-    pub(super) fn new() -> Self {
-        Self::at(true)
-    }
-
-    /// Begins after a member, unless `is_first`.
+    /// Begins before the opening bracket if `is_first`, otherwise after a member.
     pub(super) fn at(is_first: bool) -> Self {
         Self { before: if is_first { FIRST } else { LATER } }
     }

@@ -15,11 +15,36 @@ use alloc::vec::Vec;
 /// assert_eq!(out, b"numbers: [1,null]");
 /// ```
 pub fn write(value: &dyn Wire, out: &mut Vec<u8>) {
-    write_value(value, true, out);
+    write_value(value, Form::Verbatim, out);
 }
 
-/// As [`write()`]; `keeps` determines whether invalid text kept by objects is written as well.
-pub(super) fn write_value(value: &dyn Wire, keeps: bool, out: &mut Vec<u8>) {
+/// Appends `value` as JSON text on one line: each line break inside a [`Raw`](super::Raw) becomes a space. Line breaks of
+/// JSON are between tokens, where both are equivalent.
+///
+/// ```
+/// use jsonrpc_core::wire::{self, Raw};
+///
+/// let mut out = b"data: ".to_vec();
+/// wire::write_on_one_line(&Raw::from_text("{\n}")?, &mut out);
+/// assert_eq!(out, b"data: { }");
+/// # Ok::<(), wire::DecodeError>(())
+/// ```
+pub fn write_on_one_line(value: &dyn Wire, out: &mut Vec<u8>) {
+    write_value(value, Form::OneLine, out);
+}
+
+/// The treatment of received text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Byte for byte.
+    Verbatim,
+    /// Without line breaks.
+    OneLine,
+    /// Without received forms of known members.
+    Fields,
+}
+
+pub(super) fn write_value(value: &dyn Wire, form: Form, out: &mut Vec<u8>) {
     match value.view() {
         View::Null => out.extend_from_slice(b"null"),
         View::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
@@ -30,6 +55,7 @@ pub(super) fn write_value(value: &dyn Wire, keeps: bool, out: &mut Vec<u8>) {
             Err(_) => out.extend_from_slice(b"null"),
         },
         View::Str(text) => encode::string(text, out),
+        View::Text(text) if form == Form::OneLine => encode::raw(text.as_bytes(), out),
         View::Text(text) => out.extend_from_slice(text.as_bytes()),
         View::List(list) => {
             out.push(b'[');
@@ -38,14 +64,14 @@ pub(super) fn write_value(value: &dyn Wire, keeps: bool, out: &mut Vec<u8>) {
                     out.push(b',');
                 }
                 if let Some(item) = list.item(at) {
-                    write_value(item, keeps, out);
+                    write_value(item, form, out);
                 }
             }
             out.push(b']');
         }
         View::Object(object) => {
             out.push(b'{');
-            let mut entries = Entries::new(object, Sink::Text { out, is_first: true, keeps });
+            let mut entries = Entries::new(object, Sink::Text { out, is_first: true, form });
             object.write_members(&mut entries);
             entries.end();
             out.push(b'}');
@@ -64,7 +90,7 @@ pub struct Entries<'e> {
 
 pub(super) enum Sink<'e> {
     /// JSON text.
-    Text { out: &'e mut Vec<u8>, is_first: bool, keeps: bool },
+    Text { out: &'e mut Vec<u8>, is_first: bool, form: Form },
     /// A name and a value each.
     Each(&'e mut dyn FnMut(&str, &dyn Wire)),
 }
@@ -77,7 +103,7 @@ impl core::fmt::Debug for Entries<'_> {
 
 impl<'e> Entries<'e> {
     pub(super) fn new(object: &'e dyn Members, sink: Sink<'e>) -> Self {
-        let keeps = !matches!(sink, Sink::Text { keeps: false, .. });
+        let keeps = !matches!(sink, Sink::Text { form: Form::Fields, .. });
         let kept = object.extra().filter(|_| keeps).map(Extra::kept).unwrap_or_default();
         Self { sink, kept, written: Vec::new() }
     }
@@ -97,11 +123,11 @@ impl<'e> Entries<'e> {
     #[inline]
     fn member(&mut self, member: &'static Member, value: &dyn Wire) {
         match &mut self.sink {
-            Sink::Text { out, is_first, keeps } if member.is_plain => {
+            Sink::Text { out, is_first, form } if member.is_plain => {
                 let quoted = member.quoted.as_bytes();
                 let skipped = usize::from(core::mem::take(is_first));
                 out.extend_from_slice(quoted.get(skipped..).unwrap_or_default());
-                write_value(value, *keeps, out);
+                write_value(value, *form, out);
             }
             _ => self.entry(member.name, value),
         }
@@ -123,13 +149,13 @@ impl<'e> Entries<'e> {
     /// Writes one member.
     pub fn entry(&mut self, name: &str, value: &dyn Wire) {
         match &mut self.sink {
-            Sink::Text { out, is_first, keeps } => {
+            Sink::Text { out, is_first, form } => {
                 if !core::mem::take(is_first) {
                     out.push(b',');
                 }
                 encode::string(name, out);
                 out.push(b':');
-                write_value(value, *keeps, out);
+                write_value(value, *form, out);
             }
             Sink::Each(each) => each(name, value),
         }

@@ -384,6 +384,18 @@ fn repeated_member_is_not_replaced() {
 /// Such a name has no value that the encoded text could repeat.
 #[test]
 fn name_with_a_lone_surrogate_is_an_error_in_all_modes() {
+    object! {
+        /// An object with a union, which may be invalid.
+        pub struct Last {}
+        optional {
+            /// The union, here without its tag.
+            update: Update = "update" [default_on_error],
+        }
+    }
+    for mode in [Mode::Strict, Mode::SpecLenient, Mode::Preserve] {
+        let error = wire::decode_with::<Last>(r#"{"update":{"\ud800":1}}"#, mode).unwrap_err();
+        assert!(error.to_string().contains("lone surrogate"), "{mode:?}: {error}");
+    }
     let plan = r#""title":"t","steps":[],"size":1"#;
     for text in [
         format!(r#"{{{plan},"inner":{{"\ud800":1,{plan}}}}}"#),
