@@ -210,6 +210,7 @@ extern crate std;
 pub mod agent;
 mod alike;
 mod base64;
+mod by_version;
 pub mod capabilities;
 pub mod client;
 #[cfg(feature = "async")]

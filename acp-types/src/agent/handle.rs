@@ -8,13 +8,12 @@ use super::{
 use crate::client::{raw_or_empty, session_id};
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
-use crate::{v1, v2};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::wire::{DecodeError, Mode, Raw};
+use jsonrpc_core::wire::{DecodeError, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, Incoming, Notification, Request, RequestId};
 use serde_json::value::RawValue;
 
@@ -149,13 +148,7 @@ impl Connection {
             let params = params.unwrap_or(RawValue::NULL);
             return self.read_initialize(params);
         }
-        let decoded = if self.is_v2() {
-            v2::dispatch::ClientRequest::decode_with(method, params, Mode::SpecLenient)
-                .map(|decoded| decoded.map(ClientRequest::V2))
-        } else {
-            v1::dispatch::ClientRequest::decode_with(method, params, Mode::SpecLenient)
-                .map(|decoded| decoded.map(ClientRequest::V1))
-        };
+        let decoded = ClientRequest::decode(self.is_v2(), method, params);
         self.diagnostics.tolerate(method, decoded).map_err(Refusal::params)
     }
 
@@ -172,13 +165,7 @@ impl Connection {
 
     fn handle_notification(&mut self, notification: &Notification<'_>) {
         let (method, params) = (&*notification.method, notification.params);
-        let decoded = if self.is_v2() {
-            v2::dispatch::ClientNotification::decode_with(method, params, Mode::SpecLenient)
-                .map(|decoded| decoded.map(ClientNotification::V2))
-        } else {
-            v1::dispatch::ClientNotification::decode_with(method, params, Mode::SpecLenient)
-                .map(|decoded| decoded.map(ClientNotification::V1))
-        };
+        let decoded = ClientNotification::decode(self.is_v2(), method, params);
         match self.diagnostics.tolerate(method, decoded) {
             Ok(value) => {
                 if method == "session/cancel" {
@@ -216,13 +203,7 @@ impl Connection {
     fn end_call(&mut self, key: CallKey, method: &str, outcome: Result<&RawValue, CallError>) {
         self.calls.remove(&key);
         let outcome = outcome.and_then(|result| {
-            let decoded = if self.is_v2() {
-                v2::dispatch::ClientResponse::decode_with(method, result, Mode::SpecLenient)
-                    .map(|decoded| decoded.map(ClientResponse::V2))
-            } else {
-                v1::dispatch::ClientResponse::decode_with(method, result, Mode::SpecLenient)
-                    .map(|decoded| decoded.map(ClientResponse::V1))
-            };
+            let decoded = ClientResponse::decode(self.is_v2(), method, result);
             let value = self.diagnostics.tolerate(method, decoded).map_err(CallError::Invalid)?;
             Ok(Box::new(Received::new(value, Raw::from(result))))
         });

@@ -5,11 +5,11 @@ use super::{
     AgentNotification, AgentRequest, Connection, Diagnostic, Problem, Purpose, Received, RequestKey,
 };
 use crate::dispatch::object;
-use crate::{v1, v2};
+use crate::v1;
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
 use alloc::string::ToString;
-use jsonrpc_core::wire::{Mode, Raw};
+use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{
     ErrorCode, ErrorObject, JsonStr, Notification, Request, RequestId, find_member,
 };
@@ -18,13 +18,7 @@ use serde_json::value::RawValue;
 impl Connection {
     pub(super) fn handle_notification(&mut self, notification: &Notification<'_>) {
         let (method, params) = (&*notification.method, notification.params);
-        let decoded = if self.spoken.is_v2() {
-            v2::dispatch::AgentNotification::decode_with(method, params, Mode::SpecLenient)
-                .map(|decoded| decoded.map(AgentNotification::V2))
-        } else {
-            v1::dispatch::AgentNotification::decode_with(method, params, Mode::SpecLenient)
-                .map(|decoded| decoded.map(AgentNotification::V1))
-        };
+        let decoded = AgentNotification::decode(self.spoken.is_v2(), method, params);
         match self.diagnostics.tolerate(method, decoded) {
             Ok(value) => {
                 let received = Box::new(Received { value, raw: raw_or_empty(params) });
@@ -44,13 +38,7 @@ impl Connection {
     pub(super) fn handle_request(&mut self, request: &Request<'_>) {
         let (id, method, params) = (&request.id, &*request.method, request.params);
         let key = RequestKey::new(self.number());
-        let decoded = if self.spoken.is_v2() {
-            v2::dispatch::AgentRequest::decode_with(method, params, Mode::SpecLenient)
-                .map(|decoded| decoded.map(AgentRequest::V2))
-        } else {
-            v1::dispatch::AgentRequest::decode_with(method, params, Mode::SpecLenient)
-                .map(|decoded| decoded.map(AgentRequest::V1))
-        };
+        let decoded = AgentRequest::decode(self.spoken.is_v2(), method, params);
         let value = match self.diagnostics.tolerate(method, decoded) {
             Ok(value) => value,
             Err(error) => {

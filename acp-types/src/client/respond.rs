@@ -15,7 +15,7 @@ use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::wire::{DecodeError, Mode, Raw};
+use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorObject, peek_member};
 use serde_json::value::RawValue;
 
@@ -46,7 +46,9 @@ impl Connection {
             Token::Call(key, method) => {
                 self.calls.remove(&key);
                 let outcome = outcome.and_then(|result| {
-                    let value = self.read_result(&method, result).map_err(CallError::Invalid)?;
+                    let decoded = AgentResponse::decode(self.spoken.is_v2(), &method, result);
+                    let value = self.diagnostics.tolerate(&method, decoded);
+                    let value = value.map_err(CallError::Invalid)?;
                     Ok(Box::new(Received { value, raw: Raw::from(result) }))
                 });
                 self.push(Waiting::CallEnded(key, outcome));
@@ -57,21 +59,6 @@ impl Connection {
                 }
             }
         }
-    }
-
-    fn read_result(
-        &mut self,
-        method: &str,
-        result: &RawValue,
-    ) -> Result<AgentResponse, DecodeError> {
-        let decoded = if self.spoken.is_v2() {
-            v2::dispatch::AgentResponse::decode_with(method, result, Mode::SpecLenient)
-                .map(|decoded| decoded.map(AgentResponse::V2))
-        } else {
-            v1::dispatch::AgentResponse::decode_with(method, result, Mode::SpecLenient)
-                .map(|decoded| decoded.map(AgentResponse::V1))
-        };
-        self.diagnostics.tolerate(method, decoded)
     }
 
     /// Handles the response to a session request.
