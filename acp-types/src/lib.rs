@@ -219,6 +219,7 @@ mod conversion;
 pub mod convert;
 mod diagnostics;
 mod dispatch;
+mod endpoint;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 mod inbox;

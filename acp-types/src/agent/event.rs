@@ -1,6 +1,7 @@
 //! Events of an agent connection.
 use super::{CallError, CallKey, CloseReason, Diagnostic, Received, RequestKey};
 use crate::by_version::by_version;
+use crate::endpoint;
 use crate::inbox::Weigh;
 use alloc::boxed::Box;
 use jsonrpc_core::wire::{DecodeError, Decoded, Mode};
@@ -40,11 +41,19 @@ by_version! {
 
 /// An event that was not polled.
 #[derive(Debug)]
-pub(super) enum Waiting {
+pub(crate) enum Waiting {
     Request(RequestKey, Box<Received<ClientRequest>>),
     Notification(Box<Received<ClientNotification>>),
     Cancelled(RequestKey),
     CallEnded(CallKey, Result<Box<Received<ClientResponse>>, CallError>),
+}
+
+impl endpoint::Event for Waiting {
+    type Response = ClientResponse;
+
+    fn call_ended(key: CallKey, outcome: Result<Box<Received<ClientResponse>>, CallError>) -> Self {
+        Self::CallEnded(key, outcome)
+    }
 }
 
 impl Weigh for Waiting {

@@ -3,7 +3,7 @@ use super::cancel::{Cancel, wait};
 use super::machine::{Client, Done, Happening, Machine};
 use super::state::{Slot, State};
 use super::{ConnectionOptions, RequestError};
-use crate::client::{Call, CallError, CloseReason, RequestKey};
+use crate::client::{Call, CallError, CallKey, CloseReason, RequestKey};
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -88,7 +88,8 @@ impl<M: Machine> Shared<M> {
     pub(super) fn view(&self, driver: &Waker) -> View {
         let mut state = self.lock();
         state.driver = Some(driver.clone());
-        let (requests, calls) = (state.machine.open_requests(), state.machine.open_calls());
+        let (requests, calls) =
+            (state.machine.base().requests.len(), state.machine.base().open_calls());
         let transmits = state.machine.transmits();
         // Ends of calls have to be read. Requests are then refused instead of left unread.
         let may_take = requests < state.options.requests || calls > 0;
@@ -187,7 +188,7 @@ impl<M: Machine> Shared<M> {
         let mut is_any = false;
         for call in mem::take(&mut state.nested) {
             is_any = true;
-            state.machine.withdraw(call);
+            state.machine.base().withdraw(CallKey::new(call));
             wakers.extend(state.end_call(call, Err(RequestError::Congested)));
         }
         drop(state);
@@ -273,14 +274,14 @@ impl<M: Machine> Link for Shared<M> {
     }
 
     fn withdraw(&self, call: u64) {
-        self.with(|state| state.machine.withdraw(call));
+        self.with(|state| state.machine.base().withdraw(CallKey::new(call)));
     }
 
     fn forget(&self, call: u64) {
         self.with(|state| {
             state.nested.remove(&call);
             if state.give_up(call) {
-                state.machine.withdraw(call);
+                state.machine.base().withdraw(CallKey::new(call));
             }
         });
     }
@@ -288,7 +289,7 @@ impl<M: Machine> Link for Shared<M> {
     fn shut_down(&self) {
         self.with(|state| {
             state.is_shutting_down = true;
-            state.machine.drain();
+            state.machine.base().peer.drain();
         });
     }
 
