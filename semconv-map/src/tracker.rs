@@ -86,7 +86,7 @@ pub struct Tracker {
     /// The extractors of the agent.
     active: Active,
     spans: Spans,
-    requests: Unanswered<Direction, OpenRequest>,
+    requests: Unanswered<OpenRequest>,
     sessions: Sessions,
     /// Fast path for text chunks, which are most of the lines.
     quiet: Quiet,
