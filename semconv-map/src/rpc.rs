@@ -80,7 +80,6 @@ pub struct RpcTracker {
     protocol: Protocol,
     limits: Limits,
     counters: Counters,
-    now: Duration,
     spans: Spans,
     open: Unanswered<OpenCall>,
     /// Time of the `initialize` request.
@@ -123,7 +122,6 @@ impl RpcTracker {
             protocol,
             limits,
             counters: Counters::default(),
-            now: Duration::ZERO,
             open: Unanswered::new(),
             began: None,
             version: None,
@@ -142,7 +140,7 @@ impl RpcTracker {
     /// `now` is an offset from an epoch of the caller's choice. Time never goes backwards: an earlier value counts as
     /// the latest one so far.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
-        self.now = self.now.max(now);
+        self.spans.advance(now);
         let line = line.trim_ascii();
         if !line.starts_with(b"[") {
             if !line.is_empty() {
@@ -162,7 +160,7 @@ impl RpcTracker {
 
     /// Handles the end of the connection. All open spans end, and all state except the counters is reset.
     pub fn close(&mut self, now: Duration, how: ConnectionEnd) {
-        self.now = self.now.max(now);
+        self.spans.advance(now);
         for call in self.open.take_if(|_| true) {
             match how {
                 ConnectionEnd::Closed => {
@@ -233,7 +231,7 @@ impl RpcTracker {
         let is_initialize = is_mcp && call.method == "initialize";
         if is_initialize {
             self.measure_session();
-            self.began = Some(self.now);
+            self.began = Some(self.spans.now());
         }
         let is_tool_call = is_mcp && call.method == "tools/call";
         let arguments = (is_tool_call && self.policy.records_content())
@@ -248,7 +246,7 @@ impl RpcTracker {
         if self.policy.record_notifications
             && let Some(span) = self.start(call)
         {
-            self.spans.end(self.now, span, None, Status::Unset, Attributes::default());
+            self.spans.end(span, None, Status::Unset, Attributes::default());
         }
         if self.is_mcp() && call.method == "notifications/cancelled" {
             let id = find_member(call.params, &["requestId"]);
@@ -258,7 +256,7 @@ impl RpcTracker {
             };
             if let Some(cancelled) = self.open.remove(call.direction, &id) {
                 let none = Attributes::default();
-                self.spans.event(self.now, cancelled.span, event::MCP_CANCELLED, none);
+                self.spans.event(cancelled.span, event::MCP_CANCELLED, none);
                 self.end_unanswered(cancelled, end::CANCELLED);
             }
         }
@@ -313,7 +311,7 @@ impl RpcTracker {
             Parent::Root if self.is_mcp() => self.surrounding(call.direction),
             parent => parent,
         };
-        let mut start = self.spans.next(self.now, parent, kind, name, attributes);
+        let mut start = self.spans.next(parent, kind, name, attributes);
         start.baggage = baggage;
         self.spans.start(start)
     }
@@ -355,9 +353,9 @@ impl RpcTracker {
             let mut details = Details::default();
             set_tool_content(&self.policy, &mut details, call.arguments, result);
             attributes.extend(details.span);
-            self.spans.details(self.now, call.span, event::DETAILS, details.event);
+            self.spans.details(call.span, event::DETAILS, details.event);
         }
-        self.spans.end(self.now, call.span, None, status, attributes);
+        self.spans.end(call.span, None, status, attributes);
     }
 
     fn measure_session(&mut self) {
@@ -370,8 +368,8 @@ impl RpcTracker {
         let mut attributes = Attributes::default();
         attributes.set_some(keys::MCP_PROTOCOL_VERSION, self.version.clone());
         attributes.set_some(keys::NETWORK_TRANSPORT, self.policy.network_transport.clone());
-        let lasted = self.now.saturating_sub(began).as_secs_f64();
-        self.spans.measure(self.now, metric, lasted, attributes);
+        let lasted = self.spans.now().saturating_sub(began).as_secs_f64();
+        self.spans.measure(metric, lasted, attributes);
     }
 
     fn is_mcp(&self) -> bool {
