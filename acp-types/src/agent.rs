@@ -71,19 +71,17 @@ pub use crate::client::{
 pub use event::{ClientNotification, ClientRequest, ClientResponse, Event};
 pub use options::{Limits, Options};
 
-use crate::client::{Outgoing, notification};
-use crate::diagnostics::Diagnostics;
-use crate::inbox::{Inbox, Room};
+use crate::client::{line, notification};
+use crate::endpoint::{Bounds, Endpoint};
+use crate::inbox::Room;
 use crate::methods::NotificationParams;
-use crate::ordered::Ordered;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
-use alloc::vec::Vec;
 use core::time::Duration;
-use event::Waiting;
+pub(crate) use event::Waiting;
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{CancelMethod, Notification, Peer, Request, RequestId};
+use jsonrpc_core::{Notification, Request, RequestId};
 
 /// The agent's side of one ACP connection; see the [module documentation](self).
 ///
@@ -98,26 +96,17 @@ use jsonrpc_core::{CancelMethod, Notification, Peer, Request, RequestId};
 #[derive(Debug)]
 pub struct Connection {
     options: Options,
-    peer: Peer<(CallKey, Cow<'static, str>)>,
+    pub(crate) base: Endpoint<Token, OpenRequest, Waiting>,
     /// The selected version.
     version: Option<ProtocolVersion>,
-    requests: Ordered<RequestKey, OpenRequest>,
-    by_id: Ordered<RequestId, RequestKey>,
-    calls: Ordered<CallKey, RequestId>,
-    outgoing: Outgoing,
-    inbox: Inbox<Waiting>,
-    diagnostics: Diagnostics,
-    /// Number of calls with an end that was not polled.
-    open_calls: usize,
-    next_key: u64,
-    closed: Option<CloseReason>,
-    is_closed_polled: bool,
 }
+
+/// A request to the client: a call, with its method.
+pub(crate) type Token = (CallKey, Cow<'static, str>);
 
 /// An open request of the client.
 #[derive(Debug)]
-struct OpenRequest {
-    id: RequestId,
+pub(crate) struct OpenRequest {
     /// The session of a prompt that was not cancelled.
     turn: Option<SessionId>,
     is_cancelled: bool,
@@ -126,22 +115,10 @@ struct OpenRequest {
 impl Connection {
     /// Creates a connection in its initial state.
     pub fn new(options: Options) -> Self {
-        let limits = jsonrpc_core::Limits { ours: usize::MAX, theirs: options.limits.requests };
-        Self {
-            peer: Peer::new(CancelMethod::ACP, limits),
-            version: None,
-            requests: Ordered::default(),
-            by_id: Ordered::default(),
-            calls: Ordered::default(),
-            outgoing: Outgoing::default(),
-            inbox: Inbox::default(),
-            diagnostics: Diagnostics::new(options.limits.diagnostics),
-            open_calls: 0,
-            next_key: 0,
-            closed: None,
-            is_closed_polled: false,
-            options,
-        }
+        let Limits { requests, calls, events, event_bytes, diagnostics, replies } = options.limits;
+        let events = Room { count: events, bytes: event_bytes };
+        let base = Endpoint::new(Bounds { requests, calls, replies, diagnostics, events });
+        Self { options, base, version: None }
     }
 
     /// Returns the version that `initialize` has selected.
@@ -151,27 +128,27 @@ impl Connection {
 
     /// Returns whether the connection is closed and all events were polled.
     pub fn is_closed(&self) -> bool {
-        self.closed.is_some()
+        self.base.closed.is_some()
     }
 
     /// Returns the id of an open request of the client.
     pub fn request_id(&self, request: RequestKey) -> Option<&RequestId> {
-        self.requests.get(&request).map(|open| &open.id)
+        self.base.requests.id(request)
     }
 
     /// Answers further requests with an error, since the connection is about to end.
     pub fn drain(&mut self) {
-        self.peer.drain();
+        self.base.peer.drain();
     }
 
     /// Returns the number of open requests of the client.
     pub fn open_requests(&self) -> usize {
-        self.requests.len()
+        self.base.requests.len()
     }
 
     /// Returns the number of calls with an end that was not polled.
     pub fn open_calls(&self) -> usize {
-        self.open_calls
+        self.base.open_calls()
     }
 
     /// Answers a request of the client.
@@ -179,10 +156,7 @@ impl Connection {
     /// # Errors
     /// The request is already answered, or the connection is closed.
     pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
-        let open = self.requests.remove(&request).ok_or(Answered)?;
-        self.by_id.remove(&open.id);
-        self.respond(request, &open.id, reply.into().into_outcome());
-        Ok(())
+        self.base.reply(request, reply.into())
     }
 
     /// Sends a notification, for example a session update. The order of notifications, calls and replies is kept.
@@ -190,14 +164,7 @@ impl Connection {
     /// # Errors
     /// The connection is closed.
     pub fn notify<P: NotificationParams>(&mut self, params: &P) -> Result<(), CallError> {
-        self.notify_line(notification(params))
-    }
-
-    /// Sends a complete notification line.
-    pub(crate) fn notify_line(&mut self, line: Vec<u8>) -> Result<(), CallError> {
-        self.check_open()?;
-        self.outgoing.push_line(line, Purpose::Notification);
-        Ok(())
+        self.base.notify_line(notification(params))
     }
 
     /// Sends a notification by method name.
@@ -205,106 +172,53 @@ impl Connection {
     /// # Errors
     /// The connection is closed.
     pub fn notify_raw(&mut self, method: &str, params: &Raw) -> Result<(), CallError> {
-        self.check_open()?;
-        let notification = Notification::new(method, params.as_ref());
-        self.outgoing.push(notification, Purpose::Notification);
-        Ok(())
+        self.base.notify_line(line(Notification::new(method, params.as_ref())))
     }
 
     /// Makes a call, for example for permission, an elicitation, a file or a terminal. [`Event::CallEnded`] follows.
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
-        let key = CallKey::new(self.number());
-        if self.is_closed_polled {
-            return key;
-        }
-        self.open_calls += 1;
-        if let Err(error) = self.begin_call(key, call, now) {
-            self.push(Waiting::CallEnded(key, Err(error)));
-        }
-        key
-    }
-
-    fn begin_call(&mut self, key: CallKey, call: Call, now: Duration) -> Result<(), CallError> {
-        self.check_open()?;
-        if self.open_calls > self.options.limits.calls {
-            return Err(CallError::Full);
-        }
         let timeout = call.timeout.unwrap_or(self.options.call_timeout);
         let deadline = Some(now.saturating_add(timeout)).filter(|at| *at < Duration::MAX);
-        let token = (key, call.method.clone());
-        let ended = |_| CallError::Closed(CloseReason::ClientClosed);
-        let id = self.peer.register(token, deadline).map_err(ended)?;
-        self.calls.insert(key, id.clone());
-        let request = Request::new(id, call.method, call.params.as_ref());
-        self.outgoing.push(request, Purpose::Call(key));
-        Ok(())
+        self.base.call(call, |base, key, call| {
+            let ended = |_| CallError::Closed(CloseReason::ClientClosed);
+            let id = base.peer.register((key, call.method.clone()), deadline).map_err(ended)?;
+            let request = Request::new(id.clone(), call.method, call.params.as_ref());
+            base.outgoing.push(request, Purpose::Call(key));
+            Ok(id)
+        })
     }
 
     /// Withdraws a call with `$/cancel_request`, once. The end of the call still follows.
     pub fn withdraw(&mut self, call: CallKey) {
-        let cancellation = self.calls.get(&call).and_then(|id| self.peer.cancel(id));
-        if let Some(cancellation) = cancellation {
-            self.outgoing.push(cancellation.notification(), Purpose::Notification);
-        }
+        self.base.withdraw(call);
     }
 
     /// Returns the next line to send. Call until it returns `None`.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.outgoing.pop()
+        self.base.outgoing.pop()
     }
 
     /// Returns the next event. Call until it returns `None`.
     pub fn poll_event(&mut self) -> Option<Event> {
-        if let Some(count) = self.inbox.take_dropped() {
+        if let Some(count) = self.base.inbox.take_dropped() {
             return Some(Event::Diagnostic(Diagnostic::Dropped { count }));
         }
-        match self.inbox.pop() {
+        match self.base.inbox.pop() {
             Some(Waiting::Request(key, request)) => return Some(Event::Request(key, request)),
             Some(Waiting::Notification(event)) => return Some(Event::Notification(event)),
             Some(Waiting::Cancelled(key)) => return Some(Event::Cancelled(key)),
             Some(Waiting::CallEnded(key, outcome)) => {
-                self.open_calls = self.open_calls.saturating_sub(1);
+                self.base.call_polled();
                 return Some(Event::CallEnded(key, outcome));
             }
             None => {}
         }
-        if let Some(diagnostic) = self.diagnostics.pop() {
-            return Some(Event::Diagnostic(diagnostic));
-        }
-        let reason = self.closed.as_ref().filter(|_| !self.is_closed_polled)?.clone();
-        self.is_closed_polled = true;
-        Some(Event::Closed(reason))
+        let diagnostic = self.base.diagnostics.pop().map(Event::Diagnostic);
+        diagnostic.or_else(|| self.base.poll_closed().map(Event::Closed))
     }
 
     /// Returns when [`handle_timeout`](Self::handle_timeout) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        self.peer.poll_timeout().filter(|_| self.closed.is_none())
-    }
-
-    fn check_open(&self) -> Result<(), CallError> {
-        match &self.closed {
-            Some(reason) => Err(CallError::Closed(reason.clone())),
-            None => Ok(()),
-        }
-    }
-
-    #[cfg(feature = "async")]
-    pub(crate) fn outgoing(&self) -> &Outgoing {
-        &self.outgoing
-    }
-
-    fn number(&mut self) -> u64 {
-        self.next_key += 1;
-        self.next_key
-    }
-
-    fn room(&self) -> Room {
-        let Limits { events, event_bytes, .. } = self.options.limits;
-        Room { count: events, bytes: event_bytes }
-    }
-
-    fn push(&mut self, event: Waiting) {
-        let room = self.room();
-        self.inbox.push(event, room);
+        self.base.peer.poll_timeout().filter(|_| self.base.closed.is_none())
     }
 }

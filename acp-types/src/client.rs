@@ -97,20 +97,18 @@ pub use options::{Limits, Options};
 pub use outgoing::{Purpose, Transmit};
 
 pub(crate) use incoming::{raw_or_empty, session_id};
-#[cfg(feature = "async")]
-pub(crate) use outgoing::line;
-pub(crate) use outgoing::{Outgoing, notification};
+pub(crate) use outgoing::{Outgoing, line, notification};
 
-use crate::diagnostics::Diagnostics;
-use crate::inbox::{Inbox, Room};
-use crate::ordered::Ordered;
+use crate::endpoint::{Bounds, Endpoint};
+use crate::inbox::Room;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
 use core::time::Duration;
-use jsonrpc_core::{CancelMethod, Peer, RequestId};
-use request::Requests;
+use jsonrpc_core::RequestId;
+pub(crate) use request::OpenRequest;
 use session::Sessions;
-use waiting::{Early, Waiting};
+use waiting::Early;
+pub(crate) use waiting::Waiting;
 
 /// The client's side of one ACP connection; see the [module documentation](self).
 ///
@@ -128,28 +126,18 @@ use waiting::{Early, Waiting};
 #[derive(Debug)]
 pub struct Connection {
     options: Options,
-    peer: Peer<Token>,
+    pub(crate) base: Base,
     spoken: Spoken,
     initialized: Option<Initialized>,
     sessions: Sessions,
-    requests: Requests,
-    /// Calls that were sent.
-    calls: Ordered<CallKey, RequestId>,
     early: Early,
-    outgoing: Outgoing,
-    /// Events outside of sessions.
-    inbox: Inbox<Waiting>,
-    diagnostics: Diagnostics,
-    /// Number of calls with an end that was not polled.
-    open_calls: usize,
-    next_key: u64,
-    closed: Option<CloseReason>,
-    is_closed_polled: bool,
 }
+
+type Base = Endpoint<Token, OpenRequest, Waiting>;
 
 /// The purpose of a request to the agent.
 #[derive(Clone, Debug)]
-enum Token {
+pub(crate) enum Token {
     Initialize,
     Open(SessionKey),
     Prompt(SessionKey, TurnKey),
@@ -178,26 +166,15 @@ impl Spoken {
 impl Connection {
     /// Creates a connection, and queues `initialize` with the newest of the offered versions.
     pub fn new(options: Options, now: Duration) -> Self {
-        let limits = options.limits;
+        let Limits { requests, calls, replies, diagnostics, .. } = options.limits;
+        let events = Room { count: options.limits.events, bytes: options.limits.event_bytes };
         let mut connection = Self {
-            peer: Peer::new(
-                CancelMethod::ACP,
-                // Sessions and calls have limits of their own; each may have one open request, and one to close.
-                jsonrpc_core::Limits { ours: usize::MAX, theirs: limits.requests },
-            ),
+            // Each session and call may have one open request, and one to close.
+            base: Endpoint::new(Bounds { requests, calls, replies, diagnostics, events }),
             spoken: Spoken::Unknown,
             initialized: None,
-            sessions: Sessions::new(Room { count: limits.events, bytes: limits.event_bytes }),
-            requests: Requests::default(),
-            calls: Ordered::default(),
+            sessions: Sessions::new(events),
             early: Early::default(),
-            outgoing: Outgoing::default(),
-            inbox: Inbox::default(),
-            diagnostics: Diagnostics::new(limits.diagnostics),
-            open_calls: 0,
-            next_key: 0,
-            closed: None,
-            is_closed_polled: false,
             options,
         };
         connection.send_initialize(now);
@@ -216,49 +193,33 @@ impl Connection {
 
     /// Returns the id of an open request of the agent.
     pub fn request_id(&self, request: RequestKey) -> Option<&RequestId> {
-        self.requests.get(request).map(|open| &open.id)
+        self.base.requests.id(request)
     }
 
     /// Returns the number of open requests of the agent.
     pub fn open_requests(&self) -> usize {
-        self.requests.len()
+        self.base.requests.len()
     }
 
     /// Returns the number of unanswered calls, prompts and session openings, and of calls with an end that was not
     /// polled.
     pub fn open_calls(&self) -> usize {
-        self.peer.open_ours().max(self.open_calls)
+        self.base.open_calls()
     }
 
     /// Answers further requests with an error, since the connection is about to end.
     pub fn drain(&mut self) {
-        self.peer.drain();
+        self.base.peer.drain();
     }
 
     /// Returns why the connection is closed, if it is.
     pub fn close_reason(&self) -> Option<&CloseReason> {
-        self.closed.as_ref()
+        self.base.closed.as_ref()
     }
 
     /// Returns whether the connection is closed and all events were polled.
     pub fn is_closed(&self) -> bool {
-        self.closed.is_some()
-    }
-
-    #[cfg(feature = "async")]
-    pub(crate) fn outgoing(&self) -> &Outgoing {
-        &self.outgoing
-    }
-
-    fn number(&mut self) -> u64 {
-        self.next_key += 1;
-        self.next_key
-    }
-
-    /// Returns the limits of events outside of sessions.
-    fn room(&self) -> Room {
-        let Limits { events, event_bytes, .. } = self.options.limits;
-        Room { count: events, bytes: event_bytes }
+        self.base.closed.is_some()
     }
 
     /// Returns the limits of a replay.

@@ -99,7 +99,6 @@ use core::time::Duration;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
 mod both;
-mod cancel;
 mod driver;
 mod handler;
 mod machine;

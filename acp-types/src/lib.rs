@@ -211,6 +211,7 @@ extern crate std;
 pub mod agent;
 mod alike;
 mod base64;
+mod by_version;
 pub mod capabilities;
 pub mod client;
 #[cfg(feature = "async")]
@@ -220,6 +221,7 @@ mod conversion;
 pub mod convert;
 mod diagnostics;
 mod dispatch;
+mod endpoint;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 mod inbox;

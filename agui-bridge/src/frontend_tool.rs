@@ -105,11 +105,10 @@ mod correlation;
 mod machine;
 mod options;
 mod schema;
-mod stream;
 mod tool_set;
 mod updates;
 
-pub use binding::{Binding, Page};
+pub use binding::Binding;
 pub use machine::FrontendTools;
 pub use options::{Expiry, FrontendToolOptions, ToolMode};
 pub use tool_set::{ListedTool, MAX_SCHEMA_BYTES, MAX_TOOLS, ToolSet};

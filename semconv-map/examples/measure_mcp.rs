@@ -5,25 +5,25 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use semconv_map::rpc::{ConnectionEnd, Protocol, RpcTracker, Sender};
-use semconv_map::{Policy, Record};
+use semconv_map::rpc::{ConnectionEnd, Protocol, RpcTracker};
+use semconv_map::{Direction, Policy, Record};
 use std::time::Duration;
 
 fn main() {
     let lines = [
         (
-            Sender::Observed,
+            Direction::Sent,
             0,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather"}}"#,
         ),
-        (Sender::Peer, 120, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#),
+        (Direction::Received, 120, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#),
         (
-            Sender::Observed,
+            Direction::Sent,
             200,
             r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"news"}}"#,
         ),
         (
-            Sender::Peer,
+            Direction::Received,
             950,
             r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"unavailable"}}"#,
         ),

@@ -22,11 +22,12 @@ use crate::mcp;
 use crate::messages::tool_content;
 use crate::metric;
 use crate::policy::Policy;
-use crate::span::{Parent, Record, SpanHandle, SpanKind, Status};
+use crate::span::{Parent, Record, SpanHandle, Status};
 use crate::tracker::{Counters, Limits, Spans, Unanswered, remote, string};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::time::Duration;
+use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{Document, ErrorObject, Kind, Peeked, RequestId, find_member, peek, wire};
 
 /// Protocol of a connection, and the observed side.
@@ -39,16 +40,6 @@ pub enum Protocol {
     McpServer,
     /// Any other protocol, with the methods that may be used as span names.
     JsonRpc(&'static [&'static str]),
-}
-
-/// Sender of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a connection has two sides")]
-pub enum Sender {
-    /// The observed side.
-    Observed,
-    /// The other side.
-    Peer,
 }
 
 /// Reason why a connection is no longer observed.
@@ -68,14 +59,14 @@ pub enum ConnectionEnd {
 ///
 /// ```
 /// use core::time::Duration;
-/// use semconv_map::rpc::{Protocol, RpcTracker, Sender};
-/// use semconv_map::{Policy, Record};
+/// use semconv_map::rpc::{Protocol, RpcTracker};
+/// use semconv_map::{Direction, Policy, Record};
 ///
 /// let mut tracker = RpcTracker::new(Policy::default(), Protocol::McpClient);
 /// let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather","arguments":{}}}"#;
 /// let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#;
-/// tracker.handle_line(Sender::Observed, Duration::from_secs(1), call);
-/// tracker.handle_line(Sender::Peer, Duration::from_secs(2), answer);
+/// tracker.handle_line(Direction::Sent, Duration::from_secs(1), call);
+/// tracker.handle_line(Direction::Received, Duration::from_secs(2), answer);
 ///
 /// let Some(Record::Start(start)) = tracker.poll() else { panic!("no span") };
 /// let Some(Record::End(end)) = tracker.poll() else { panic!("it goes on") };
@@ -89,9 +80,8 @@ pub struct RpcTracker {
     protocol: Protocol,
     limits: Limits,
     counters: Counters,
-    now: Duration,
     spans: Spans,
-    open: Unanswered<Sender, OpenCall>,
+    open: Unanswered<OpenCall>,
     /// Time of the `initialize` request.
     began: Option<Duration>,
     version: Option<String>,
@@ -110,7 +100,7 @@ struct OpenCall {
 /// A request or notification as received.
 #[derive(Clone, Copy)]
 struct RpcCall<'a> {
-    sender: Sender,
+    direction: Direction,
     /// The id as text. `None` for `null`.
     id: Option<&'a str>,
     method: &'a str,
@@ -132,7 +122,6 @@ impl RpcTracker {
             protocol,
             limits,
             counters: Counters::default(),
-            now: Duration::ZERO,
             open: Unanswered::new(),
             began: None,
             version: None,
@@ -145,16 +134,17 @@ impl RpcTracker {
         self.session_id = id.map(clip);
     }
 
-    /// Handles one line or HTTP body: a message or a batch of messages. Blank lines are ignored.
+    /// Handles one line or HTTP body: a message or a batch of messages. The observed side has sent or received it. Blank
+    /// lines are ignored.
     ///
     /// `now` is an offset from an epoch of the caller's choice. Time never goes backwards: an earlier value counts as
     /// the latest one so far.
-    pub fn handle_line(&mut self, sender: Sender, now: Duration, line: &[u8]) {
-        self.now = self.now.max(now);
+    pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
+        self.spans.advance(now);
         let line = line.trim_ascii();
         if !line.starts_with(b"[") {
             if !line.is_empty() {
-                self.handle_message(sender, line);
+                self.handle_message(direction, line);
             }
             return;
         }
@@ -164,13 +154,13 @@ impl RpcTracker {
             return;
         };
         for message in batch.texts() {
-            self.handle_message(sender, message.as_bytes());
+            self.handle_message(direction, message.as_bytes());
         }
     }
 
     /// Handles the end of the connection. All open spans end, and all state except the counters is reset.
     pub fn close(&mut self, now: Duration, how: ConnectionEnd) {
-        self.now = self.now.max(now);
+        self.spans.advance(now);
         for call in self.open.take_if(|_| true) {
             match how {
                 ConnectionEnd::Closed => {
@@ -193,8 +183,8 @@ impl RpcTracker {
     }
 
     /// Returns the span of an unanswered request, for [`trace_context::inject`](crate::trace_context::inject).
-    pub fn request_span(&self, sender: Sender, id: &RequestId) -> Option<SpanHandle> {
-        self.open.get(sender, id).map(|call| call.span)
+    pub fn request_span(&self, direction: Direction, id: &RequestId) -> Option<SpanHandle> {
+        self.open.get(direction, id).map(|call| call.span)
     }
 
     /// Returns the counters of data that was not recorded so far.
@@ -202,13 +192,13 @@ impl RpcTracker {
         self.spans.counters(self.counters)
     }
 
-    fn handle_message(&mut self, sender: Sender, line: &[u8]) {
+    fn handle_message(&mut self, direction: Direction, line: &[u8]) {
         let Ok(message) = peek(line) else {
             self.counters.invalid_lines += 1;
             return;
         };
         if message.kind() == Kind::Response {
-            self.on_response(sender.opposite(), &message);
+            self.on_response(direction.reversed(), &message);
             return;
         }
         let id = message.request_id();
@@ -219,7 +209,7 @@ impl RpcTracker {
         let params = message.params().unwrap_or("{}");
         let meta = find_member(params, &["_meta"]);
         let id_text = id.as_ref().and_then(|id| id_text(id, &message));
-        let call = RpcCall { sender, id: id_text, method: &method, params, meta };
+        let call = RpcCall { direction, id: id_text, method: &method, params, meta };
         match &id {
             Some(id) => self.on_request(call, id),
             None if message.kind() == Kind::Request => self.counters.invalid_lines += 1,
@@ -229,7 +219,7 @@ impl RpcTracker {
 
     fn on_request(&mut self, call: RpcCall<'_>, id: &RequestId) {
         // The response cannot be attributed to one of the two, so it counts for the new request.
-        if let Some(before) = self.open.remove(call.sender, id) {
+        if let Some(before) = self.open.remove(call.direction, id) {
             self.end_unanswered(before, end::ID_REUSED);
         }
         let spans = &self.spans;
@@ -241,7 +231,7 @@ impl RpcTracker {
         let is_initialize = is_mcp && call.method == "initialize";
         if is_initialize {
             self.measure_session();
-            self.began = Some(self.now);
+            self.began = Some(self.spans.now());
         }
         let is_tool_call = is_mcp && call.method == "tools/call";
         let arguments = (is_tool_call && self.policy.records_content())
@@ -249,14 +239,14 @@ impl RpcTracker {
             .flatten()
             .map(|json| tool_content(&self.policy, ContentKind::ToolArguments, json));
         let open = OpenCall { span, is_initialize, is_tool_call, arguments };
-        self.open.insert(call.sender, id.clone(), open);
+        self.open.insert(call.direction, id.clone(), open);
     }
 
     fn on_notification(&mut self, call: RpcCall<'_>) {
         if self.policy.record_notifications
             && let Some(span) = self.start(call)
         {
-            self.spans.end(self.now, span, None, Status::Unset, Attributes::default());
+            self.spans.end(span, None, Status::Unset, Attributes::default());
         }
         if self.is_mcp() && call.method == "notifications/cancelled" {
             let id = find_member(call.params, &["requestId"]);
@@ -264,17 +254,17 @@ impl RpcTracker {
                 self.counters.undecodable += 1;
                 return;
             };
-            if let Some(cancelled) = self.open.remove(call.sender, &id) {
+            if let Some(cancelled) = self.open.remove(call.direction, &id) {
                 let none = Attributes::default();
-                self.spans.event(self.now, cancelled.span, event::MCP_CANCELLED, none);
+                self.spans.event(cancelled.span, event::MCP_CANCELLED, none);
                 self.end_unanswered(cancelled, end::CANCELLED);
             }
         }
     }
 
-    fn on_response(&mut self, asker: Sender, message: &Peeked<'_>) {
+    fn on_response(&mut self, asked: Direction, message: &Peeked<'_>) {
         let id = message.request_id();
-        let Some(call) = id.and_then(|id| self.open.remove(asker, &id)) else {
+        let Some(call) = id.and_then(|id| self.open.remove(asked, &id)) else {
             self.counters.unmatched_responses += 1;
             return;
         };
@@ -315,16 +305,13 @@ impl RpcTracker {
             Protocol::McpClient | Protocol::McpServer => self.mcp_attributes(&mut attributes, call),
         };
         attributes.set_some(keys::NETWORK_TRANSPORT, self.policy.network_transport.clone());
-        let kind = match call.sender {
-            Sender::Observed => SpanKind::Client,
-            Sender::Peer => SpanKind::Server,
-        };
+        let kind = lifecycle::span_kind(call.direction);
         let (parent, baggage) = remote(call.meta);
         let parent = match parent {
-            Parent::Root if self.is_mcp() => self.surrounding(call.sender),
+            Parent::Root if self.is_mcp() => self.surrounding(call.direction),
             parent => parent,
         };
-        let mut start = self.spans.next(self.now, parent, kind, name, attributes);
+        let mut start = self.spans.next(parent, kind, name, attributes);
         start.baggage = baggage;
         self.spans.start(start)
     }
@@ -341,8 +328,8 @@ impl RpcTracker {
     }
 
     /// Returns the only open request of the opposite direction as the parent of a request, if there is exactly one.
-    fn surrounding(&self, sender: Sender) -> Parent {
-        let mut open = self.open.of(sender.opposite());
+    fn surrounding(&self, direction: Direction) -> Parent {
+        let mut open = self.open.of(direction.reversed());
         let only = open.next().filter(|_| open.next().is_none()).map(|call| call.span);
         only.filter(|span| self.spans.is_open(*span)).map_or(Parent::Root, Parent::Span)
     }
@@ -366,9 +353,9 @@ impl RpcTracker {
             let mut details = Details::default();
             set_tool_content(&self.policy, &mut details, call.arguments, result);
             attributes.extend(details.span);
-            self.spans.details(self.now, call.span, event::DETAILS, details.event);
+            self.spans.details(call.span, event::DETAILS, details.event);
         }
-        self.spans.end(self.now, call.span, None, status, attributes);
+        self.spans.end(call.span, None, status, attributes);
     }
 
     fn measure_session(&mut self) {
@@ -381,20 +368,11 @@ impl RpcTracker {
         let mut attributes = Attributes::default();
         attributes.set_some(keys::MCP_PROTOCOL_VERSION, self.version.clone());
         attributes.set_some(keys::NETWORK_TRANSPORT, self.policy.network_transport.clone());
-        let lasted = self.now.saturating_sub(began).as_secs_f64();
-        self.spans.measure(self.now, metric, lasted, attributes);
+        let lasted = self.spans.now().saturating_sub(began).as_secs_f64();
+        self.spans.measure(metric, lasted, attributes);
     }
 
     fn is_mcp(&self) -> bool {
         matches!(self.protocol, Protocol::McpClient | Protocol::McpServer)
-    }
-}
-
-impl Sender {
-    fn opposite(self) -> Self {
-        match self {
-            Self::Observed => Self::Peer,
-            Self::Peer => Self::Observed,
-        }
     }
 }

@@ -81,12 +81,11 @@ pub struct Tracker {
     policy: Policy,
     limits: Limits,
     counters: Counters,
-    now: Duration,
     peers: Peers,
     /// The extractors of the agent.
     active: Active,
     spans: Spans,
-    requests: Unanswered<Direction, OpenRequest>,
+    requests: Unanswered<OpenRequest>,
     sessions: Sessions,
     /// Fast path for text chunks, which are most of the lines.
     quiet: Quiet,
@@ -122,7 +121,6 @@ impl Tracker {
             policy,
             limits,
             counters: Counters::default(),
-            now: Duration::ZERO,
             peers: Peers::default(),
             requests: Unanswered::new(),
             sessions: Sessions::new(limits.sessions),
@@ -144,7 +142,7 @@ impl Tracker {
     /// treated as a notification unless an id precedes its params. A response that only needs to succeed is decoded up
     /// to its result. All other messages are validated completely. Of duplicate members, the first is used.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
-        self.now = self.now.max(now);
+        self.spans.advance(now);
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -184,7 +182,7 @@ impl Tracker {
 
     /// Handles a line that was already peeked to route it; otherwise like [`handle_line`](Self::handle_line).
     pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
-        self.now = self.now.max(now);
+        self.spans.advance(now);
         let line = message.line().as_bytes();
         if direction == Direction::Received && self.quiet.follow(line) {
             return;
@@ -245,7 +243,7 @@ impl Tracker {
     /// Handles the end of the connection or of its observation. All open spans end, and all state except the counters is
     /// reset.
     pub fn close(&mut self, now: Duration, by: ClosedBy) {
-        self.now = self.now.max(now);
+        self.spans.advance(now);
         self.end_all(Over::Closed(by), |_| true);
         self.sessions.clear();
         self.measure_sessions();
@@ -277,17 +275,17 @@ impl Tracker {
             {
                 let mut attributes = Attributes::default();
                 let status = over.set(keys::ACP_REQUEST_END, &mut attributes);
-                self.spans.end(self.now, span, None, status, attributes);
+                self.spans.end(span, None, status, attributes);
             }
         }
-        self.sessions.end_all(&self.policy, &mut self.spans, self.now, over, picks);
+        self.sessions.end_all(&self.policy, &mut self.spans, over, picks);
     }
 
     fn measure_sessions(&mut self) {
         let change = self.sessions.take_change();
         if change != 0 {
             let metric = &metric::ACP_SESSION_ACTIVE;
-            self.spans.measure(self.now, metric, change, Attributes::default());
+            self.spans.measure(metric, change, Attributes::default());
         }
     }
 

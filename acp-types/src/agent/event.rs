@@ -1,8 +1,11 @@
 //! Events of an agent connection.
 use super::{CallError, CallKey, CloseReason, Diagnostic, Received, RequestKey};
+use crate::by_version::by_version;
+use crate::endpoint;
 use crate::inbox::Weigh;
-use crate::{v1, v2};
 use alloc::boxed::Box;
+use jsonrpc_core::wire::{DecodeError, Decoded, Mode};
+use serde_json::value::RawValue;
 
 /// An event of a [`Connection`](super::Connection).
 #[derive(Clone, Debug, PartialEq)]
@@ -25,53 +28,32 @@ pub enum Event {
     Closed(CloseReason),
 }
 
-/// A request of the client, by version.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ClientRequest {
-    /// Version 1.
-    V1(v1::dispatch::ClientRequest),
-    /// Version 2.
-    V2(v2::dispatch::ClientRequest),
-}
+by_version! {
+    /// A request of the client, by version.
+    pub enum ClientRequest of Option<&RawValue>, with method;
 
-impl ClientRequest {
-    /// Returns the method.
-    pub fn method(&self) -> &str {
-        match self {
-            Self::V1(request) => request.method(),
-            Self::V2(request) => request.method(),
-        }
-    }
-}
+    /// A notification of the client, by version.
+    pub enum ClientNotification of Option<&RawValue>;
 
-/// A notification of the client, by version.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ClientNotification {
-    /// Version 1.
-    V1(v1::dispatch::ClientNotification),
-    /// Version 2.
-    V2(v2::dispatch::ClientNotification),
-}
-
-/// The result of a call, by version.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ClientResponse {
-    /// Version 1.
-    V1(v1::dispatch::ClientResponse),
-    /// Version 2.
-    V2(v2::dispatch::ClientResponse),
+    /// The result of a call, by version.
+    pub enum ClientResponse of &RawValue;
 }
 
 /// An event that was not polled.
 #[derive(Debug)]
-pub(super) enum Waiting {
+pub(crate) enum Waiting {
     Request(RequestKey, Box<Received<ClientRequest>>),
     Notification(Box<Received<ClientNotification>>),
     Cancelled(RequestKey),
     CallEnded(CallKey, Result<Box<Received<ClientResponse>>, CallError>),
+}
+
+impl endpoint::Event for Waiting {
+    type Response = ClientResponse;
+
+    fn call_ended(key: CallKey, outcome: Result<Box<Received<ClientResponse>>, CallError>) -> Self {
+        Self::CallEnded(key, outcome)
+    }
 }
 
 impl Weigh for Waiting {

@@ -3,11 +3,11 @@
 //! Spec: [Version Negotiation](https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation)
 use super::ClientRequest;
+use crate::v1;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v2::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionErrorData};
 use crate::v2::initialization::Implementation;
-use crate::{v1, v2};
-use jsonrpc_core::wire::{DecodeError, Decoded, Extra, Mode, Raw, decode};
+use jsonrpc_core::wire::{DecodeError, Decoded, Extra, Raw, decode};
 use jsonrpc_core::{ErrorObject, find_member};
 use serde_json::value::RawValue;
 
@@ -51,18 +51,13 @@ pub(super) fn read(
     requested: ProtocolVersion,
     chosen: ProtocolVersion,
 ) -> Result<Decoded<ClientRequest>, DecodeError> {
-    let (method, mode) = ("initialize", Mode::SpecLenient);
-    if chosen != ProtocolVersion::V2 {
-        let read = v1::dispatch::ClientRequest::decode_with(method, Some(params), mode)?;
-        return Ok(read.map(ClientRequest::V1));
-    }
-    let read = |params: &RawValue| {
-        let read = v2::dispatch::ClientRequest::decode_with(method, Some(params), mode)?;
-        Ok(read.map(ClientRequest::V2))
-    };
-    read(params).or_else(|error: DecodeError| {
+    let is_v2 = chosen == ProtocolVersion::V2;
+    let read = |params: &RawValue| ClientRequest::decode(is_v2, "initialize", Some(params));
+    read(params).or_else(|error| {
         let unknown = Raw::from_value(&Implementation::new("unknown", "unknown")).ok();
-        let Some(unknown) = unknown.filter(|_| requested > chosen) else { return Err(error) };
+        let Some(unknown) = unknown.filter(|_| is_v2 && requested > chosen) else {
+            return Err(error);
+        };
         let mut members = decode::<Extra>(params.get())?;
         members.insert("info", unknown);
         let params = Raw::from_value(&members).map_err(|_| error)?;

@@ -3,13 +3,12 @@ use super::outgoing::{self, Closing, Purpose, Transmit};
 use super::session::{Opening, Session, Stage, Turn};
 use super::waiting::{Kept, Waiting};
 use super::{
-    Answered, Call, CallError, CallKey, Connection, Open, Prompt, PromptContent, PromptError,
+    Answered, Base, Call, CallError, CallKey, Connection, Open, Prompt, PromptContent, PromptError,
     Reply, RequestKey, SessionKey, Spoken, Token, TurnError, TurnKey,
 };
 use crate::methods::{NotificationParams, RequestParams};
 use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::Raw;
@@ -17,8 +16,7 @@ use jsonrpc_core::{Notification, Request, RequestId};
 
 /// The request that opens a session.
 struct OpenRequest {
-    method: &'static str,
-    params: Raw,
+    call: Call,
     /// The loaded or resumed session.
     session_id: Option<SessionId>,
     is_v2: bool,
@@ -26,8 +24,7 @@ struct OpenRequest {
 
 impl OpenRequest {
     fn of<P: RequestParams>(params: &P, id: Option<&str>, is_v2: bool) -> Self {
-        let (method, session_id) = (P::METHOD, id.map(SessionId::from));
-        Self { method, params: Raw::of(params), session_id, is_v2 }
+        Self { call: Call::new(params), session_id: id.map(SessionId::from), is_v2 }
     }
 }
 
@@ -50,10 +47,10 @@ impl Connection {
     /// [`SessionEvent::Refused`](super::SessionEvent::Refused) follows. The request waits for the response to
     /// `initialize`.
     pub fn open_session(&mut self, how: impl Into<Open>, now: Duration) -> SessionKey {
-        let key = SessionKey::new(self.number());
+        let key = SessionKey::new(self.base.number());
         match self.begin_open(key, OpenRequest::from(&how.into()), now) {
             Ok(opening) => self.sessions.insert(key, Stage::Opening(opening)),
-            Err(error) if !self.is_closed_polled => {
+            Err(error) if !self.base.is_closed_polled => {
                 self.sessions.insert(key, Stage::Over);
                 self.sessions.push(key, Waiting::Refused(error));
             }
@@ -68,9 +65,7 @@ impl Connection {
         open: OpenRequest,
         now: Duration,
     ) -> Result<Opening, CallError> {
-        if let Some(reason) = &self.closed {
-            return Err(CallError::Closed(reason.clone()));
-        }
+        self.base.check_open()?;
         if self.sessions.len() >= self.options.limits.sessions {
             return Err(CallError::Full);
         }
@@ -82,9 +77,9 @@ impl Connection {
             return Err(CallError::InUse(id.clone()));
         }
         let deadline = now.saturating_add(self.options.call_timeout);
-        let purpose = Purpose::Session(key);
-        let request =
-            self.send(Token::Open(key), open.method.into(), &open.params, deadline, purpose)?;
+        let (token, purpose) = (Token::Open(key), Purpose::Session(key));
+        let is_held = self.spoken == Spoken::Unknown;
+        let request = send(&mut self.base, is_held, token, purpose, open.call, deadline)?;
         let replay = open.session_id.map(|id| {
             let mut kept = Kept::default();
             let room = self.replay_room();
@@ -124,13 +119,13 @@ impl Connection {
             }
             _ => return Err(PromptError::Version),
         };
-        let turn = TurnKey::new(self.number());
+        let turn = TurnKey::new(self.base.number());
         let deadline = now.saturating_add(self.options.turn_timeout);
         // The turn has a timer of its own.
         let (token, purpose) = (Token::Prompt(session, turn), Purpose::Prompt(session, turn));
-        let id = self.peer.register(token, None).map_err(|_| PromptError::NotOpen)?;
+        let id = self.base.peer.register(token, None).map_err(|_| PromptError::NotOpen)?;
         let request = Request::new(id.clone(), "session/prompt", params.as_ref());
-        self.outgoing.push(request, purpose);
+        self.base.outgoing.push(request, purpose);
         self.sessions.begin_turn(session, Turn::new(turn, id, deadline));
         Ok(turn)
     }
@@ -142,9 +137,7 @@ impl Connection {
             return;
         }
         self.sessions.set_deadline(session, now.saturating_add(grace));
-        for key in self.requests.keys(Some(session), true) {
-            self.give_up(key);
-        }
+        self.give_up_all(|open| open.session == Some(session) && open.kind.is_question());
     }
 
     /// Sends `session/cancel`, and returns whether a turn is open.
@@ -157,7 +150,7 @@ impl Connection {
         let Some(turn) = self.sessions.turn(session) else {
             if is_busy {
                 let line = outgoing::notification(&params);
-                self.outgoing.push_line(line, Purpose::Notification);
+                self.base.outgoing.push_line(line, Purpose::Notification);
             }
             return false;
         };
@@ -165,7 +158,9 @@ impl Connection {
             return true;
         }
         let key = turn.key;
-        self.outgoing.push_line(outgoing::notification(&params), Purpose::Cancel(session, key));
+        self.base
+            .outgoing
+            .push_line(outgoing::notification(&params), Purpose::Cancel(session, key));
         true
     }
 
@@ -174,45 +169,23 @@ impl Connection {
     /// # Errors
     /// The request is already answered, by the caller or by the machine.
     pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
-        let open = self.requests.remove(request).ok_or(Answered)?;
-        self.send_reply(request, &open.id, reply.into().into_outcome());
-        Ok(())
+        self.base.reply(request, reply.into())
     }
 
     /// Makes a call. [`Event::CallEnded`](super::Event::CallEnded) follows. The call waits for the response to
     /// `initialize`.
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
-        let key = CallKey::new(self.number());
-        if self.is_closed_polled {
-            return key;
-        }
-        self.open_calls += 1;
-        if let Err(error) = self.begin_call(key, call, now) {
-            self.push(Waiting::CallEnded(key, Err(error)));
-        }
-        key
-    }
-
-    fn begin_call(&mut self, key: CallKey, call: Call, now: Duration) -> Result<(), CallError> {
-        if let Some(reason) = &self.closed {
-            return Err(CallError::Closed(reason.clone()));
-        }
-        if self.open_calls > self.options.limits.calls {
-            return Err(CallError::Full);
-        }
         let deadline = now.saturating_add(call.timeout.unwrap_or(self.options.call_timeout));
-        let token = Token::Call(key, call.method.clone());
-        let id = self.send(token, call.method, &call.params, deadline, Purpose::Call(key))?;
-        self.calls.insert(key, id);
-        Ok(())
+        let is_held = self.spoken == Spoken::Unknown;
+        self.base.call(call, |base, key, call| {
+            let token = Token::Call(key, call.method.clone());
+            send(base, is_held, token, Purpose::Call(key), call, deadline)
+        })
     }
 
     /// Withdraws a call with `$/cancel_request`, once. The end of the call still follows.
     pub fn withdraw(&mut self, call: CallKey) {
-        let cancellation = self.calls.get(&call).and_then(|id| self.peer.cancel(id));
-        if let Some(cancellation) = cancellation {
-            self.outgoing.push(cancellation.notification(), Purpose::Notification);
-        }
+        self.base.withdraw(call);
     }
 
     /// Sends a notification.
@@ -233,14 +206,11 @@ impl Connection {
 
     /// Sends a complete notification line.
     pub(crate) fn notify_line(&mut self, line: Vec<u8>) -> Result<(), CallError> {
-        if let Some(reason) = &self.closed {
-            return Err(CallError::Closed(reason.clone()));
-        }
+        self.base.check_open()?;
         if self.spoken == Spoken::Unknown {
             return Err(CallError::Version);
         }
-        self.outgoing.push_line(line, Purpose::Notification);
-        Ok(())
+        self.base.notify_line(line)
     }
 
     /// Releases a session: its open requests are answered, its turn and its opening end with [`CallError::Released`],
@@ -251,9 +221,9 @@ impl Connection {
             None | Some(Stage::Over) => {}
             Some(Stage::Opening(_)) => {
                 if let Some(Stage::Opening(opening)) = self.sessions.end(session) {
-                    self.give_up_all(session);
-                    if self.outgoing.forget(&opening.request) {
-                        let _ = self.peer.forget(&opening.request);
+                    self.give_up_all(|open| open.session == Some(session));
+                    if self.base.outgoing.forget(&opening.request) {
+                        let _ = self.base.peer.forget(&opening.request);
                     }
                     self.sessions.drop_events(session);
                     self.sessions.push(session, Waiting::Refused(CallError::Released));
@@ -263,22 +233,16 @@ impl Connection {
             Some(Stage::Open(id)) => {
                 let id = id.clone();
                 self.send_cancel(session);
-                self.give_up_all(session);
+                self.give_up_all(|open| open.session == Some(session));
                 self.sessions.drop_events(session);
                 let error = TurnError::Call(CallError::Released);
                 if let Some(request) = self.sessions.end_turn(session, Err(error)) {
-                    let _ = self.peer.forget(&request);
+                    let _ = self.base.peer.forget(&request);
                 }
                 self.sessions.end(session);
                 self.sessions.put_back(session);
                 self.send_close(id, Purpose::Session(session), now);
             }
-        }
-    }
-
-    fn give_up_all(&mut self, session: SessionKey) {
-        for key in self.requests.keys(Some(session), false) {
-            self.give_up(key);
         }
     }
 
@@ -291,12 +255,17 @@ impl Connection {
         let params = Raw::of(&params);
         // The time of this request, after that of a `session/new`.
         let deadline = now.saturating_add(self.options.call_timeout.saturating_mul(2));
-        let registered = self.peer.register(Token::Close(id.clone()), Some(deadline));
+        let registered = self.base.peer.register(Token::Close(id.clone()), Some(deadline));
         debug_assert!(registered.is_ok(), "numbers are never taken, and the connection is open");
         if let Ok(request) = registered {
             let message = Request::new(request.clone(), "session/close", params.as_ref());
             let transmit = Transmit { line: outgoing::line(message), purpose };
-            self.outgoing.push_closing(Closing { request, session: id, transmit, before: None });
+            self.base.outgoing.push_closing(Closing {
+                request,
+                session: id,
+                transmit,
+                before: None,
+            });
         }
     }
 
@@ -315,33 +284,33 @@ impl Connection {
         }
     }
 
-    /// Sends a request, or holds it until `initialize` is answered.
-    fn send(
-        &mut self,
-        token: Token,
-        method: Cow<'static, str>,
-        params: &Raw,
-        deadline: Duration,
-        purpose: Purpose,
-    ) -> Result<RequestId, CallError> {
-        // The request may name a session that waits for its end.
-        if method != v1::session_setup::NewSessionRequest::METHOD {
-            self.outgoing.send_all_closings();
-        }
-        // The number of requests is not limited here.
-        let id = self.peer.register(token, Some(deadline)).map_err(|_| CallError::Full)?;
-        let request = Request::new(id.clone(), method, params.as_ref());
-        if self.spoken == Spoken::Unknown {
-            self.outgoing.hold(id.clone(), request, purpose);
-        } else {
-            self.outgoing.push(request, purpose);
-        }
-        Ok(id)
-    }
-
     /// Forgets a call, sent or held.
     pub(super) fn forget(&mut self, id: &RequestId) {
-        self.outgoing.forget(id);
-        let _ = self.peer.forget(id);
+        self.base.outgoing.forget(id);
+        let _ = self.base.peer.forget(id);
     }
+}
+
+/// Sends a request, or holds it until `initialize` is answered.
+fn send(
+    base: &mut Base,
+    is_held: bool,
+    token: Token,
+    purpose: Purpose,
+    call: Call,
+    deadline: Duration,
+) -> Result<RequestId, CallError> {
+    // The request may name a session that waits for its end.
+    if call.method != v1::session_setup::NewSessionRequest::METHOD {
+        base.outgoing.send_all_closings();
+    }
+    // The number of requests is not limited here.
+    let id = base.peer.register(token, Some(deadline)).map_err(|_| CallError::Full)?;
+    let request = Request::new(id.clone(), call.method, call.params.as_ref());
+    if is_held {
+        base.outgoing.hold(id.clone(), request, purpose);
+    } else {
+        base.outgoing.push(request, purpose);
+    }
+    Ok(id)
 }

@@ -1,5 +1,6 @@
 //! Events of a client connection.
 use super::{CallError, CallKey, CloseReason, RequestKey, SessionKey, TurnError, TurnKey};
+use crate::by_version::by_version;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
@@ -7,7 +8,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
-use jsonrpc_core::wire::{self, DecodeError, Raw};
+use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
+use serde_json::value::RawValue;
 
 /// A decoded value, with its JSON text.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,54 +170,15 @@ pub enum Update {
     V2(v2::prompt_lifecycle::UpdateSessionNotification),
 }
 
-/// A request of the agent, by version.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum AgentRequest {
-    /// Version 1.
-    V1(v1::dispatch::AgentRequest),
-    /// Version 2.
-    V2(v2::dispatch::AgentRequest),
-}
+by_version! {
+    /// A request of the agent, by version.
+    pub enum AgentRequest of Option<&RawValue>, with method;
 
-impl AgentRequest {
-    /// Returns the method.
-    pub fn method(&self) -> &str {
-        match self {
-            Self::V1(request) => request.method(),
-            Self::V2(request) => request.method(),
-        }
-    }
-}
+    /// A notification of the agent, by version.
+    pub enum AgentNotification of Option<&RawValue>, with method;
 
-/// A notification of the agent, by version.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum AgentNotification {
-    /// Version 1.
-    V1(v1::dispatch::AgentNotification),
-    /// Version 2.
-    V2(v2::dispatch::AgentNotification),
-}
-
-impl AgentNotification {
-    /// Returns the method.
-    pub fn method(&self) -> &str {
-        match self {
-            Self::V1(notification) => notification.method(),
-            Self::V2(notification) => notification.method(),
-        }
-    }
-}
-
-/// The result of a call, by version.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum AgentResponse {
-    /// Version 1.
-    V1(v1::dispatch::AgentResponse),
-    /// Version 2.
-    V2(v2::dispatch::AgentResponse),
+    /// The result of a call, by version.
+    pub enum AgentResponse of &RawValue;
 }
 
 /// The end of a turn, by version.

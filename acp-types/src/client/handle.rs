@@ -1,16 +1,12 @@
 //! Inputs: lines, time, and the end of the connection.
-use super::outgoing::Purpose;
 use super::poll::read;
 use super::waiting::Waiting;
-use super::{
-    CallError, CloseReason, Connection, Diagnostic, Limits, Problem, SessionKey, Token, TurnError,
-};
+use super::{CallError, CloseReason, Connection, Diagnostic, Limits, SessionKey, Token, TurnError};
 use crate::inbox::Room;
 use crate::spoken;
 use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
 use alloc::borrow::ToOwned;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
@@ -30,7 +26,7 @@ impl Connection {
 
     /// Handles a line of the agent that was peeked before, for telemetry or routing.
     pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) {
-        if self.closed.is_none() && is_update(line) {
+        if self.base.closed.is_none() && is_update(line) {
             return self.handle_update(line);
         }
         self.handle_other(|peer| peer.handle_peeked(line), now);
@@ -41,12 +37,12 @@ impl Connection {
         handle: impl FnOnce(&mut Peer<Token>) -> Incoming<'a, Token>,
         now: Duration,
     ) {
-        if self.closed.is_some() {
+        if self.base.closed.is_some() {
             return;
         }
-        let incoming = handle(&mut self.peer);
+        let incoming = handle(&mut self.base.peer);
         self.handle_incoming(incoming, now);
-        if self.outgoing.replies() > self.options.limits.replies {
+        if self.base.is_congested() {
             self.close(CloseReason::Congested);
         }
     }
@@ -59,8 +55,8 @@ impl Connection {
 
     /// Ends calls and turns that have reached their deadline.
     pub fn handle_timeout(&mut self, now: Duration) {
-        while let Some(ended) = self.peer.poll_ended(now) {
-            self.outgoing.forget(&ended.id);
+        while let Some(ended) = self.base.peer.poll_ended(now) {
+            self.base.outgoing.forget(&ended.id);
             self.handle_response(ended.token, Err(CallError::Timeout), now);
         }
         while let Some(session) = self.sessions.next_overdue(now) {
@@ -71,24 +67,22 @@ impl Connection {
                 TurnError::Call(CallError::Timeout)
             };
             if let Some(request) = self.sessions.end_turn(session, Err(error)) {
-                let _ = self.peer.forget(&request);
+                let _ = self.base.peer.forget(&request);
             }
         }
     }
 
     pub(super) fn close(&mut self, why: CloseReason) {
-        if self.closed.is_some() {
+        if self.base.closed.is_some() {
             return;
         }
-        self.closed = Some(why.clone());
-        self.outgoing.clear();
-        for key in self.requests.keys(None, false) {
-            self.give_up(key);
-        }
-        self.outgoing.clear();
+        self.base.closed = Some(why.clone());
+        self.base.outgoing.clear();
+        self.give_up_all(|_| true);
+        self.base.outgoing.clear();
         self.early.clear();
-        self.calls.clear();
-        self.peer.handle_close();
+        self.base.calls.clear();
+        self.base.peer.handle_close();
         let sessions: Vec<_> = self.sessions.keys().collect();
         for session in sessions {
             let error = TurnError::Call(CallError::Closed(why.clone()));
@@ -98,17 +92,11 @@ impl Connection {
             }
             self.sessions.put_back(session);
         }
-        while let Some(ended) = self.peer.poll_ended(Duration::MAX) {
+        while let Some(ended) = self.base.peer.poll_ended(Duration::MAX) {
             if let Token::Call(key, _) = ended.token {
-                self.push(Waiting::CallEnded(key, Err(CallError::Closed(why.clone()))));
+                self.base.push(Waiting::CallEnded(key, Err(CallError::Closed(why.clone()))));
             }
         }
-    }
-
-    /// Queues an event outside of sessions.
-    pub(super) fn push(&mut self, event: Waiting) {
-        let room = self.room();
-        self.inbox.push(event, room);
     }
 
     fn handle_update(&mut self, line: &Peeked<'_>) {
@@ -120,7 +108,7 @@ impl Connection {
             // The decoder reports the defect.
             if let Err(error) = read::<v1::prompt_turn::SessionNotification>(params.get()) {
                 let method = "session/update".to_owned();
-                self.diagnostics.push(Diagnostic::Undecodable { method, error });
+                self.base.diagnostics.push(Diagnostic::Undecodable { method, error });
             }
             return;
         };
@@ -169,14 +157,14 @@ impl Connection {
     fn keep_early(&mut self, id: &str, params: &RawValue) {
         if !self.sessions.has_unnamed() {
             let session_id = id.to_owned();
-            return self.diagnostics.push(Diagnostic::UnknownSession { session_id });
+            return self.base.diagnostics.push(Diagnostic::UnknownSession { session_id });
         }
         self.early.push(SessionId::from(id), Raw::from(params));
         let Limits { early, early_bytes, .. } = self.options.limits;
         while let Some(session_id) =
             self.early.drop_oldest(Room { count: early, bytes: early_bytes })
         {
-            self.diagnostics.push(Diagnostic::EarlyDropped { session_id });
+            self.base.diagnostics.push(Diagnostic::EarlyDropped { session_id });
         }
     }
 
@@ -196,27 +184,14 @@ impl Connection {
                 self.handle_response(token, outcome, now);
             }
             Incoming::Cancelled { id, .. } => {
-                if let Some(key) = self.requests.find(&id) {
+                if let Some(key) = self.base.requests.find(&id) {
                     self.give_up(key);
                 }
             }
-            Incoming::Refused { request, response } => {
-                self.outgoing.push(response, Purpose::Refusal);
-                let method = request.method.into_owned();
-                self.diagnostics.push(Diagnostic::Refused { method, problem: Problem::Limit });
-            }
-            Incoming::Unmatched(response) => {
-                self.diagnostics.push(Diagnostic::Unmatched { id: response.id });
-            }
-            Incoming::Malformed { error, reply, ended } => {
-                if let Some(reply) = reply {
-                    self.outgoing.push(reply, Purpose::Refusal);
+            other => {
+                if let Some((token, error)) = self.base.handle_stray(other) {
+                    self.handle_response(token, Err(error), now);
                 }
-                let error = error.to_string();
-                if let Some((_, token)) = ended {
-                    self.handle_response(token, Err(CallError::Malformed(error.clone())), now);
-                }
-                self.diagnostics.push(Diagnostic::Malformed { error });
             }
         }
     }

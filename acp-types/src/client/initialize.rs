@@ -22,9 +22,9 @@ impl Connection {
     pub(super) fn send_initialize(&mut self, now: Duration) {
         let params = self.initialize_params();
         let deadline = now.saturating_add(self.options.call_timeout);
-        if let Ok(id) = self.peer.register(Token::Initialize, Some(deadline)) {
+        if let Ok(id) = self.base.peer.register(Token::Initialize, Some(deadline)) {
             let request = Request::new(id, "initialize", params.as_ref());
-            self.outgoing.push(request, Purpose::Initialize);
+            self.base.outgoing.push(request, Purpose::Initialize);
         }
     }
 
@@ -59,9 +59,9 @@ impl Connection {
             Ok((initialized, spoken)) => {
                 self.spoken = spoken;
                 self.initialized = Some(initialized.clone());
-                self.push(Waiting::Initialized(Box::new(initialized)));
+                self.base.push(Waiting::Initialized(Box::new(initialized)));
                 self.refuse_other_version();
-                self.outgoing.release();
+                self.base.outgoing.release();
             }
             Err(CallError::Closed(reason)) => self.close(reason),
             Err(CallError::Answered(error)) if error.code == UNSUPPORTED_PROTOCOL_VERSION => {
@@ -105,15 +105,15 @@ impl Connection {
             return Err(refused(Some(claimed), None));
         }
         let value = if version == ProtocolVersion::V2 {
-            let decoded = self.diagnostics.tolerate("initialize", read(result.get()));
+            let decoded = self.base.diagnostics.tolerate("initialize", read(result.get()));
             decoded.map(|response| InitializeResponse::V2(Box::new(response)))
         } else {
-            let decoded = self.diagnostics.tolerate("initialize", read(result.get()));
+            let decoded = self.base.diagnostics.tolerate("initialize", read(result.get()));
             decoded.map(|response| InitializeResponse::V1(Box::new(response)))
         };
         let value = value.map_err(CallError::Invalid)?;
         if version != claimed {
-            self.diagnostics.push(Diagnostic::OtherVersion { claimed, spoken: version });
+            self.base.diagnostics.push(Diagnostic::OtherVersion { claimed, spoken: version });
         }
         let response = Received { value, raw: Raw::from(result) };
         Ok((Initialized { version, claimed, response }, spoken))
@@ -134,7 +134,7 @@ impl Connection {
                     initialized.version = ProtocolVersion::V1;
                 }
                 let spoken = ProtocolVersion::V1;
-                self.diagnostics.push(Diagnostic::OtherVersion { claimed, spoken });
+                self.base.diagnostics.push(Diagnostic::OtherVersion { claimed, spoken });
             }
         }
     }

@@ -14,13 +14,14 @@ use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
 impl Connection {
     /// Returns the next line to send. Call until it returns `None`.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        let line = self.outgoing.pop();
-        if line.is_some() || !self.outgoing.has_closings() {
+        let line = self.base.outgoing.pop();
+        if line.is_some() || !self.base.outgoing.has_closings() {
             return line;
         }
-        let (created, next) = (self.sessions.first_unnamed(), SessionKey::new(self.next_key + 1));
-        self.outgoing.send_closings(created, next);
-        self.outgoing.pop()
+        let (created, next) =
+            (self.sessions.first_unnamed(), SessionKey::new(self.base.next_key + 1));
+        self.base.outgoing.send_closings(created, next);
+        self.base.outgoing.pop()
     }
 
     /// Returns the next event: those of the connection first, then those of sessions in turn. Call until it returns
@@ -36,7 +37,8 @@ impl Connection {
                 return Some(Event::Session(key, event));
             }
         }
-        self.diagnostics.pop().map(Event::Diagnostic).or_else(|| self.poll_closed())
+        let diagnostic = self.base.diagnostics.pop().map(Event::Diagnostic);
+        diagnostic.or_else(|| self.base.poll_closed().map(Event::Closed))
     }
 
     /// Returns the next event of one session. A session that is not polled delays no other.
@@ -56,21 +58,21 @@ impl Connection {
 
     /// Returns when [`handle_timeout`](Self::handle_timeout) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if self.closed.is_some() {
+        if self.base.closed.is_some() {
             return None;
         }
-        let (calls, turns) = (self.peer.poll_timeout(), self.sessions.next_timer());
+        let (calls, turns) = (self.base.peer.poll_timeout(), self.sessions.next_timer());
         calls.into_iter().chain(turns).min()
     }
 
     fn poll_connection(&mut self) -> Option<Event> {
-        if let Some(count) = self.inbox.take_dropped() {
+        if let Some(count) = self.base.inbox.take_dropped() {
             return Some(Event::Diagnostic(Diagnostic::Dropped { count }));
         }
-        let event = match self.inbox.pop()? {
+        let event = match self.base.inbox.pop()? {
             Waiting::Initialized(initialized) => Event::Initialized(initialized),
             Waiting::CallEnded(key, outcome) => {
-                self.open_calls = self.open_calls.saturating_sub(1);
+                self.base.call_polled();
                 Event::CallEnded(key, outcome)
             }
             Waiting::Request(key, request) => Event::Request(key, request),
@@ -80,12 +82,6 @@ impl Connection {
             _ => return None,
         };
         Some(event)
-    }
-
-    fn poll_closed(&mut self) -> Option<Event> {
-        let reason = self.closed.as_ref().filter(|_| !self.is_closed_polled)?.clone();
-        self.is_closed_polled = true;
-        Some(Event::Closed(reason))
     }
 
     /// Returns the event; `None` for an update that cannot be decoded, which becomes a diagnostic.
@@ -122,15 +118,15 @@ impl Connection {
 
     fn read_update(&mut self, raw: Raw) -> Option<Received<Update>> {
         let update = if self.spoken.is_v2() {
-            self.diagnostics.tolerate("session/update", read(raw.as_str())).map(Update::V2)
+            self.base.diagnostics.tolerate("session/update", read(raw.as_str())).map(Update::V2)
         } else {
-            self.diagnostics.tolerate("session/update", read(raw.as_str())).map(Update::V1)
+            self.base.diagnostics.tolerate("session/update", read(raw.as_str())).map(Update::V1)
         };
         match update {
             Ok(value) => Some(Received { value, raw }),
             Err(error) => {
                 let method = "session/update".to_owned();
-                self.diagnostics.push(Diagnostic::Undecodable { method, error });
+                self.base.diagnostics.push(Diagnostic::Undecodable { method, error });
                 None
             }
         }

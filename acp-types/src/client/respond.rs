@@ -15,7 +15,7 @@ use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::wire::{DecodeError, Mode, Raw};
+use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorObject, peek_member};
 use serde_json::value::RawValue;
 
@@ -44,34 +44,17 @@ impl Connection {
             Token::Open(session) => self.handle_opened(session, outcome, now),
             Token::Prompt(session, turn) => self.handle_prompted(session, turn, outcome),
             Token::Call(key, method) => {
-                self.calls.remove(&key);
-                let outcome = outcome.and_then(|result| {
-                    let value = self.read_result(&method, result).map_err(CallError::Invalid)?;
-                    Ok(Box::new(Received { value, raw: Raw::from(result) }))
-                });
-                self.push(Waiting::CallEnded(key, outcome));
+                let is_v2 = self.spoken.is_v2();
+                let decode =
+                    |method: &str, result: &_| AgentResponse::decode(is_v2, method, result);
+                self.base.end_call(key, &method, outcome, decode);
             }
             Token::Close(session_id) => {
                 if let Err(error) = outcome {
-                    self.diagnostics.push(Diagnostic::CloseFailed { session_id, error });
+                    self.base.diagnostics.push(Diagnostic::CloseFailed { session_id, error });
                 }
             }
         }
-    }
-
-    fn read_result(
-        &mut self,
-        method: &str,
-        result: &RawValue,
-    ) -> Result<AgentResponse, DecodeError> {
-        let decoded = if self.spoken.is_v2() {
-            v2::dispatch::AgentResponse::decode_with(method, result, Mode::SpecLenient)
-                .map(|decoded| decoded.map(AgentResponse::V2))
-        } else {
-            v1::dispatch::AgentResponse::decode_with(method, result, Mode::SpecLenient)
-                .map(|decoded| decoded.map(AgentResponse::V1))
-        };
-        self.diagnostics.tolerate(method, decoded)
     }
 
     /// Handles the response to a session request.
@@ -98,8 +81,8 @@ impl Connection {
             Ok(response) => {
                 let session_id = SessionId::from(response.value.id());
                 // The agent uses the id again, so its session is not closed.
-                if let Some(request) = self.outgoing.take_closing(session_id.as_str()) {
-                    let _ = self.peer.forget(&request);
+                if let Some(request) = self.base.outgoing.take_closing(session_id.as_str()) {
+                    let _ = self.base.peer.forget(&request);
                 }
                 let replay = self.sessions.open(key, session_id.clone()).unwrap_or_default();
                 let response = Box::new(response);
@@ -110,9 +93,7 @@ impl Connection {
                 }
             }
             Err(error) => {
-                for request in self.requests.keys(Some(key), false) {
-                    self.give_up(request);
-                }
+                self.give_up_all(|open| open.session == Some(key));
                 self.sessions.refuse(key, error);
             }
         }
@@ -145,8 +126,8 @@ impl Connection {
         let (text, method) = (object(Some(result)), "session/new");
         let read = if self.spoken.is_v2() {
             match loaded {
-                None => self.diagnostics.tolerate(method, read(text)),
-                Some(id) => self.diagnostics.tolerate("session/resume", read(text)).map(
+                None => self.base.diagnostics.tolerate(method, read(text)),
+                Some(id) => self.base.diagnostics.tolerate("session/resume", read(text)).map(
                     |answer: two::ResumeSessionResponse| {
                         let mut response = two::NewSessionResponse::new(id.as_str());
                         response.config_options = answer.config_options;
@@ -159,8 +140,8 @@ impl Connection {
             .map(|response| NewSessionResponse::V2(Box::new(response)))
         } else {
             match loaded {
-                None => self.diagnostics.tolerate(method, read(text)),
-                Some(id) => self.diagnostics.tolerate("session/load", read(text)).map(
+                None => self.base.diagnostics.tolerate(method, read(text)),
+                Some(id) => self.base.diagnostics.tolerate("session/load", read(text)).map(
                     |answer: one::LoadSessionResponse| {
                         let mut response = one::NewSessionResponse::new(id.clone());
                         (response.modes, response.config_options) =
@@ -199,7 +180,7 @@ impl Connection {
         };
         let (text, raw) = (object(Some(result)), Raw::from(result));
         if self.spoken.is_v2() {
-            match self.diagnostics.tolerate("session/prompt", read(text)) {
+            match self.base.diagnostics.tolerate("session/prompt", read(text)) {
                 Ok(value) => {
                     let accepted = Box::new(Received { value, raw });
                     self.sessions.push(session, Waiting::PromptAccepted(turn, accepted));
@@ -210,7 +191,7 @@ impl Connection {
                 }
             }
         } else {
-            let end = self.diagnostics.tolerate("session/prompt", read(text)).map(TurnEnd::V1);
+            let end = self.base.diagnostics.tolerate("session/prompt", read(text)).map(TurnEnd::V1);
             let outcome = match end {
                 Ok(value) => Ok(Box::new(Received { value, raw })),
                 Err(error) => failed(CallError::Invalid(error)),

@@ -3,6 +3,7 @@ use super::{
     AgentNotification, AgentRequest, AgentResponse, CallError, CallKey, Initialized,
     NewSessionResponse, Received, RequestKey, TurnEnd, TurnError, TurnKey,
 };
+use crate::endpoint;
 use crate::inbox::{Inbox, Room, Weigh};
 use crate::v1::session_setup::SessionId;
 use crate::v2;
@@ -12,7 +13,7 @@ use jsonrpc_core::wire::Raw;
 
 /// An event that was not polled. Updates are decoded when polled, so a dropped update costs no more than its text.
 #[derive(Debug)]
-pub(super) enum Waiting {
+pub(crate) enum Waiting {
     Initialized(Box<Initialized>),
     CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
     Opened { response: Box<Received<NewSessionResponse>>, session_id: SessionId, replay: Kept },
@@ -23,6 +24,14 @@ pub(super) enum Waiting {
     Notification(Box<Received<AgentNotification>>),
     PromptAccepted(TurnKey, Box<Received<v2::prompt_lifecycle::PromptResponse>>),
     TurnEnded(TurnKey, Result<Box<Received<TurnEnd>>, TurnError>),
+}
+
+impl endpoint::Event for Waiting {
+    type Response = AgentResponse;
+
+    fn call_ended(key: CallKey, outcome: Result<Box<Received<AgentResponse>>, CallError>) -> Self {
+        Self::CallEnded(key, outcome)
+    }
 }
 
 impl Weigh for Waiting {
@@ -67,7 +76,7 @@ impl Inbox<Waiting> {
 
 /// Updates that are kept for later; the newest within limits.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     updates: VecDeque<Raw>,
     bytes: usize,
     left_out: u64,

@@ -144,7 +144,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
             self.shared.reply(key, outcome);
             is_progress = true;
         }
-        let calls = self.shared.lock().machine.open_calls();
+        let calls = self.shared.lock().machine.base().open_calls();
         while self.running.len() < self.options.handlers.max(1).saturating_add(calls)
             && let Some((key, request)) = self.parked.pop_front()
         {

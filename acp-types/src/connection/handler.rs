@@ -1,12 +1,13 @@
 //! Arguments of handlers besides typed parameters: request contexts and extensions.
 use super::Peer;
-use super::cancel::Cancel;
 use crate::dispatch::object;
 use crate::methods::{NotificationParams, RequestParams};
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use core::future::poll_fn;
+use core::future::pending;
+use futures::FutureExt;
+use futures::channel::oneshot::Receiver;
+use futures::future::Shared;
 use jsonrpc_core::wire::{self, DecodeError, Raw, Wire};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 use serde_json::value::RawValue;
@@ -33,12 +34,12 @@ use serde_json::value::RawValue;
 pub struct Context {
     request_id: RequestId,
     peer: Peer,
-    cancel: Arc<Cancel>,
+    cancelled: Shared<Receiver<()>>,
 }
 
 impl Context {
-    pub(super) fn new(request_id: RequestId, peer: Peer, cancel: Arc<Cancel>) -> Self {
-        Self { request_id, peer, cancel }
+    pub(super) fn new(request_id: RequestId, peer: Peer, cancelled: Receiver<()>) -> Self {
+        Self { request_id, peer, cancelled: cancelled.shared() }
     }
 
     /// Returns the id of the request, which elicitations outside of sessions refer to.
@@ -54,12 +55,15 @@ impl Context {
     /// Returns whether the request is cancelled, by `$/cancel_request` or, for a prompt, by `session/cancel`. It has
     /// still to be answered, with [`ErrorCode::REQUEST_CANCELLED`] if the method has no other answer for that.
     pub fn is_cancelled(&self) -> bool {
-        self.cancel.is_set()
+        // Without a value, the request was answered before.
+        matches!(self.cancelled.clone().now_or_never(), Some(Ok(())))
     }
 
     /// Waits until the request is cancelled or the connection is closed.
     pub async fn cancelled(&self) {
-        poll_fn(|task| self.cancel.poll(task)).await;
+        if self.cancelled.clone().await.is_err() {
+            pending::<()>().await;
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::client::{
     self, AgentNotification, AgentRequest, Call, CallError, CloseReason, Diagnostic, Opened,
     Received, RequestKey, SessionEvent, TurnEnd, TurnError, Update,
 };
+use crate::endpoint::{self, Endpoint};
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -44,27 +45,45 @@ pub(super) trait Machine: Send + fmt::Debug + 'static {
     type Request: Send;
     type Notification: Send;
 
+    type Token;
+    type Open;
+    type Waiting: endpoint::Event;
+
+    /// Returns what both machines have.
+    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::Waiting>;
     fn handle_line(&mut self, line: Result<&str, FrameError>);
     /// Handles the end of the peer's lines. Open requests can still be answered.
     fn handle_end(&mut self);
     fn handle_closed(&mut self);
-    /// Refuses requests from now on.
-    fn drain(&mut self);
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
-    fn transmits(&self) -> usize;
     fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>>;
     fn call(&mut self, call: Call) -> u64;
-    fn withdraw(&mut self, call: u64);
     fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError>;
-    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>);
-    fn request_id(&self, key: RequestKey) -> RequestId;
-    fn open_requests(&self) -> usize;
-    fn open_calls(&self) -> usize;
+
+    fn transmits(&mut self) -> usize {
+        self.base().outgoing.len()
+    }
+
+    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
+        // The machine has already answered a withdrawn request, or the connection has closed.
+        let _ = self.base().reply(key, outcome.into());
+    }
+
+    fn request_id(&mut self, key: RequestKey) -> RequestId {
+        self.base().requests.id(key).cloned().unwrap_or(RequestId::NULL)
+    }
 }
 
 impl Machine for agent::Connection {
     type Request = agent::ClientRequest;
     type Notification = agent::ClientNotification;
+    type Token = agent::Token;
+    type Open = agent::OpenRequest;
+    type Waiting = agent::Waiting;
+
+    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::Waiting> {
+        &mut self.base
+    }
 
     fn handle_line(&mut self, line: Result<&str, FrameError>) {
         self.handle_line(line);
@@ -78,16 +97,8 @@ impl Machine for agent::Connection {
         self.handle_closed(CloseReason::ClientClosed);
     }
 
-    fn drain(&mut self) {
-        self.drain();
-    }
-
     fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.poll_transmit().map(|transmit| transmit.line)
-    }
-
-    fn transmits(&self) -> usize {
-        self.outgoing().len()
     }
 
     fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>> {
@@ -108,29 +119,8 @@ impl Machine for agent::Connection {
         self.call(call, NOW).get()
     }
 
-    fn withdraw(&mut self, call: u64) {
-        self.withdraw(agent::CallKey::new(call));
-    }
-
     fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError> {
-        self.notify_line(line)
-    }
-
-    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
-        // The connection may have closed in the meantime.
-        let _ = self.reply(key, outcome);
-    }
-
-    fn request_id(&self, key: RequestKey) -> RequestId {
-        self.request_id(key).cloned().unwrap_or(RequestId::NULL)
-    }
-
-    fn open_requests(&self) -> usize {
-        self.open_requests()
-    }
-
-    fn open_calls(&self) -> usize {
-        self.open_calls()
+        self.base.notify_line(line)
     }
 }
 
@@ -192,6 +182,13 @@ fn to_notification(update: Update) -> AgentNotification {
 impl Machine for Client {
     type Request = AgentRequest;
     type Notification = AgentNotification;
+    type Token = client::Token;
+    type Open = client::OpenRequest;
+    type Waiting = client::Waiting;
+
+    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::Waiting> {
+        &mut self.machine.base
+    }
 
     fn handle_line(&mut self, line: Result<&str, FrameError>) {
         self.machine.handle_line(line, NOW);
@@ -205,16 +202,8 @@ impl Machine for Client {
         self.machine.handle_closed(CloseReason::ClientClosed);
     }
 
-    fn drain(&mut self) {
-        self.machine.drain();
-    }
-
     fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.machine.poll_transmit().map(|transmit| transmit.line)
-    }
-
-    fn transmits(&self) -> usize {
-        self.machine.outgoing().len()
     }
 
     fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>> {
@@ -245,28 +234,7 @@ impl Machine for Client {
         self.machine.call(call, NOW).get()
     }
 
-    fn withdraw(&mut self, call: u64) {
-        self.machine.withdraw(client::CallKey::new(call));
-    }
-
     fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError> {
         self.machine.notify_line(line)
-    }
-
-    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
-        // The machine has already answered a withdrawn request.
-        let _ = self.machine.reply(key, outcome);
-    }
-
-    fn request_id(&self, key: RequestKey) -> RequestId {
-        self.machine.request_id(key).cloned().unwrap_or(RequestId::NULL)
-    }
-
-    fn open_requests(&self) -> usize {
-        self.machine.open_requests()
-    }
-
-    fn open_calls(&self) -> usize {
-        self.machine.open_calls()
     }
 }

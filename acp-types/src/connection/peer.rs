@@ -2,6 +2,7 @@
 use super::RequestError;
 use super::machine::Done;
 use super::shared::Link;
+use super::state::{End, ended};
 use crate::client::{Call, CallError, line, notification};
 use crate::dispatch::object;
 use crate::methods::{NotificationParams, RequestParams};
@@ -11,6 +12,9 @@ use core::future::{Future, poll_fn};
 use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context as Task, Poll, ready};
+use futures::FutureExt;
+use futures::channel::oneshot::Receiver;
+use futures::future::FusedFuture;
 use jsonrpc_core::Notification;
 use jsonrpc_core::wire::{self, Raw};
 use serde_json::value::RawValue;
@@ -71,8 +75,8 @@ impl Peer {
 
     async fn send_call(&self, call: Call) -> Result<PendingRawCall, RequestError> {
         let mut call = Some(call);
-        let call = poll_fn(|task| self.0.poll_call(&mut call, task)).await?;
-        Ok(PendingRawCall { link: self.0.clone(), call, is_done: false })
+        let (call, end) = poll_fn(|task| self.0.poll_call(&mut call, task)).await?;
+        Ok(PendingRawCall { link: self.0.clone(), call, end })
     }
 
     /// Sends a notification. Waits while [`outgoing`](super::ConnectionOptions::outgoing) messages wait to be written.
@@ -139,7 +143,7 @@ impl<P: RequestParams> Future for PendingCall<P> {
 pub struct PendingRawCall {
     link: Arc<dyn Link>,
     call: u64,
-    is_done: bool,
+    end: Receiver<End>,
 }
 
 impl PendingRawCall {
@@ -153,9 +157,7 @@ impl Future for PendingRawCall {
     type Output = Result<Raw, RequestError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
-        let end = ready!(self.link.poll_end(self.call, task));
-        self.is_done = true;
-        Poll::Ready(match end? {
+        Poll::Ready(match ended(ready!(self.end.poll_unpin(task)))? {
             Done::Result(result) => Ok(result),
             Done::Opened(_) | Done::Turn(_) => Err(RequestError::Call(CallError::Released)),
         })
@@ -164,7 +166,7 @@ impl Future for PendingRawCall {
 
 impl Drop for PendingRawCall {
     fn drop(&mut self) {
-        if !self.is_done {
+        if !self.end.is_terminated() {
             self.link.forget(self.call);
         }
     }

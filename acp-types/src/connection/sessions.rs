@@ -1,6 +1,7 @@
 //! The agent as seen by a client: sessions and turns.
 use super::machine::{Client, Done, NOW};
 use super::shared::{Link, Shared};
+use super::state::ended;
 use super::{Peer, RequestError};
 use crate::client::{
     Initialized, Open, Opened, Prompt, PromptError, Received, SessionKey, TurnEnd,
@@ -53,14 +54,13 @@ impl Sessions {
     /// The agent refused, the session is in use, or the connection is closed.
     pub async fn open(&self, how: impl Into<Open>) -> Result<Session, RequestError> {
         let how = how.into();
-        let key = self.shared.with(|state| {
+        let (key, end) = self.shared.with(|state| {
             let key = state.machine.machine.open_session(how, NOW);
-            state.await_end(key.get());
-            key
+            (key, state.await_end(key.get()))
         });
         // Dropped if opening fails, which releases the session.
         let mut session = Session { shared: self.shared.clone(), key, opened: None };
-        match poll_fn(|task| self.shared.poll_end(key.get(), task)).await? {
+        match ended(end.await)? {
             Done::Opened(opened) => session.opened = Some(opened),
             Done::Result(_) | Done::Turn(_) => {}
         }
@@ -99,13 +99,12 @@ impl Session {
     /// # Errors
     /// A turn is already open, the prompt failed, or the connection is closed.
     pub async fn prompt(&self, prompt: Prompt) -> Result<Received<TurnEnd>, RequestError> {
-        let turn = self.shared.with(|state| {
-            let turn = state.machine.machine.prompt(self.key, prompt, NOW)?;
-            state.await_end(turn.get());
-            Ok::<_, PromptError>(turn.get())
+        let (turn, end) = self.shared.with(|state| {
+            let turn = state.machine.machine.prompt(self.key, prompt, NOW)?.get();
+            Ok::<_, PromptError>((turn, state.await_end(turn)))
         })?;
-        let waiting = Waiting { session: self, turn };
-        match poll_fn(|task| self.shared.poll_end(waiting.turn, task)).await? {
+        let _waiting = Waiting { session: self, turn };
+        match ended(end.await)? {
             Done::Turn(end) => Ok(*end),
             Done::Result(_) | Done::Opened(_) => Err(RequestError::Prompt(PromptError::NotOpen)),
         }
@@ -120,8 +119,8 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.shared.with(|state| {
-            state.give_up(self.key.get());
             state.machine.machine.release(self.key, NOW);
+            state.end_call(self.key.get())
         });
     }
 }
@@ -134,7 +133,8 @@ struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if self.session.shared.lock().give_up(self.turn) {
+        let pending = self.session.shared.lock().end_call(self.turn);
+        if pending.is_some() {
             self.session.cancel();
         }
     }

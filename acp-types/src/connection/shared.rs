@@ -1,16 +1,15 @@
 //! State shared by the driver of a connection and its users.
-use super::cancel::{Cancel, wait};
-use super::machine::{Client, Done, Happening, Machine};
-use super::state::{Slot, State};
+use super::machine::{Client, Happening, Machine};
+use super::state::{End, State, wait};
 use super::{ConnectionOptions, RequestError};
-use crate::client::{Call, CallError, CloseReason, RequestKey};
+use crate::client::{Call, CallError, CallKey, RequestKey};
 use alloc::collections::BTreeMap;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{Context as Task, Poll, Waker};
+use futures::channel::oneshot::{self, Receiver};
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorObject, RequestId};
@@ -40,9 +39,8 @@ pub(super) trait Link: Send + Sync + fmt::Debug {
         &self,
         call: &mut Option<Call>,
         task: &Task<'_>,
-    ) -> Poll<Result<u64, RequestError>>;
+    ) -> Poll<Result<(u64, Receiver<End>), RequestError>>;
     fn poll_notify(&self, line: &mut Vec<u8>, task: &Task<'_>) -> Poll<Result<(), RequestError>>;
-    fn poll_end(&self, call: u64, task: &Task<'_>) -> Poll<Result<Done, RequestError>>;
     /// Withdraws a call. Its end still follows.
     fn withdraw(&self, call: u64);
     /// Withdraws a call without waiting for its end.
@@ -88,7 +86,8 @@ impl<M: Machine> Shared<M> {
     pub(super) fn view(&self, driver: &Waker) -> View {
         let mut state = self.lock();
         state.driver = Some(driver.clone());
-        let (requests, calls) = (state.machine.open_requests(), state.machine.open_calls());
+        let (requests, calls) =
+            (state.machine.base().requests.len(), state.machine.base().open_calls());
         let transmits = state.machine.transmits();
         // Ends of calls have to be read. Requests are then refused instead of left unread.
         let may_take = requests < state.options.requests || calls > 0;
@@ -105,36 +104,46 @@ impl<M: Machine> Shared<M> {
         loop {
             let mut state = self.lock();
             let happening = state.machine.poll()?;
-            let wakers = match happening {
-                Happening::Ended(call, outcome) => state.end_call(call, outcome),
-                Happening::Initialized => mem::take(&mut state.behind),
+            match happening {
+                Happening::Ended(call, outcome) => {
+                    let call = state.end_call(call);
+                    drop(state);
+                    if let Some(call) = call {
+                        let _ = call.send(outcome);
+                    }
+                }
+                Happening::Initialized => {
+                    let wakers = mem::take(&mut state.behind);
+                    drop(state);
+                    wakers.into_iter().for_each(Waker::wake);
+                }
                 other => {
                     state.received += u64::from(matches!(other, Happening::Notification(_)));
                     return Some(other);
                 }
-            };
-            drop(state);
-            wakers.into_iter().for_each(Waker::wake);
+            }
         }
     }
 
     /// Records that a request is about to be handled.
-    pub(super) fn begin(&self, key: RequestKey) -> (RequestId, Arc<Cancel>) {
+    pub(super) fn begin(&self, key: RequestKey) -> (RequestId, Receiver<()>) {
         let mut state = self.lock();
-        let cancel = Arc::<Cancel>::default();
-        state.cancels.insert(key, Arc::clone(&cancel));
-        (state.machine.request_id(key), cancel)
+        let (cancel, cancelled) = oneshot::channel();
+        state.cancels.insert(key, cancel);
+        (state.machine.request_id(key), cancelled)
     }
 
     pub(super) fn cancel(&self, key: RequestKey) {
-        let cancel = self.lock().cancels.get(&key).cloned();
-        cancel.into_iter().for_each(|cancel| cancel.set());
+        let cancel = self.lock().cancels.remove(&key);
+        if let Some(cancel) = cancel {
+            let _ = cancel.send(());
+        }
     }
 
     pub(super) fn reply(&self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
-        let mut state = self.lock();
-        state.cancels.remove(&key);
-        state.machine.reply(key, outcome);
+        // Dropped without the lock, since that wakes tasks.
+        let _cancel = self.lock().cancels.remove(&key);
+        self.lock().machine.reply(key, outcome);
     }
 
     /// Returns the next line to write.
@@ -152,25 +161,21 @@ impl<M: Machine> Shared<M> {
     pub(super) fn end(&self, is_closed: bool) {
         let mut state = self.lock();
         let mut wakers = Vec::new();
-        let mut cancels = BTreeMap::new();
+        let (mut cancels, mut calls) = (BTreeMap::new(), BTreeMap::new());
         if is_closed {
             state.machine.handle_closed();
             state.is_closed = true;
             wakers.append(&mut state.room);
             wakers.append(&mut state.behind);
-            cancels = mem::take(&mut state.cancels);
-            let closed = || RequestError::Call(CallError::Closed(CloseReason::ClientClosed));
-            for slot in state.slots.values_mut() {
-                if let Slot::Awaited(waker) = slot {
-                    wakers.extend(waker.take());
-                    *slot = Slot::Done(Err(closed()));
-                }
-            }
+            (cancels, calls) = (mem::take(&mut state.cancels), mem::take(&mut state.calls));
         } else {
             state.machine.handle_end();
         }
         drop(state);
-        cancels.values().for_each(|cancel| cancel.set());
+        drop(calls);
+        for cancel in cancels.into_values() {
+            let _ = cancel.send(());
+        }
         wakers.into_iter().for_each(Waker::wake);
     }
 
@@ -183,14 +188,18 @@ impl<M: Machine> Shared<M> {
         if !is_congested {
             return false;
         }
-        let mut wakers = if is_new { mem::take(&mut state.room) } else { Vec::new() };
-        let mut is_any = false;
-        for call in mem::take(&mut state.nested) {
-            is_any = true;
-            state.machine.withdraw(call);
-            wakers.extend(state.end_call(call, Err(RequestError::Congested)));
-        }
+        let wakers = if is_new { mem::take(&mut state.room) } else { Vec::new() };
+        let nested = mem::take(&mut state.nested);
+        let is_any = !nested.is_empty();
+        let ended: Vec<_> = nested
+            .into_iter()
+            .filter_map(|call| {
+                state.machine.base().withdraw(CallKey::new(call));
+                state.end_call(call)
+            })
+            .collect();
         drop(state);
+        ended.into_iter().for_each(|call| drop(call.send(Err(RequestError::Congested))));
         wakers.into_iter().for_each(Waker::wake);
         is_any
     }
@@ -223,7 +232,7 @@ impl<M: Machine> Link for Shared<M> {
         &self,
         call: &mut Option<Call>,
         task: &Task<'_>,
-    ) -> Poll<Result<u64, RequestError>> {
+    ) -> Poll<Result<(u64, Receiver<End>), RequestError>> {
         let is_handling = self.is_handling();
         let mut state = self.lock();
         match state.poll_room(is_handling, task) {
@@ -233,14 +242,14 @@ impl<M: Machine> Link for Shared<M> {
         }
         let Some(call) = call.take() else { return Poll::Pending };
         let key = state.machine.call(call);
-        state.await_end(key);
+        let end = state.await_end(key);
         if is_handling {
             state.nested.insert(key);
         }
         let driver = state.driver.take();
         drop(state);
         wake(driver);
-        Poll::Ready(Ok(key))
+        Poll::Ready(Ok((key, end)))
     }
 
     fn poll_notify(&self, line: &mut Vec<u8>, task: &Task<'_>) -> Poll<Result<(), RequestError>> {
@@ -257,38 +266,24 @@ impl<M: Machine> Link for Shared<M> {
         Poll::Ready(sent)
     }
 
-    fn poll_end(&self, call: u64, task: &Task<'_>) -> Poll<Result<Done, RequestError>> {
-        let mut state = self.lock();
-        if let Some(outcome) = state.take_end(call) {
-            return Poll::Ready(outcome);
-        }
-        match state.slots.get_mut(&call) {
-            Some(Slot::Awaited(waker)) => *waker = Some(task.waker().clone()),
-            _ => {
-                let closed = CallError::Closed(CloseReason::ClientClosed);
-                return Poll::Ready(Err(closed.into()));
-            }
-        }
-        Poll::Pending
-    }
-
     fn withdraw(&self, call: u64) {
-        self.with(|state| state.machine.withdraw(call));
+        self.with(|state| state.machine.base().withdraw(CallKey::new(call)));
     }
 
     fn forget(&self, call: u64) {
         self.with(|state| {
-            state.nested.remove(&call);
-            if state.give_up(call) {
-                state.machine.withdraw(call);
+            let pending = state.end_call(call);
+            if pending.is_some() {
+                state.machine.base().withdraw(CallKey::new(call));
             }
+            pending
         });
     }
 
     fn shut_down(&self) {
         self.with(|state| {
             state.is_shutting_down = true;
-            state.machine.drain();
+            state.machine.base().peer.drain();
         });
     }
 

@@ -1,24 +1,23 @@
 //! A machine between its driver and waiting tasks.
-use super::cancel::{Cancel, wait};
 use super::machine::{Done, Machine};
 use super::{ConnectionOptions, RequestError};
 use crate::client::{CallError, CloseReason, RequestKey};
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::mem;
 use core::task::{Context as Task, Poll, Waker};
+use futures::channel::oneshot::{self, Canceled, Receiver, Sender};
 
 /// A machine, and the tasks that wait for it.
 #[derive(Debug)]
 pub(super) struct State<M> {
     pub(super) machine: M,
     pub(super) options: ConnectionOptions,
-    /// Ends of calls that were not taken.
-    pub(super) slots: BTreeMap<u64, Slot>,
+    /// Calls without an end.
+    pub(super) calls: BTreeMap<u64, Sender<End>>,
     /// Calls made by the handler of a notification.
     pub(super) nested: BTreeSet<u64>,
-    pub(super) cancels: BTreeMap<RequestKey, Arc<Cancel>>,
+    /// Requests with a handler that were not cancelled.
+    pub(super) cancels: BTreeMap<RequestKey, Sender<()>>,
     pub(super) received: u64,
     pub(super) handled: u64,
     pub(super) driver: Option<Waker>,
@@ -31,11 +30,12 @@ pub(super) struct State<M> {
     pub(super) is_closed: bool,
 }
 
-/// The slot for the end of a call.
-#[derive(Debug)]
-pub(super) enum Slot {
-    Awaited(Option<Waker>),
-    Done(Result<Done, RequestError>),
+/// The end of a call.
+pub(super) type End = Result<Done, RequestError>;
+
+/// Returns the end of a call, which is the end of the connection if there was no other.
+pub(super) fn ended(end: Result<End, Canceled>) -> End {
+    end.unwrap_or_else(|_| Err(CallError::Closed(CloseReason::ClientClosed).into()))
 }
 
 impl<M: Machine> State<M> {
@@ -43,7 +43,7 @@ impl<M: Machine> State<M> {
         Self {
             machine,
             options,
-            slots: BTreeMap::new(),
+            calls: BTreeMap::new(),
             nested: BTreeSet::new(),
             cancels: BTreeMap::new(),
             received: 0,
@@ -57,40 +57,19 @@ impl<M: Machine> State<M> {
         }
     }
 
-    /// Adds a slot for the end of a call.
-    pub(super) fn await_end(&mut self, call: u64) {
-        self.slots.insert(call, Slot::Awaited(None));
+    /// Returns the receiver of the end of a call.
+    pub(super) fn await_end(&mut self, call: u64) -> Receiver<End> {
+        let (sender, receiver) = oneshot::channel();
+        if !self.is_closed {
+            self.calls.insert(call, sender);
+        }
+        receiver
     }
 
-    pub(super) fn end_call(
-        &mut self,
-        call: u64,
-        outcome: Result<Done, RequestError>,
-    ) -> Vec<Waker> {
+    /// Ends a call. Send its end without the lock.
+    pub(super) fn end_call(&mut self, call: u64) -> Option<Sender<End>> {
         self.nested.remove(&call);
-        match self.slots.get_mut(&call) {
-            Some(slot @ Slot::Awaited(_)) => match mem::replace(slot, Slot::Done(outcome)) {
-                Slot::Awaited(waker) => waker.into_iter().collect(),
-                Slot::Done(_) => Vec::new(),
-            },
-            _ => Vec::new(),
-        }
-    }
-
-    /// Takes the end of a call, and removes its slot.
-    pub(super) fn take_end(&mut self, call: u64) -> Option<Result<Done, RequestError>> {
-        match self.slots.remove(&call)? {
-            Slot::Done(outcome) => Some(outcome),
-            awaited @ Slot::Awaited(_) => {
-                self.slots.insert(call, awaited);
-                None
-            }
-        }
-    }
-
-    /// Removes the slot of a call, and returns whether its end was pending.
-    pub(super) fn give_up(&mut self, call: u64) -> bool {
-        matches!(self.slots.remove(&call), Some(Slot::Awaited(_)))
+        self.calls.remove(&call)
     }
 
     /// Polls for room to queue a message.
@@ -111,5 +90,12 @@ impl<M: Machine> State<M> {
         }
         wait(&mut self.room, task);
         Poll::Pending
+    }
+}
+
+/// Adds a task to those that wait.
+pub(super) fn wait(waiting: &mut Vec<Waker>, task: &Task<'_>) {
+    if !waiting.iter().any(|waker| waker.will_wake(task.waker())) {
+        waiting.push(task.waker().clone());
     }
 }

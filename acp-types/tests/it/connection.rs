@@ -356,3 +356,16 @@ fn tolerated_and_dropped_parts_are_reported() {
     assert!(undecodable.contains("/sessionId"), "{undecodable}");
     assert!(lenient.contains("/clientCapabilities/terminal"), "{lenient}");
 }
+
+#[test]
+fn session_on_an_ended_connection_is_refused() {
+    let ((reads, writes), _) = memory::duplex(1);
+    let options = ConnectionOptions::default();
+    let (client, sessions) = v1::connect_client(Minimal, reads, writes, initialize(), options);
+    drop(client);
+    for _ in 0..2 {
+        let opened = sessions.open(NewSessionRequest::new("/tmp", [])).now_or_never();
+        let error = opened.expect("it ends").expect_err("closed");
+        assert!(matches!(error, RequestError::Call(CallError::Closed(_))), "{error:?}");
+    }
+}

@@ -1,6 +1,6 @@
-//! The interfaces of a binding and of a page.
+//! The interface of a binding.
 use super::{Action, FrontendCall, FrontendTools, Outcome};
-use acp_types::v1::tool_calls::ToolCallId as AgentId;
+use crate::Translator;
 use agui_types::id::ToolCallId;
 
 /// A way to give frontend tools to an agent: an MCP server of the session, an extension method, or any other channel on
@@ -21,33 +21,21 @@ pub trait Binding {
     fn prefix_prompt(&mut self, call_id: &ToolCallId, text: &str);
 }
 
-/// The stream of the open run, as a [`Translator`](crate::Translator) writes it.
-pub trait Page {
-    /// Shows a call, and returns its id in the stream.
-    fn begin(&mut self, call: &FrontendCall) -> ToolCallId;
-
-    /// Ends the run with its frontend calls pending.
-    fn end_run(&mut self);
-
-    /// Shows that the agent announced a frontend call and did not make it.
-    fn not_made(&mut self, tool_call_id: &AgentId, name: &str, status: &str);
-}
-
 impl FrontendTools {
-    /// Executes all due actions on `binding` and `page`.
-    pub fn drive(&mut self, binding: &mut impl Binding, page: &mut impl Page) {
+    /// Executes all due actions on `binding` and on the stream of the open run.
+    pub fn drive(&mut self, binding: &mut impl Binding, stream: &mut Translator) {
         while let Some(action) = self.poll_action() {
             match action {
-                Action::Begin(call) => {
-                    let stream_id = page.begin(&call);
-                    self.handle_begun(&call.call_id, stream_id);
+                Action::Begin(FrontendCall { call_id, name, arguments, .. }) => {
+                    let stream_id = stream.handle_frontend_call(&call_id, &name, &arguments);
+                    self.handle_begun(&call_id, stream_id);
                 }
                 Action::Answer { call_id, outcome } => binding.answer(&call_id, outcome),
-                Action::EndRun { .. } => page.end_run(),
+                Action::EndRun { .. } => stream.handle_parked(),
                 Action::PrefixPrompt { call_id, text } => binding.prefix_prompt(&call_id, &text),
                 Action::KeepAlive { call_id } => binding.keep_alive(&call_id),
                 Action::NotMade { tool_call_id, name, status } => {
-                    page.not_made(&tool_call_id, &name, &status);
+                    stream.handle_not_made(&tool_call_id, &name, &status);
                 }
             }
         }

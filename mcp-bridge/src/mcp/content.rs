@@ -1,7 +1,7 @@
 //! Content of tool results and messages: text, images, audio and resources.
 //!
 //! Spec: [Tool result](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result)
-use super::capabilities::Icon;
+use super::resources::Resource;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{object, open_enum, open_union};
@@ -32,7 +32,7 @@ open_union! {
         /// An audio clip.
         Audio(MediaContent) = "audio" [shared],
         /// A link to a resource.
-        ResourceLink(ResourceLink) = "resource_link",
+        ResourceLink(Resource) = "resource_link",
         /// A resource including its contents.
         Resource(EmbeddedResource) = "resource",
     }
@@ -67,33 +67,6 @@ object! {
     optional {
         /// Intended audience and importance.
         annotations: Annotations = "annotations",
-    }
-    and "_meta"
-}
-
-object! {
-    /// A link to a resource.
-    ///
-    /// Spec: [`ResourceLink`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelink)
-    pub struct ResourceLink {
-        /// URI of the resource.
-        uri: String = "uri",
-        /// Programmatic name.
-        name: String = "name",
-    }
-    optional {
-        /// Human-readable name.
-        title: String = "title",
-        /// Description of the resource.
-        description: String = "description",
-        /// The media type.
-        mime_type: String = "mimeType",
-        /// Size in bytes, before any encoding.
-        size: Number = "size",
-        /// Intended audience and importance.
-        annotations: Annotations = "annotations",
-        /// Icons for user interfaces. Since 2025-11-25.
-        icons: Vec<Icon> = "icons",
     }
     and "_meta"
 }

@@ -21,9 +21,11 @@ list_result! {
 }
 
 object! {
-    /// A resource.
+    /// A resource, as listed or as linked by content.
     ///
-    /// Spec: [`Resource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resource)
+    /// Spec: [`Resource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resource),
+    /// [`ResourceLink`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelink)
+    #[doc(alias = "ResourceLink")]
     pub struct Resource {
         /// URI of the resource.
         uri: String = "uri",

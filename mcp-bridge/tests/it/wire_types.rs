@@ -43,7 +43,7 @@ pub(crate) const TYPES: &[WireType] = wire_types! {
     cancellation { CancelledNotificationParams }
     capabilities { Implementation, Icon, IconTheme, ClientCapabilities, ElicitationCapability, SamplingCapability, ListChangedCapability, ResourcesCapability, ServerCapabilities }
     completion { CompleteRequestParams, CompletionReference, PromptReference, ResourceTemplateReference, CompletionArgument, CompletionContext, CompleteResult, Completion }
-    content { ContentBlock, TextContent, MediaContent, ResourceLink, EmbeddedResource, ResourceContents, Annotations, Role }
+    content { ContentBlock, TextContent, MediaContent, EmbeddedResource, ResourceContents, Annotations, Role }
     discover { DiscoverResult }
     elicitation { ElicitRequestParams, ElicitRequestFormParams, ElicitRequestURLParams, RequestedSchema, SchemaType, PrimitiveSchemaDefinition, StringFormat, StringSchema, EnumOption, NumberSchema, BooleanSchema, MultiSelectEnumSchema, MultiSelectItems, ElicitResult, ElicitAction, ElicitationCompleteNotificationParams }
     error { UnsupportedProtocolVersionData, MissingRequiredClientCapabilityData, URLElicitationRequiredData }

@@ -40,10 +40,10 @@ impl Tracker {
         let attributes = Attributes::of_span();
         let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call, attributes);
         let kind = lifecycle::span_kind(call.direction);
-        let start = self.spans.next(self.now, parent, kind, name, attributes);
+        let start = self.spans.next(parent, kind, name, attributes);
         let span = self.spans.start(start);
         let permission =
-            OpenPermission { options: options.unwrap_or_default(), asked: self.now, tool };
+            OpenPermission { options: options.unwrap_or_default(), asked: self.spans.now(), tool };
         OpenRequest { span, work: Work::Permission(Box::new(permission)), is_tool: false }
     }
 
@@ -54,10 +54,10 @@ impl Tracker {
         attributes: &mut Attributes,
     ) {
         let Some(response) = self.decode::<RequestPermissionResponse>(result) else { return };
-        let waited = self.now.saturating_sub(permission.asked);
+        let waited = self.spans.now().saturating_sub(permission.asked);
         *attributes = permission.options.answered(&response.outcome, waited);
         if let Some(tool) = permission.tool {
-            self.spans.event(self.now, tool, event::PERMISSION, attributes.clone());
+            self.spans.event(tool, event::PERMISSION, attributes.clone());
         }
     }
 }

@@ -97,12 +97,12 @@ impl Tracker {
         attributes.set_some(keys::GEN_AI_INPUT_MESSAGES, input.clone().filter(|_| on_span));
         let kind = lifecycle::span_kind(call.direction);
         let (parent, baggage) = remote(meta);
-        let mut start = self.spans.next(self.now, parent, kind, name, attributes);
+        let mut start = self.spans.next(parent, kind, name, attributes);
         (start.baggage, start.links) = (baggage, session.take_links());
         let Some(span) = self.spans.start(start) else { return dropped };
         let (kind, cost) = (TurnKind::Prompt, session.cost.clone());
         let model = session.model.as_deref();
-        let mut turn = Turn::new(policy, &self.peers, kind, span, self.now, cost, model);
+        let mut turn = Turn::new(policy, &self.peers, kind, span, self.spans.now(), cost, model);
         turn.input = input.filter(|_| in_event);
         turn.reasoning_level = session.reasoning_level.clone().filter(|_| in_event);
         session.turns.push(turn);
@@ -153,11 +153,11 @@ impl Tracker {
             let (name, attributes) = lifecycle::start(&self.policy, peers, call, attributes);
             (name, lifecycle::span_kind(call.direction), attributes)
         };
-        let mut start = self.spans.next(self.now, parent, kind, name, attributes);
+        let mut start = self.spans.next(parent, kind, name, attributes);
         start.baggage = baggage;
         let span = self.spans.start(start);
         if let Some(span) = span {
-            self.spans.details(self.now, span, event::DETAILS, in_event);
+            self.spans.details(span, event::DETAILS, in_event);
         }
         let is_tool = is_client_tool && client_request::has_result(&self.policy);
         OpenRequest { span, work, is_tool }
@@ -223,7 +223,7 @@ impl Tracker {
             (Ok(_), Some(answer)) => TurnEnd::Answered(answer),
             (Ok(_), None) => TurnEnd::Unreadable,
         };
-        self.sessions.end_turn(&self.policy, &mut self.spans, self.now, session, span, how);
+        self.sessions.end_turn(&self.policy, &mut self.spans, session, span, how);
     }
 
     fn end_request(&mut self, request: OpenRequest, outcome: Result<&str, Option<ErrorObject>>) {
@@ -232,7 +232,7 @@ impl Tracker {
         if let (true, Ok(result), Some(span)) = (is_tool, &outcome, span) {
             let details = client_request::result(&self.policy, result);
             attributes.extend(details.span);
-            self.spans.details(self.now, span, event::DETAILS, details.event);
+            self.spans.details(span, event::DETAILS, details.event);
         }
         if let Work::LoadSession(session) = &work
             && let Some(session) = self.sessions.get_mut(session)
@@ -250,7 +250,7 @@ impl Tracker {
             Err(None) => lifecycle::unreadable_failure(&mut attributes),
         };
         if let Some(span) = span {
-            self.spans.end(self.now, span, None, status, attributes);
+            self.spans.end(span, None, status, attributes);
         }
     }
 
@@ -308,7 +308,7 @@ impl Tracker {
         let session = members.session();
         let session = session.and_then(|session| self.sessions.get(&session));
         for turn in session.into_iter().flat_map(|session| &session.turns) {
-            self.spans.event(self.now, turn.span, event::SESSION_CANCEL, Attributes::default());
+            self.spans.event(turn.span, event::SESSION_CANCEL, Attributes::default());
         }
     }
 
@@ -316,7 +316,7 @@ impl Tracker {
         let id = find_member(params, &["requestId"]);
         let Some(id) = id.and_then(|id| wire::decode::<RequestId>(id).ok()) else { return };
         if let Some(span) = self.request_span(sender, &id) {
-            self.spans.event(self.now, span, event::CANCEL_REQUEST, Attributes::default());
+            self.spans.event(span, event::CANCEL_REQUEST, Attributes::default());
         }
     }
 
@@ -326,7 +326,7 @@ impl Tracker {
         let Some(request) = self.requests.remove(sender, id) else { return };
         if let (Work::Prompt(session), Some(span)) = (&request.work, request.span) {
             let (policy, spans, how) = (&self.policy, &mut self.spans, TurnEnd::IdReused);
-            self.sessions.end_turn(policy, spans, self.now, session, span, how);
+            self.sessions.end_turn(policy, spans, session, span, how);
         } else {
             if let Work::LoadSession(session) = &request.work
                 && let Some(session) = self.sessions.get_mut(session)
@@ -336,7 +336,7 @@ impl Tracker {
             if let Some(span) = request.span {
                 let mut attributes = Attributes::default();
                 attributes.set(keys::ACP_REQUEST_END, keys::end::ID_REUSED);
-                self.spans.end(self.now, span, None, Status::Unset, attributes);
+                self.spans.end(span, None, Status::Unset, attributes);
             }
         }
     }

@@ -10,7 +10,6 @@ use crate::span::{Link, SpanHandle};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::time::Duration;
 
 /// Number of ended tool calls per session that are remembered, so that a late update does not start them again.
 const ENDED_TOOL_CALLS: usize = 64;
@@ -129,20 +128,13 @@ impl Session {
         running.next().filter(|_| running.next().is_none())
     }
 
-    pub(super) fn end_tool(
-        &mut self,
-        policy: &Policy,
-        spans: &mut Spans,
-        now: Duration,
-        id: &str,
-        how: ToolEnd,
-    ) {
+    pub(super) fn end_tool(&mut self, policy: &Policy, spans: &mut Spans, id: &str, how: ToolEnd) {
         let Some((id, mut tool)) = self.tools.remove_entry(id) else { return };
         tool.add_terminals(&self.terminals);
         let span = tool.span;
         let (name, status, attributes, details) = tool.end(policy, how);
-        spans.details(now, span, event::DETAILS, details);
-        spans.end(now, span, name, status, attributes);
+        spans.details(span, event::DETAILS, details);
+        spans.end(span, name, status, attributes);
         self.forget_tool(id);
     }
 
@@ -160,7 +152,6 @@ impl Session {
         &mut self,
         policy: &Policy,
         spans: &mut Spans,
-        now: Duration,
         how: ToolEnd,
         belongs: impl Fn(&OpenToolCall) -> bool,
     ) {
@@ -168,7 +159,7 @@ impl Session {
         let mut ids: Vec<_> = picked.map(|(id, tool)| (tool.span, id.clone())).collect();
         ids.sort_unstable();
         for (_, id) in ids {
-            self.end_tool(policy, spans, now, &id, how);
+            self.end_tool(policy, spans, &id, how);
         }
     }
 
@@ -177,7 +168,6 @@ impl Session {
         &mut self,
         policy: &Policy,
         spans: &mut Spans,
-        now: Duration,
         id: &str,
         span: SpanHandle,
         how: TurnEnd<'_>,
@@ -187,11 +177,11 @@ impl Session {
             TurnEnd::Over(over) => ToolEnd::Over(over),
             _ => ToolEnd::TurnEnd,
         };
-        self.end_tools(policy, spans, now, tools, |tool| tool.turn == Some(span));
+        self.end_tools(policy, spans, tools, |tool| tool.turn == Some(span));
         let turn = self.turns.remove(at);
         let (status, attributes, details) = turn.end(policy, id, how, &mut self.tokens);
-        spans.details(now, span, event::INFERENCE_DETAILS, details);
-        spans.end(now, span, None, status, attributes);
+        spans.details(span, event::INFERENCE_DETAILS, details);
+        spans.end(span, None, status, attributes);
         self.last_turn = Some(span);
     }
 
@@ -246,7 +236,6 @@ impl Sessions {
         &mut self,
         policy: &Policy,
         spans: &mut Spans,
-        now: Duration,
         id: &str,
         span: SpanHandle,
         how: TurnEnd<'_>,
@@ -267,11 +256,11 @@ impl Sessions {
             if ended != span
                 && let Some(it) = self.sessions.get_mut(&session)
             {
-                it.end_turn(policy, spans, now, &session, ended, below);
+                it.end_turn(policy, spans, &session, ended, below);
             }
         }
         if let Some(session) = self.get_mut(id) {
-            session.end_turn(policy, spans, now, id, span, how);
+            session.end_turn(policy, spans, id, span, how);
         }
     }
 
@@ -280,12 +269,11 @@ impl Sessions {
         &mut self,
         policy: &Policy,
         spans: &mut Spans,
-        now: Duration,
         id: &str,
         answer: &Answer,
     ) {
         for span in self.get(id).map(Session::until_idle).unwrap_or_default() {
-            self.end_turn(policy, spans, now, id, span, TurnEnd::Answered(answer));
+            self.end_turn(policy, spans, id, span, TurnEnd::Answered(answer));
         }
     }
 
@@ -306,7 +294,6 @@ impl Sessions {
         &mut self,
         policy: &Policy,
         spans: &mut Spans,
-        now: Duration,
         over: Over,
         picks: impl Fn(SpanHandle) -> bool,
     ) {
@@ -315,10 +302,10 @@ impl Sessions {
         });
         let turns: Vec<_> = turns.filter(|(span, _)| picks(*span)).collect();
         for (span, id) in turns {
-            self.end_turn(policy, spans, now, &id, span, TurnEnd::Over(over));
+            self.end_turn(policy, spans, &id, span, TurnEnd::Over(over));
         }
         for session in self.sessions.values_mut() {
-            session.end_tools(policy, spans, now, ToolEnd::Over(over), |tool| picks(tool.span));
+            session.end_tools(policy, spans, ToolEnd::Over(over), |tool| picks(tool.span));
         }
     }
 

@@ -61,9 +61,9 @@ impl Tracker {
 
     pub(super) fn on_session_ended(&mut self, id: &str) {
         self.sessions.set_active(id, false);
-        let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
+        let (policy, spans) = (&self.policy, &mut self.spans);
         let Some(session) = self.sessions.get_mut(id) else { return };
-        session.end_tools(policy, spans, now, ToolEnd::TurnEnd, |tool| tool.turn.is_none());
+        session.end_tools(policy, spans, ToolEnd::TurnEnd, |tool| tool.turn.is_none());
         if session.is_idle() {
             self.sessions.remove(id);
         }

@@ -19,6 +19,7 @@ use core::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Spans {
     limits: Limits,
+    now: Duration,
     queue: VecDeque<Record>,
     /// Open spans in order of their start, which is the order of their handles.
     open: Vec<OpenSpan>,
@@ -47,6 +48,7 @@ impl Spans {
     pub(crate) fn new(limits: Limits, policy: &Policy, end_key: &'static str) -> Self {
         Self {
             limits,
+            now: Duration::ZERO,
             queue: VecDeque::new(),
             open: Vec::new(),
             next: SpanHandle(NonZeroU64::MIN),
@@ -56,6 +58,17 @@ impl Spans {
             dropped_metrics: 0,
             rows: policy.record_metrics.then_some(policy.profile.metrics),
         }
+    }
+
+    /// Sets the time of further records, unless it is earlier than before.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Duration {
+        self.now
     }
 
     /// Returns the counters, including `others`, which were counted elsewhere.
@@ -90,14 +103,13 @@ impl Spans {
     #[inline]
     pub(crate) fn next(
         &self,
-        time: Duration,
         parent: Parent,
         kind: SpanKind,
         name: Cow<'static, str>,
         Attributes(attributes): Attributes,
     ) -> SpanStart {
         let (span, links) = (self.next, Vec::new());
-        SpanStart { span, parent, name, kind, time, attributes, baggage: None, links }
+        SpanStart { span, parent, name, kind, time: self.now, attributes, baggage: None, links }
     }
 
     /// Starts the span returned by [`next`](Self::next), if there is room.
@@ -137,32 +149,25 @@ impl Spans {
 
     /// Adds a content event to a span, if there is content. It does not count against the limit of events.
     #[inline]
-    pub(crate) fn details(
-        &mut self,
-        time: Duration,
-        span: SpanHandle,
-        name: &'static str,
-        attributes: Attributes,
-    ) {
+    pub(crate) fn details(&mut self, span: SpanHandle, name: &'static str, attributes: Attributes) {
         if attributes.0.is_empty() || !self.is_open(span) {
             return;
         }
         if self.used() < self.limits.records {
             let attributes = attributes.0;
-            self.queue.push_back(Record::Event(SpanEvent { span, name, time, attributes }));
+            self.queue.push_back(Record::Event(SpanEvent {
+                span,
+                name,
+                time: self.now,
+                attributes,
+            }));
         } else {
             self.drop_event(span);
         }
     }
 
     /// Adds an event to a span. Ignored if the span has ended.
-    pub(crate) fn event(
-        &mut self,
-        time: Duration,
-        span: SpanHandle,
-        name: &'static str,
-        attributes: Attributes,
-    ) {
+    pub(crate) fn event(&mut self, span: SpanHandle, name: &'static str, attributes: Attributes) {
         let (has_room, limit) = (self.used() < self.limits.records, self.limits.events_per_span);
         let Some(open) = self.get_mut(span) else { return };
         if !has_room || open.events >= limit {
@@ -171,7 +176,7 @@ impl Spans {
         }
         open.events += 1;
         let attributes = attributes.0;
-        self.queue.push_back(Record::Event(SpanEvent { span, name, time, attributes }));
+        self.queue.push_back(Record::Event(SpanEvent { span, name, time: self.now, attributes }));
     }
 
     fn drop_event(&mut self, span: SpanHandle) {
@@ -185,7 +190,6 @@ impl Spans {
     #[inline]
     pub(crate) fn end(
         &mut self,
-        time: Duration,
         span: SpanHandle,
         name: Option<Cow<'static, str>>,
         status: Status,
@@ -193,15 +197,22 @@ impl Spans {
     ) {
         if let Some(open) = self.get_mut(span) {
             if open.children > 0 {
-                self.end_below(time, span);
+                self.end_below(span);
             }
             let attributes = attributes.0;
-            self.push_end(SpanEnd { span, time, status, name, attributes, dropped_events: 0 });
+            self.push_end(SpanEnd {
+                span,
+                time: self.now,
+                status,
+                name,
+                attributes,
+                dropped_events: 0,
+            });
         }
     }
 
     /// Ends the descendants of a span, newest first. Ended spans accept no children.
-    fn end_below(&mut self, time: Duration, span: SpanHandle) {
+    fn end_below(&mut self, span: SpanHandle) {
         let mut below = Vec::from([span]);
         for open in &self.open {
             if open.parent.is_some_and(|parent| below.contains(&parent)) {
@@ -211,7 +222,14 @@ impl Spans {
         for &span in below.iter().skip(1).rev() {
             let attributes = [Attribute::new(self.end_key, keys::end::PARENT_END)].into();
             let (status, name, dropped_events) = (Status::Unset, None, 0);
-            self.push_end(SpanEnd { span, time, status, name, attributes, dropped_events });
+            self.push_end(SpanEnd {
+                span,
+                time: self.now,
+                status,
+                name,
+                attributes,
+                dropped_events,
+            });
         }
     }
 
@@ -237,14 +255,13 @@ impl Spans {
     /// Records a measurement without a span, if metrics are recorded.
     pub(crate) fn measure(
         &mut self,
-        time: Duration,
         metric: &'static Metric,
         value: impl Into<MetricValue>,
         attributes: Attributes,
     ) {
         if self.rows.is_some() {
             let (value, attributes) = (value.into(), attributes.0);
-            self.push_metric(Measurement { metric, value, time, span: None, attributes });
+            self.push_metric(Measurement { metric, value, time: self.now, span: None, attributes });
         }
     }
 

@@ -1,14 +1,15 @@
 //! Requests without a response.
 use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
+use jsonrpc_core::transcript::Direction;
 
-/// State of each unanswered request, by sender and id.
+/// State of each unanswered request, by direction and id.
 ///
 /// Few requests are open at a time, so a sorted vector is used. Lookups do not require an owned id.
 #[derive(Debug)]
-pub(crate) struct Unanswered<S, T>(Vec<(S, RequestId, T)>);
+pub(crate) struct Unanswered<T>(Vec<(Direction, RequestId, T)>);
 
-impl<S: Copy + Ord, T> Unanswered<S, T> {
+impl<T> Unanswered<T> {
     pub(crate) fn new() -> Self {
         Self(Vec::new())
     }
@@ -17,31 +18,31 @@ impl<S: Copy + Ord, T> Unanswered<S, T> {
         self.0.len()
     }
 
-    pub(crate) fn get(&self, sender: S, id: &RequestId) -> Option<&T> {
-        let place = self.place(sender, id).ok()?;
+    pub(crate) fn get(&self, direction: Direction, id: &RequestId) -> Option<&T> {
+        let place = self.place(direction, id).ok()?;
         self.0.get(place).map(|(_, _, request)| request)
     }
 
-    /// Inserts a request. A previous request with the same sender and id has to be removed before.
+    /// Inserts a request. A previous request with the same direction and id has to be removed before.
     #[inline]
-    pub(crate) fn insert(&mut self, sender: S, id: RequestId, request: T) {
-        let (Ok(place) | Err(place)) = self.place(sender, &id);
-        self.0.insert(place, (sender, id, request));
+    pub(crate) fn insert(&mut self, direction: Direction, id: RequestId, request: T) {
+        let (Ok(place) | Err(place)) = self.place(direction, &id);
+        self.0.insert(place, (direction, id, request));
     }
 
     #[inline]
-    pub(crate) fn remove(&mut self, sender: S, id: &RequestId) -> Option<T> {
-        self.remove_if(sender, id, |_| true)
+    pub(crate) fn remove(&mut self, direction: Direction, id: &RequestId) -> Option<T> {
+        self.remove_if(direction, id, |_| true)
     }
 
     #[inline]
     pub(crate) fn remove_if(
         &mut self,
-        sender: S,
+        direction: Direction,
         id: &RequestId,
         picks: impl Fn(&T) -> bool,
     ) -> Option<T> {
-        let place = self.place(sender, id).ok()?;
+        let place = self.place(direction, id).ok()?;
         self.0.get(place).filter(|(_, _, request)| picks(request))?;
         let (_, _, request) = self.0.remove(place);
         Some(request)
@@ -57,14 +58,14 @@ impl<S: Copy + Ord, T> Unanswered<S, T> {
         picked.map(|(_, _, request)| request).collect()
     }
 
-    /// Returns the requests of `sender`.
-    pub(crate) fn of(&self, sender: S) -> impl Iterator<Item = &T> {
-        let of_sender = self.0.iter().filter(move |(of, _, _)| *of == sender);
-        of_sender.map(|(_, _, request)| request)
+    /// Returns the requests in a direction.
+    pub(crate) fn of(&self, direction: Direction) -> impl Iterator<Item = &T> {
+        let in_direction = self.0.iter().filter(move |(of, _, _)| *of == direction);
+        in_direction.map(|(_, _, request)| request)
     }
 
     #[inline]
-    fn place(&self, sender: S, id: &RequestId) -> Result<usize, usize> {
-        self.0.binary_search_by(|(of, other, _)| of.cmp(&sender).then_with(|| other.cmp(id)))
+    fn place(&self, direction: Direction, id: &RequestId) -> Result<usize, usize> {
+        self.0.binary_search_by(|(of, other, _)| of.cmp(&direction).then_with(|| other.cmp(id)))
     }
 }

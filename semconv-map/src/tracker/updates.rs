@@ -29,7 +29,6 @@ impl Tracker {
             self.counters.undecodable += 1;
             return;
         };
-        let now = self.now;
         let is_text = matches!(&*kind, "agent_message_chunk" | "agent_thought_chunk");
         let is_work = is_text
             || matches!(
@@ -56,7 +55,7 @@ impl Tracker {
                     return;
                 }
             } else if let Some(turn) = session.turn().filter(|_| is_work) {
-                turn.on_work(now);
+                turn.on_work(self.spans.now());
             }
         }
         if is_text && !self.interest.texts {
@@ -160,13 +159,13 @@ impl Tracker {
             (&metric::ACP_SESSION_CONTEXT_USED, usage.used),
             (&metric::ACP_SESSION_CONTEXT_SIZE, usage.size),
         ] {
-            self.spans.measure(self.now, metric, count(tokens), self.peers.metric_attributes());
+            self.spans.measure(metric, count(tokens), self.peers.metric_attributes());
         }
         let Some((cost, before)) = cost.zip(before) else { return };
         if let Some(added) = cost.since(&before).filter(|added| *added > 0.0) {
             let mut attributes = self.peers.metric_attributes();
             attributes.set_some(keys::ACP_COST_CURRENCY, cost.currency());
-            self.spans.measure(self.now, &metric::ACP_SESSION_COST, added, attributes);
+            self.spans.measure(&metric::ACP_SESSION_COST, added, attributes);
         }
     }
 
@@ -186,12 +185,12 @@ impl Tracker {
         if let Some(turn) = session.turn() {
             turn.learned.read_answer(&self.active, update);
         }
-        self.sessions.on_idle(&self.policy, &mut self.spans, self.now, id, &answer);
+        self.sessions.on_idle(&self.policy, &mut self.spans, id, &answer);
     }
 
     /// Starts a turn of a session that works without a prompt.
     pub(super) fn start_unprompted(&mut self, id: &str) {
-        let (policy, peers, now) = (&self.policy, &self.peers, self.now);
+        let (policy, peers, now) = (&self.policy, &self.peers, self.spans.now());
         let Some(session) = self.sessions.get_mut(id) else { return };
         let is_due = session.is_working && session.turns.is_empty() && !session.is_subagent;
         if !is_due || session.is_replaying() {
@@ -199,7 +198,7 @@ impl Tracker {
         }
         let model = session.model.as_deref();
         let (name, attributes) = prompt_turn::start_unprompted(policy, peers, id, model);
-        let mut start = self.spans.next(now, Parent::Root, SpanKind::Client, name, attributes);
+        let mut start = self.spans.next(Parent::Root, SpanKind::Client, name, attributes);
         start.links = session.take_links();
         let Some(span) = self.spans.start(start) else { return };
         let (kind, cost) = (TurnKind::Unprompted, session.cost.clone());
@@ -227,7 +226,7 @@ impl Tracker {
         match report.state() {
             SubagentState::Idle => {
                 let answer = report.state.map(Answer::of_idle).unwrap_or_default();
-                self.sessions.on_idle(&self.policy, &mut self.spans, self.now, &id, &answer);
+                self.sessions.on_idle(&self.policy, &mut self.spans, &id, &answer);
             }
             SubagentState::Busy if is_idle => self.start_subagent(&report, owner, turn, &id),
             SubagentState::Unspecified if is_idle && is_new => {
@@ -244,25 +243,18 @@ impl Tracker {
         turn: Option<SpanHandle>,
         id: &str,
     ) {
-        let (policy, now) = (&self.policy, self.now);
+        let (policy, now) = (&self.policy, self.spans.now());
         let Some(session) = self.sessions.get_mut(id) else { return };
         let (name, mut attributes, details) = report.start(policy, &self.peers, owner, id);
         attributes.extend(details.span);
         session.continue_from(session.last_turn, link::SUBAGENT);
         let parent = turn.map_or(Parent::Root, Parent::Span);
-        let mut start = self.spans.next(now, parent, SpanKind::Internal, name, attributes);
+        let mut start = self.spans.next(parent, SpanKind::Internal, name, attributes);
         start.links = session.take_links();
         let Some(span) = self.spans.start(start) else { return };
-        self.spans.details(now, span, event::DETAILS, details.event);
-        session.turns.push(Turn::new(
-            policy,
-            &self.peers,
-            TurnKind::Subagent,
-            span,
-            now,
-            session.cost.clone(),
-            None,
-        ));
+        self.spans.details(span, event::DETAILS, details.event);
+        let (kind, cost) = (TurnKind::Subagent, session.cost.clone());
+        session.turns.push(Turn::new(policy, &self.peers, kind, span, now, cost, None));
         if let Some(turn) = turn {
             self.sessions.add_subagent(turn, id, span);
         }
@@ -291,7 +283,7 @@ impl Tracker {
 
     /// Handles an update of a tool call. Returns its span if it is open afterwards.
     pub(super) fn on_tool_call(&mut self, id: &str, report: &ToolReport<'_>) -> Option<SpanHandle> {
-        let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
+        let (policy, spans) = (&self.policy, &mut self.spans);
         let Some(session) = self.sessions.get_or_insert(id) else {
             spans.dropped_spans += 1;
             return None;
@@ -306,7 +298,7 @@ impl Tracker {
             let turn = turn.map(|turn| turn.span);
             let (started, attributes) = report.start(policy, &self.peers, id);
             let name = started.span_name();
-            let start = spans.next(now, parent, SpanKind::Internal, name, attributes);
+            let start = spans.next(parent, SpanKind::Internal, name, attributes);
             let Some(span) = spans.start(start) else {
                 session.forget_tool(key.into());
                 return None;
@@ -320,13 +312,13 @@ impl Tracker {
         tool.update(policy, report);
         let span = tool.span;
         let Some(how) = report.end() else { return Some(span) };
-        session.end_tool(policy, spans, now, key, how);
+        session.end_tool(policy, spans, key, how);
         None
     }
 
     fn turn_event(&mut self, id: &str, name: &'static str, attributes: Attributes) {
         if let Some(turn) = self.sessions.get_mut(id).and_then(|session| session.turn()) {
-            self.spans.event(self.now, turn.span, name, attributes);
+            self.spans.event(turn.span, name, attributes);
         }
     }
 }

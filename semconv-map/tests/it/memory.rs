@@ -3,7 +3,7 @@ use crate::lines::{error, permission, prompt, request, result, stop, tool, tool_
 use crate::spans::{A2C, C2A};
 use proptest::prelude::*;
 use semconv_map::content::Capture;
-use semconv_map::rpc::{Protocol, Sender};
+use semconv_map::rpc::Protocol;
 use semconv_map::{Counters, Direction, Limits, Policy, RpcTracker, Tracker};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -81,8 +81,7 @@ proptest! {
         (policy.record_metrics, policy.record_notifications) = (true, true);
         let mut tracker = RpcTracker::with_limits(policy, Protocol::McpClient, limits());
         for (direction, line) in &lines {
-            let sender = if *direction == C2A { Sender::Observed } else { Sender::Peer };
-            tracker.handle_line(sender, Duration::ZERO, line.as_bytes());
+            tracker.handle_line(*direction, Duration::ZERO, line.as_bytes());
         }
         let kept = format!("{tracker:?}").len();
         prop_assert!(kept < KEPT, "{kept} bytes");

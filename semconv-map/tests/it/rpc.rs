@@ -1,12 +1,12 @@
 //! MCP and other JSON-RPC connections.
 use crate::lines::{error, notification, request, result};
 use crate::spans::{Span, Spans};
-use Sender::{Observed, Peer};
+use Direction::{Received, Sent};
 use proptest::prelude::*;
 use semconv_map::metric;
-use semconv_map::rpc::{ConnectionEnd, Protocol, Sender};
+use semconv_map::rpc::{ConnectionEnd, Protocol};
 use semconv_map::span::{Parent, SpanKind};
-use semconv_map::{Limits, Policy, RpcTracker, keys, mcp};
+use semconv_map::{Direction, Limits, Policy, RpcTracker, keys, mcp};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -28,9 +28,9 @@ impl RpcRun {
     }
 
     /// Passes a line one second after the last.
-    pub(crate) fn line(&mut self, sender: Sender, line: &str) {
+    pub(crate) fn line(&mut self, direction: Direction, line: &str) {
         self.now += Duration::from_secs(1);
-        self.tracker.handle_line(sender, self.now, line.as_bytes());
+        self.tracker.handle_line(direction, self.now, line.as_bytes());
         self.drain();
     }
 
@@ -69,13 +69,13 @@ fn call(id: i64, tool: &str) -> String {
 /// A complete MCP session, with metrics.
 pub(crate) fn session(policy: Policy, protocol: Protocol) -> RpcRun {
     let (client, server) = match protocol {
-        Protocol::McpServer => (Peer, Observed),
-        _ => (Observed, Peer),
+        Protocol::McpServer => (Received, Sent),
+        _ => (Sent, Received),
     };
     let mut run = RpcRun::new(policy, protocol);
     let version = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
     let told = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } });
-    for (sender, line) in [
+    for (direction, line) in [
         (client, request(0, "initialize", version)),
         (server, result(0, told)),
         (client, notification("notifications/initialized", json!({}))),
@@ -106,7 +106,7 @@ pub(crate) fn session(policy: Policy, protocol: Protocol) -> RpcRun {
         (server, error(6, -32601, "Method not found")),
         (client, request(7, "ping", json!({}))),
     ] {
-        run.line(sender, &line);
+        run.line(direction, &line);
     }
     run.close(ConnectionEnd::Closed);
     run
@@ -195,7 +195,7 @@ fn mcp_methods_are_span_names() {
             other => (json!({ "name": "x", "uri": "file:///x" }), other, None),
         };
         let mut run = mcp(|_| {});
-        run.line(Observed, &request(1, method, params));
+        run.line(Sent, &request(1, method, params));
         run.close(ConnectionEnd::ObserverStopped);
         let span = run.span(name);
         assert_eq!(span.str("mcp.method.name"), Some(*method));
@@ -217,7 +217,7 @@ fn invalid_params_still_become_spans() {
     ] {
         for method in ["tools/call", "prompts/get", "completion/complete", "resources/read"] {
             let mut run = mcp(|_| {});
-            run.line(Observed, &request(1, method, params.clone()));
+            run.line(Sent, &request(1, method, params.clone()));
             assert_eq!(run.spans.names(), [method], "{params}");
         }
     }
@@ -229,7 +229,7 @@ fn stateless_request_records_its_version() {
     let mut run = mcp(|_| {});
     run.tracker.set_session_id(Some("session-7"));
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
-    run.line(Observed, &request(1, "server/discover", json!({ "_meta": meta })));
+    run.line(Sent, &request(1, "server/discover", json!({ "_meta": meta })));
     let span = run.span("server/discover");
     assert_eq!(span.str("mcp.protocol.version"), Some("2026-07-28"));
     assert_eq!(span.str("mcp.session.id"), Some("session-7"));
@@ -239,8 +239,8 @@ fn stateless_request_records_its_version() {
 fn trace_context_of_an_mcp_request_is_its_parent() {
     let mut run = mcp(|_| {});
     let meta = json!({ "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "baggage": "k=v" });
-    run.line(Observed, &call(1, "outer"));
-    run.line(Peer, &request(1, "roots/list", json!({ "_meta": meta })));
+    run.line(Sent, &call(1, "outer"));
+    run.line(Received, &request(1, "roots/list", json!({ "_meta": meta })));
     let span = run.span("roots/list");
     let Parent::Remote(context) = &span.start.parent else { panic!("{:?}", span.start.parent) };
     assert!(context.is_sampled());
@@ -251,34 +251,34 @@ fn trace_context_of_an_mcp_request_is_its_parent() {
 #[test]
 fn cancelled_request_ends() {
     let mut run = mcp(|_| {});
-    run.line(Observed, &call(1, "slow"));
-    run.line(Peer, &notification("notifications/cancelled", json!({ "requestId": 1 })));
+    run.line(Sent, &call(1, "slow"));
+    run.line(Received, &notification("notifications/cancelled", json!({ "requestId": 1 })));
     assert!(run.span("tools/call slow").end.is_none(), "only the sender may cancel");
-    run.line(Observed, &notification("notifications/cancelled", json!({ "requestId": "1" })));
+    run.line(Sent, &notification("notifications/cancelled", json!({ "requestId": "1" })));
     assert!(run.span("tools/call slow").end.is_none(), "another id");
     run.line(
-        Observed,
+        Sent,
         &notification("notifications/cancelled", json!({ "requestId": 1, "reason": "enough" })),
     );
-    run.line(Peer, &result(1, json!({ "content": [] })));
+    run.line(Received, &result(1, json!({ "content": [] })));
     let span = run.span("tools/call slow");
     assert_eq!((span.str("jsonrpc.request.end"), span.is_error()), (Some("cancelled"), false));
     assert_eq!(span.event_names(), ["mcp.cancelled"]);
     assert_eq!(run.tracker.counters().unmatched_responses, 1);
 }
 
-/// Each direction has its own ids, `1` differs from `"1"`, and a reused id ends the previous request.
+/// Each sender has its own ids, `1` differs from `"1"`, and a reused id ends the previous request.
 #[test]
-fn ids_differ_by_direction_and_type() {
+fn ids_differ_by_sender_and_type() {
     let mut run = mcp(|_| {});
-    run.line(Observed, &call(1, "a"));
-    run.line(Peer, &request(1, "ping", json!({})));
-    run.line(Observed, &request("1", "prompts/list", json!({})));
-    run.line(Observed, &result(1, json!({})));
+    run.line(Sent, &call(1, "a"));
+    run.line(Received, &request(1, "ping", json!({})));
+    run.line(Sent, &request("1", "prompts/list", json!({})));
+    run.line(Sent, &result(1, json!({})));
     assert!(run.span("ping").end.is_some() && run.span("tools/call a").end.is_none());
-    run.line(Observed, &call(1, "b"));
+    run.line(Sent, &call(1, "b"));
     assert_eq!(run.span("tools/call a").str("jsonrpc.request.end"), Some("id_reused"));
-    run.line(Peer, &result("1", json!({})));
+    run.line(Received, &result("1", json!({})));
     assert!(run.span("prompts/list").end.is_some() && run.span("tools/call b").end.is_none());
 }
 
@@ -287,7 +287,7 @@ fn notifications_are_spans_on_request() {
     for (wanted, expected) in [(false, vec![]), (true, vec!["notifications/progress"])] {
         let mut run = mcp(|policy| policy.record_notifications = wanted);
         run.line(
-            Peer,
+            Received,
             &notification("notifications/progress", json!({ "progressToken": 1, "progress": 2 })),
         );
         assert_eq!(run.spans.names(), expected);
@@ -301,9 +301,9 @@ fn notifications_are_spans_on_request() {
 #[test]
 fn batches_are_split() {
     let mut run = mcp(|_| {});
-    run.line(Observed, &format!(" [{}, 7, {}]\n", request(1, "ping", json!({})), call(2, "a")));
-    run.line(Peer, &format!("[{}]", result(2, json!({}))));
-    run.line(Peer, "[]");
+    run.line(Sent, &format!(" [{}, 7, {}]\n", request(1, "ping", json!({})), call(2, "a")));
+    run.line(Received, &format!("[{}]", result(2, json!({}))));
+    run.line(Received, "[]");
     assert_eq!(run.spans.names(), ["ping", "tools/call a"]);
     assert!(run.span("tools/call a").end.is_some());
     assert_eq!(run.tracker.counters().invalid_lines, 2);
@@ -315,10 +315,10 @@ fn json_rpc_requests_are_spans() {
     let mut policy = Policy::default();
     policy.record_metrics = true;
     let mut run = RpcRun::new(policy, Protocol::JsonRpc(&["initialize", "textDocument/hover"]));
-    run.line(Observed, &request(1, "textDocument/hover", json!({})));
-    run.line(Peer, &request(1, "window/showMessageRequest", json!({ "message": "x" })));
-    run.line(Observed, &result(1, Value::Null));
-    run.line(Peer, &error(1, -32800, "cancelled"));
+    run.line(Sent, &request(1, "textDocument/hover", json!({})));
+    run.line(Received, &request(1, "window/showMessageRequest", json!({ "message": "x" })));
+    run.line(Sent, &result(1, Value::Null));
+    run.line(Received, &error(1, -32800, "cancelled"));
     run.close(ConnectionEnd::Closed);
     let hover = run.span("textDocument/hover");
     for (key, value) in [
@@ -338,7 +338,7 @@ fn json_rpc_requests_are_spans() {
     assert_eq!(metrics, ["rpc.server.call.duration", "rpc.client.call.duration"]);
 }
 
-fn lines() -> impl Strategy<Value = (Sender, String)> {
+fn lines() -> impl Strategy<Value = (Direction, String)> {
     let id = 0..4_i64;
     let method = prop::sample::select(vec![
         "initialize",
@@ -364,7 +364,7 @@ fn lines() -> impl Strategy<Value = (Sender, String)> {
         (0..4_i64).prop_map(|id| notification("notifications/cancelled", json!({ "requestId": id, "reason": "canary-31d" }))),
         "\\PC{0,20}",
     ];
-    (prop::sample::select(vec![Observed, Peer]), said)
+    (prop::sample::select(vec![Sent, Received]), said)
 }
 
 proptest! {
@@ -382,8 +382,8 @@ proptest! {
         let mut policy = Policy::default();
         (policy.record_notifications, policy.record_metrics) = (record_notifications, true);
         let mut run = RpcRun::of(RpcTracker::with_limits(policy, protocol, limits));
-        for (sender, line) in lines {
-            run.tracker.handle_line(sender, Duration::ZERO, line.as_bytes());
+        for (direction, line) in lines {
+            run.tracker.handle_line(direction, Duration::ZERO, line.as_bytes());
             prop_assert!(run.drain() <= limits.records);
         }
         run.close(how);

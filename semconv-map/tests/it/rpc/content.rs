@@ -33,8 +33,8 @@ fn mcp_content_is_recorded_by_policy() {
 #[test]
 fn successful_tool_is_not_an_error() {
     let mut run = mcp(|_| {});
-    run.line(Observed, &call(1, "a"));
-    run.line(Peer, &result(1, json!({ "content": [], "isError": false })));
+    run.line(Sent, &call(1, "a"));
+    run.line(Received, &result(1, json!({ "content": [], "isError": false })));
     assert_eq!(*run.span("tools/call a").status(), Status::Unset);
 }
 
