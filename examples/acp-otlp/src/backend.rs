@@ -87,32 +87,25 @@ const CONTENT: [(&str, &str, &str, &str); 4] = [
 ];
 
 impl Backend {
-    /// Returns the URL of a local installation and its transport, if the default of OTLP does not apply.
-    pub fn address(self) -> Option<(&'static str, Transport)> {
-        match self {
-            Self::Phoenix => Some(("http://127.0.0.1:6006", Transport::HttpProtobuf)),
-            Self::Langfuse => {
-                Some(("http://127.0.0.1:3000/api/public/otel", Transport::HttpProtobuf))
-            }
-            Self::Datadog => Some(("http://127.0.0.1:4318", Transport::HttpProtobuf)),
-            Self::Jaeger | Self::Otel => None,
-        }
-    }
-
-    /// Returns the URL of an installation in the variables that the backend's own libraries read.
-    pub(crate) fn url_of_environment(self) -> Option<String> {
+    /// Returns the URL in the variables that the backend's own libraries read, else that of a local installation, if the default
+    /// of OTLP does not apply.
+    pub(crate) fn url(self) -> Option<String> {
         let base = |name| variable(name).map(|url| url.trim_end_matches('/').to_owned());
-        match self {
+        let (url, default) = match self {
             Self::Phoenix => {
-                let url = base("PHOENIX_COLLECTOR_ENDPOINT")?;
-                Some(url.strip_suffix("/v1/traces").map_or(url.clone(), str::to_owned))
+                let url = base("PHOENIX_COLLECTOR_ENDPOINT");
+                let url = url.map(|url| url.strip_suffix("/v1/traces").unwrap_or(&url).to_owned());
+                (url, "http://127.0.0.1:6006")
             }
             Self::Langfuse => {
-                let url = base("LANGFUSE_BASE_URL").or_else(|| base("LANGFUSE_HOST"))?;
-                Some(format!("{url}/api/public/otel"))
+                let url = base("LANGFUSE_BASE_URL").or_else(|| base("LANGFUSE_HOST"));
+                let url = url.map(|url| format!("{url}/api/public/otel"));
+                (url, "http://127.0.0.1:3000/api/public/otel")
             }
-            Self::Datadog | Self::Jaeger | Self::Otel => None,
-        }
+            Self::Datadog => (None, "http://127.0.0.1:4318"),
+            Self::Jaeger | Self::Otel => return None,
+        };
+        Some(url.unwrap_or_else(|| default.to_owned()))
     }
 
     /// Returns the headers with the keys in the variables that the backend's own libraries read.
@@ -136,9 +129,12 @@ impl Backend {
 
     /// Returns the transport of a signal: that of the option, else that of the environment as `None`, else that of the
     /// backend, if the default of OTLP does not apply.
-    pub fn transport(self, signal: Signal, option: Option<Transport>) -> Option<Transport> {
-        let own = self.address().filter(|_| !signal.has_protocol());
-        option.or(own.map(|(_, transport)| transport))
+    pub(crate) fn transport(self, signal: Signal, option: Option<Transport>) -> Option<Transport> {
+        let own = match self {
+            Self::Phoenix | Self::Langfuse | Self::Datadog => Some(Transport::HttpProtobuf),
+            Self::Jaeger | Self::Otel => None,
+        };
+        option.or(own.filter(|_| !signal.has_protocol()))
     }
 
     /// Adds the attributes of the backend to those of an ended span.

@@ -21,14 +21,14 @@ const MAX_QUEUE_SIZE: usize = 100_000;
 ///
 /// Spec: [Batch Span Processor](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-span-processor)
 #[derive(Debug)]
-pub struct Batches {
+pub(crate) struct Batches {
     processor: BatchSpanProcessor,
     tally: Arc<Tally>,
 }
 
 impl Batches {
     /// Starts the thread for a collector.
-    pub fn new(collector: Collector) -> Self {
+    pub(crate) fn new(collector: Collector) -> Self {
         let (tally, program) = (collector.tally(), collector.program());
         let size = |name, default| number(program, name, 1..=MAX_QUEUE_SIZE).unwrap_or(default);
         let delay = number(program, "OTEL_BSP_SCHEDULE_DELAY", 1..=MAX_DELAY).unwrap_or(DELAY);
@@ -44,18 +44,18 @@ impl Batches {
     }
 
     /// Queues a span without blocking.
-    pub fn export(&self, span: SpanData) {
+    pub(crate) fn export(&self, span: SpanData) {
         self.tally.count_made();
         self.processor.on_end(span);
     }
 
     /// Returns the counts of sent and dropped spans.
-    pub fn tally(&self) -> &Arc<Tally> {
+    pub(crate) fn tally(&self) -> &Arc<Tally> {
         &self.tally
     }
 
     /// Sends the queued spans for at most `timeout`. The tally contains the spans that were not delivered.
-    pub fn shutdown(&self, timeout: Duration) {
+    pub(crate) fn shutdown(&self, timeout: Duration) {
         let _ = self.processor.shutdown_with_timeout(timeout);
     }
 }

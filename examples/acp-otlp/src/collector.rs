@@ -26,6 +26,17 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
+/// Selects the collector of a program.
+#[derive(Clone, Debug, Default)]
+pub struct CollectorOptions {
+    /// URL of the collector. Otherwise the environment or the backend names it.
+    pub endpoint: Option<String>,
+    /// Transport. Otherwise the environment or the backend selects it.
+    pub transport: Option<Transport>,
+    /// Backend that stores the spans. Its keys are sent over HTTP.
+    pub backend: Backend,
+}
+
 /// Address of a collector for one signal.
 #[derive(Debug)]
 pub struct Address {
@@ -35,78 +46,43 @@ pub struct Address {
     signal: Signal,
     /// Timeout of a request.
     timeout: Duration,
-    /// Its keys are sent over HTTP.
     backend: Backend,
 }
 
 impl Address {
-    /// Returns the collector named by an option or the environment.
+    /// Returns the address that the options or the environment name. Without one, it is that of the backend for spans: of the
+    /// variables of the backend's own libraries, else of its local installation; and that of a local collector for others.
     ///
-    /// Spec: [Endpoint URLs for OTLP/HTTP](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp)
-    pub fn named(
-        program: Program,
-        signal: Signal,
-        endpoint: Option<&str>,
-        transport: Option<Transport>,
-    ) -> Option<Self> {
-        let transport = || Transport::chosen(transport, signal, program);
-        if let Some(endpoint) = endpoint {
-            return Some(Self::below(program, endpoint, transport(), signal));
-        }
-        let [own, any] = signal.variables("ENDPOINT");
-        if let Some(url) = variable(&own) {
-            return Some(Self::new(program, url, transport(), signal));
-        }
-        Some(Self::below(program, &variable(&any)?, transport(), signal))
-    }
-
-    /// Sends the keys of a backend, which the variables of its own libraries have, over HTTP.
-    #[must_use]
-    pub fn for_backend(self, backend: Backend) -> Self {
-        Self { backend, ..self }
-    }
-
-    /// Returns the address of a backend: of the variables of its own libraries, else of a local installation. A transport chosen by an option or the environment takes
-    /// precedence.
-    pub fn of_backend(
-        program: Program,
-        signal: Signal,
-        backend: Backend,
-        transport: Option<Transport>,
-    ) -> Self {
-        let Some((url, _)) = backend.address() else {
-            return Self::of_this_machine(program, signal, transport);
-        };
-        let transport = backend.transport(signal, transport);
-        let url = backend.url_of_environment().unwrap_or_else(|| url.to_owned());
-        Self::below(program, &url, Transport::chosen(transport, signal, program), signal)
-    }
-
-    /// Returns the default address of a local collector.
-    ///
-    /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
-    pub fn of_this_machine(program: Program, signal: Signal, transport: Option<Transport>) -> Self {
-        let transport = Transport::chosen(transport, signal, program);
-        let base = match transport {
-            Transport::Grpc => "http://127.0.0.1:4317",
-            Transport::HttpProtobuf | Transport::HttpJson => "http://127.0.0.1:4318",
-        };
-        Self::below(program, base, transport, signal)
-    }
-
-    fn below(program: Program, base: &str, transport: Transport, signal: Signal) -> Self {
-        let url = match transport {
-            Transport::Grpc => base.to_owned(),
-            _ => format!("{}/{}", base.trim_end_matches('/'), signal.path()),
-        };
-        Self::new(program, url, transport, signal)
-    }
-
-    fn new(program: Program, url: String, transport: Transport, signal: Signal) -> Self {
+    /// Spec: [Endpoint URLs for OTLP/HTTP](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp),
+    /// [defaults](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
+    pub fn new(program: Program, signal: Signal, options: &CollectorOptions) -> Self {
         signal.check_compression(program);
         signal.check_headers(program);
-        let (timeout, backend) = (signal.timeout(program), Backend::default());
-        Self { program, url, transport, signal, timeout, backend }
+        let backend = options.backend;
+        let transport = backend.transport(signal, options.transport);
+        let transport = Transport::chosen(transport, signal, program);
+        let [own, any] = signal.variables("ENDPOINT");
+        let of_backend = || match signal {
+            Signal::Traces => backend.url(),
+            Signal::Metrics | Signal::Logs => None,
+        };
+        let base = options.endpoint.clone();
+        let complete = if base.is_none() { variable(&own) } else { None };
+        let url = complete.unwrap_or_else(|| {
+            let base = base.or_else(|| variable(&any)).or_else(of_backend);
+            match (base, transport) {
+                (Some(base), Transport::Grpc) => base,
+                (Some(base), _) => below(&base, signal),
+                (None, Transport::Grpc) => "http://127.0.0.1:4317".to_owned(),
+                (None, _) => below("http://127.0.0.1:4318", signal),
+            }
+        });
+        Self { program, url, transport, signal, timeout: signal.timeout(program), backend }
+    }
+
+    /// Returns whether the options or the environment name a collector.
+    pub fn is_named(signal: Signal, options: &CollectorOptions) -> bool {
+        options.endpoint.is_some() || signal.variable("ENDPOINT").is_some()
     }
 
     /// Returns the TLS settings, if the URL requires TLS.
@@ -123,9 +99,7 @@ impl Address {
             _ => Err(ExportError::Scheme { endpoint: self.url.clone() }),
         }
     }
-}
 
-impl Address {
     /// # Errors
     /// As for [`tls`](Self::tls).
     pub(crate) fn set_up_grpc<B: WithExportConfig + WithTonicConfig>(
@@ -162,6 +136,11 @@ impl Address {
     fn grpc_client(&self, cause: &Cause) -> Result<GrpcClient, ExportError> {
         GrpcClient::new(&self.url, self.tls()?.as_ref(), self.timeout, cause)
     }
+}
+
+/// Returns the URL of a signal below that of a collector, over HTTP.
+fn below(base: &str, signal: Signal) -> String {
+    format!("{}/{}", base.trim_end_matches('/'), signal.path())
 }
 
 /// Returns whether the part of a URL after its scheme has no port or a valid one. The client would silently replace an

@@ -1,9 +1,9 @@
 //! Spans, metrics and log records of ACP connections, exported to an OTLP collector.
 //!
 //! ```text
-//! lines ─ Tracing ─┬─ spans ──────── Batches ── Collector ┐
-//!                  ├─ measurements ─ Metrics ─────────────┤
-//!                  └─ events ─────── Logs ────────────────┴ OTLP, over gRPC or HTTP
+//! lines ─ Tracing ─┬─ spans ────────┐
+//!                  ├─ measurements ─┼─ Exports ─ OTLP, over gRPC or HTTP
+//!                  └─ events ───────┘
 //! ```
 //!
 //! Exporting never blocks the caller: spans are queued and sent in batches by a dedicated thread; spans beyond the
@@ -15,6 +15,7 @@ mod batches;
 mod collector;
 mod conventions;
 mod exemplars;
+mod exports;
 mod http_client;
 mod ids;
 mod logs;
@@ -29,12 +30,12 @@ mod tls;
 mod tracing;
 
 pub use backend::Backend;
-pub use batches::Batches;
-pub use collector::{Address, Collector, MetricCollector, Tally};
+pub use collector::{Address, Collector, CollectorOptions, MetricCollector, Tally};
 pub use conventions::{capture_of_environment, profile_of_environment};
+pub use exports::Exports;
 pub use ids::Ids;
 pub use logs::{LogEvent, Logs};
-pub use metrics::{Metrics, complaint};
+pub use metrics::Metrics;
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
 pub use setup::{Caller, Setup};

@@ -102,7 +102,7 @@ impl Logs {
     }
 
     /// Sends the queued records for at most `timeout`. The tally contains the records that were not delivered.
-    pub fn shutdown(&self, timeout: Duration) {
+    pub(crate) fn shutdown(&self, timeout: Duration) {
         let _ = self.provider.shutdown_with_timeout(timeout);
     }
 }

@@ -64,7 +64,7 @@ impl Metrics {
 
     /// Records a measurement of the traffic. If `span`, in which it was made, is sampled, the measurement may become an
     /// exemplar.
-    pub fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
+    pub(crate) fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
         let Measurement { metric, value, time, attributes: told, .. } = measured;
         let meter = &self.meter;
         let instrument =
@@ -84,20 +84,15 @@ impl Metrics {
     }
 
     /// Exports the remaining metrics.
-    pub fn shutdown(&self) {
+    pub(crate) fn shutdown(&self) {
         // Failures are available in `error`.
         let _ = self.provider.shutdown();
     }
 
     /// Returns the last export failure, which may change at any time. `None` after a success.
-    pub fn error(&self) -> Arc<Mutex<Option<String>>> {
+    pub(crate) fn error(&self) -> Arc<Mutex<Option<String>>> {
         Arc::clone(&self.error)
     }
-}
-
-/// Returns the text of a failure.
-pub fn complaint(error: &Mutex<Option<String>>) -> Option<String> {
-    error.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 fn of_metric(meter: &Meter, metric: &Metric, value: MetricValue) -> Instrument {

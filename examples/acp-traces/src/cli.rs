@@ -1,22 +1,18 @@
 //! Command line options.
 use crate::PROGRAM;
-use crate::conventions::{Choice, Content, Release, extractors, redaction};
+use crate::conventions::ReadingOptions;
 use crate::editors::Editor;
 use crate::report;
 use crate::summary::Format;
 use crate::transcript::TranscriptOptions;
 use acp_otlp::{Backend, Caller, Ids, Sampling, Setup, Tracing, Transport};
-use acp_otlp::{capture_of_environment, profile_of_environment};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
 use opentelemetry::KeyValue;
-use regex::Regex;
-use semconv_map::policy::ProviderPolicy;
 use semconv_map::trace_context::Baggage;
-use semconv_map::{Policy, Profile, keys};
-use std::borrow::Cow;
+use semconv_map::{Policy, keys};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -319,67 +315,6 @@ impl SpanOptions {
 fn attribute(text: &str) -> Result<(String, String), &'static str> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((baggage_key(key)?, value.to_owned()))
-}
-
-/// Options for the interpretation of messages.
-#[derive(Debug, Args)]
-pub(crate) struct ReadingOptions {
-    /// Release of the semantic conventions [env: OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental for
-    /// genai-dev] [default: v1.41]
-    #[arg(long, value_name = "RELEASE")]
-    profile: Option<Release>,
-
-    /// Choice where the conventions leave one; may be repeated, the last one takes precedence
-    #[arg(long, value_name = "CHOICE")]
-    pub(crate) policy: Vec<Choice>,
-
-    /// Provider of the agent; overrides `--policy`
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) provider: Option<String>,
-
-    /// Read further places of tokens, cost, models, tool names and exit codes from FILE
-    #[arg(long, value_name = "FILE")]
-    pub(crate) extract: Option<PathBuf>,
-
-    /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted [env:
-    /// OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT]
-    #[arg(
-        long,
-        value_name = "WHERE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "span"
-    )]
-    pub(crate) record_content: Option<Content>,
-
-    /// Replace matches of the regular expression in recorded content by `[redacted]`; may be repeated
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) redact: Vec<Regex>,
-}
-
-impl ReadingOptions {
-    /// Returns the release of the conventions.
-    pub(crate) fn profile(&self) -> Profile {
-        self.profile.map_or_else(profile_of_environment, Release::profile)
-    }
-
-    /// Returns the tracing policy.
-    pub(crate) fn policy(&self) -> Policy {
-        let mut policy = Policy::default();
-        policy.profile = self.profile();
-        self.policy.iter().for_each(|choice| choice.apply(&mut policy));
-        if let Some(name) = &self.provider {
-            policy.provider = ProviderPolicy::Fixed(Cow::Owned(name.clone()));
-        }
-        if let Some(file) = &self.extract {
-            policy.extractors = extractors(file);
-        }
-        let of_environment = || capture_of_environment(PROGRAM);
-        policy.content = self.record_content.map_or_else(of_environment, Content::capture);
-        policy.redaction = redaction(&self.redact);
-        policy.network_transport = Some(Cow::Borrowed("pipe"));
-        policy
-    }
 }
 
 const USAGE: &str = "\

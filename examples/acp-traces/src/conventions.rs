@@ -1,18 +1,83 @@
-//! Release of the conventions, and choices that they leave open.
+//! Options for the interpretation of messages: the release of the conventions, and choices that they leave open.
 
-use clap::ValueEnum;
+use crate::PROGRAM;
+use acp_otlp::{capture_of_environment, profile_of_environment};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
 use core::error::Error;
 use regex::{NoExpand, Regex};
 use semconv_map::content::{Capture, Gate, Redaction};
 use semconv_map::extract::Extractors;
 use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy, ToolTypePolicy, UsagePolicy};
 use semconv_map::{Policy, Profile};
+use std::borrow::Cow;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Options for the interpretation of messages.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingOptions {
+    /// Release of the semantic conventions [env: OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental for
+    /// genai-dev] [default: v1.41]
+    #[arg(long, value_name = "RELEASE")]
+    profile: Option<Release>,
+
+    /// Choice where the conventions leave one; may be repeated, the last one takes precedence
+    #[arg(long, value_name = "CHOICE")]
+    policy: Vec<Choice>,
+
+    /// Provider of the agent; overrides `--policy`
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    provider: Option<String>,
+
+    /// Read further places of tokens, cost, models, tool names and exit codes from FILE
+    #[arg(long, value_name = "FILE")]
+    extract: Option<PathBuf>,
+
+    /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted [env:
+    /// OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT]
+    #[arg(
+        long,
+        value_name = "WHERE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "span"
+    )]
+    record_content: Option<Content>,
+
+    /// Replace matches of the regular expression in recorded content by `[redacted]`; may be repeated
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) redact: Vec<Regex>,
+}
+
+impl ReadingOptions {
+    /// Returns the release of the conventions.
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile.map_or_else(profile_of_environment, Release::profile)
+    }
+
+    /// Returns the tracing policy.
+    pub(crate) fn policy(&self) -> Policy {
+        let mut policy = Policy::default();
+        policy.profile = self.profile();
+        self.policy.iter().for_each(|choice| choice.apply(&mut policy));
+        if let Some(name) = &self.provider {
+            policy.provider = ProviderPolicy::Fixed(Cow::Owned(name.clone()));
+        }
+        if let Some(file) = &self.extract {
+            policy.extractors = extractors(file);
+        }
+        let of_environment = || capture_of_environment(PROGRAM);
+        policy.content = self.record_content.map_or_else(of_environment, Content::capture);
+        policy.redaction = redaction(&self.redact);
+        policy.network_transport = Some(Cow::Borrowed("pipe"));
+        policy
+    }
+}
 
 /// A release of the semantic conventions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Release {
+enum Release {
     /// Semantic conventions v1.39.0
     #[value(name = "v1.39")]
     V1_39,
@@ -24,7 +89,7 @@ pub(crate) enum Release {
 }
 
 impl Release {
-    pub(crate) fn profile(self) -> Profile {
+    fn profile(self) -> Profile {
         match self {
             Self::V1_39 => Profile::V1_39,
             Self::V1_41 => Profile::V1_41,
@@ -35,7 +100,7 @@ impl Release {
 
 /// A choice that the conventions leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Choice {
+enum Choice {
     /// Finish reasons of the conventions (default)
     #[value(name = "finish-reason=semconv")]
     FinishReasonSemconv,
@@ -87,7 +152,7 @@ pub(crate) enum Choice {
 }
 
 impl Choice {
-    pub(crate) fn apply(self, policy: &mut Policy) {
+    fn apply(self, policy: &mut Policy) {
         match self {
             Self::FinishReasonSemconv => policy.finish_reason = FinishReasonPolicy::Semconv,
             Self::FinishReasonVerbatim => policy.finish_reason = FinishReasonPolicy::Verbatim,
@@ -111,7 +176,7 @@ impl Choice {
 
 /// Where content is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Content {
+enum Content {
     /// On spans
     Span,
     /// In span events
@@ -121,7 +186,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    pub(crate) fn capture(self) -> Capture {
+    fn capture(self) -> Capture {
         match self {
             Self::Span => Capture::Span,
             Self::Event => Capture::Event,
@@ -131,7 +196,7 @@ impl Content {
 }
 
 /// Reads a file of extractors. If it is invalid, only the built-in extractors are used, because the session has priority.
-pub(crate) fn extractors(file: &Path) -> Extractors {
+fn extractors(file: &Path) -> Extractors {
     let read = fs::read_to_string(file).map_err(|error| error.to_string());
     let read = read.and_then(|json| {
         Extractors::from_json(&json).map_err(|error| match error.source() {
@@ -149,7 +214,7 @@ pub(crate) fn extractors(file: &Path) -> Extractors {
 const REDACTED: &str = "[redacted]";
 
 /// Returns the redaction of recorded content, if there are patterns.
-pub(crate) fn redaction(patterns: &[Regex]) -> Option<Redaction> {
+fn redaction(patterns: &[Regex]) -> Option<Redaction> {
     if patterns.is_empty() {
         return None;
     }

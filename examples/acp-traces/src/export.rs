@@ -10,19 +10,14 @@ use crate::PROGRAM;
 use crate::cli::{Options, SpanOptions};
 use crate::line_file::{LineFile, OpenError};
 use acp_otlp::{
-    Address, Batches, Collector, ExportError, LogEvent, Logs, MetricCollector, Metrics, Signal,
-    Tally, is_disabled,
+    Address, Collector, CollectorOptions, ExportError, Exports, Logs, MetricCollector, Metrics,
+    Signal, is_disabled,
 };
-use core::time::Duration;
-use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
 use own_metrics::Own;
-use semconv_map::metric::Measurement;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Instant;
+use std::sync::Arc;
 use tokio::runtime::Handle;
 
 /// Destinations of spans.
@@ -47,20 +42,12 @@ impl Destinations {
         if is_disabled() {
             return Ok(Self { collector: None, file: None, resource });
         }
-        let file = options.file.clone();
-        let endpoint = options.otlp_endpoint.as_deref();
-        let protocol = options.backend.transport(Signal::Traces, options.protocol);
-        let collector = match Address::named(PROGRAM, Signal::Traces, endpoint, protocol) {
-            _ if Signal::Traces.exporter_of_environment(PROGRAM) == Some(false) => None,
-            None if file.is_some() => None,
-            address => {
-                let address = address.unwrap_or_else(|| {
-                    Address::of_backend(PROGRAM, Signal::Traces, options.backend, protocol)
-                });
-                Some(Collector::new(address.for_backend(options.backend), &resource, runtime)?)
-            }
-        };
-        Ok(Self { collector, file, resource })
+        let (file, collector) = (options.file.clone(), options.collector());
+        let is_used = Signal::Traces.exporter_of_environment(PROGRAM) != Some(false)
+            && (file.is_none() || Address::is_named(Signal::Traces, &collector));
+        let address = is_used.then(|| Address::new(PROGRAM, Signal::Traces, &collector));
+        let collector = address.map(|address| Collector::new(address, &resource, runtime));
+        Ok(Self { collector: collector.transpose()?, file, resource })
     }
 
     /// Returns the file only, for a session without a usable collector.
@@ -69,147 +56,67 @@ impl Destinations {
     }
 }
 
-/// Writes spans to a file, and sends them in batches from a dedicated thread. Spans beyond the queue size are dropped
-/// and counted.
+impl SpanOptions {
+    fn collector(&self) -> CollectorOptions {
+        let (endpoint, transport) = (self.otlp_endpoint.clone(), self.protocol);
+        CollectorOptions { endpoint, transport, backend: self.backend }
+    }
+}
+
+/// Exports to collectors, and writes spans to a file. Spans beyond the queue size are dropped and counted.
 #[derive(Debug)]
 pub(crate) struct Exporter {
-    batches: Option<Batches>,
+    pub(crate) to_collectors: Arc<Exports>,
     file: Option<(JsonLines, LineFile)>,
-    logs: Option<Logs>,
+    /// Metrics of the proxy itself.
+    pub(crate) own: Option<Own>,
 }
 
 impl Exporter {
-    /// # Errors
-    /// Returns an error if the file cannot be opened, with an exporter without the file.
-    pub(crate) fn new(destinations: Destinations) -> Result<Self, Box<(Self, OpenError)>> {
-        let batches = destinations.collector.map(Batches::new);
-        match destinations.file.as_deref().map(LineFile::append).transpose() {
-            Ok(file) => {
-                let file = file.map(|file| (JsonLines::new(&destinations.resource), file));
-                Ok(Self { batches, file, logs: None })
-            }
-            Err(error) => Err(Box::new((Self { batches, file: None, logs: None }, error))),
-        }
-    }
-
-    /// Sets the destination of log records.
-    pub(crate) fn with_logs(mut self, logs: Option<Logs>) -> Self {
-        self.logs = logs;
-        self
-    }
-
-    /// Returns whether log records have a destination.
-    pub(crate) fn has_logs(&self) -> bool {
-        self.logs.is_some()
+    pub(crate) fn new(
+        to_collectors: Exports,
+        file: Option<(JsonLines, LineFile)>,
+        own: Option<Own>,
+    ) -> Self {
+        Self { to_collectors: Arc::new(to_collectors), file, own }
     }
 
     /// Returns whether spans have a destination.
     pub(crate) fn has_destination(&self) -> bool {
-        self.batches.is_some() || self.file.is_some()
+        self.to_collectors.has_spans() || self.file.is_some()
     }
 
-    /// Queues a span.
+    /// Returns the file of spans.
+    pub(crate) fn file(&self) -> Option<&LineFile> {
+        self.file.as_ref().map(|(_, file)| file)
+    }
+
+    /// Queues a span, if it is sampled.
     pub(crate) fn export(&mut self, span: SpanData) {
-        let Some(batches) = &self.batches else {
-            if let Some((lines, file)) = &mut self.file {
-                file.offer(lines.line(span));
-            }
+        if !span.span_context.is_sampled() {
             return;
-        };
-        if let Some((lines, file)) = &mut self.file {
-            file.offer(lines.line(span.clone()));
         }
-        batches.export(span);
-    }
-
-    /// Queues a log record.
-    pub(crate) fn export_log(&self, event: LogEvent) {
-        if let Some(logs) = &self.logs {
-            logs.record(event);
-        }
-    }
-
-    /// Returns the number of spans for the collector, and the number of delivered spans.
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        self.batches.as_ref().map(|batches| batches.tally().counts()).unwrap_or_default()
-    }
-
-    /// Sends the queued spans and log records concurrently, for at most `timeout`.
-    pub(crate) fn shutdown(&self, timeout: Duration) {
-        thread::scope(|scope| {
-            if let Some(logs) = &self.logs {
-                scope.spawn(move || logs.shutdown(timeout));
+        match &mut self.file {
+            Some((lines, file)) if self.to_collectors.has_spans() => {
+                file.offer(lines.line(span.clone()));
             }
-            if let Some(batches) = &self.batches {
-                batches.shutdown(timeout);
-            }
-        });
-    }
-
-    /// Returns the delivery state, which is also available while the exporter is in use.
-    pub(crate) fn outcome(&self) -> Outcome {
-        Outcome {
-            tally: self.batches.as_ref().map(|batches| Arc::clone(batches.tally())),
-            logs: self.logs.as_ref().map(|logs| Arc::clone(logs.tally())),
-            file: self.file.as_ref().map(|(_, file)| file.clone()),
+            Some((lines, file)) => return file.offer(lines.line(span)),
+            None => {}
         }
+        self.to_collectors.export(span);
     }
 }
 
-/// Delivery state of the spans and log records of an [`Exporter`].
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    tally: Option<Arc<Tally>>,
-    logs: Option<Arc<Tally>>,
-    file: Option<LineFile>,
-}
-
-impl Outcome {
-    /// Waits for the file until `deadline`. Returns descriptions of lost spans and log records.
-    pub(crate) fn finish(&self, deadline: Instant) -> impl Iterator<Item = String> {
-        let sent = [&self.tally, &self.logs].into_iter().flatten();
-        let unsent: Vec<_> = sent.filter_map(|tally| tally.complaint()).collect();
-        let unwritten = self.file.as_ref().and_then(|file| file.finish("spans", deadline));
-        unsent.into_iter().chain(unwritten)
-    }
-}
-
-/// Metrics of the traffic, and of the proxy itself.
-#[derive(Debug)]
-pub(crate) struct Measuring {
-    metrics: Metrics,
-    /// Whether the traffic is measured, and not only the proxy.
-    of_traffic: bool,
-    own: Option<Own>,
-}
-
-impl Measuring {
-    /// Returns whether the traffic is measured.
-    pub(crate) fn is_of_traffic(&self) -> bool {
-        self.of_traffic
-    }
-
-    /// Records a measurement in `span`, if metrics of the traffic are enabled.
-    pub(crate) fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
-        self.metrics.record(measured, span);
-    }
-
-    /// Records the totals of the proxy.
-    pub(crate) fn see(&mut self, seen: Seen) {
-        if let Some(own) = &mut self.own {
-            own.add(seen);
-        }
-    }
-
-    /// Sends the remaining metrics.
-    pub(crate) fn shutdown(&self) {
-        self.metrics.shutdown();
-    }
-
-    /// Returns the last failure as text, which may change at any time. `None` after a success.
-    pub(crate) fn error(&self) -> Arc<Mutex<Option<String>>> {
-        self.metrics.error()
-    }
+/// Opens the file of spans.
+///
+/// # Errors
+/// Returns an error if the file cannot be opened.
+pub(crate) fn span_file(
+    file: Option<PathBuf>,
+    resource: &Resource,
+) -> Result<Option<(JsonLines, LineFile)>, OpenError> {
+    let file = file.as_deref().map(LineFile::append).transpose()?;
+    Ok(file.map(|file| (JsonLines::new(resource), file)))
 }
 
 /// Creates the destination of log records that the options or the environment enable. Nothing is sent yet.
@@ -225,16 +132,16 @@ pub(crate) fn logs(
     if is_disabled() || !is_wanted() {
         return Ok(None);
     }
-    let endpoint = options.otlp_endpoint.as_deref();
-    let protocol = options.backend.transport(Signal::Logs, options.protocol);
-    let named = Address::named(PROGRAM, Signal::Logs, endpoint, protocol);
-    let address =
-        named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Logs, protocol));
-    let address = address.for_backend(options.backend);
+    let address = Address::new(PROGRAM, Signal::Logs, &options.collector());
     Logs::new(address, resource, options.reading.profile().schema_url(), runtime).map(Some)
 }
 
-/// Creates the metrics that the options and the environment enable. Nothing is sent yet.
+/// Returns whether the options or the environment enable metrics of the traffic.
+pub(crate) fn measures_traffic(options: &Options) -> bool {
+    Signal::Metrics.exporter_of_environment(PROGRAM).unwrap_or(options.metrics)
+}
+
+/// Creates the metrics that the options and the environment enable, and those of the proxy itself. Nothing is sent yet.
 ///
 /// # Errors
 /// Returns an error if the URL of the collector is invalid.
@@ -242,24 +149,16 @@ pub(crate) fn metrics(
     options: &Options,
     resource: Resource,
     runtime: &Handle,
-) -> Result<Option<Measuring>, ExportError> {
-    if is_disabled() {
-        return Ok(None);
-    }
-    let of_environment = Signal::Metrics.exporter_of_environment(PROGRAM);
-    let of_traffic = options.metrics || of_environment == Some(true);
-    if of_environment == Some(false) || !(of_traffic || options.self_metrics) {
-        return Ok(None);
+) -> Result<(Option<Metrics>, Option<Own>), ExportError> {
+    let is_off = Signal::Metrics.exporter_of_environment(PROGRAM) == Some(false);
+    if is_disabled() || is_off || !(measures_traffic(options) || options.self_metrics) {
+        return Ok((None, None));
     }
     let spans = &options.spans;
-    let endpoint = spans.otlp_endpoint.as_deref();
-    let protocol = spans.backend.transport(Signal::Metrics, spans.protocol);
-    let named = Address::named(PROGRAM, Signal::Metrics, endpoint, protocol);
-    let address =
-        named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Metrics, protocol));
-    let collector = MetricCollector::new(address.for_backend(spans.backend), runtime)?;
+    let address = Address::new(PROGRAM, Signal::Metrics, &spans.collector());
+    let collector = MetricCollector::new(address, runtime)?;
     let schema_url = spans.reading.profile().schema_url();
     let metrics = Metrics::new(PROGRAM, collector, resource, schema_url);
     let own = options.self_metrics.then(|| Own::new(metrics.meter()));
-    Ok(Some(Measuring { metrics, of_traffic, own }))
+    Ok((Some(metrics), own))
 }

@@ -1,10 +1,10 @@
 //! Analysis of the messages on a dedicated thread.
 
-use crate::export::{Exporter, Measuring, Outcome, Seen};
+use crate::export::{Exporter, Seen};
 use crate::line_file::LineFile;
 use crate::record::Recording;
 use acp_host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap, Treatment};
-use acp_otlp::{Traced, Tracing, complaint};
+use acp_otlp::{Exports, Traced, Tracing};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::{FrameError, Lines};
@@ -28,8 +28,8 @@ pub(crate) struct Observer {
     tap: Arc<Tap>,
     /// Reason for the end of the session, once known.
     closed: Arc<OnceLock<ClosedBy>>,
-    spans: Outcome,
-    metrics_error: Option<Arc<Mutex<Option<String>>>>,
+    exports: Arc<Exports>,
+    spans: Option<LineFile>,
     transcript: Option<LineFile>,
     /// Number of bytes received by the thread and not analyzed yet.
     in_hand: Arc<AtomicU64>,
@@ -56,8 +56,8 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
         Observer {
             tap: Arc::clone(&tap),
             closed: Arc::default(),
-            spans: watch.exporter.outcome(),
-            metrics_error: watch.metrics.as_ref().map(Measuring::error),
+            exports: Arc::clone(&watch.exporter.to_collectors),
+            spans: watch.exporter.file().cloned(),
             transcript: watch.reading.recording.as_ref().map(|recording| recording.file().clone()),
             in_hand: Arc::default(),
             done,
@@ -82,7 +82,7 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
         watch.tell_how_far(tap.dropped().bytes);
         // The receiver is dropped only after its timeout.
         let _ = finished.send(overlooked);
-        watch.shutdown();
+        watch.exporter.to_collectors.shutdown(FLUSH);
     })?;
     Ok(observer)
 }
@@ -115,10 +115,10 @@ impl Observer {
             let limit = Lines::DEFAULT_LIMIT;
             eprintln!("acp-traces: {long_lines} messages over {limit} bytes were not analyzed");
         }
-        let lost = self.spans.finish(deadline);
-        let unmeasured = self.metrics_error.as_deref().and_then(complaint);
-        let unwritten = self.transcript.as_ref().and_then(|it| it.finish("messages", deadline));
-        for complaint in missing(counters).chain(lost).chain(unmeasured).chain(unwritten) {
+        let files = [(&self.spans, "spans"), (&self.transcript, "messages")];
+        let unwritten = files.map(|(file, what)| file.as_ref()?.finish(what, deadline));
+        let unwritten = unwritten.into_iter().flatten();
+        for complaint in missing(counters).chain(self.exports.complaints()).chain(unwritten) {
             eprintln!("acp-traces: {complaint}");
         }
     }
@@ -143,14 +143,8 @@ pub(crate) fn missing(counters: Counters) -> impl Iterator<Item = String> {
 pub(crate) struct SharedWatch(Arc<Mutex<Watch>>);
 
 impl SharedWatch {
-    pub(crate) fn new(
-        exporter: Exporter,
-        metrics: Option<Measuring>,
-        tracing: Tracing,
-        recording: Option<Recording>,
-    ) -> Self {
-        let watch = Watch::new(exporter, metrics, tracing, recording);
-        Self(Arc::new(Mutex::new(watch)))
+    pub(crate) fn new(exporter: Exporter, tracing: Tracing, recording: Option<Recording>) -> Self {
+        Self(Arc::new(Mutex::new(Watch::new(exporter, tracing, recording))))
     }
 
     fn lock(&self) -> MutexGuard<'_, Watch> {
@@ -237,7 +231,6 @@ struct Watch {
     to_editor: Reassembly,
     reading: Reading,
     exporter: Exporter,
-    metrics: Option<Measuring>,
     /// Whether the analysis has ended.
     is_closed: bool,
     /// The same instant on the clock of the chunks and on the clock of the spans.
@@ -287,19 +280,13 @@ impl Look for Looking<'_> {
 }
 
 impl Watch {
-    fn new(
-        exporter: Exporter,
-        metrics: Option<Measuring>,
-        tracing: Tracing,
-        recording: Option<Recording>,
-    ) -> Self {
+    fn new(exporter: Exporter, tracing: Tracing, recording: Option<Recording>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             to_agent: Reassembly::default(),
             to_editor: Reassembly::default(),
             reading: Reading { messages: 0, long_lines: 0, recording, tracing },
             exporter,
-            metrics,
             is_closed: false,
             start: (Instant::now(), now),
         }
@@ -336,22 +323,12 @@ impl Watch {
         }
     }
 
-    /// Sends the remaining spans, log records and metrics concurrently.
-    fn shutdown(&self) {
-        thread::scope(|scope| {
-            if let Some(metrics) = &self.metrics {
-                scope.spawn(|| metrics.shutdown());
-            }
-            self.exporter.shutdown(FLUSH);
-        });
-    }
-
     /// Updates the metrics of the proxy. `unread_bytes` were dropped before they arrived here.
     fn tell_how_far(&mut self, unread_bytes: u64) {
-        let Some(metrics) = &mut self.metrics else { return };
+        let Some(own) = &mut self.exporter.own else { return };
         let counters = self.reading.tracing.counters();
-        let (spans, delivered_spans) = self.exporter.counts();
-        metrics.see(Seen {
+        let (spans, delivered_spans) = self.exporter.to_collectors.span_counts();
+        own.add(Seen {
             messages: self.reading.messages,
             unread_bytes,
             long_messages: self.reading.long_lines,
@@ -378,15 +355,12 @@ impl Watch {
         while let Some(made) = self.reading.tracing.poll() {
             match made {
                 Traced::Started(_) => {}
-                Traced::Span(span) if span.span_context.is_sampled() => self.exporter.export(span),
-                Traced::Span(_) => {}
-                Traced::Log(event) => self.exporter.export_log(event),
+                Traced::Span(span) => self.exporter.export(span),
+                Traced::Log(event) => self.exporter.to_collectors.log(event),
                 Traced::Measurement(measured) => {
                     let span = self.reading.tracing.measured_on(&measured);
                     let span = span.filter(|_| self.exporter.has_destination());
-                    if let Some(metrics) = &mut self.metrics {
-                        metrics.record(measured, span);
-                    }
+                    self.exporter.to_collectors.measure(measured, span);
                 }
             }
         }

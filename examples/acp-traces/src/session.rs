@@ -3,12 +3,12 @@
 use crate::PROGRAM;
 use crate::agent;
 use crate::cli::Options;
-use crate::export::{self, Destinations, Exporter, Measuring};
+use crate::export::{self, Destinations, Exporter};
 use crate::line_file::{OpenError, is_same};
 use crate::observe::{self, SharedWatch, Treating};
 use crate::record::{self, Recording};
 use acp_host::relay::{NotStarted, Session, SessionEnd, Watching};
-use acp_otlp::Ids;
+use acp_otlp::{Exports, Ids};
 use permission_rules::Watcher;
 use semconv_map::ClosedBy;
 use std::ffi::OsString;
@@ -43,13 +43,15 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let Outputs { exporter, metrics, transcript } = set_up(options, &runtime);
+    let (exporter, transcript) = set_up(options, &runtime);
     let mut policy = options.spans.reading.policy();
-    policy.record_metrics = metrics.as_ref().is_some_and(Measuring::is_of_traffic);
-    let records = metrics.is_some() || transcript.is_some() || exporter.has_logs();
+    let (has_logs, has_metrics) =
+        (exporter.to_collectors.has_logs(), exporter.to_collectors.has_metrics());
+    policy.record_metrics = has_metrics && export::measures_traffic(options);
+    let records = has_metrics || has_logs || transcript.is_some();
     let (traces, injects) = (exporter.has_destination(), options.inject_context);
-    let tracing = options.spans.tracing(policy, Ids::random()).with_logs(exporter.has_logs());
-    let watch = SharedWatch::new(exporter, metrics, tracing, transcript);
+    let tracing = options.spans.tracing(policy, Ids::random()).with_logs(has_logs);
+    let watch = SharedWatch::new(exporter, tracing, transcript);
     let treats = !rules.is_empty() || (traces && injects);
     let watching = match (traces, treats) {
         (_, true) => {
@@ -76,38 +78,29 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     std::process::exit(status)
 }
 
-/// Outputs of a session.
-struct Outputs {
-    exporter: Exporter,
-    metrics: Option<Measuring>,
-    transcript: Option<Recording>,
-}
-
 /// Opens the outputs. A failure is reported, and the session continues without that output.
-fn set_up(options: &Options, runtime: &Runtime) -> Outputs {
+fn set_up(options: &Options, runtime: &Runtime) -> (Exporter, Option<Recording>) {
     let resource = PROGRAM.running_resource(options.spans.service_name.clone());
     let destinations = Destinations::new(&options.spans, resource.clone(), runtime.handle());
-    let destinations = match destinations {
-        Ok(destinations) => destinations,
-        Err(error) => {
-            eprintln!("acp-traces: {error}; no spans are sent");
-            Destinations::file_only(&options.spans, resource.clone())
-        }
-    };
-    let exporter = Exporter::new(destinations).unwrap_or_else(|failed| {
-        let (exporter, error) = *failed;
+    let destinations = destinations.unwrap_or_else(|error| {
+        eprintln!("acp-traces: {error}; no spans are sent");
+        Destinations::file_only(&options.spans, resource.clone())
+    });
+    let file = export::span_file(destinations.file, &resource).unwrap_or_else(|error| {
         eprintln!("acp-traces: {error}; no spans are written there");
-        exporter
+        None
     });
     let logs = export::logs(&options.spans, resource.clone(), runtime.handle());
-    let exporter = exporter.with_logs(logs.unwrap_or_else(|error| {
+    let logs = logs.unwrap_or_else(|error| {
         eprintln!("acp-traces: {error}; no log records are sent");
         None
-    }));
-    let metrics = export::metrics(options, resource, runtime.handle()).unwrap_or_else(|error| {
-        eprintln!("acp-traces: {error}; no metrics are sent");
-        None
     });
+    let metrics = export::metrics(options, resource, runtime.handle());
+    let (metrics, own) = metrics.unwrap_or_else(|error| {
+        eprintln!("acp-traces: {error}; no metrics are sent");
+        (None, None)
+    });
+    let exports = Exports::new(destinations.collector, logs, metrics);
     let agent = options.command.first().map(OsString::as_os_str).unwrap_or_default();
     let transcript = options.record.as_deref().and_then(|pattern| {
         let begun = record::begin(pattern, options.record_size, agent);
@@ -117,7 +110,7 @@ fn set_up(options: &Options, runtime: &Runtime) -> Outputs {
     if let Some(path) = path.filter(|path| Some(path) != options.record.as_ref()) {
         eprintln!("acp-traces: recording to {}", path.display());
     }
-    Outputs { exporter, metrics, transcript }
+    (Exporter::new(exports, file, own), transcript)
 }
 
 /// Returns an error if spans and the transcript use the same file.

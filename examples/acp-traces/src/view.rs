@@ -14,7 +14,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{MethodRouter, get};
 use core::time::Duration;
 use html::{Address, VIEW_STYLE, navigation};
 use http_access::{
@@ -84,31 +84,11 @@ type Parameters = Query<BTreeMap<String, String>>;
 fn router(library: Shared, access: Access) -> Router {
     let access = Arc::new(access);
     Router::new()
-        .route(
-            "/",
-            get(async |library: State<Shared>, query: Parameters| {
-                answer(library, query, list).await
-            }),
-        )
+        .route("/", page(list))
         .route("/session", get(session))
-        .route(
-            "/lines",
-            get(async |library: State<Shared>, query: Parameters| {
-                answer(library, query, lines).await
-            }),
-        )
-        .route(
-            "/search",
-            get(async |library: State<Shared>, query: Parameters| {
-                answer(library, query, search).await
-            }),
-        )
-        .route(
-            "/compare",
-            get(async |library: State<Shared>, query: Parameters| {
-                answer(library, query, compare).await
-            }),
-        )
+        .route("/lines", page(lines))
+        .route("/search", page(search))
+        .route("/compare", page(compare))
         .with_state(library)
         .route_layer(from_fn_with_state(Arc::clone(&access), authenticate))
         .route_layer(from_fn_with_state(Arc::clone(&access), sign_in))
@@ -139,12 +119,11 @@ fn text<'a>(query: &'a BTreeMap<String, String>, name: &str) -> &'a str {
     query.get(name).map(String::as_str).unwrap_or_default()
 }
 
-async fn answer(
-    State(library): State<Shared>,
-    Query(query): Parameters,
-    page: fn(&mut Library, &BTreeMap<String, String>) -> Page,
-) -> Response {
-    respond(library, move |library| page(library, &query).map(|page| (None, Some(page)))).await
+/// Answers with a page that depends on the query.
+fn page(page: fn(&mut Library, &BTreeMap<String, String>) -> Page) -> MethodRouter<Shared> {
+    get(async move |State(library): State<Shared>, Query(query): Parameters| {
+        respond(library, move |library| page(library, &query).map(|page| (None, Some(page)))).await
+    })
 }
 
 /// Answers with the page of a session, unless the browser has its current state.

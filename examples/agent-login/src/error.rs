@@ -3,6 +3,7 @@ use agent_tools::tool_sources::AuthError;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use http_access::RequestError;
 use serde_json::json;
 
 /// A request that is refused. No message has the value of a variable.
@@ -40,9 +41,8 @@ pub(crate) enum LoginError {
     SignIn(AuthError),
     #[error("logout: {0}")]
     Refused(String),
-    /// The request is invalid.
-    #[error("{1}")]
-    Request(StatusCode, String),
+    #[error(transparent)]
+    Request(#[from] RequestError),
 }
 
 impl LoginError {
@@ -63,7 +63,7 @@ impl LoginError {
             Self::GoingOn | Self::NoTerminal => StatusCode::CONFLICT,
             Self::Unread => StatusCode::TOO_MANY_REQUESTS,
             Self::Refused(_) => StatusCode::BAD_GATEWAY,
-            Self::Request(status, _) => *status,
+            Self::Request(error) => error.status,
         }
     }
 }

@@ -3,13 +3,12 @@ use crate::attempt::Progress;
 use crate::error::LoginError;
 use crate::logins::{Described, List, Logins};
 use axum::body::Body;
-use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Extension, Path, Query};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use core::time::Duration;
-use http_access::{BodyError, Principal, read_json};
+use http_access::{Part, Principal, read_json};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,9 +19,6 @@ const WAIT: Duration = Duration::from_secs(20);
 
 /// Time in which changes are collected for one response.
 const COLLECT: Duration = Duration::from_millis(150);
-
-/// The name of the agent in the path.
-type Name = Result<Path<String>, PathRejection>;
 
 /// A login to begin.
 #[derive(Deserialize)]
@@ -67,29 +63,29 @@ async fn list(
 async fn describe(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
-    agent: Name,
+    Part(Path(agent)): Part<Path<String>>,
 ) -> Result<Json<Described>, LoginError> {
-    Ok(Json(logins.describe(&agent?, user.as_str()).await?))
+    Ok(Json(logins.describe(&agent, user.as_str()).await?))
 }
 
 async fn begin(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
-    agent: Name,
+    Part(Path(agent)): Part<Path<String>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<Progress>), LoginError> {
     let LoginRequest { method_id, variables } = read_json(&headers, body).await?;
-    let begun = logins.begin(&agent?, user.as_str(), &method_id, variables).await?;
+    let begun = logins.begin(&agent, user.as_str(), &method_id, variables).await?;
     Ok((StatusCode::ACCEPTED, Json(begun)))
 }
 
 async fn cancel(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
-    agent: Name,
+    Part(Path(agent)): Part<Path<String>>,
 ) -> Result<StatusCode, LoginError> {
-    logins.cancel(&agent?, user.as_str())?;
+    logins.cancel(&agent, user.as_str())?;
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -97,11 +93,10 @@ async fn cancel(
 async fn progress(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
-    agent: Name,
-    after: Result<Query<After>, QueryRejection>,
+    Part(Path(agent)): Part<Path<String>>,
+    Part(Query(After { after })): Part<Query<After>>,
 ) -> Result<Json<Progress>, LoginError> {
-    let Query(After { after }) = after?;
-    let mut progress = logins.follow(&agent?, user.as_str())?;
+    let mut progress = logins.follow(&agent, user.as_str())?;
     if let Some(after) = after {
         let changed = timeout(WAIT, progress.wait_for(|now| now.version > after)).await.is_ok();
         if changed {
@@ -115,38 +110,20 @@ async fn progress(
 async fn input(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
-    agent: Name,
+    Part(Path(agent)): Part<Path<String>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, LoginError> {
     let InputRequest { text } = read_json(&headers, body).await?;
-    logins.type_text(&agent?, user.as_str(), text)?;
+    logins.type_text(&agent, user.as_str(), text)?;
     Ok(StatusCode::ACCEPTED)
 }
 
 async fn log_out(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
-    agent: Name,
+    Part(Path(agent)): Part<Path<String>>,
 ) -> Result<StatusCode, LoginError> {
-    logins.log_out(&agent?, user.as_str()).await?;
+    logins.log_out(&agent, user.as_str()).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-impl From<PathRejection> for LoginError {
-    fn from(rejection: PathRejection) -> Self {
-        Self::Request(rejection.status(), rejection.body_text())
-    }
-}
-
-impl From<QueryRejection> for LoginError {
-    fn from(rejection: QueryRejection) -> Self {
-        Self::Request(rejection.status(), rejection.body_text())
-    }
-}
-
-impl From<BodyError> for LoginError {
-    fn from(error: BodyError) -> Self {
-        Self::Request(error.status, error.message)
-    }
 }

@@ -4,17 +4,16 @@ use crate::error::LoginError;
 use crate::logins::Logins;
 use agent_tools::OfferedServer;
 use agent_tools::tool_sources::{AuthError, ServerStatus, ToolServer};
-use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, OriginalUri, Path};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN, REFERRER_POLICY, SET_COOKIE,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, SET_COOKIE,
 };
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use http_access::Principal;
+use http_access::{Part, Principal, RequestError, cookie_of, cookie_suffix};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use std::sync::Arc;
@@ -101,11 +100,10 @@ fn listed(offered: &OfferedServer) -> ListedServer<'_> {
 async fn begin(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
-    name: Result<Path<String>, PathRejection>,
+    Part(Path(name)): Part<Path<String>>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Result<Response, LoginError> {
-    let Path(name) = name?;
     let server = logins.changeable(&name)?;
     let redirect_uri = redirect_uri(&uri, &headers, &name);
     let begun = server.begin_sign_in(&redirect_uri).await.map_err(LoginError::SignIn);
@@ -120,9 +118,8 @@ async fn begin(
 async fn leave(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
-    name: Result<Path<String>, PathRejection>,
+    Part(Path(name)): Part<Path<String>>,
 ) -> Result<Json<Left>, LoginError> {
-    let Path(name) = name?;
     let left = logins.changeable(&name)?.sign_out().await;
     tracing::info!(server = name, user = user.as_str(), is_revoked = ?left, "a sign-out");
     let message = left.as_ref().err().map(ToString::to_string);
@@ -139,18 +136,9 @@ fn cookie(name: &str, redirect_uri: &str, secret: &str) -> String {
     format!("{name}={secret}; Path=/{path}; Max-Age={COOKIE_TIME}; HttpOnly; SameSite=Lax{secure}")
 }
 
-/// Returns the name of the cookie. Servers on different ports of one host share its cookies.
+/// Returns the name of the cookie.
 fn cookie_name(host: &str) -> String {
-    let port = host.rsplit_once(':').map(|(_, port)| port);
-    let port = port.filter(|port| port.parse::<u16>().is_ok());
-    format!("mcp-sign-in-{}", port.unwrap_or("web"))
-}
-
-/// Returns the value of a cookie of a request.
-fn cookie_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let lists = headers.get_all(COOKIE).into_iter().filter_map(|list| list.to_str().ok());
-    let mut pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));
-    pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+    format!("mcp-sign-in-{}", cookie_suffix(host))
 }
 
 /// Returns the host of a request, which HTTP/2 has in the URI. It was checked for the whole site.
@@ -172,14 +160,14 @@ fn redirect_uri(uri: &Uri, headers: &HeaderMap, server: &str) -> String {
 
 async fn finish(
     Extension(logins): Extension<Arc<Logins>>,
-    name: Result<Path<String>, PathRejection>,
+    name: Result<Part<Path<String>>, RequestError>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Response {
     let cookie = cookie_name(host(&uri, &headers));
     let browser = cookie_of(&headers, &cookie).unwrap_or_default();
     let ended = async {
-        let Path(name) = name?;
+        let Part(Path(name)) = name?;
         let ended = logins.server(&name)?.finish_sign_in(&uri.to_string(), browser).await;
         tracing::info!(server = name, is_signed_in = ended.is_ok(), "a sign-in has ended");
         ended.map_err(LoginError::SignIn)

@@ -3,22 +3,18 @@ use crate::error::HistoryError;
 use crate::history::History;
 use agui_types::input::RunAgentInput;
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Extension, Path, Query};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures::{Stream, StreamExt};
-use http_access::{Principal, read_json};
+use http_access::{Part, Principal, read_json};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use run_store::{ThreadPage, ThreadQuery, ThreadSummary};
 use serde::Deserialize;
 use std::convert::Infallible;
 use std::sync::Arc;
-
-/// A part of the path.
-type Part = Result<Path<String>, PathRejection>;
 
 /// Selects a part of the list.
 #[derive(Deserialize)]
@@ -69,9 +65,8 @@ pub fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Respo
 async fn list(
     Extension(history): Extension<Arc<History>>,
     Extension(user): Extension<Principal>,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    Part(Query(ListQuery { search, after, limit })): Part<Query<ListQuery>>,
 ) -> Result<Json<ThreadPage>, HistoryError> {
-    let Query(ListQuery { search, after, limit }) = query?;
     Ok(Json(history.list(&user, ThreadQuery { search, after, limit }).await?))
 }
 
@@ -79,10 +74,9 @@ async fn list(
 async fn find(
     Extension(history): Extension<Arc<History>>,
     Extension(user): Extension<Principal>,
-    id: Part,
-    query: Result<Query<AgentQuery>, QueryRejection>,
+    Part(Path(id)): Part<Path<String>>,
+    Part(Query(AgentQuery { agent })): Part<Query<AgentQuery>>,
 ) -> Result<Json<ThreadSummary>, HistoryError> {
-    let (Path(id), Query(AgentQuery { agent })) = (id?, query?);
     Ok(Json(history.find(&user, agent.as_deref(), &id).await?))
 }
 
@@ -90,12 +84,11 @@ async fn find(
 async fn rename(
     Extension(history): Extension<Arc<History>>,
     Extension(user): Extension<Principal>,
-    id: Part,
-    query: Result<Query<AgentQuery>, QueryRejection>,
+    Part(Path(id)): Part<Path<String>>,
+    Part(Query(AgentQuery { agent })): Part<Query<AgentQuery>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<ThreadSummary>, HistoryError> {
-    let (Path(id), Query(AgentQuery { agent })) = (id?, query?);
     let Rename { title } = read_json(&headers, body).await?;
     Ok(Json(history.rename(&user, agent.as_deref(), &id, &title).await?))
 }
@@ -104,10 +97,9 @@ async fn rename(
 async fn remove(
     Extension(history): Extension<Arc<History>>,
     Extension(user): Extension<Principal>,
-    id: Part,
-    query: Result<Query<AgentQuery>, QueryRejection>,
+    Part(Path(id)): Part<Path<String>>,
+    Part(Query(AgentQuery { agent })): Part<Query<AgentQuery>>,
 ) -> Result<StatusCode, HistoryError> {
-    let (Path(id), Query(AgentQuery { agent })) = (id?, query?);
     history.remove(&user, agent.as_deref(), &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -116,11 +108,10 @@ async fn remove(
 async fn connect(
     Extension(history): Extension<Arc<History>>,
     Extension(user): Extension<Principal>,
-    agent: Part,
+    Part(Path(agent)): Part<Path<String>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, HistoryError> {
-    let Path(agent) = agent?;
     let input: RunAgentInput = read_json(&headers, body).await?;
     Ok(event_stream(history.connect(&user, &agent, input).await?.read()))
 }

@@ -22,8 +22,7 @@ pub(crate) async fn index() -> Result<Response, Refusal> {
 }
 
 /// `GET /assets/{name}`
-pub(crate) async fn asset(name: Part) -> Result<Response, Refusal> {
-    let Path(name) = name?;
+pub(crate) async fn asset(Part(Path(name)): Part<Path<String>>) -> Result<Response, Refusal> {
     file(&name)
 }
 

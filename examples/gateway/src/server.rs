@@ -24,8 +24,8 @@ mod inputs;
 mod refusal;
 mod runs;
 
-pub(crate) use http_access::{MAX_BODY, read_body, read_json};
-pub(crate) use refusal::{Part, Refusal};
+pub(crate) use http_access::{MAX_BODY, Part, read_body, read_json};
+pub(crate) use refusal::Refusal;
 
 /// Maximum number of requests for rendered text that are processed at the same time. Others wait.
 const RENDERED_AT_ONCE: usize = 2;

@@ -5,10 +5,9 @@ use crate::threads::Threads;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, config_value};
 use axum::Json;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
-use http_access::Principal;
+use http_access::{Part, Principal};
 use jsonrpc_core::wire::Raw;
 use std::sync::Arc;
 
@@ -17,9 +16,8 @@ use std::sync::Arc;
 pub(crate) async fn get(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    path: Result<Path<(String, String)>, PathRejection>,
+    Part(Path((agent, thread))): Part<Path<(String, String)>>,
 ) -> Result<Json<SessionSettings>, Refusal> {
-    let Path((agent, thread)) = path?;
     if !threads.has_agent(&agent) {
         return Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent)));
     }
@@ -31,11 +29,10 @@ pub(crate) async fn get(
 pub(crate) async fn set(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    path: Result<Path<(String, String)>, PathRejection>,
+    Part(Path((agent, thread))): Part<Path<(String, String)>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<SessionSettings>, Refusal> {
-    let Path((agent, thread)) = path?;
     let set: Set = read_json(&headers, body).await?;
     let setting = set.setting().ok_or_else(|| {
         let message = "expected `modeId`, or `configId` and `value`: a text or a boolean";
@@ -57,9 +54,8 @@ pub(crate) async fn set(
 pub(crate) async fn activity(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    path: Result<Path<(String, String)>, PathRejection>,
+    Part(Path((agent, thread))): Part<Path<(String, String)>>,
 ) -> Result<StatusCode, Refusal> {
-    let Path((agent, thread)) = path?;
     match threads.activity(&principal, &agent, &thread).await {
         Some(Ok(active)) => Ok(if active { StatusCode::OK } else { StatusCode::NO_CONTENT }),
         Some(Err(error)) => Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, error)),

@@ -4,14 +4,13 @@ use crate::threads::Threads;
 use agent_tools::mcp_bridge::registry::Registry;
 use agui_types::input::RunAgentInput;
 use axum::body::Bytes;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use chat_socket::{ChatBackend, NoWebSocket};
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use http_access::{AtWork, Principal};
+use http_access::{AtWork, Part, Principal};
 use run_telemetry::HttpSpan;
 use run_telemetry::trace_context::TraceContext;
 use serde::Deserialize;
@@ -40,10 +39,9 @@ pub(crate) async fn open(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
     Extension(at_work): Extension<AtWork>,
-    with: Result<Query<With>, QueryRejection>,
+    Part(Query(With { agent })): Part<Query<With>>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let Query(With { agent }) = with?;
     let caller = request.extensions().get::<HttpSpan>().map(|HttpSpan(span)| span.clone());
     let limits = threads.of_sockets();
     let backend = Backend { threads, principal, agent, caller, _at_work: at_work };

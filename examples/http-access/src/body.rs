@@ -1,5 +1,5 @@
 //! The bodies of requests.
-use crate::BodyTimeout;
+use crate::{BodyTimeout, RequestError};
 use axum::body::{Body, BodyDataStream};
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::StreamExt;
@@ -16,22 +16,6 @@ const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 /// Timeout for reading the rest of such a body.
 const DISCARD_TIME: Duration = Duration::from_secs(10);
 
-/// A body that cannot be read: the status of the response, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct BodyError {
-    /// The status of the response.
-    pub status: StatusCode,
-    /// The reason.
-    pub message: String,
-}
-
-impl BodyError {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
-    }
-}
-
 /// Reads a JSON body of at most [`MAX_BODY`] bytes.
 ///
 /// # Errors
@@ -39,26 +23,27 @@ impl BodyError {
 pub async fn read_json<T: serde::de::DeserializeOwned>(
     headers: &HeaderMap,
     body: Body,
-) -> Result<T, BodyError> {
+) -> Result<T, RequestError> {
     let kind =
         headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         let message = format!("expected Content-Type application/json, got `{kind}`");
-        return Err(BodyError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        return Err(RequestError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let body = read_body(headers, body).await?;
-    let text = str::from_utf8(&body)
-        .map_err(|error| BodyError::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))?;
+    let text = str::from_utf8(&body).map_err(|error| {
+        RequestError::new(StatusCode::BAD_REQUEST, format!("the body: {error}"))
+    })?;
     wire::decode_serde(text)
-        .map_err(|error| BodyError::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))
+        .map_err(|error| RequestError::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))
 }
 
 /// Reads a body of at most [`MAX_BODY`] bytes.
 ///
 /// # Errors
 /// The body is too large or too slow, or the connection is lost.
-pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyError> {
+pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, RequestError> {
     let declared = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
@@ -70,7 +55,7 @@ pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyE
             let is_late = error.into_inner().is::<BodyTimeout>();
             let status =
                 if is_late { StatusCode::REQUEST_TIMEOUT } else { StatusCode::BAD_REQUEST };
-            BodyError::new(status, message)
+            RequestError::new(status, message)
         })?;
         fits = read.len() + chunk.len() <= MAX_BODY;
         read.extend_from_slice(&chunk);
@@ -83,7 +68,7 @@ pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, BodyE
         tokio::spawn(timeout(DISCARD_TIME, discard(chunks)));
     }
     let message = format!("the body has more than {MAX_BODY} bytes");
-    Err(BodyError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+    Err(RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
 /// Reads the rest of a rejected body.

@@ -2,6 +2,7 @@
 use axum::body::{Body, Bytes};
 use axum::response::Response;
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -222,38 +223,17 @@ impl HttpBody for Timed {
 }
 
 /// Keeps something until the body of a response has ended.
-pub fn hold<T: Send + Unpin + 'static>(response: Response, kept: T) -> Response {
-    response.map(|body| Body::new(Held::new(body, kept)))
+pub fn hold(response: Response, kept: impl Send + 'static) -> Response {
+    response.map(|body| Body::new(held(body, kept)))
 }
 
-/// A body that keeps something until its end.
-pub(crate) struct Held<T> {
+/// Returns a body that keeps something until its end.
+pub(crate) fn held(
     body: Body,
-    _kept: T,
-}
-
-impl<T> Held<T> {
-    pub(crate) fn new(body: Body, kept: T) -> Self {
-        Self { body, _kept: kept }
-    }
-}
-
-impl<T: Unpin> HttpBody for Held<T> {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.get_mut().body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+    kept: impl Send + 'static,
+) -> impl HttpBody<Data = Bytes, Error = axum::Error> + Send + 'static {
+    body.map_err(move |error| {
+        let _kept = &kept;
+        error
+    })
 }

@@ -1,6 +1,6 @@
 //! Accepting connections, with limits of their number and their time.
 use crate::Tls;
-use crate::connection::{Connections, Held, Open, Timed};
+use crate::connection::{Connections, Open, Timed, held};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -147,7 +147,7 @@ async fn drive(
         request.extensions_mut().insert(connection.clone());
         async move {
             let response = router.oneshot(request).await?;
-            Ok::<_, Infallible>(response.map(|body| Held::new(body, connection)))
+            Ok::<_, Infallible>(response.map(|body| held(body, connection)))
         }
     });
     let io = TokioIo::new(Box::pin(stream));

@@ -246,7 +246,9 @@ impl Users {
                 _ => Credentials::Missing,
             };
         }
-        let Some(cookie) = cookie_of(headers) else { return Credentials::Missing };
+        let Some(cookie) = cookie_of(headers, &cookie_name(headers)) else {
+            return Credentials::Missing;
+        };
         let key = headers.get(KEY_HEADER).map(HeaderValue::as_bytes);
         if needs_key && key.is_none() {
             return Credentials::Missing;
@@ -299,13 +301,18 @@ impl Users {
     }
 }
 
-/// Returns the name of the cookie. Servers on different ports of one host share the cookies of that host, so the name
-/// contains the port that the client uses.
+/// Returns the name of the cookie, with the port that the client uses.
 pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let port =
-        host.rsplit_once(':').map(|(_, port)| port).filter(|port| port.parse::<u16>().is_ok());
-    format!("gateway-{}", port.unwrap_or("web"))
+    format!("gateway-{}", cookie_suffix(host))
+}
+
+/// Returns the port of a host, for the name of a cookie: servers on different ports of one host share the cookies of that
+/// host. `web` for the default port.
+#[must_use]
+pub fn cookie_suffix(host: &str) -> &str {
+    let port = host.rsplit_once(':').map(|(_, port)| port);
+    port.filter(|port| port.parse::<u16>().is_ok()).unwrap_or("web")
 }
 
 /// Returns the token or session of a request, which the OpenID provider may have signed.
@@ -313,14 +320,13 @@ pub(crate) fn signed_token(headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
     if let Some(given) = headers.get(header::AUTHORIZATION) {
         return Some(given.as_bytes().split_at_checked("Bearer ".len())?.1.into());
     }
-    let (content, signature) =
-        (cookie_of(headers)?.as_bytes(), headers.get(KEY_HEADER)?.as_bytes());
-    Some([content, signature].join(&b'.').into())
+    let content = cookie_of(headers, &cookie_name(headers))?.as_bytes();
+    Some([content, headers.get(KEY_HEADER)?.as_bytes()].join(&b'.').into())
 }
 
-/// Finds the cookie among those of a request.
-fn cookie_of(headers: &HeaderMap) -> Option<&str> {
-    let name = cookie_name(headers);
+/// Returns the value of a cookie of a request.
+#[must_use]
+pub fn cookie_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let lists = headers.get_all(header::COOKIE).into_iter().filter_map(|list| list.to_str().ok());
     let mut pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));
     pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())

@@ -10,7 +10,7 @@
 //! **History.** A run that is [retired](RunStore::retire_run) stays, if it is the last of its thread. Its input has the messages
 //! before it, and its events those after it. Conversations beyond the limits of age and size are removed, the oldest first.
 use crate::{
-    Appended, Delivery, Lease, LogPart, MemoryStore, RunRecord, RunStore, StoreError, ThreadName,
+    Appended, LogPart, MemoryStore, Owners, RunRecord, RunStore, StoreError, ThreadName,
     ThreadPage, ThreadQuery, ThreadSummary,
 };
 use async_trait::async_trait;
@@ -18,7 +18,6 @@ use bytes::Bytes;
 use rusqlite::Connection;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::mpsc;
 use worker::Worker;
 
 mod notes;
@@ -170,32 +169,8 @@ fn now() -> i64 {
 
 #[async_trait]
 impl RunStore for FileStore {
-    async fn live(&self, owner: &str, lifetime: Duration) -> Result<(), StoreError> {
-        self.live.live(owner, lifetime).await
-    }
-
-    async fn lives(&self, owner: &str) -> Result<bool, StoreError> {
-        self.live.lives(owner).await
-    }
-
-    async fn leave(&self, owner: &str) -> Result<(), StoreError> {
-        self.live.leave(owner).await
-    }
-
-    async fn take(&self, thread: &str, owner: &str) -> Result<Lease, StoreError> {
-        self.live.take(thread, owner).await
-    }
-
-    async fn holders(&self, threads: &[String]) -> Result<Vec<Option<Lease>>, StoreError> {
-        self.live.holders(threads).await
-    }
-
-    async fn restore(&self, thread: &str, lease: &Lease) -> Result<bool, StoreError> {
-        self.live.restore(thread, lease).await
-    }
-
-    async fn release(&self, thread: &str, lease: &Lease) -> Result<(), StoreError> {
-        self.live.release(thread, lease).await
+    fn owners(&self) -> &dyn Owners {
+        &self.live
     }
 
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError> {
@@ -246,14 +221,6 @@ impl RunStore for FileStore {
         self.worker.run(move |it| runs::retire(it, &run)).await
     }
 
-    async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError> {
-        self.live.watch_run(run, time).await
-    }
-
-    async fn is_watched(&self, run: &str) -> Result<bool, StoreError> {
-        self.live.is_watched(run).await
-    }
-
     async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError> {
         let (thread, what) = (thread.to_owned(), what.map(str::to_owned));
         self.worker
@@ -278,13 +245,5 @@ impl RunStore for FileStore {
     async fn kept(&self, name: &str) -> Result<Option<String>, StoreError> {
         let name = name.to_owned();
         self.worker.run(move |it| notes::get(it, notes::KEPT, &name)).await
-    }
-
-    async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {
-        self.live.send(to, message).await
-    }
-
-    fn deliveries(&self, owner: &str) -> mpsc::Receiver<Delivery> {
-        self.live.deliveries(owner)
     }
 }

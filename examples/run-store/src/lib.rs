@@ -13,7 +13,7 @@
 //! A [`RunLog`] is the log of one run in a server's memory; readers follow it by number. A [`Replica`] is one owner: it
 //! copies the logs of its runs to the store, and follows those of others.
 //!
-//! Another store is an implementation of [`RunStore`]; the tests compare each with [`MemoryStore`].
+//! Another store is an implementation of [`RunStore`] and [`Owners`]; the tests compare each with [`MemoryStore`].
 
 #[cfg(feature = "file")]
 mod file;
@@ -35,5 +35,7 @@ pub use memory::MemoryStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;
 pub use replica::{Replica, ReplicaOptions};
-pub use store::{Appended, Delivery, Lease, MAX_KEPT, RunRecord, RunStore, StoreError, snapshot};
+pub use store::{
+    Appended, Delivery, Lease, MAX_KEPT, Owners, RunRecord, RunStore, StoreError, snapshot,
+};
 pub use thread::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary};

@@ -1,6 +1,6 @@
 //! A store in the memory of one program.
 use crate::{
-    Appended, Delivery, Lease, LogBase, LogPart, MAX_KEPT, RunRecord, RunStore, StoreError,
+    Appended, Delivery, Lease, LogBase, LogPart, MAX_KEPT, Owners, RunRecord, RunStore, StoreError,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -81,7 +81,7 @@ impl State {
 }
 
 #[async_trait]
-impl RunStore for MemoryStore {
+impl Owners for MemoryStore {
     async fn live(&self, gateway: &str, lifetime: Duration) -> Result<(), StoreError> {
         self.state().alive.insert(gateway.to_owned(), Instant::now() + lifetime);
         Ok(())
@@ -132,6 +132,36 @@ impl RunStore for MemoryStore {
             state.leases.remove(thread);
         }
         Ok(())
+    }
+
+    async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError> {
+        self.state().watched.insert(run.to_owned(), Instant::now() + time);
+        Ok(())
+    }
+
+    async fn is_watched(&self, run: &str) -> Result<bool, StoreError> {
+        Ok(self.state().watched.get(run).is_some_and(|until| *until > Instant::now()))
+    }
+
+    async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {
+        let receiver = self.state().receivers.get(to).cloned();
+        let receiver =
+            receiver.ok_or_else(|| StoreError("the owner has no receiver".to_owned()))?;
+        let sent = receiver.send(Delivery::Message(message)).await;
+        sent.map_err(|_| StoreError("the owner has dropped its receiver".to_owned()))
+    }
+
+    fn deliveries(&self, gateway: &str) -> mpsc::Receiver<Delivery> {
+        let (sender, inbox) = mpsc::channel(MAX_WAITING);
+        self.state().receivers.insert(gateway.to_owned(), sender);
+        inbox
+    }
+}
+
+#[async_trait]
+impl RunStore for MemoryStore {
+    fn owners(&self) -> &dyn Owners {
+        self
     }
 
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError> {
@@ -209,15 +239,6 @@ impl RunStore for MemoryStore {
         Ok(())
     }
 
-    async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError> {
-        self.state().watched.insert(run.to_owned(), Instant::now() + time);
-        Ok(())
-    }
-
-    async fn is_watched(&self, run: &str) -> Result<bool, StoreError> {
-        Ok(self.state().watched.get(run).is_some_and(|until| *until > Instant::now()))
-    }
-
     async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError> {
         let mut state = self.state();
         let Some(what) = what else {
@@ -252,19 +273,5 @@ impl RunStore for MemoryStore {
 
     async fn kept(&self, name: &str) -> Result<Option<String>, StoreError> {
         Ok(self.state().kept.get(name).cloned())
-    }
-
-    async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {
-        let receiver = self.state().receivers.get(to).cloned();
-        let receiver =
-            receiver.ok_or_else(|| StoreError("the owner has no receiver".to_owned()))?;
-        let sent = receiver.send(Delivery::Message(message)).await;
-        sent.map_err(|_| StoreError("the owner has dropped its receiver".to_owned()))
-    }
-
-    fn deliveries(&self, gateway: &str) -> mpsc::Receiver<Delivery> {
-        let (sender, inbox) = mpsc::channel(MAX_WAITING);
-        self.state().receivers.insert(gateway.to_owned(), sender);
-        inbox
     }
 }

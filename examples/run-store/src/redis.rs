@@ -1,6 +1,6 @@
 //! A store on a Redis server, shared by several programs.
 use crate::{
-    Appended, Delivery, Lease, LogBase, LogPart, MAX_KEPT, RunRecord, RunStore, StoreError,
+    Appended, Delivery, Lease, LogBase, LogPart, MAX_KEPT, Owners, RunRecord, RunStore, StoreError,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -123,7 +123,7 @@ impl Lease {
 }
 
 #[async_trait]
-impl RunStore for RedisStore {
+impl Owners for RedisStore {
     async fn live(&self, gateway: &str, lifetime: Duration) -> Result<(), StoreError> {
         let alive = self.key("alive", gateway);
         Ok(self.connection().pset_ex(alive, 1, millis(lifetime)).await?)
@@ -167,6 +167,39 @@ impl RunStore for RedisStore {
         let mut script = self.scripts.release.key(self.key("thread", thread));
         script.arg(lease.text());
         Ok(script.invoke_async(&mut self.connection()).await?)
+    }
+
+    async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError> {
+        Ok(self.connection().pset_ex(self.key("watched", run), 1, millis(time)).await?)
+    }
+
+    async fn is_watched(&self, run: &str) -> Result<bool, StoreError> {
+        Ok(self.connection().exists(self.key("watched", run)).await?)
+    }
+
+    async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {
+        let inbox = self.key("to", to);
+        let length = redis::streams::StreamMaxlen::Approx(MAX_INBOX);
+        let seconds = i64::try_from(INBOX_TIME.as_secs()).unwrap_or(i64::MAX);
+        let mut both = redis::pipe();
+        both.xadd_maxlen(&inbox, length, "*", &[("m", message)]).ignore();
+        both.expire(&inbox, seconds).ignore();
+        Ok(both.exec_async(&mut self.connection()).await?)
+    }
+
+    fn deliveries(&self, gateway: &str) -> mpsc::Receiver<Delivery> {
+        let (sender, inbox) = mpsc::channel(MAX_INBOX);
+        let messages = self.key("to", gateway);
+        tokio::spawn(messages_of(self.client.clone(), messages, sender.clone()));
+        tokio::spawn(more_of(self.client.clone(), self.channel(), sender));
+        inbox
+    }
+}
+
+#[async_trait]
+impl RunStore for RedisStore {
+    fn owners(&self) -> &dyn Owners {
+        self
     }
 
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError> {
@@ -242,14 +275,6 @@ impl RunStore for RedisStore {
         Ok(self.connection().del(&keys).await?)
     }
 
-    async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError> {
-        Ok(self.connection().pset_ex(self.key("watched", run), 1, millis(time)).await?)
-    }
-
-    async fn is_watched(&self, run: &str) -> Result<bool, StoreError> {
-        Ok(self.connection().exists(self.key("watched", run)).await?)
-    }
-
     async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError> {
         let key = self.key("session", thread);
         match what {
@@ -278,24 +303,6 @@ impl RunStore for RedisStore {
 
     async fn kept(&self, name: &str) -> Result<Option<String>, StoreError> {
         Ok(self.connection().hget(self.key("kept", ""), name).await?)
-    }
-
-    async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {
-        let inbox = self.key("to", to);
-        let length = redis::streams::StreamMaxlen::Approx(MAX_INBOX);
-        let seconds = i64::try_from(INBOX_TIME.as_secs()).unwrap_or(i64::MAX);
-        let mut both = redis::pipe();
-        both.xadd_maxlen(&inbox, length, "*", &[("m", message)]).ignore();
-        both.expire(&inbox, seconds).ignore();
-        Ok(both.exec_async(&mut self.connection()).await?)
-    }
-
-    fn deliveries(&self, gateway: &str) -> mpsc::Receiver<Delivery> {
-        let (sender, inbox) = mpsc::channel(MAX_INBOX);
-        let messages = self.key("to", gateway);
-        tokio::spawn(messages_of(self.client.clone(), messages, sender.clone()));
-        tokio::spawn(more_of(self.client.clone(), self.channel(), sender));
-        inbox
     }
 }
 

@@ -105,7 +105,7 @@ impl Replica {
     /// # Errors
     /// The store cannot be reached; likewise for all methods below.
     pub async fn take(&self, thread: &str) -> Result<Lease, StoreError> {
-        let lease = self.store.take(thread, &self.options.id).await?;
+        let lease = self.store.owners().take(thread, &self.options.id).await?;
         if self.is_mine(&lease.owner) {
             lock(&self.held).insert(thread.to_owned(), lease.clone());
         }
@@ -120,7 +120,7 @@ impl Replica {
                 held.remove(thread);
             }
         }
-        if let Err(error) = self.store.release(thread, lease).await {
+        if let Err(error) = self.store.owners().release(thread, lease).await {
             tracing::debug!(%error, "a lease is kept until this program ends");
         }
     }
@@ -130,7 +130,7 @@ impl Replica {
     /// # Errors
     /// The store cannot be reached.
     pub async fn owner(&self, thread: &str) -> Result<Option<String>, StoreError> {
-        let holders = self.store.holders(&[thread.to_owned()]).await?;
+        let holders = self.store.owners().holders(&[thread.to_owned()]).await?;
         let holder = holders.into_iter().flatten().next();
         Ok(holder.map(|lease| lease.owner).filter(|owner| !self.is_mine(owner)))
     }
@@ -146,10 +146,10 @@ impl Replica {
     }
 
     async fn live(&self) -> Result<Vec<String>, StoreError> {
-        self.store.live(&self.options.id, self.options.lifetime).await?;
+        self.store.owners().live(&self.options.id, self.options.lifetime).await?;
         let held: Vec<_> = lock(&self.held).clone().into_iter().collect();
         let names: Vec<_> = held.iter().map(|(thread, _)| thread.clone()).collect();
-        let holders = self.store.holders(&names).await?;
+        let holders = self.store.owners().holders(&names).await?;
         let mut lost = Vec::new();
         for ((thread, lease), holder) in held.into_iter().zip(holders) {
             let is_held = match holder {
@@ -157,7 +157,7 @@ impl Replica {
                 None => {
                     // The store has lost the lease, or it is being released.
                     let is_held = lock(&self.held).contains_key(&thread);
-                    !is_held || self.store.restore(&thread, &lease).await?
+                    !is_held || self.store.owners().restore(&thread, &lease).await?
                 }
             };
             if !is_held {
@@ -175,7 +175,7 @@ impl Replica {
 
     /// Ends this owner and frees its leases.
     pub async fn leave(&self) {
-        if let Err(error) = self.store.leave(&self.options.id).await {
+        if let Err(error) = self.store.owners().leave(&self.options.id).await {
             tracing::warn!(%error, "other gateways treat this one as alive for a while");
         }
     }
@@ -188,7 +188,7 @@ impl Replica {
         lost: impl Fn(&str),
         ending: CancellationToken,
     ) {
-        let mut deliveries = self.store.deliveries(&self.options.id);
+        let mut deliveries = self.store.owners().deliveries(&self.options.id);
         let answering = async {
             while let Some(delivery) = deliveries.recv().await {
                 match delivery {
@@ -250,7 +250,7 @@ impl Replica {
         lock(&self.waiting).insert(id, reply);
         let _forgotten = Forgotten { replica: self, id };
         let message = Message::Request { id, from: self.options.id.clone(), body };
-        if !self.store.lives(to).await? {
+        if !self.store.owners().lives(to).await? {
             return Ok(None);
         }
         self.send(to, &message).await?;
@@ -259,7 +259,7 @@ impl Replica {
             if let Ok(Ok(response)) = timeout(self.beat_time(), &mut response).await {
                 return Ok(Some(response));
             }
-            if !self.store.lives(to).await? {
+            if !self.store.owners().lives(to).await? {
                 return Ok(None);
             }
         }
@@ -268,7 +268,7 @@ impl Replica {
 
     async fn send(&self, to: &str, message: &Message) -> Result<(), StoreError> {
         let text = serde_json::to_string(message).map_err(|error| StoreError(error.to_string()))?;
-        self.store.send(to, text).await
+        self.store.owners().send(to, text).await
     }
 
     /// Stores a text about a thread; `None` removes it.

@@ -87,14 +87,14 @@ pub enum Delivery {
     More(String),
 }
 
-/// Shared data of several programs: leases of threads, events of runs, and messages.
+/// The programs that share a store: which are alive, the threads that each has, and messages between them.
 ///
 /// Each method is one atomic step. Every implementation behaves as [`MemoryStore`](crate::MemoryStore).
 ///
 /// # Errors
 /// All methods fail when the store cannot be reached. Retry them.
 #[async_trait]
-pub trait RunStore: Debug + Send + Sync {
+pub trait Owners: Debug + Send + Sync {
     /// Reports that `owner` is alive, for `lifetime`.
     async fn live(&self, owner: &str, lifetime: Duration) -> Result<(), StoreError>;
 
@@ -115,6 +115,25 @@ pub trait RunStore: Debug + Send + Sync {
 
     /// Releases a lease, if it is still valid.
     async fn release(&self, thread: &str, lease: &Lease) -> Result<(), StoreError>;
+
+    /// Reports that a run is read through another owner than its own, for `time`.
+    async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError>;
+
+    /// Returns whether a run is read through another owner than its own.
+    async fn is_watched(&self, run: &str) -> Result<bool, StoreError>;
+
+    /// Sends a message to another owner.
+    async fn send(&self, to: &str, message: String) -> Result<(), StoreError>;
+
+    /// Returns the messages to `owner`, until the receiver is dropped.
+    fn deliveries(&self, owner: &str) -> mpsc::Receiver<Delivery>;
+}
+
+/// Shared data of several programs: events of runs, and texts. Otherwise like [`Owners`].
+#[async_trait]
+pub trait RunStore: Debug + Send + Sync {
+    /// Returns the programs that share the store.
+    fn owners(&self) -> &dyn Owners;
 
     /// Begins a run. Returns `false` if a run with this name exists. A store that keeps conversations adds the earlier messages
     /// that the input leaves out to the record.
@@ -146,12 +165,6 @@ pub trait RunStore: Debug + Send + Sync {
         self.forget_run(run).await
     }
 
-    /// Reports that a run is read through another owner than its own, for `time`.
-    async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError>;
-
-    /// Returns whether a run is read through another owner than its own.
-    async fn is_watched(&self, run: &str) -> Result<bool, StoreError>;
-
     /// Stores a text about a thread, replacing the previous one; `None` removes it.
     async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError>;
 
@@ -166,10 +179,4 @@ pub trait RunStore: Debug + Send + Sync {
 
     /// Returns a text of the program.
     async fn kept(&self, name: &str) -> Result<Option<String>, StoreError>;
-
-    /// Sends a message to another owner.
-    async fn send(&self, to: &str, message: String) -> Result<(), StoreError>;
-
-    /// Returns the messages to `owner`, until the receiver is dropped.
-    fn deliveries(&self, owner: &str) -> mpsc::Receiver<Delivery>;
 }

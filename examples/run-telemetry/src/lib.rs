@@ -15,8 +15,8 @@
 //!
 //! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and logged at the end.
 use acp_otlp::{
-    Address, Batches, Collector, Ids, Logs, MetricCollector, Metrics, OwnSpan, Sampling, Signal,
-    Traced, Tracing, capture_of_environment, complaint, profile_of_environment,
+    Address, Collector, CollectorOptions, Exports, Ids, Logs, MetricCollector, Metrics, OwnSpan,
+    Sampling, Signal, Traced, Tracing, capture_of_environment, profile_of_environment,
 };
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
@@ -26,7 +26,7 @@ use semconv_map::jsonrpc_core::{Peeked, RequestId};
 use semconv_map::trace_context::{TraceContext, inject};
 use semconv_map::{ClosedBy, Direction, Policy};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Handle;
@@ -74,16 +74,12 @@ pub struct TelemetryOptions {
 
 /// The telemetry of a server; a handle. Disabled unless the options enable something.
 #[derive(Clone, Debug)]
-pub struct Telemetry(Option<Arc<Exports>>);
+pub struct Telemetry(Option<Arc<Enabled>>);
 
 #[derive(Debug)]
-struct Exports {
+struct Enabled {
     program: Program,
-    batches: Option<Batches>,
-    logs: Option<Logs>,
-    metrics: Option<Mutex<Metrics>>,
-    /// The error of the last metrics export.
-    metrics_error: Option<Arc<Mutex<Option<String>>>>,
+    exports: Exports,
     /// Timelines of the runs.
     timelines: Option<Timelines>,
     policy: Policy,
@@ -114,63 +110,45 @@ impl Telemetry {
         policy.record_metrics = options.metrics;
         let schema_url = policy.profile.schema_url();
         let resource = program.running_resource(None);
-        let address = |signal| {
-            let named = Address::named(program, signal, options.endpoint.as_deref(), None);
-            named.unwrap_or_else(|| Address::of_this_machine(program, signal, None))
-        };
-        let mut batches = None;
+        let endpoint = options.endpoint.clone();
+        let collector = CollectorOptions { endpoint, ..CollectorOptions::default() };
+        let address = |signal| Address::new(program, signal, &collector);
+        let (mut spans, mut logs, mut metrics) = (None, None, None);
         if options.traces {
-            let collector = Collector::new(address(Signal::Traces), &resource, runtime)?;
-            batches = Some(Batches::new(collector));
+            spans = Some(Collector::new(address(Signal::Traces), &resource, runtime)?);
         }
-        let mut logs = None;
         if options.logs {
             let address = address(Signal::Logs);
             logs = Some(Logs::new(address, resource.clone(), schema_url, runtime)?);
         }
-        let (mut metrics, mut metrics_error) = (None, None);
         if options.metrics {
             let collector = MetricCollector::new(address(Signal::Metrics), runtime)?;
-            let made = Metrics::new(program, collector, resource, schema_url);
-            metrics_error = Some(made.error());
-            metrics = Some(Mutex::new(made));
+            metrics = Some(Metrics::new(program, collector, resource, schema_url));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (scope, start) = (program.scope(schema_url), (Instant::now(), now));
         let timelines = options.timeline.then(Timelines::default);
         let sampling = Sampling::of_environment(program);
-        let exports = Exports {
-            program,
-            batches,
-            logs,
-            metrics,
-            metrics_error,
-            timelines,
-            policy,
-            sampling,
-            scope,
-            start,
-        };
-        Ok(Self(Some(Arc::new(exports))))
+        let exports = Exports::new(spans, logs, metrics);
+        let enabled = Enabled { program, exports, timelines, policy, sampling, scope, start };
+        Ok(Self(Some(Arc::new(enabled))))
     }
 
     /// Returns whether spans are recorded.
     fn traces(&self) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|exports| exports.batches.is_some() || exports.timelines.is_some())
+        self.0.as_ref().is_some_and(|it| it.exports.has_spans() || it.timelines.is_some())
     }
 
     /// Returns an observer of a connection to an agent; `None` if nothing is recorded. `transport` is the
     /// `network.transport` of the conventions.
     pub fn watch(&self, transport: &'static str) -> Option<Watch> {
-        let exports = self.0.clone()?;
-        let mut policy = exports.policy.clone();
+        let enabled = self.0.clone()?;
+        let mut policy = enabled.policy.clone();
         policy.network_transport = Some(Cow::Borrowed(transport));
-        let tracing = Tracing::new(exports.program, policy, Ids::random())
-            .with_sampling(exports.sampling)
-            .with_logs(exports.logs.is_some());
-        Some(Watch { exports, tracing, closed_by: ClosedBy::Agent })
+        let tracing = Tracing::new(enabled.program, policy, Ids::random())
+            .with_sampling(enabled.sampling)
+            .with_logs(enabled.exports.has_logs());
+        Some(Watch { enabled, tracing, closed_by: ClosedBy::Agent })
     }
 
     /// Starts the span of a run; `None` if no spans are recorded.
@@ -195,34 +173,36 @@ impl Telemetry {
         kind: SpanKind,
         parent: Option<&TraceContext>,
     ) -> Option<Span> {
-        let exports = self.0.as_ref().filter(|_| self.traces())?;
+        let enabled = self.0.as_ref().filter(|_| self.traces())?;
         let ids = &mut Ids::random();
-        let (scope, now) = (exports.scope.clone(), exports.system_time());
-        let span = OwnSpan::start(scope, ids, name, kind, parent, exports.sampling, now);
-        if let Some(timelines) = &exports.timelines {
+        let (scope, now) = (enabled.scope.clone(), enabled.system_time());
+        let span = OwnSpan::start(scope, ids, name, kind, parent, enabled.sampling, now);
+        if let Some(timelines) = &enabled.timelines {
             timelines.begin(span.data());
         }
-        Some(Span { exports: exports.clone(), span: Some(span) })
+        Some(Span { enabled: enabled.clone(), span: Some(span) })
     }
 
     /// Sends the remaining spans, metrics and log records, and logs losses.
     pub async fn shut_down(self) {
-        let Some(exports) = self.0 else { return };
+        let Some(enabled) = self.0 else { return };
         let (done, sent) = oneshot::channel();
-        let sending = exports.clone();
+        let sending = enabled.clone();
         // A detached thread, since a metrics export waits for the collector.
         let begun = thread::Builder::new().spawn(move || {
-            sending.send_rest();
+            sending.exports.shutdown(FLUSH);
             let _ = done.send(());
         });
         if begun.is_err() || timeout(FLUSH, sent).await.is_err() {
             tracing::warn!("the collector did not take the last spans and metrics in time");
         }
-        exports.complain();
+        for complaint in enabled.exports.complaints() {
+            tracing::warn!("{complaint}");
+        }
     }
 }
 
-impl Exports {
+impl Enabled {
     fn time(&self) -> Duration {
         self.start.1 + self.start.0.elapsed()
     }
@@ -231,46 +211,11 @@ impl Exports {
         UNIX_EPOCH.checked_add(self.time()).unwrap_or(UNIX_EPOCH)
     }
 
-    fn metrics(&self) -> Option<MutexGuard<'_, Metrics>> {
-        Some(self.metrics.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     fn ended(&self, span: SpanData) {
         if let Some(timelines) = &self.timelines {
             timelines.end(&span);
         }
-        if let Some(batches) = &self.batches
-            && span.span_context.is_sampled()
-        {
-            batches.export(span);
-        }
-    }
-
-    /// Sends spans, log records and metrics concurrently.
-    fn send_rest(&self) {
-        thread::scope(|scope| {
-            if let Some(logs) = &self.logs {
-                scope.spawn(|| logs.shutdown(FLUSH));
-            }
-            scope.spawn(|| {
-                if let Some(metrics) = self.metrics() {
-                    metrics.shutdown();
-                }
-            });
-            if let Some(batches) = &self.batches {
-                batches.shutdown(FLUSH);
-            }
-        });
-    }
-
-    /// Logs losses.
-    fn complain(&self) {
-        let lost = self.batches.as_ref().and_then(|batches| batches.tally().complaint());
-        let unmeasured = self.metrics_error.as_deref().and_then(complaint);
-        let unlogged = self.logs.as_ref().and_then(|logs| logs.tally().complaint());
-        for complaint in lost.into_iter().chain(unlogged).chain(unmeasured) {
-            tracing::warn!("{complaint}");
-        }
+        self.exports.export(span);
     }
 }
 
@@ -284,7 +229,7 @@ pub fn cut(name: &str) -> String {
 /// An observer of the lines of one connection. Dropping it ends the open spans.
 #[derive(Debug)]
 pub struct Watch {
-    exports: Arc<Exports>,
+    enabled: Arc<Enabled>,
     tracing: Tracing,
     /// The agent, until [`leave`](Self::leave) sets the client.
     closed_by: ClosedBy,
@@ -298,13 +243,13 @@ impl Watch {
 
     /// Handles a line of the agent that was peeked at.
     pub fn receive(&mut self, line: &Peeked<'_>) {
-        self.tracing.handle_peeked(Direction::Received, self.exports.time(), line);
+        self.tracing.handle_peeked(Direction::Received, self.enabled.time(), line);
         self.export();
     }
 
     /// Handles a line of the agent that is not a message.
     pub fn receive_invalid(&mut self, line: &[u8]) {
-        self.tracing.handle_line(Direction::Received, self.exports.time(), line);
+        self.tracing.handle_line(Direction::Received, self.enabled.time(), line);
         self.export();
     }
 
@@ -315,9 +260,9 @@ impl Watch {
         let told = parent.and_then(|parent| inject(&line, Some(parent), None).ok()?);
         let told = told.map(|injected| injected.to_line());
         let seen = told.as_deref().unwrap_or(&line);
-        self.tracing.handle_line(direction, self.exports.time(), seen);
+        self.tracing.handle_line(direction, self.enabled.time(), seen);
         self.export();
-        match told.filter(|_| self.exports.batches.is_some()) {
+        match told.filter(|_| self.enabled.exports.has_spans()) {
             None => line,
             Some(told) => {
                 let own = self.tracing.inject(direction, &line).map(|injected| injected.to_line());
@@ -338,25 +283,19 @@ impl Watch {
     }
 
     fn export(&mut self) {
+        let Enabled { exports, timelines, .. } = &*self.enabled;
         while let Some(made) = self.tracing.poll() {
             match made {
                 Traced::Started(span) => {
-                    if let Some(timelines) = &self.exports.timelines {
+                    if let Some(timelines) = timelines {
                         timelines.begin_below(span);
                     }
                 }
-                Traced::Span(span) => self.exports.ended(span),
-                Traced::Log(event) => {
-                    if let Some(logs) = &self.exports.logs {
-                        logs.record(event);
-                    }
-                }
+                Traced::Span(span) => self.enabled.ended(span),
+                Traced::Log(event) => exports.log(event),
                 Traced::Measurement(measured) => {
                     let span = self.tracing.measured_on(&measured);
-                    let span = span.filter(|_| self.exports.batches.is_some());
-                    if let Some(mut metrics) = self.exports.metrics() {
-                        metrics.record(measured, span);
-                    }
+                    exports.measure(measured, span.filter(|_| exports.has_spans()));
                 }
             }
         }
@@ -365,7 +304,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.tracing.close(self.exports.time(), self.closed_by);
+        self.tracing.close(self.enabled.time(), self.closed_by);
         self.export();
         let dropped = self.tracing.counters().dropped_spans;
         if dropped > 0 {

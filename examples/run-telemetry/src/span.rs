@@ -1,5 +1,5 @@
 //! Spans of the server itself.
-use crate::Exports;
+use crate::Enabled;
 use crate::timeline::Timeline;
 use crate::trace_context::TraceContext;
 use acp_otlp::OwnSpan;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A span. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Span {
-    pub(crate) exports: Arc<Exports>,
+    pub(crate) enabled: Arc<Enabled>,
     /// `None` once it has ended.
     pub(crate) span: Option<OwnSpan>,
 }
@@ -23,7 +23,7 @@ impl Span {
 
     /// Returns the timeline that begins with this span.
     pub fn timeline(&self) -> Option<Arc<Timeline>> {
-        self.exports.timelines.as_ref()?.of(self.span.as_ref()?.data())
+        self.enabled.timelines.as_ref()?.of(self.span.as_ref()?.data())
     }
 
     /// Sets an attribute.
@@ -51,7 +51,7 @@ impl Span {
 impl Drop for Span {
     fn drop(&mut self) {
         if let Some(span) = self.span.take() {
-            self.exports.ended(span.end(self.exports.system_time()));
+            self.enabled.ended(span.end(self.enabled.system_time()));
         }
     }
 }

@@ -1,8 +1,7 @@
 //! What a page shows: its private parts, and how much of them.
 
 use super::text::{clipped, escaped, grouped};
-use crate::cli::ReadingOptions;
-use crate::conventions::redacted;
+use crate::conventions::{ReadingOptions, redacted};
 use core::fmt;
 use regex::Regex;
 use semconv_map::Policy;

@@ -8,11 +8,10 @@ use agent_tools::mcp_bridge::plugin::SessionError;
 use agent_tools::mcp_bridge::registry::ToolList;
 use agui_types::capabilities::AgentCapabilities;
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use http_access::{Connection, Principal};
+use http_access::{Connection, Principal, RequestError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -37,9 +36,8 @@ pub(super) async fn tool_sessions(
 pub(super) async fn abort_session(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    session: Part,
+    Part(Path(session)): Part<Path<String>>,
 ) -> Result<StatusCode, Refusal> {
-    let Path(session) = session?;
     match threads.toolbox().abort(&session, principal.as_str()).await {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(error @ SessionError::NotFound) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
@@ -51,9 +49,8 @@ pub(super) async fn abort_session(
 pub(super) async fn capabilities(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    agent: Part,
+    Part(Path(agent)): Part<Path<String>>,
 ) -> Result<Json<AgentCapabilities>, Refusal> {
-    let Path(agent) = agent?;
     match threads.capabilities(&agent, &principal).await {
         None => {
             let error = StartError::UnknownAgent(agent);
@@ -74,10 +71,9 @@ pub(super) struct Search {
 pub(super) async fn files(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    agent: Part,
-    search: Result<Query<Search>, QueryRejection>,
+    Part(Path(agent)): Part<Path<String>>,
+    Part(Query(search)): Part<Query<Search>>,
 ) -> Result<Json<FoundFiles>, Refusal> {
-    let (Path(agent), Query(search)) = (agent?, search?);
     let Some(found) = threads.agent(&agent) else {
         return Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent)));
     };
@@ -104,10 +100,10 @@ pub(super) async fn ready(
 pub(super) async fn mcp_server(
     State(threads): State<Arc<Threads>>,
     connection: Option<Extension<Connection>>,
-    name: Part,
+    name: Result<Part<Path<String>>, RequestError>,
     request: Request,
 ) -> Response {
-    let name = name.map(|Path(name)| name).unwrap_or_default();
+    let name = name.map(|Part(Path(name))| name).unwrap_or_default();
     // The name of the server is a secret of the agent.
     if let Some(Extension(connection)) = connection.filter(|_| threads.page_servers().has(&name)) {
         connection.authenticated();

@@ -5,7 +5,6 @@ use agui_bridge::AnswerError;
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::content::Content;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use http_access::Principal;
@@ -16,9 +15,8 @@ use std::sync::Arc;
 pub(super) async fn cancel(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    run_id: Part,
+    Part(Path(run_id)): Part<Path<String>>,
 ) -> Result<StatusCode, Refusal> {
-    let Path(run_id) = run_id?;
     if threads.cancel(&principal, &run_id) {
         return Ok(StatusCode::ACCEPTED);
     }
@@ -29,11 +27,10 @@ pub(super) async fn cancel(
 pub(super) async fn tool_result(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    path: Result<Path<(String, String)>, PathRejection>,
+    Part(Path((run_id, call_id))): Part<Path<(String, String)>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
-    let Path((run_id, call_id)) = path?;
     let PageResult { content, error, .. } = read_json(&headers, body).await?;
     let mut result = ToolResult::new(content);
     result.is_error = error.is_some();
@@ -62,11 +59,10 @@ jsonrpc_core::object! {
 pub(super) async fn answer_question(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    interrupt_id: Part,
+    Part(Path(interrupt_id)): Part<Path<String>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
-    let Path(interrupt_id) = interrupt_id?;
     let body: AnswerBody = read_json(&headers, body).await?;
     let answer = body.answer().ok_or_else(|| {
         let message = "expected one of `optionId`, `action`, and `cancelled: true`";

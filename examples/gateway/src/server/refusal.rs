@@ -1,11 +1,9 @@
 //! Responses to requests that are refused before a stream begins.
 use crate::run::StartError;
 use axum::Json;
-use axum::extract::Path;
-use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use http_access::BodyError;
+use http_access::RequestError;
 use run_store::{StoreError, TooManyReaders};
 use serde_json::json;
 
@@ -28,8 +26,8 @@ impl From<StoreError> for Refusal {
     }
 }
 
-impl From<BodyError> for Refusal {
-    fn from(error: BodyError) -> Self {
+impl From<RequestError> for Refusal {
+    fn from(error: RequestError) -> Self {
         Self(error.status, error.message)
     }
 }
@@ -65,21 +63,6 @@ impl From<TooManyReaders> for Refusal {
         Self::new(StatusCode::TOO_MANY_REQUESTS, error)
     }
 }
-
-impl From<PathRejection> for Refusal {
-    fn from(rejection: PathRejection) -> Self {
-        Self::new(rejection.status(), rejection.body_text())
-    }
-}
-
-impl From<QueryRejection> for Refusal {
-    fn from(rejection: QueryRejection) -> Self {
-        Self::new(rejection.status(), rejection.body_text())
-    }
-}
-
-/// A part of the path.
-pub(crate) type Part = Result<Path<String>, PathRejection>;
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {

@@ -4,7 +4,6 @@ use crate::replicas::Forwarded;
 use crate::threads::Threads;
 use agui_types::input::RunAgentInput;
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -29,10 +28,9 @@ pub(super) async fn chat(
 pub(super) async fn chat_with(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    agent: Part,
+    Part(Path(agent)): Part<Path<String>>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let Path(agent) = agent?;
     run(&threads, principal, Some(&agent), request).await
 }
 
@@ -63,9 +61,8 @@ pub(super) async fn spans(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
     forwarded: Option<Extension<Forwarded>>,
-    run_id: Part,
+    Part(Path(run_id)): Part<Path<String>>,
 ) -> Result<Response, Refusal> {
-    let Path(run_id) = run_id?;
     let nothing = || Refusal::new(StatusCode::NOT_FOUND, "no spans of such a run are known here");
     let timeline = threads.timeline(&principal, &run_id)?.ok_or_else(nothing)?;
     if forwarded.is_some() {
@@ -86,11 +83,10 @@ pub(super) struct After {
 pub(super) async fn follow(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    run_id: Part,
-    after: Result<Query<After>, QueryRejection>,
+    Part(Path(run_id)): Part<Path<String>>,
+    Part(Query(After { after })): Part<Query<After>>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let (Path(run_id), Query(After { after })) = (run_id?, after?);
     let log = threads
         .find(&principal, &run_id)
         .await?

@@ -107,12 +107,12 @@ impl Replica {
     /// # Errors
     /// The store cannot be reached.
     pub async fn watch_run(&self, run: &str) -> Result<(), StoreError> {
-        self.store.watch_run(run, self.options.lifetime).await
+        self.store.owners().watch_run(run, self.options.lifetime).await
     }
 
     /// Returns whether a run is read through another owner; `true` if the store does not respond.
     pub async fn is_watched(&self, run: &str) -> bool {
-        self.store.is_watched(run).await.unwrap_or(true)
+        self.store.owners().is_watched(run).await.unwrap_or(true)
     }
 
     /// Returns the record of a run that this owner begins.
@@ -224,7 +224,7 @@ impl Replica {
         };
         *unknown_since = None;
         if part.is_empty() {
-            if !self.is_mine(owner) && !self.store.lives(owner).await? {
+            if !self.is_mine(owner) && !self.store.owners().lives(owner).await? {
                 let (last, frame) = log.next_frame(&self.options.lost);
                 self.store.end_run(run, last, &frame).await?;
                 return Ok(true);

@@ -82,13 +82,17 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
     let name = |name: &u8| name.to_string();
     let lease = |by: &u8, number: &u64| Lease { owner: by.to_string(), number: *number };
     match step {
-        Step::Live(by) => outcome(store.live(&name(by), LONG).await),
-        Step::Lives(by) => outcome(store.lives(&name(by)).await),
-        Step::Leave(by) => outcome(store.leave(&name(by)).await),
-        Step::Take(thread, by) => outcome(store.take(&name(thread), &name(by)).await),
-        Step::Holders => outcome(store.holders(&["0".to_owned(), "1".to_owned()]).await),
-        Step::Release(thread, by, n) => outcome(store.release(&name(thread), &lease(by, n)).await),
-        Step::Restore(thread, by, n) => outcome(store.restore(&name(thread), &lease(by, n)).await),
+        Step::Live(by) => outcome(store.owners().live(&name(by), LONG).await),
+        Step::Lives(by) => outcome(store.owners().lives(&name(by)).await),
+        Step::Leave(by) => outcome(store.owners().leave(&name(by)).await),
+        Step::Take(thread, by) => outcome(store.owners().take(&name(thread), &name(by)).await),
+        Step::Holders => outcome(store.owners().holders(&["0".to_owned(), "1".to_owned()]).await),
+        Step::Release(thread, by, n) => {
+            outcome(store.owners().release(&name(thread), &lease(by, n)).await)
+        }
+        Step::Restore(thread, by, n) => {
+            outcome(store.owners().restore(&name(thread), &lease(by, n)).await)
+        }
         Step::Begin(run) => outcome(store.begin_run(&name(run), &record()).await),
         Step::Run(run) => {
             let run = store.run(&name(run)).await;
@@ -118,8 +122,8 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
             last[usize::from(*run)] = 0;
             outcome(store.forget_run(&name(run)).await)
         }
-        Step::Watch(run) => outcome(store.watch_run(&name(run), LONG).await),
-        Step::IsWatched(run) => outcome(store.is_watched(&name(run)).await),
+        Step::Watch(run) => outcome(store.owners().watch_run(&name(run), LONG).await),
+        Step::IsWatched(run) => outcome(store.owners().is_watched(&name(run)).await),
         Step::Remember(thread, what) => {
             let what = what.as_ref().map(name);
             outcome(store.remember(&name(thread), what.as_deref()).await)

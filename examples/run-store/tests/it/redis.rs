@@ -50,10 +50,10 @@ proptest! {
 #[tokio::test]
 async fn owners_count_as_alive_in_a_store_found_empty() {
     let (store, prefix) = connect().await;
-    let first = store.take("thread", "one").await.expect("a lease");
-    assert_eq!(store.take("thread", "other").await.expect("a lease"), first);
+    let first = store.owners().take("thread", "one").await.expect("a lease");
+    assert_eq!(store.owners().take("thread", "other").await.expect("a lease"), first);
     grow(&prefix).await;
-    assert!(store.lives("one").await.expect("an answer"), "it is young for a while");
+    assert!(store.owners().lives("one").await.expect("an answer"), "it is young for a while");
     assert!(!grown().await.lives("one").await.expect("an answer"));
 }
 
