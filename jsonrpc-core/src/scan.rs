@@ -31,7 +31,7 @@ impl<'a> Name<'a> {
         if self.has_escapes {
             return self.text().is_some_and(|text| text == name);
         }
-        self.bytes == name.as_bytes()
+        self.bytes.len() == name.len() && begins_with(self.bytes, name.as_bytes())
     }
 
     /// Returns the text between the quotes if it has no escapes.

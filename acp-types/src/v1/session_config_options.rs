@@ -91,7 +91,7 @@ impl Wire for SessionConfigSelectOptions {
     }
 
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
-        if reader.is_first_item(|item| item.has_member("group") && !item.has_member("value")) {
+        if reader.first_item_has("group") && !reader.first_item_has("value") {
             let mut groups = Vec::blank();
             groups.read(reader)?;
             *self = Self::Grouped(groups);

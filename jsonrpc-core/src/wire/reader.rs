@@ -245,22 +245,12 @@ impl<'a> ValueReader<'a> {
         Ok(false)
     }
 
-    /// Returns whether the next value is an object with this member.
-    pub fn has_member(&self, name: &str) -> bool {
+    /// Returns whether the next value is an array, and its first item is an object with this member.
+    pub fn first_item_has(&self, name: &str) -> bool {
         let mut scanner = self.scanner.clone();
-        scanner.open_object() && scanner.seek_member(name).is_some()
-    }
-
-    /// Returns whether the next value is an array with a first item for which `is_meant` holds; `is_meant` has to leave
-    /// the reader in place.
-    pub fn is_first_item(&mut self, is_meant: impl FnOnce(&mut Self) -> bool) -> bool {
-        if self.next_byte() != b'[' {
-            return false;
-        }
-        let start = self.scanner.at();
-        let is_meant = self.scanner.next_item(true) == Some(true) && is_meant(self);
-        self.scanner.go_to(start);
-        is_meant
+        scanner.next_item(true) == Some(true)
+            && scanner.open_object()
+            && scanner.seek_member(name).is_some()
     }
 
     /// Returns whether reading continues after a fault, since annotations may permit it.
