@@ -6,7 +6,7 @@ use crate::conversations::{
 use agui_types::message::Message;
 use proptest::prelude::*;
 use redis::AsyncCommands;
-use run_store::{LogPart, MemoryStore, RedisStore, RunStore};
+use run_store::{LogPart, MemoryStore, Owners, RedisStore, RunStore};
 use std::sync::Arc;
 
 /// Connects to the server with keys of its own; returns the prefix of the keys as well.
