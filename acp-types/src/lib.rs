@@ -27,7 +27,7 @@
 //! | decide whether a message may be sent after `initialize` | [`capabilities`] |
 //! | list the methods of a version with receivers and types | [`methods`]; as a page, [`guide::methods`] |
 //! | maintain messages, tool calls and plans of a session | [`session_state`] |
-//! | connect an editor and an agent of different versions | [`convert::Bridge`] |
+//! | connect an editor and an agent of different versions | `convert` |
 //! | check a recorded conversation against the specification | `lint`; as a page, [`guide::lint_rules`] |
 //! | produce a JSON Schema | `schema` |
 //! | port a program from `agent-client-protocol-schema` | [`guide::migration`] |
