@@ -169,7 +169,6 @@ impl Connection {
         let Limits { requests, calls, replies, diagnostics, .. } = options.limits;
         let events = Room { count: options.limits.events, bytes: options.limits.event_bytes };
         let mut connection = Self {
-            // Each session and call may have one open request, and one to close.
             base: Endpoint::new(Bounds { requests, calls, replies, diagnostics, events }),
             spoken: Spoken::Unknown,
             initialized: None,

@@ -82,7 +82,7 @@ impl Refusal {
 
 impl<T, R, E: Event> Endpoint<T, R, E> {
     pub(crate) fn new(bounds: Bounds) -> Self {
-        // Calls have a limit of their own.
+        // Calls have a limit of their own, and each session may have one open request and one to close.
         let limits = jsonrpc_core::Limits { ours: usize::MAX, theirs: bounds.requests };
         Self {
             peer: Peer::new(CancelMethod::ACP, limits),
