@@ -1,6 +1,7 @@
 //! The agent machine: requests, versions, calls, and properties.
 use acp_types::agent::{
-    Call, CallError, ClientResponse, CloseReason, Connection, Event, Options, Reply, RequestKey,
+    Call, CallError, ClientResponse, CloseReason, Connection, Event, Limits, Options, Reply,
+    RequestKey,
 };
 use acp_types::v1::dispatch;
 use acp_types::v1::file_system::ReadTextFileRequest;
@@ -16,6 +17,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 mod laws;
+mod limits;
 
 const NOW: Duration = Duration::from_secs(1_000);
 
@@ -23,7 +25,11 @@ struct Agent(Connection);
 
 impl Agent {
     fn v1() -> Self {
-        let mut agent = Self(Connection::new(Options::v1()));
+        Self::with_limits(Limits::default())
+    }
+
+    fn with_limits(limits: Limits) -> Self {
+        let mut agent = Self(Connection::new(Options::v1().with_limits(limits)));
         let key = agent.ask(0, "initialize", json!({ "protocolVersion": 1 })).expect("accepted");
         agent.reply(key, json!({ "protocolVersion": 1 }));
         agent.sent();
