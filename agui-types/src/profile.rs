@@ -6,7 +6,9 @@
 //! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
 use crate::content::Content;
 use crate::event::{Event, RunFinishedOutcome};
-use serde::{Deserialize, Serialize};
+use alloc::string::String;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 mod downgrade;
 
@@ -27,7 +29,7 @@ pub use downgrade::{Downgrade, Loss};
 /// ```
 ///
 /// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning#version-negotiation)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Profile {
     /// Clients of 0.0.46 to 0.0.59, which send no `protocolVersion`.
@@ -39,6 +41,16 @@ pub enum Profile {
 }
 
 impl Profile {
+    const NAMES: &'static [&'static str] = &["Legacy", "V1", "V1_1"];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Legacy => "Legacy",
+            Self::V1 => "V1",
+            Self::V1_1 => "V1_1",
+        }
+    }
+
     /// Returns the profile of a client that sent this `protocolVersion`. Any value implies at least 1.0, including one
     /// that is not of the form `MAJOR.MINOR`.
     pub fn of(protocol_version: Option<&str>) -> Self {
@@ -98,6 +110,20 @@ impl Profile {
             }
             other => (!self.event_types().contains(&other.tag())).then_some(Refusal::EventType),
         }
+    }
+}
+
+impl Serialize for Profile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.name().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Profile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let profile = [Self::Legacy, Self::V1, Self::V1_1].into_iter().find(|it| it.name() == name);
+        profile.ok_or_else(|| D::Error::unknown_variant(&name, Self::NAMES))
     }
 }
 

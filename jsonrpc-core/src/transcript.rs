@@ -38,17 +38,16 @@
 //! ```
 mod conductor;
 mod replay;
+mod stored;
 
 pub use conductor::Conductor;
 pub use replay::{Replay, Replayed};
 
 use crate::encode;
-use crate::wire::{self, Raw};
+use crate::wire;
 use alloc::borrow::Cow;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use serde::{Deserialize, Serialize};
 
 /// Reads a transcript; blank lines are skipped. A long transcript can be read line by line with [`Entry::from_line`].
 ///
@@ -74,8 +73,7 @@ pub struct Entry<'a> {
 
 /// Direction of a message, from the point of view of one side: in a transcript, of the recorder. Observers of both sides
 /// of a connection use the point of view of the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a connection has two directions")]
 pub enum Direction {
     /// From this side to the peer.
@@ -85,6 +83,13 @@ pub enum Direction {
 }
 
 impl Direction {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Received => "received",
+        }
+    }
+
     /// Returns the direction from the peer's point of view.
     pub fn reversed(self) -> Self {
         match self {
@@ -100,10 +105,7 @@ impl<'a> Entry<'a> {
         let Self { time, direction, bytes } = self;
         out.extend_from_slice(br#"{"time":"#);
         encode::display(format_args!("{}.{:09}", time.as_secs(), time.subsec_nanos()), out);
-        out.extend_from_slice(match direction {
-            Direction::Sent => br#","direction":"sent","#,
-            Direction::Received => br#","direction":"received","#,
-        });
+        encode::display(format_args!(r#","direction":"{}","#, direction.as_str()), out);
         match core::str::from_utf8(bytes) {
             Ok(text) => {
                 out.extend_from_slice(br#""text":"#);
@@ -125,7 +127,7 @@ impl Entry<'static> {
     /// # Errors
     /// The line is not an entry.
     pub fn from_line(line: &str) -> Result<Self, EntryError> {
-        let line: Line = wire::decode_serde(line)?;
+        let line: stored::Line = wire::decode(line)?;
         let time = time(line.time.as_str()).ok_or(EntryError::Time)?;
         let bytes = match (line.text, line.hex) {
             (Some(text), None) => text.into_bytes(),
@@ -134,14 +136,6 @@ impl Entry<'static> {
         };
         Ok(Self { time, direction: line.direction, bytes: bytes.into() })
     }
-}
-
-#[derive(Deserialize)]
-struct Line {
-    time: Raw,
-    direction: Direction,
-    text: Option<String>,
-    hex: Option<String>,
 }
 
 /// Returns the time for a number of seconds: with nanoseconds if the number is written without an exponent.

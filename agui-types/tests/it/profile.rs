@@ -253,3 +253,15 @@ fn members_of_1_1_are_sent_to_peers_of_1_1_only() {
         }
     }
 }
+
+#[test]
+fn profiles_are_stored_by_name() {
+    for (profile, text) in
+        [(Profile::Legacy, "\"Legacy\""), (Profile::V1, "\"V1\""), (Profile::V1_1, "\"V1_1\"")]
+    {
+        assert_eq!(serde_json::to_string(&profile).ok().as_deref(), Some(text));
+        assert_eq!(serde_json::from_str::<Profile>(text).ok(), Some(profile));
+    }
+    let error = serde_json::from_str::<Profile>("\"V2\"").map_err(|error| error.to_string());
+    assert!(error.is_err_and(|error| error.starts_with("unknown variant `V2`, expected one of `Legacy`")));
+}

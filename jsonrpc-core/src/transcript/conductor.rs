@@ -1,4 +1,5 @@
 //! Traces of the official ACP conductor.
+use super::stored::Event;
 use super::{Direction, Entry};
 use crate::message::{Message, Notification, Request, Response};
 use crate::wire::{self, DecodeError, Raw};
@@ -7,7 +8,6 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Reads the output of the official ACP conductor with `--trace` (a `.jsons` file): one of the traced connections.
@@ -36,28 +36,6 @@ pub struct Conductor {
     elsewhere: BTreeSet<RequestId>,
 }
 
-#[derive(Deserialize)]
-struct Event {
-    #[serde(rename = "type")]
-    kind: String,
-    ts: f64,
-    protocol: Option<String>,
-    from: Option<String>,
-    to: Option<String>,
-    #[serde(default = "null")]
-    id: RequestId,
-    #[serde(default)]
-    method: String,
-    params: Option<Raw>,
-    #[serde(default)]
-    is_error: bool,
-    payload: Option<Raw>,
-}
-
-fn null() -> RequestId {
-    RequestId::NULL
-}
-
 impl Conductor {
     /// Largest number of open requests of other protocols; responses beyond it are attributed to this connection.
     pub const MAX_ELSEWHERE: usize = 1024;
@@ -73,18 +51,18 @@ impl Conductor {
     /// # Errors
     /// The line is not an event of a trace.
     pub fn entry(&mut self, line: &str) -> Result<Option<Entry<'static>>, DecodeError> {
-        let event: Event = wire::decode_serde(line)?;
+        let event: Event = wire::decode(line)?;
         let Ok(time) = Duration::try_from_secs_f64(event.ts) else { return Ok(None) };
         let Some(direction) = self.direction(&event) else { return Ok(None) };
+        let id = event.id.clone().unwrap_or(RequestId::NULL);
+        let method = event.method.as_deref().unwrap_or_default();
         let message = match &*event.kind {
             "request" if self.is_elsewhere(&event) => None,
-            "request" => {
-                Some(Request::new(event.id.clone(), &*event.method, raw(&event.params)).into())
-            }
+            "request" => Some(Request::new(id, method, raw(&event.params)).into()),
             "notification" if self.is_elsewhere(&event) => None,
-            "notification" => Some(Notification::new(&*event.method, raw(&event.params)).into()),
-            "response" if self.elsewhere.remove(&event.id) => None,
-            "response" => Some(response(&event)?),
+            "notification" => Some(Notification::new(method, raw(&event.params)).into()),
+            "response" if self.elsewhere.remove(&id) => None,
+            "response" => Some(response(id, &event)?),
             _ => None,
         };
         Ok(message.map(|message: Message<'_>| {
@@ -108,23 +86,26 @@ impl Conductor {
 
     fn is_elsewhere(&mut self, event: &Event) -> bool {
         let is_elsewhere = event.protocol.as_deref().is_some_and(|protocol| protocol != "acp");
-        if is_elsewhere && !event.id.is_null() && self.elsewhere.len() < Self::MAX_ELSEWHERE {
-            self.elsewhere.insert(event.id.clone());
+        if is_elsewhere
+            && let Some(id) = &event.id
+            && self.elsewhere.len() < Self::MAX_ELSEWHERE
+        {
+            self.elsewhere.insert(id.clone());
         }
         is_elsewhere
     }
 }
 
-fn response(event: &Event) -> Result<Message<'_>, DecodeError> {
+fn response(id: RequestId, event: &Event) -> Result<Message<'_>, DecodeError> {
     let payload = raw(&event.payload).unwrap_or(RawValue::NULL);
-    let outcome = if event.is_error {
+    let outcome = if event.is_error == Some(true) {
         let error: ErrorObject =
             wire::decode(payload.get()).map_err(|error| error.below("payload"))?;
         Err(error)
     } else {
         Ok(payload)
     };
-    Ok(Response::new(event.id.clone(), outcome).into())
+    Ok(Response::new(id, outcome).into())
 }
 
 fn raw(raw: &Option<Raw>) -> Option<&RawValue> {
