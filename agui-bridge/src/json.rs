@@ -124,25 +124,20 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
     text
 }
 
-/// Fingerprint of a text that is not stored: FNV-1a, 64 bits. It does not resist collisions by an adversary.
-///
-/// Spec: [FNV](https://www.rfc-editor.org/rfc/rfc9923)
+/// Returns the [fingerprint](Print) of texts that are not stored.
 pub(crate) fn fingerprint(texts: &[&str]) -> u64 {
-    let ends = texts.iter().flat_map(|text| text.bytes().map(u64::from).chain([256]));
-    ends.fold(Print::default().0, fnv)
+    // No byte has the value of the end of a text.
+    texts.iter().fold(Print::default(), |print, text| Print(divided::<8>(print.and(text).0, 256))).0
 }
 
-fn fnv(hash: u64, byte: u64) -> u64 {
-    (hash ^ byte).wrapping_mul(0x0100_0000_01b3)
-}
-
-/// The incremental [`fingerprint`] of a text.
+/// The incremental fingerprint of a text: a residue by a prime, with the same result for any division of the text into
+/// pieces. It does not resist collisions by an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Print(u64);
 
 impl Default for Print {
     fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
+        Self(0x4bf2_9ce4_8422_2325)
     }
 }
 
@@ -150,8 +145,44 @@ impl Print {
     /// Returns the fingerprint of the text so far and `more`.
     pub(crate) fn and(self, more: &str) -> Self {
         let (words, rest) = more.as_bytes().as_chunks::<8>();
-        // The compiler unrolls the inner loop.
-        let add = |hash, bytes: &[u8]| bytes.iter().copied().map(u64::from).fold(hash, fnv);
-        Self(add(words.iter().fold(self.0, |hash, word| add(hash, word)), rest))
+        let add = |hash, word: &[u8; 8]| divided::<64>(hash, u64::from_le_bytes(*word));
+        let hash = words.iter().fold(self.0, add);
+        Self(rest.iter().fold(hash, |hash, byte| divided::<8>(hash, (*byte).into())))
+    }
+}
+
+/// Returns the sum, divided by `2^BITS` modulo the prime (Montgomery reduction). For eight bytes, one division has the
+/// result of eight.
+#[inline]
+fn divided<const BITS: u32>(hash: u64, more: u64) -> u64 {
+    /// The largest prime below `2^63`.
+    const PRIME: u64 = (1 << 63) - 25;
+    /// The inverse of `-PRIME` modulo `2^64`.
+    const INVERSE: u64 = 0x0f5c_28f5_c28f_5c29;
+    let sum = u128::from(hash) + u128::from(more);
+    let factor = (sum as u64).wrapping_mul(INVERSE) & (u64::MAX >> (64 - BITS));
+    let residue = ((sum + u128::from(factor) * u128::from(PRIME)) >> BITS) as u64;
+    if residue < PRIME { residue } else { residue - PRIME }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    /// The fingerprint of a text is that of its pieces in order, and another one after any change of a byte.
+    #[test]
+    fn fingerprint_depends_on_each_byte_and_not_on_pieces() {
+        let text = "Fingerprints: \0 \u{10ffff} as long as several words of eight bytes";
+        let whole = Print::default().and(text);
+        let characters = text.chars().map(|character| character.to_string());
+        assert_eq!(characters.fold(Print::default(), |print, piece| print.and(&piece)), whole);
+        for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+            let (before, behind) = text.split_at(at);
+            assert_eq!(Print::default().and(before).and(behind), whole, "{at}");
+            let changed = alloc::format!("{before}\0{}", behind.get(1..).unwrap_or("?"));
+            assert_eq!(Print::default().and(&changed) == whole, changed == text, "{at}");
+        }
+        assert_ne!(fingerprint(&["a", "b"]), fingerprint(&["ab", ""]));
     }
 }
