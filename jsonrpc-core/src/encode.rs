@@ -139,14 +139,10 @@ pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
 #[inline(never)]
 fn escaped(text: &str, out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.reserve(text.len() + text.len() / 8 + 2);
+    out.reserve(text.len() + text.len() / 8 + 2 + scan::SLACK);
     out.push(b'"');
-    let mut rest = text.as_bytes();
-    loop {
-        let (plain, behind) = rest.split_at(scan::plain_prefix(rest));
-        out.extend_from_slice(plain);
-        let Some((byte, behind)) = behind.split_first() else { break };
-        rest = behind;
+    scan::replace(text.as_bytes(), out, |text, out| {
+        let (byte, _) = text.split_first()?;
         let short = match byte {
             b'"' | b'\\' => *byte,
             b'\n' => b'n',
@@ -156,13 +152,14 @@ fn escaped(text: &str, out: &mut Vec<u8>) {
             12 => b'f',
             control => {
                 let digit = |at: u8| DIGITS.get(usize::from(at & 15)).copied().unwrap_or_default();
-                let (high, low) = (digit(control >> 4), digit(*control));
-                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
-                continue;
+                *out = [b'\\', b'u', b'0', b'0', digit(control >> 4), digit(*control), 0, 0];
+                return Some((1, 6));
             }
         };
-        out.extend_from_slice(&[b'\\', short]);
-    }
+        let [backslash, letter, ..] = out;
+        (*backslash, *letter) = (b'\\', short);
+        Some((1, 2))
+    });
     out.push(b'"');
 }
 

@@ -15,7 +15,9 @@ use alloc::string::String;
 use core::ops::Range;
 use open::OpenBrackets;
 use string::escaped_string;
-pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string, unescape};
+pub(crate) use string::{
+    SLACK, is_plain_text, plain_prefix, plain_string, replace, string, unescape,
+};
 use token::{Step, begins_with, byte, colon, name, scalar, token};
 
 /// A member's name, between its quotes.

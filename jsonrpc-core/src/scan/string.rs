@@ -3,6 +3,15 @@ use super::{Step, byte};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Size of the blocks in which strings with escapes are read.
+const BLOCK: usize = 16;
+
+/// The longest replacement of [`replace`], in bytes.
+const ROOM: usize = 8;
+
+/// The bytes that [`replace`] needs after its result for a moment.
+pub(crate) const SLACK: usize = 2 * BLOCK;
+
 /// Reads a string after its first quote.
 #[inline(always)]
 pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
@@ -50,19 +59,8 @@ fn longer_string(bytes: &[u8], mut at: usize) -> Step {
 /// Continues a string without escapes near the end of the text.
 #[inline(never)]
 fn last_string(bytes: &[u8], at: usize) -> Step {
-    match (bytes.last_chunk::<16>(), bytes.len().saturating_sub(at)) {
-        // The last bytes, padded with zeros, which no string contains.
-        (Some(last), left @ 1..16) => {
-            let pair = u128::from_le_bytes(*last) >> (128 - 8 * left);
-            let (first, second) = (pair as u64, (pair >> 64) as u64);
-            let found = special_bytes(first);
-            if found != 0 {
-                return plain_end(first, found, at);
-            }
-            plain_end(second, special_bytes(second), at + 8)
-        }
-        _ => long_string(bytes, at),
-    }
+    let at = at + plain_start(&last_block(bytes, bytes.len().saturating_sub(at)));
+    if byte(bytes, at) == b'"' { Ok(at + 1) } else { Err(at) }
 }
 
 /// Returns the end of a string in `word`, which begins at `at` and has special bytes.
@@ -73,7 +71,7 @@ fn plain_end(word: u64, found: u64, at: usize) -> Step {
     if (word >> bit) as u8 == b'"' { Ok(at + 1) } else { Err(at) }
 }
 
-/// Continues a string without escapes that is long, or in a short text.
+/// Continues a string without escapes that is long.
 #[inline(never)]
 fn long_string(bytes: &[u8], mut at: usize) -> Step {
     at += plain_prefix(bytes.get(at..).unwrap_or_default());
@@ -179,9 +177,8 @@ pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
 /// Returns the number of bytes in whole blocks without such a byte; blocks are fastest for long strings.
 #[inline(never)]
 fn plain_blocks(bytes: &[u8]) -> usize {
-    const BLOCK: usize = 64;
-    let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    blocks.iter().take_while(|block| is_plain_block(block)).count() * BLOCK
+    let (blocks, _) = bytes.as_chunks::<64>();
+    blocks.iter().take_while(|block| is_plain_block(block)).count() * 64
 }
 
 /// Without an early exit, the compiler vectorizes the loop.
@@ -200,40 +197,126 @@ fn is_plain(byte: u8) -> bool {
 /// one. Returns the place of that byte, and the text. Returns `None` if it is not UTF-8, or has an invalid escape or a lone
 /// surrogate.
 #[inline(never)]
-pub(crate) fn unescape(bytes: &[u8], start: usize, mut at: usize) -> Option<(usize, String)> {
+pub(crate) fn unescape(bytes: &[u8], start: usize, at: usize) -> Option<(usize, String)> {
     let rest = bytes.len() - start;
     // The rest of the text is an upper bound, which small texts reach quickly.
-    let mut text = Vec::with_capacity(rest.min(2 * (at - start) + 256));
-    let mut plain = start;
+    let mut text = Vec::with_capacity(rest.min(2 * (at - start) + 256) + SLACK);
+    text.extend_from_slice(bytes.get(start..at)?);
+    let rest = replace(bytes.get(at..)?, &mut text, undo_escape);
+    if rest.first() == Some(&b'\\') {
+        return None;
+    }
+    Some((bytes.len() - rest.len(), String::from_utf8(text).ok()?))
+}
+
+/// Appends a text up to the first special byte that `special` does not replace, and returns the rest of the text. Special
+/// bytes end a string, start an escape, or are invalid in a string. `special` gets the text that begins with one. It
+/// writes the replacement, and returns the number of replaced bytes and the length of the replacement.
+#[inline(always)]
+pub(crate) fn replace<'a>(
+    bytes: &'a [u8],
+    out: &mut Vec<u8>,
+    special: impl Fn(&[u8], &mut [u8; ROOM]) -> Option<(usize, usize)>,
+) -> &'a [u8] {
+    let (mut rest, mut length) = (bytes, out.len());
     loop {
-        text.extend_from_slice(bytes.get(plain..at)?);
-        if byte(bytes, at) != b'\\' {
-            return Some((at, String::from_utf8(text).ok()?));
+        out.resize(length + rest.len().min(length + 128) + SLACK, 0);
+        let size = out.len();
+        let mut room = out.get_mut(length..).unwrap_or_default();
+        let mut blocks = 0_u32;
+        let end = loop {
+            let Some(place) = room.first_chunk_mut::<{ BLOCK + ROOM }>() else { break None };
+            let mut copy = |block: &[u8; BLOCK]| {
+                place.split_at_mut(BLOCK).0.copy_from_slice(block);
+                plain_start(block)
+            };
+            let plain = match rest.first_chunk() {
+                Some(block) => copy(block),
+                None => copy(&last_block(bytes, rest.len())),
+            };
+            let (used, written) = if plain == BLOCK {
+                blocks += 1;
+                let plain = if blocks.is_multiple_of(4) { copy_blocks(rest, room) } else { plain };
+                (plain, plain)
+            } else {
+                blocks = 0;
+                let slot = place.get_mut(plain..).and_then(<[u8]>::first_chunk_mut);
+                let text = rest.get(plain..).unwrap_or_default();
+                match slot.and_then(|slot| special(text, slot)) {
+                    Some((used, written)) => (plain + used, plain + written),
+                    None => break Some(plain),
+                }
+            };
+            rest = rest.get(used..).unwrap_or_default();
+            room = core::mem::take(&mut room).get_mut(written..).unwrap_or_default();
+        };
+        length = size - room.len();
+        if let Some(plain) = end {
+            out.truncate(length + plain);
+            return rest.get(plain..).unwrap_or_default();
         }
-        at = undo_escape(bytes, at + 1, &mut text)?;
-        plain = at;
-        at += plain_prefix(bytes.get(at..).unwrap_or_default());
     }
 }
 
-/// Resolves the escape after a backslash, and returns its end.
+/// Returns the number of bytes before the first special one.
+#[inline(always)]
+fn plain_start(block: &[u8; BLOCK]) -> usize {
+    let pair = u128::from_le_bytes(*block);
+    let found = special_bytes(pair as u64);
+    if found != 0 {
+        return (found.trailing_zeros() / 8) as usize;
+    }
+    8 + (special_bytes((pair >> 64) as u64).trailing_zeros() / 8) as usize
+}
+
+/// Returns the last bytes of a text, followed by zeros, which are special.
+#[inline(never)]
+fn last_block(text: &[u8], left: usize) -> [u8; BLOCK] {
+    match text.last_chunk() {
+        Some(last) => {
+            let shift = 8 * (BLOCK - left) as u32;
+            u128::from_le_bytes(*last).checked_shr(shift).unwrap_or_default().to_le_bytes()
+        }
+        None => {
+            let mut block = [0; BLOCK];
+            let (_, rest) = text.split_at(text.len() - left);
+            block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            block
+        }
+    }
+}
+
+/// Copies a block without a special byte, and the long blocks from there on, as far as there is room. Returns the number
+/// of bytes.
+#[inline(never)]
+fn copy_blocks(text: &[u8], out: &mut [u8]) -> usize {
+    let with_room = text.get(..out.len()).unwrap_or(text);
+    let length = plain_blocks(with_room).max(BLOCK);
+    if let (Some(blocks), Some(out)) = (text.get(..length), out.get_mut(..length)) {
+        out.copy_from_slice(blocks);
+    }
+    length
+}
+
+/// Resolves the escape at the beginning of a text. Returns its length, and the length of its text.
 #[inline]
-fn undo_escape(bytes: &[u8], at: usize, text: &mut Vec<u8>) -> Option<usize> {
-    text.push(match byte(bytes, at) {
-        same @ (b'"' | b'\\' | b'/') => same,
+fn undo_escape(text: &[u8], out: &mut [u8; ROOM]) -> Option<(usize, usize)> {
+    let [b'\\', letter, ..] = text else { return None };
+    let [first, ..] = out;
+    *first = match letter {
+        b'"' | b'\\' | b'/' => *letter,
         b'n' => b'\n',
         b't' => b'\t',
         b'r' => b'\r',
         b'b' => 8,
         b'f' => 12,
         b'u' => {
-            let (character, end) = undo_unit(bytes, at + 1)?;
-            text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            return Some(end);
+            let (character, end) = undo_unit(text, 2)?;
+            return Some((end, character.encode_utf8(out).len()));
         }
         _ => return None,
-    });
-    Some(at + 1)
+    };
+    Some((2, 1))
 }
 
 /// Resolves one `\u` escape, or two that form a surrogate pair, and returns the end.
@@ -285,6 +368,31 @@ mod tests {
                         let text = &text.as_bytes()[..length];
                         assert_eq!(escaped_string(text, 0), ends(text), "{text:?}");
                     }
+                }
+            }
+        }
+    }
+
+    /// Strings of any length, with escapes at any place of a block, are written and read as by serde_json.
+    #[test]
+    fn escapes_agree_with_serde_json() {
+        let pieces = ["\"", "\\", "\n\r\t", "\u{8}\u{c}", "\0\u{1f}", "é\n", "\u{1f600}\"", "€"];
+        for (number, piece) in pieces.iter().enumerate() {
+            for before in (0..36).chain([63, 64, 65, 130, 700]) {
+                for between in (0..20).chain([64, 81, 300]) {
+                    let next = pieces[(number + between) % pieces.len()];
+                    let (before, between) = ("a".repeat(before), "b".repeat(between));
+                    let text = format!("{before}{piece}{between}{next}{before}");
+                    let json = serde_json::to_string(&text).unwrap();
+                    let mut written = Vec::new();
+                    crate::write_str(&text, &mut written);
+                    assert_eq!(written, json.as_bytes(), "{text:?}");
+                    let spelled = format!("{json}{}", "]".repeat(before.len() % 20));
+                    let spelled = spelled.replace("\\n", "\\u000a").replace('😀', "\\ud83d\\ude00");
+                    let first = 1 + plain_prefix(&spelled.as_bytes()[1..]);
+                    let end = spelled.rfind('"').unwrap();
+                    let read = unescape(spelled.as_bytes(), 1, first);
+                    assert_eq!(read, Some((end, text)), "{spelled}");
                 }
             }
         }
