@@ -124,7 +124,8 @@ impl Observer {
     }
 }
 
-/// Describes what the spans lack: data beyond the limits of the tracker, or of a protocol version that it does not know.
+/// Describes what the spans lack: data beyond the limits of the tracker, of a protocol version that it does not know, or
+/// in another form than its method has.
 pub(crate) fn missing(counters: Counters) -> impl Iterator<Item = String> {
     let rows = [
         (counters.dropped_spans, "spans exceeded the limit of open spans"),
@@ -133,6 +134,10 @@ pub(crate) fn missing(counters: Counters) -> impl Iterator<Item = String> {
         (
             counters.unknown_versions,
             "answers to `initialize` have an unknown version of ACP: spans may be missing",
+        ),
+        (
+            counters.undecodable,
+            "messages do not match their methods: spans or attributes may be missing",
         ),
     ];
     rows.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"))

@@ -159,7 +159,9 @@ fn proxy_counts_invalid_messages() {
     proxy.write(b"\n");
     proxy.write(br#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#);
     proxy.write(b"\n");
-    assert_eq!(proxy.finish().0.stderr, "");
+    let expected =
+        "acp-traces: 1 messages do not match their methods: spans or attributes may be missing\n";
+    assert_eq!(proxy.finish().0.stderr, expected);
     let metrics = collector.metrics();
     let counted = |name: &str| sum(&metrics[&format!("acp_traces.{name}")]);
     assert_eq!(counted("messages"), 8);

@@ -146,16 +146,44 @@ fn invalid_entries_are_reported_and_the_rest_is_traced() {
 fn unknown_protocol_version_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("transcript");
-    let line = |direction: &str, message: Value| {
-        format!("{}\n", json!({ "time": 1, "direction": direction, "text": message.to_string() }))
-    };
     let asked = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": 2 } });
     let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": { "protocolVersion": 7 } });
-    fs::write(&transcript, line("sent", asked) + &line("received", answer)).unwrap();
+    fs::write(&transcript, entry(&("sent", asked)) + &entry(&("received", answer))).unwrap();
     let file = folder.path().join("spans");
     let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
     let expected = "acp-traces: 1 answers to `initialize` have an unknown version of ACP: spans may be missing\n";
     assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), expected));
+}
+
+/// A message in another form than its method has leaves a gap in the spans, which is reported.
+#[test]
+fn message_that_does_not_match_its_method_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("transcript");
+    let update = json!({ "sessionUpdate": "tool_call", "toolCallId": 7 });
+    let messages = [
+        (
+            "sent",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } }),
+        ),
+        (
+            "received",
+            json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": update } }),
+        ),
+        ("received", json!({ "jsonrpc": "2.0", "id": 1, "result": { "stopReason": "end_turn" } })),
+    ];
+    fs::write(&transcript, messages.iter().map(entry).collect::<String>()).unwrap();
+    let file = folder.path().join("spans");
+    let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
+    let expected =
+        "acp-traces: 1 messages do not match their methods: spans or attributes may be missing\n";
+    assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), expected));
+    assert_eq!(names(&lines(&file)), ["invoke_agent"]);
+}
+
+/// A line of a transcript.
+fn entry((direction, message): &(&str, Value)) -> String {
+    format!("{}\n", json!({ "time": 1, "direction": direction, "text": message.to_string() }))
 }
 
 /// A span keeps 128 events. The number of dropped events is reported, live and in a replay.
@@ -167,9 +195,6 @@ fn events_beyond_the_limit_are_reported() {
     let mode = json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": mode } });
     let prompt = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } });
     let messages = [&[("sent", prompt)][..], &vec![("received", mode); 131]].concat();
-    let entry = |(direction, message): &(&str, Value)| {
-        format!("{}\n", json!({ "time": 1, "direction": direction, "text": message.to_string() }))
-    };
     fs::write(&transcript, messages.iter().map(entry).collect::<String>()).unwrap();
     let file = folder.path().join("spans");
     let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
