@@ -11,11 +11,11 @@ use core::{iter, mem};
 /// after the last requested member is examined.
 ///
 /// | the text is | result |
+/// |---|---|
 /// | a JSON object with unique names | its members in order, with complete values |
 /// | a JSON object with a repeated name | the same, with both members |
 /// | something else, or not UTF-8 | some members, and an error no later than the end |
 /// | the start of an object | its members up to the end of the text, then an error |
-/// | the start of an object | what the object gives, up to its end; an error behind |
 ///
 /// Each byte is examined once, for any input. Only names with escapes allocate.
 ///
