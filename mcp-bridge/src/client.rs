@@ -47,7 +47,7 @@
 use crate::mcp::base::{Era, ProtocolVersion};
 use crate::mcp::logging::{LoggingLevel, SetLevelRequestParams};
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
@@ -136,7 +136,7 @@ enum ConnectionState {
 }
 
 /// Purpose of an outgoing request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Pending {
     Discover,
     Initialize,
@@ -144,7 +144,7 @@ enum Pending {
     /// Subscription to changes, by its number. It stays open.
     Listen(u64),
     /// Subscription to changes of one resource, or its end. Up to 2025-11-25.
-    Subscribe,
+    Subscribe(String),
     Call(UpstreamCall),
     /// Poll of the task that a call became.
     Task(UpstreamCall),
@@ -230,12 +230,13 @@ impl Client {
         }
     }
 
-    /// Requests log messages of at least this level, which [`ClientEvent::Log`] reports: for all calls from now on from
-    /// 2026-07-28, and for the connection before. The level in the `_meta` of a call has precedence. Up to 2025-11-25 it can
-    /// only lower the level of the connection, and a server that rejects the level causes [`ClientEvent::LogLevelFailed`].
+    /// Requests log messages of at least this level, which [`ClientEvent::Log`] reports. For a server since 2026-07-28 the
+    /// level applies to all later calls, for an older one to the connection. The level in the `_meta` of a call has
+    /// precedence; up to 2025-11-25 it can only lower the level of the connection, and a server that rejects the level
+    /// causes [`ClientEvent::LogLevelFailed`].
     ///
     /// # Errors
-    /// Returns an error if the client is not ready.
+    /// Returns an error if the client is not ready, or too many requests are open.
     pub fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), NotSent> {
         if self.era().ok_or(NotSent::NotReady)? == Era::Legacy {
             let params = SetLevelRequestParams::new(level.clone());
@@ -260,7 +261,10 @@ impl Client {
             Pending::Call(call) | Pending::Task(call) | Pending::UpdateTask(call) => {
                 self.fail(call, CallError::Silent);
             }
-            Pending::CancelTask | Pending::Listen(_) | Pending::Subscribe | Pending::SetLevel => {}
+            Pending::CancelTask
+            | Pending::Listen(_)
+            | Pending::Subscribe(_)
+            | Pending::SetLevel => {}
         }
     }
 
@@ -327,7 +331,7 @@ impl Client {
             Pending::Task(call) => self.handle_task(call, outcome),
             Pending::UpdateTask(call) => self.handle_task_update(call, outcome),
             Pending::Listen(number) => self.handle_listen_end(number, outcome.err()),
-            Pending::Subscribe => self.handle_subscribed(outcome),
+            Pending::Subscribe(uri) => self.handle_subscribed(&uri, outcome),
             Pending::SetLevel => {
                 self.events.extend(outcome.err().map(ClientEvent::LogLevelFailed));
             }

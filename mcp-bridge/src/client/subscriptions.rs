@@ -34,7 +34,7 @@ impl Client {
     /// | of resources | `resources/subscribe`, `resources/unsubscribe` | `subscriptions/listen` |
     ///
     /// [`ClientEvent::SubscriptionEnded`] follows if the server ends or rejects the subscription. Call this method again then
-    /// to subscribe again.
+    /// to subscribe again: up to 2025-11-25, to the rejected resources.
     ///
     /// ```
     /// use core::time::Duration;
@@ -100,11 +100,11 @@ impl Client {
         let former = self.subscription.filter.resource_subscriptions.clone().unwrap_or_default();
         for uri in wanted.iter().filter(|uri| !former.contains(uri)) {
             let params = ResourceRequestParams::new(&**uri);
-            self.transmit(Pending::Subscribe, "resources/subscribe", &params, None)?;
+            self.transmit(Pending::Subscribe(uri.clone()), "resources/subscribe", &params, None)?;
         }
         for uri in former.iter().filter(|uri| !wanted.contains(uri)) {
             let params = ResourceRequestParams::new(&**uri);
-            self.transmit(Pending::Subscribe, "resources/unsubscribe", &params, None)?;
+            self.transmit(Pending::Subscribe(uri.clone()), "resources/unsubscribe", &params, None)?;
         }
         self.subscription.filter = filter;
         Ok(())
@@ -133,8 +133,10 @@ impl Client {
     }
 
     /// Handles the response to a subscription of a resource. Up to 2025-11-25.
-    pub(super) fn handle_subscribed(&mut self, outcome: Result<Raw, ErrorObject>) {
+    pub(super) fn handle_subscribed(&mut self, uri: &str, outcome: Result<Raw, ErrorObject>) {
         if let Err(error) = outcome {
+            let subscribed = &mut self.subscription.filter.resource_subscriptions;
+            subscribed.iter_mut().for_each(|uris| uris.retain(|it| it != uri));
             let (was_open, error) = (false, Some(error));
             self.events.push_back(ClientEvent::SubscriptionEnded { was_open, error });
         }

@@ -181,6 +181,25 @@ fn resources_of_an_older_server_are_subscribed_one_by_one() {
 }
 
 #[test]
+fn rejected_resource_of_an_older_server_can_be_subscribed_again() {
+    let mut server = Server::ready(Era::Legacy);
+    server.client.subscribe(filter(false, &["file:///a", "file:///b"])).expect("ready");
+    let [_, rejected] = [server.take(), server.take()];
+    server.line(&json!({ "jsonrpc": "2.0", "id": rejected["id"], "error": { "code": -32603, "message": "busy" } }));
+    assert!(matches!(
+        server.client.poll_event(),
+        Some(ClientEvent::SubscriptionEnded { was_open: false, error: Some(_) })
+    ));
+    server.client.subscribe(filter(false, &["file:///a", "file:///b"])).expect("ready");
+    let again = server.take();
+    assert_eq!(
+        (&again["method"], &again["params"]["uri"]),
+        (&json!("resources/subscribe"), &json!("file:///b"))
+    );
+    assert!(server.client.poll_outgoing().is_none());
+}
+
+#[test]
 fn each_change_is_reported() {
     let mut server = Server::ready(Era::Legacy);
     let table = [
