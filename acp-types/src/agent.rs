@@ -126,7 +126,7 @@ impl Connection {
         self.version
     }
 
-    /// Returns whether the connection is closed and all events were polled.
+    /// Returns whether the connection is closed. Its last events may not have been polled.
     pub fn is_closed(&self) -> bool {
         self.base.closed.is_some()
     }

@@ -200,8 +200,8 @@ impl Connection {
         self.base.requests.len()
     }
 
-    /// Returns the number of unanswered calls, prompts and session openings, and of calls with an end that was not
-    /// polled.
+    /// Returns the number of own requests without an answer, or of calls with an end that was not polled, whichever is
+    /// larger.
     pub fn open_calls(&self) -> usize {
         self.base.open_calls()
     }
@@ -216,7 +216,7 @@ impl Connection {
         self.base.closed.as_ref()
     }
 
-    /// Returns whether the connection is closed and all events were polled.
+    /// Returns whether the connection is closed. Its last events may not have been polled.
     pub fn is_closed(&self) -> bool {
         self.base.closed.is_some()
     }

@@ -19,7 +19,8 @@ pub struct Method {
     pub result: Option<&'static str>,
     /// Whether the parameters have to name a session. Those of `elicitation/create` may.
     pub session_scoped: bool,
-    /// The capability that the receiver has to announce first, as a path or a few words; `None` for the baseline.
+    /// The capability that has to be announced first, usually by the receiver, as a path or a few words; `None` for the
+    /// baseline.
     pub gate: Option<&'static str>,
     /// Stability of the method.
     pub stability: Stability,

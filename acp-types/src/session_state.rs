@@ -77,17 +77,18 @@ pub use entry::{Entry, Message, MessageKind, Produced, TerminalState, ToolCallSt
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StateLimits {
-    /// Number of messages, tool calls, compactions and messages between sessions together. The oldest are removed.
+    /// Number of messages, tool calls, compactions and messages between sessions together; 10,000 by default. The oldest
+    /// are removed.
     pub entries: usize,
-    /// Bytes of their content. The oldest are removed; the last one stops growing.
+    /// Bytes of their content; 64 MiB by default. The oldest are removed; the last one stops growing.
     pub bytes: usize,
-    /// Content blocks of one entry.
+    /// Content blocks of one entry; 10,000 by default.
     pub blocks: usize,
-    /// Bytes of a terminal's output; its end is kept.
+    /// Bytes of a terminal's output, of which the end is kept; 1 MiB by default.
     pub terminal_output: usize,
-    /// Number of terminals, plans, subagents, notices, commands and options, of each.
+    /// Number of terminals, plans, subagents, notices, commands, options and modes, of each; 1,000 by default.
     pub names: usize,
-    /// Unpolled changes.
+    /// Unpolled changes; 4,096 by default.
     pub changes: usize,
 }
 

@@ -92,8 +92,9 @@ pub const CONTENT_TYPE: &str = "application/vnd.ag-ui.event+proto";
 /// Appends an event as a frame.
 ///
 /// # Errors
-/// The event contains something that the binary form cannot express; [enforcement](crate::enforce) removes it. `out`
-/// stays unchanged.
+/// The event contains something that the binary form cannot express, or a value that is too deep or too long.
+/// [Enforcement](crate::enforce) removes unknown material, except for `encryptedValueType` and members of patch
+/// operations. `out` stays unchanged.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), EncodeError> {

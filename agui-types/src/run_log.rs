@@ -224,7 +224,7 @@ impl RunLog {
         self.ended = true;
     }
 
-    /// Returns the events after number `after`: at most `max_bytes` of them, but at least one.
+    /// Returns the events after number `after`: as many as fit into `max_bytes`, but at least one.
     ///
     /// `after` is [`Frames::last`] of the reader's previous frames, 0 at the beginning. Compacted events are returned
     /// together, regardless of their size.

@@ -75,7 +75,7 @@ enum State {
 }
 
 impl Verifier {
-    /// Default largest number of messages, tool calls, steps, subagents and runs that are kept.
+    /// Default of [`with_limit`](Self::with_limit).
     pub const DEFAULT_LIMIT: usize = 100_000;
 
     /// Creates a verifier of every rule.

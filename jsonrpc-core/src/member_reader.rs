@@ -8,13 +8,13 @@ use core::{iter, mem};
 /// Reads an object member by member, on demand.
 ///
 /// Values that are [taken](Self::value) are validated. Skipped values are only searched for their end, and nothing
-/// after the last requested member is examined.
+/// after the last requested member is examined. Only [`value`](Self::value) checks UTF-8.
 ///
 /// | the text is | result |
 /// |---|---|
 /// | a JSON object with unique names | its members in order, with complete values |
 /// | a JSON object with a repeated name | the same, with both members |
-/// | something else, or not UTF-8 | some members, and an error no later than the end |
+/// | something else | some members, and an error unless the fault is in a skipped value, or after the last requested member |
 /// | the start of an object | its members up to the end of the text, then an error |
 ///
 /// Each byte is examined once, for any input. Only names with escapes allocate.
@@ -112,7 +112,7 @@ impl<'a> MemberReader<'a> {
     /// Returns the value of the current member, as JSON text.
     ///
     /// # Errors
-    /// The text ends, or the value is not JSON or not UTF-8, or it was already skipped.
+    /// The text ends, or the value is not JSON or not UTF-8, or it was already taken.
     #[inline]
     pub fn value(&mut self) -> Result<&'a str, PeekError> {
         let value = self.value_bytes()?;
@@ -126,7 +126,7 @@ impl<'a> MemberReader<'a> {
     /// compared.
     ///
     /// # Errors
-    /// The text ends, or the value is not JSON, or it was already skipped.
+    /// The text ends, or the value is not JSON, or it was already taken.
     #[inline]
     pub fn value_bytes(&mut self) -> Result<&'a [u8], PeekError> {
         self.scanner.next_token();

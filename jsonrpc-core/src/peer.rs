@@ -26,8 +26,8 @@ use serde_json::value::RawValue;
 /// times are offsets from one epoch of the caller's choice.
 ///
 /// The machine guarantees, for any peer:
-/// - Each own request ends once: by its response, by an unreadable response, at its deadline, or when the connection
-///   closes.
+/// - Each own request ends once: by its response, by an unreadable response, at its deadline, when the caller forgets
+///   it, or when the connection closes.
 /// - Each request of the peer has one response, from the caller or a refusal, unless the connection closes first.
 /// - Messages are returned in order of arrival. A response never overtakes an earlier notification, if the caller sends
 ///   everything in the order it was returned.

@@ -40,8 +40,8 @@
 //! ```
 //!
 //! Guarantees:
-//! - A context is extracted byte for byte, whatever the message and the schema contain, as long as one carrier arrives
-//!   intact. If several carriers differ, the first takes precedence and a [`ContextDiagnostic`] reports the mismatch.
+//! - A context is extracted unchanged, apart from white space between tokens, whatever the message and the schema
+//!   contain, as long as one carrier arrives intact. If several carriers differ, the first takes precedence and a [`ContextDiagnostic`] reports the mismatch.
 //! - Encoding again replaces the previous context.
 //! - Text that is not recognized as a context is never removed from a message.
 //! - A context passes through clients and logs, so it must not contain secrets. Its content usually comes from third

@@ -122,7 +122,7 @@ impl SourceNames {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CollisionPolicy {
-    /// Prefixes the name with that of the server.
+    /// Prefixes the name with that of the server, or of the kind of source.
     #[default]
     Rename,
     /// Prefixes the names of all tools of MCP servers, so that no name depends on the order of registration.
@@ -332,7 +332,7 @@ object! {
         description: String = "description",
         /// Name of the MCP server, if the source is one.
         server: String = "server",
-        /// Parameters. Absent if the tool has no parameters.
+        /// Parameters. Empty if the tool has none.
         parameters: Vec<ToolParameter> = "parameters",
     }
 }

@@ -222,9 +222,9 @@ impl SkillCatalog {
         capabilities.resources.get_or_insert_with(ResourcesCapability::new);
     }
 
-    /// Answers a request for skills, files or directories, or for the list of resources, which then are the `SKILL.md`
-    /// files. Returns `None` for any other request. The result is one since 2026-07-28;
-    /// [`adapt_outcome`](crate::server::adapt_outcome) adapts it.
+    /// Answers a request for skills, files or directories, for the list of resources, which then are the `SKILL.md`
+    /// files, or for that of templates, which is empty. Returns `None` for any other request. The result is one since
+    /// 2026-07-28; [`adapt_outcome`](crate::server::adapt_outcome) adapts it.
     pub fn handle(&self, request: &ClientRequest) -> Option<Result<Raw, ErrorObject>> {
         Some(match request {
             ClientRequest::ListSkills(params) => self.list(params.cursor.as_deref()),

@@ -92,7 +92,7 @@ impl Connection {
     /// Sends a prompt, which begins a turn. [`SessionEvent::TurnEnded`](super::SessionEvent::TurnEnded) follows.
     ///
     /// # Errors
-    /// The session is not open, or has a turn with an end that was not polled.
+    /// The session is not open, has a turn with an end that was not polled, or speaks another version than the prompt.
     pub fn prompt(
         &mut self,
         session: SessionKey,

@@ -42,7 +42,7 @@ pub enum CallError {
     /// The session was released.
     #[error("the session was released")]
     Released,
-    /// The request belongs to a different version than the agent's.
+    /// The request belongs to a different version than the agent's, or a notification preceded the agreement on a version.
     #[error("the request belongs to a different protocol version than the agent's")]
     Version,
     /// The connection is closed.

@@ -55,7 +55,8 @@ impl Peer {
     /// Makes a call. Await the returned future for the response.
     ///
     /// # Errors
-    /// Too many calls are open, the connection is closed.
+    /// The connection is closed, or [congested](RequestError::Congested). Too many open calls are an error of the returned
+    /// future.
     pub async fn send<P: RequestParams>(&self, params: &P) -> Result<PendingCall<P>, RequestError> {
         let answer = self.send_call(Call::new(params)).await?;
         Ok(PendingCall { answer, of: PhantomData })
@@ -82,7 +83,7 @@ impl Peer {
     /// Sends a notification. Waits while [`outgoing`](super::ConnectionOptions::outgoing) messages wait to be written.
     ///
     /// # Errors
-    /// The connection is closed.
+    /// The connection is closed or [congested](RequestError::Congested), or, of a client, not initialized.
     pub async fn notify<P: NotificationParams>(&self, params: &P) -> Result<(), RequestError> {
         let mut text = notification(params);
         poll_fn(|task| self.0.poll_notify(&mut text, task)).await
@@ -91,7 +92,7 @@ impl Peer {
     /// As [`notify`](Self::notify), by method name.
     ///
     /// # Errors
-    /// The connection is closed.
+    /// As for `notify`.
     pub async fn notify_raw(&self, method: &str, params: &RawValue) -> Result<(), RequestError> {
         let mut text = line(Notification::new(method, params));
         poll_fn(|task| self.0.poll_notify(&mut text, task)).await

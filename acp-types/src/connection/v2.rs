@@ -102,7 +102,7 @@ side! {
         archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
         /// **Unstable.** Restores a session from the archive. See [`UnarchiveSessionRequest`].
         unarchive_session(UnarchiveSessionRequest) -> UnarchiveSessionResponse;
-        /// **Unstable.** Returns whether a session is open. See [`SessionStatusRequest`].
+        /// **Unstable.** Returns whether a session is in memory. See [`SessionStatusRequest`].
         session_status(SessionStatusRequest) -> SessionStatusResponse;
         /// **Unstable.** Sets the title of a session. See [`SetSessionTitleRequest`].
         set_session_title(SetSessionTitleRequest) -> SetSessionTitleResponse;

@@ -24,7 +24,7 @@ pub enum BridgeDiagnostic {
     Lost(BridgeLoss, String),
     /// The bridge answered a request of this side with an error, because the version of the other side has no equivalent.
     Refused(Side, String, ErrorObject),
-    /// A line of this side that is no valid message was dropped, for this reason.
+    /// A line of this side that is not a valid message was dropped, for this reason.
     Unreadable(Side, String),
     /// An invalid part of a message of this side was replaced, as the specification permits.
     Tolerated(Side, String),
@@ -70,7 +70,7 @@ pub struct Unsupported {
     pub offered: ProtocolVersion,
     /// The version that the agent's response names, if it has responded without an error.
     pub answered: Option<ProtocolVersion>,
-    /// The version in the agent's response as JSON, if it is no number of a version; at most
+    /// The version in the agent's response as JSON, if it is not a version number; at most
     /// [`MAX_MESSAGE`](crate::client::UnsupportedVersion::MAX_MESSAGE) characters.
     pub unread: Option<String>,
     /// The versions that the agent's error names.
@@ -135,9 +135,9 @@ losses! {
     MessageMeta = "message-meta",
     /// A message without a `messageId`, which got one.
     MessageId = "message-id",
-    /// A state that is not the begin or end of a prompt's turn.
+    /// A state that is not the start or end of a prompt's turn.
     State = "state",
-    /// The begin and end of work without a prompt, which a version 1 agent does not report.
+    /// The start and end of work without a prompt, which a version 1 agent does not report.
     OwnTurn = "own-turn",
     /// Work in the background.
     Background = "background",
@@ -153,7 +153,7 @@ losses! {
     Cleared = "cleared",
     /// Operations on tool calls and terminals.
     Controls = "controls",
-    /// A change of files with more or less than texts.
+    /// A change of files that is not the whole text of one file: hunks, several files, a move or a deletion, or no patch.
     Diff = "diff",
     /// A terminal, which became text.
     Terminal = "terminal",
@@ -169,7 +169,7 @@ losses! {
     ConfigOption = "config-option",
     /// Modes, which became an option.
     Modes = "modes",
-    /// A mode that a version 1 session did not announce at its begin.
+    /// A mode that a version 1 session did not announce when it started.
     Mode = "mode",
     /// Title, description or subject of a permission request.
     Permission = "permission",

@@ -9,15 +9,16 @@ use jsonrpc_core::transcript::Direction;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LintLimits {
-    /// Sessions.
+    /// Sessions; 1,024 by default.
     pub sessions: usize,
-    /// Open requests, of each side.
+    /// Open requests, of each side; 4,096 by default.
     pub requests: usize,
-    /// Tool calls, terminals and other named items of a session, of each kind.
+    /// Tool calls, terminals and other named items of a session, of each kind; 16,384 by default.
     pub names: usize,
-    /// Unpolled findings. Further ones are counted, see [`missed`](super::Linter::missed).
+    /// Unpolled findings; 16,384 by default. Further ones are counted, see [`missed`](super::Linter::missed).
     pub findings: usize,
-    /// Findings of one rule in one line. Further ones are counted, see [`missed`](super::Linter::missed).
+    /// Findings of one rule in one line; 16 by default. Further ones are counted, see
+    /// [`missed`](super::Linter::missed).
     pub findings_per_rule: usize,
 }
 

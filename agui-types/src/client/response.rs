@@ -24,7 +24,7 @@ use serde_json::Value;
 ///
 /// Pass the bytes of the body to [`push`](Self::push), then call [`finish`](Self::finish). Call [`poll`](Self::poll)
 /// after each until it returns `None`. Each event passes the stages of the specification's processing model: decoding,
-/// [retired names](crate::legacy), [enforcement](crate::enforce), [chunks](crate::expand), [order](Verifier::tolerant),
+/// [retired names](crate::legacy), [enforcement](crate::enforce), [order](Verifier::tolerant), [chunks](crate::expand),
 /// [reduction](crate::reduce). A middleware reads decoded events with [`next_whole`](Self::next_whole) and passes them
 /// on with [`handle`](Self::handle).
 ///

@@ -71,7 +71,7 @@ impl Document {
     /// Replaces the document.
     ///
     /// # Errors
-    /// The value exceeds a limit. The document stays unchanged.
+    /// The value exceeds the limit of the size. The document stays unchanged.
     pub fn replace(&mut self, value: Value) -> Result<(), PatchProblem> {
         let (size, _) = measure(&value);
         if size > self.limit {

@@ -58,7 +58,7 @@ pub enum Loss {
     /// The list of pending tool calls. The client determines it itself.
     #[error("the client does not know `pendingToolCallIds`")]
     PendingToolCallIds,
-    /// The interrupts, which the client does not store.
+    /// The interrupts, which clients before 0.0.54 do not store.
     #[error("the client forgets interrupts")]
     Interrupts,
     /// Parts of a tool's result other than text.

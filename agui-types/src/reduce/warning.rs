@@ -11,7 +11,7 @@ pub enum Warning {
     /// An unknown event was not [dropped](crate::enforce). It was not applied.
     #[error("the event is unknown")]
     UnknownEvent,
-    /// The message does not exist. The event was not applied.
+    /// The message does not exist, or cannot hold an encrypted value. The event was not applied.
     #[error("the message does not exist")]
     NoMessage,
     /// The tool call does not exist. The event was not applied.

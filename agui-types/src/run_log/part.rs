@@ -38,7 +38,7 @@ impl LogPart {
 }
 
 impl RunLog {
-    /// Returns the events after number `after`: at most `max_bytes` of them, but at least one. The compacted events are
+    /// Returns the events after number `after`: as many as fit into `max_bytes`, but at least one. The compacted events are
     /// included if `after` is among them.
     pub fn part(&self, after: u64, max_bytes: usize) -> LogPart {
         let base =

@@ -164,7 +164,7 @@ pub struct Decoded<T> {
 
 impl<T> Decoded<T> {
     /// The largest number of diagnostics of one document; further ones are counted. The total length of their pointers
-    /// is limited as well, to that of the document and 64 KiB.
+    /// is limited as well, to that of the document or 64 KiB, whichever is larger.
     pub const MAX_DIAGNOSTICS: usize = MAX_DIAGNOSTICS;
 
     /// Replaces the value.

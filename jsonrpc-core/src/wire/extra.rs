@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 /// The unknown members of an object, verbatim and in order.
 ///
-/// One word without members.
+/// It takes one machine word while it has no members.
 ///
 /// It also stores what the fields of the object cannot represent: the names of optional members that were `null`, and
 /// after [`Mode::Preserve`](super::Mode::Preserve) the text of invalid members and items. These are encoded again while

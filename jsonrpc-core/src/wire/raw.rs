@@ -51,7 +51,7 @@ impl Raw {
         Self::written(value, Form::Verbatim)
     }
 
-    /// Encodes a value without optional members that were `null`.
+    /// Encodes a value without optional members that were `null`, and without invalid members that were preserved.
     pub fn without_nulls(value: &dyn Wire) -> Self {
         Self::written(value, Form::Fields)
     }

@@ -132,7 +132,7 @@ const EMPTY_FORM: &str = r#"{"type":"object","properties":{}}"#;
 
 impl PluginElicitRequestEvent {
     /// Creates the event of a question. A question by URL has the URL in its message and an empty form. Returns `None` for
-    /// a request to the model or the client.
+    /// a request to the model or the client, and for a question in an unknown mode.
     pub fn of(ask: &Ask, session_id: &str, call_id: &str, tool_name: &str) -> Option<Self> {
         let ServerRequest::Elicit(params) = &ask.request else { return None };
         let (message, schema) = match &**params {
@@ -150,7 +150,8 @@ impl PluginElicitRequestEvent {
 }
 
 impl PluginInterrupt {
-    /// Creates the interrupt of a question, with its context as metadata. Returns `None` for a request to the model.
+    /// Creates the interrupt of a question, with its context as metadata. Returns `None` where
+    /// [`PluginElicitRequestEvent::of`] does.
     pub fn of(ask: &Ask, session_id: &str, call_id: &str) -> Option<Self> {
         let event = PluginElicitRequestEvent::of(ask, session_id, call_id, "")?;
         let (id, reason) = (event.elicit_id, "input_required");

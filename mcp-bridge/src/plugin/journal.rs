@@ -99,12 +99,12 @@ impl Journal {
         Answered::Recorded
     }
 
-    /// Returns whether an entry has no outcome.
+    /// Returns whether a question has no outcome.
     pub fn is_waiting(&self) -> bool {
         self.open().next().is_some()
     }
 
-    /// Returns the keys and kinds of the entries without an outcome.
+    /// Returns the keys and kinds of the questions without an outcome.
     pub fn open(&self) -> impl Iterator<Item = (&str, EntryKind)> {
         let open = self.entries.iter().filter(|(_, entry)| entry.outcome.is_none());
         open.map(|(key, entry)| (key.as_str(), entry.kind))

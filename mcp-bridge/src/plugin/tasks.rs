@@ -86,8 +86,8 @@ pub struct TaskView {
     pub task: Task,
     /// Name of the tool.
     pub tool: String,
-    /// Whether the task could continue but no program runs it: its answers have arrived, or the lease of its runner has
-    /// ended. [`PluginHost::resume`] continues it.
+    /// Whether the task could continue but no program runs it: its answers have arrived, or the lease of another program
+    /// that ran it has ended. [`PluginHost::resume`] continues it.
     pub is_idle: bool,
 }
 

@@ -154,7 +154,7 @@ pub enum SessionError {
 open_enum! {
     /// Reason why a session cannot continue.
     pub enum PluginSessionErrorCode {
-        /// The session does not exist or belongs to another caller.
+        /// The session does not exist, has expired, belongs to another caller, or is held by another program.
         SessionNotFound = "SESSION_NOT_FOUND",
         /// The session was aborted.
         SessionAborted = "SESSION_ABORTED",

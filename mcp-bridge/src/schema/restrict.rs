@@ -25,8 +25,8 @@ const MAX_REFERENCES: usize = 1024;
 /// Fields keep the order of the properties of the schema.
 ///
 /// # Errors
-/// Returns an error if the schema does not describe an object, refers to another document, or has more than
-/// [`MAX_FIELDS`] fields.
+/// Returns an error if the schema does not describe an object, refers to another document, has too many references, more
+/// than [`MAX_FIELDS`] fields, or fields that get the same name.
 pub fn restrict(schema: &Raw) -> Result<Form, Violation> {
     restrict_in_order(schema, |_| None)
 }

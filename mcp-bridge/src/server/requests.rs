@@ -43,7 +43,7 @@ pub struct ServerOptions {
     pub ttl_ms: u64,
     /// Scope in which lists may be cached. Since 2026-07-28.
     pub cache_scope: CacheScope,
-    /// Maximum number of times that an open call may request input.
+    /// Maximum number of times that the tool of an open call runs. It may request input one time less.
     pub max_rounds: u32,
     /// The offered skills. See [`offer_skills`](Self::offer_skills).
     #[cfg(feature = "skills")]

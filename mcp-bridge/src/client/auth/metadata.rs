@@ -28,7 +28,7 @@ object! {
     ///
     /// Spec: [RFC 8414, section 2](https://www.rfc-editor.org/rfc/rfc8414.html#section-2)
     pub struct AuthorizationServerMetadata {
-        /// Identifier of the authorization server, an URL.
+        /// Identifier of the authorization server, a URL.
         issuer: String = "issuer",
         /// URL of the token endpoint.
         token_endpoint: String = "token_endpoint",
