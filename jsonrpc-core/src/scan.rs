@@ -4,6 +4,7 @@
 //! may have any size, and escapes may be lone surrogates. UTF-8 is not validated.
 //!
 //! Readers return `None` if the text is not JSON; the scanner is then at the fault.
+mod escape;
 mod find;
 mod open;
 mod skip;
@@ -13,11 +14,10 @@ mod token;
 use crate::json_str::JsonStr;
 use alloc::string::String;
 use core::ops::Range;
+pub(crate) use escape::{SLACK, replace, unescape};
 use open::OpenBrackets;
 use string::escaped_string;
-pub(crate) use string::{
-    SLACK, is_plain_text, plain_prefix, plain_string, replace, string, unescape,
-};
+pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string};
 use token::{Step, begins_with, byte, colon, name, scalar, token};
 
 /// A member's name, between its quotes.
