@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { INTEROP, Place, Program, check, within } from "./harness.mjs";
 
-const BUILD_SECONDS = 600;
+const BUILD_SECONDS = 1500;
 const TURN_SECONDS = 60;
 const EXIT_SECONDS = 15;
 const ADDRESS = "127.0.0.1:8787";

@@ -31,6 +31,9 @@ pub enum ArgsMode {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Arguments {
     newest: Option<Raw>,
+    /// Fingerprint of the latest `rawInput`.
+    #[serde(default)]
+    print: Option<u64>,
     /// Members that were sent: names, and fingerprints of the values.
     streamed: Vec<(String, u64)>,
     bytes: usize,
@@ -43,6 +46,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Sets the latest `rawInput`, and returns whether it is too late to be sent.
     pub(crate) fn update(&mut self, input: Raw, limit: usize) -> bool {
+        self.print = Some(json::fingerprint(&[input.as_str()]));
         let bytes = input.as_str().len();
         let input = if bytes > limit { json::omitted(bytes).into_raw() } else { input };
         let late = (self.closed || self.frozen)
@@ -50,6 +54,16 @@ impl Arguments {
         self.changed |= late;
         self.newest = Some(input);
         late && self.closed
+    }
+
+    /// Returns the latest `rawInput`.
+    pub(crate) fn latest(&self) -> Option<&Raw> {
+        self.newest.as_ref()
+    }
+
+    /// Returns whether a `rawInput` is the latest one, also after [`forget`](Self::forget).
+    pub(crate) fn is_latest(&self, input: &Raw) -> bool {
+        self.print == Some(json::fingerprint(&[input.as_str()]))
     }
 
     /// Returns whether the agent has sent arguments.

@@ -199,6 +199,7 @@ impl Conversation {
     /// Sets the session of an earlier process, which the first run continues.
     #[must_use]
     pub fn with_remembered(mut self, remembered: Remembered) -> Self {
+        self.memory.set_cancelled(remembered.memory());
         self.remembered = Some(remembered);
         self
     }
@@ -229,8 +230,15 @@ impl Conversation {
     }
 
     /// Fails the open run and releases the session, for a reason of the program.
+    ///
+    /// [`Failure::GatewayShutdown`] is the end of the program. It cancels waiting runs and prompts that were not sent:
+    /// another process does not carry them out. A session that the agent can load or resume is not released, and
+    /// [`Notice::Remember`] has the data with which a later process continues it.
     pub fn handle_failure(&mut self, failure: Failure, message: &str, now: Duration) {
         self.begin_input(now);
+        if failure == Failure::GatewayShutdown {
+            return self.shut_down(message);
+        }
         self.leave_session();
         self.translator.handle_failure(failure, message);
         self.advance();
@@ -354,7 +362,14 @@ impl Conversation {
     }
 
     fn push_event(&mut self, event: Event) {
-        if !(self.is_refused && matches!(event, Event::RunError(_))) {
+        let is_error = matches!(event, Event::RunError(_));
+        if is_error && self.active.as_ref().is_some_and(|active| active.is_cancelled) {
+            self.memory.handle_turn_cancelled();
+        }
+        if matches!(event, Event::RunFinished(_)) && self.translator.has_unclear_answer() {
+            self.memory.handle_unclear_answer();
+        }
+        if !(self.is_refused && is_error) {
             self.memory.handle_event(&event);
         }
         if let Some(active) = &mut self.active {
@@ -372,11 +387,10 @@ impl Conversation {
         if self.translator.is_interrupted() {
             return;
         }
+        self.remember();
         if self.options.rules.session == SessionScope::Turn {
             // The next turn gets the conversation as text.
             self.release();
-        } else {
-            self.remember();
         }
     }
 

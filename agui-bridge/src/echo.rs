@@ -27,17 +27,24 @@ impl Echo {
     /// Returns whether a user chunk repeats the prompt.
     pub(crate) fn takes(&mut self, block: &ContentBlock) -> bool {
         match block {
-            ContentBlock::Text(text) => {
-                let rest = self.text.get(self.repeated..).unwrap_or_default();
-                let repeats = rest.starts_with(&text.text);
-                self.repeated += if repeats { text.text.len() } else { 0 };
-                repeats
-            }
+            ContentBlock::Text(text) => self.takes_text(&text.text),
             other => {
                 let place = self.blocks.iter().position(|block| block == other);
                 place.map(|place| self.blocks.remove(place)).is_some()
             }
         }
+    }
+
+    fn takes_text(&mut self, text: &str) -> bool {
+        let rest = self.text.get(self.repeated..).unwrap_or_default();
+        let repeats = rest.starts_with(text);
+        self.repeated += if repeats { text.len() } else { 0 };
+        repeats
+    }
+
+    /// Returns whether a text of the user completes a repetition of the prompt's text.
+    pub(crate) fn completes(&mut self, text: &str) -> bool {
+        !text.is_empty() && self.takes_text(text) && self.repeated == self.text.len()
     }
 
     /// Returns whether a whole user message repeats the prompt.

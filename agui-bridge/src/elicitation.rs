@@ -157,9 +157,8 @@ impl Elicitation {
 
     /// Adds the elicitation to the value of an event.
     pub(crate) fn describe(&self, value: Members, calls: &ToolCalls, limits: &Limits) -> Members {
-        let subject = self.call.as_ref().and_then(|call| calls.subject(call));
         let value = value
-            .with_some("toolCallId", subject.map(|subject| subject.id).as_ref())
+            .with_some("toolCallId", self.call.as_ref().and_then(|call| calls.id(call)).as_ref())
             .with("message", &self.message)
             .with_some("metadata", self.meta.as_ref());
         self.describe_mode(value, limits.value)
@@ -170,8 +169,7 @@ impl Elicitation {
         let reason = if self.schema().is_some() { "input_required" } else { "confirmation" };
         let mut interrupt = Interrupt::new(id, reason);
         interrupt.message = Some(self.message.clone());
-        let subject = self.call.as_ref().and_then(|call| calls.subject(call));
-        interrupt.tool_call_id = subject.map(|subject| subject.id.clone());
+        interrupt.tool_call_id = self.call.as_ref().and_then(|call| calls.id(call)).cloned();
         let schema = self.schema().map(json::raw).and_then(|schema| schema.decode().ok());
         interrupt.response_schema = schema;
         let acp = match &self.mode {

@@ -62,20 +62,31 @@
 //!
 //! Spec: [`RunFinishedSuccessOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#runfinishedsuccessoutcome)
 //!
-//! # Duplicate reports of a call
+//! # Reports of calls
 //!
-//! Most agents report a call twice: as a request to the binding, and as an ACP tool call. They are matched by this
-//! table:
+//! Most agents report a call twice: as a request to the binding, and as an ACP tool call. Only the request is a call of the
+//! page's tool. A report that refers to one may contain text of a model in each of its members, so it is withheld until the
+//! request arrives. They are matched by this table:
 //!
 //! | the request has | and the agent's tool call | key |
 //! |---|---|---|
 //! | the agent's id in its `_meta` ([`agent_call_id`]) | has this id | the id |
-//! | no such id | is of the same tool and has the same arguments, in any spelling | first announced, first matched |
-//! | no such id | is of the same tool | first announced, first matched |
+//! | no such id | refers to the same tool and has the same arguments, in any spelling | first announced, first matched |
+//! | no such id | refers to the same tool | first announced, first matched |
 //!
 //! Either may arrive first. The page receives the call when the request arrives, with the agent's id if it is known
-//! then. The agent's own reports of the call are kept out of the stream ([`FrontendTools::handle_update`]). A call that
-//! is announced but never made, because permission was denied, is therefore not run by the page.
+//! then. The agent's reports of the call are kept out of the stream ([`FrontendTools::handle_update`]).
+//!
+//! A report without a request is one of the agent's own call, and is shown ([`Action::Show`]) when
+//!
+//! - the agent requests permission for the call ([`FrontendTools::handle_permission_request`]),
+//! - the call or the turn ends,
+//! - the call has a kind `execute`, `edit`, `delete` or `move`, a location, a diff, a terminal, or a command or path that the
+//!   page's tool does not declare,
+//! - withheld reports exceed 256 calls or 256 KiB.
+//!
+//! A permission request is never answered here. Most agents request it before they make the call: the agent's call is then
+//! in the stream as its own, beside that of the page, which begins with the request.
 //!
 //! # Deliberate differences from Jaeger's MCP endpoint
 //!
@@ -89,10 +100,13 @@
 //! | ids of calls | the tool's name, a clock and a counter | the agent's own if known, otherwise a counter |
 //! | two tools with the same name | the first is listed | the same |
 //! | a missing schema, or one that is not for an object | becomes `{"type":"object"}` | the same, also for one that is too long |
+use acp_types::v1::prompt_turn::SessionNotification;
+use acp_types::v2::prompt_lifecycle::UpdateSessionNotification;
 use agui_types::content::Content;
 use agui_types::id::ToolCallId;
 use agui_types::message::ToolMessage;
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Raw};
@@ -310,16 +324,11 @@ pub enum Action {
         /// The call.
         call_id: ToolCallId,
     },
-    /// Reports that the agent announced a call of a frontend tool and ended it without making it. The page did not see
-    /// it.
-    NotMade {
-        /// The agent's id.
-        tool_call_id: acp_types::v1::tool_calls::ToolCallId,
-        /// The tool, by the page's name.
-        name: String,
-        /// The final status, as the agent reported it.
-        status: String,
-    },
+    /// Shows a report that was withheld, as one of the agent's own call: no binding has received the call
+    /// ([`Translator::handle_notification`](crate::Translator::handle_notification)).
+    Show(Box<SessionNotification>),
+    /// As `Show`, for ACP v2.
+    ShowV2(Box<UpdateSessionNotification>),
 }
 
 /// The owner of a tool call in an update.
@@ -328,7 +337,8 @@ pub enum Action {
 pub enum CallOwner {
     /// The agent: pass the update to the translator.
     Agent,
-    /// The page, which sees the call by other means: keep the update out of the stream.
+    /// The page, which sees the call by other means, or not known yet: keep the update out of the stream. If no binding
+    /// receives the call, [`Action::Show`] has the update.
     Frontend,
 }
 

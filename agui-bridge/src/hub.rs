@@ -45,6 +45,7 @@
 //! assert!(frame.has_ended && frame.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+use crate::CancelReason;
 use crate::PermissionDecision;
 use crate::conversation::{Accepted, Conversation, RefusedServers, RunRequest, SettingKey};
 use acp_types::client::{Call, CallKey, Connection, SessionKey, Transmit};
@@ -227,8 +228,15 @@ impl Hub {
     }
 
     /// Cancels a run. Returns whether the run was waiting or open.
-    pub fn handle_cancel(&mut self, thread: &str, run_id: &RunId, now: Duration) -> bool {
-        let cancel = |conversation: &mut Conversation| conversation.handle_cancel(run_id, now);
+    pub fn handle_cancel(
+        &mut self,
+        thread: &str,
+        run_id: &RunId,
+        reason: CancelReason,
+        now: Duration,
+    ) -> bool {
+        let cancel =
+            |conversation: &mut Conversation| conversation.handle_cancel(run_id, reason, now);
         self.with_conversation(thread, now, cancel).unwrap_or(false)
     }
 

@@ -40,6 +40,7 @@ use blocks::Blocks;
 use serde::{Deserialize, Serialize};
 
 mod blocks;
+mod cancelled;
 mod forwarded;
 mod plan;
 mod rules;
@@ -47,6 +48,7 @@ mod session_memory;
 mod transcript;
 
 pub use blocks::Unsupported;
+pub(crate) use cancelled::Instruction;
 pub use forwarded::{Allowed, Forwarded, follows};
 pub use plan::{Plan, SessionStep};
 pub use rules::{Divergence, Repeat, Rules, SessionScope};

@@ -132,7 +132,7 @@ pub(crate) fn fingerprint(texts: &[&str]) -> u64 {
 
 /// The incremental fingerprint of a text: a residue by a prime, with the same result for any division of the text into
 /// pieces. It does not resist collisions by an adversary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Print(u64);
 
 impl Default for Print {

@@ -124,7 +124,7 @@
 //! | … `completed`, `failed`, `cancelled` (v2) | `TOOL_CALL_RESULT`, once | the same, text only |
 //! | … output after that, anything in a later run | `CUSTOM` `acp.tool_call.late` | none |
 //! | `terminal_update`, `terminal_output_chunk` (v2), `_meta.terminal_*` of a call | `ACTIVITY_SNAPSHOT` `acp.terminal`; the end of the output in the call's result | in the result |
-//! | `session/request_permission` | by mode ([`PermissionMode`]): outcome `interrupt`; `CUSTOM` `acp.permission.requested`, `.resolved`; `acp.permission` | never an interrupt |
+//! | `session/request_permission` | by mode ([`PermissionMode`]): outcome `interrupt`; `CUSTOM` `acp.permission.requested`, `.resolved`; `acp.permission`; the last two with [`answeredBy`](AnsweredBy) | never an interrupt |
 //! | `elicitation/create`, `elicitation/complete` | by mode ([`ElicitationMode`]): the same with `acp.elicitation`; `CUSTOM` `acp.elicitation.completed` | never an interrupt |
 //! | `plan` | `ACTIVITY_SNAPSHOT` `PLAN` | `CUSTOM` `acp.plan` |
 //! | `plan_update`, `plan_removed` | the same, one for each plan; `{planId, removed: true}` | the same |
@@ -142,16 +142,26 @@
 //! | an extension notification, if [listed](Options::extensions) | `CUSTOM` `acp.ext:METHOD` | the same |
 //! | updates while no run is open | the same events, at the beginning of the next run | the same |
 //! | a turn without a prompt, see [`Translator::has_activity`] | the same events, in a run without a prompt until the turn ends | the same |
-//! | updates between `session/load` and its response | one `MESSAGES_SNAPSHOT`, see [`Translator::begin_replay`] | the same |
+//! | parts of the conversation between `session/load` and its response | one `MESSAGES_SNAPSHOT` if they add to the input's messages, see [`Translator::begin_replay`] | the same |
+//! | … after the response, as far as they repeat the thread | none | the same |
 //! | a new session in a conversation that has begun | `CUSTOM` `acp.notice`, see [`Translator::handle_new_session`] | the same |
 //! | updates dropped because of a limit | `CUSTOM` `acp.dropped` `{updates}` | the same |
 //! | the response to the prompt; `state_update` `idle` (v2) | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |
 //! | a failure of a run that [answers interrupts](Translator::begin_run) | `CUSTOM` `acp.notice`, `RUN_FINISHED` | the same |
 //!
-//! Members of ACP without an equivalent are in `metadata` under `acp`: `_meta` and annotations of a message; title, kind,
-//! status, locations, source (`agent`, `mcp:<server>`, `frontend`) and `parentToolCallId` (the call of the subagent that made
-//! the call, from `_meta.claudeCode.parentToolUseId`) of `TOOL_CALL_START`; status and changed arguments
-//! of `TOOL_CALL_RESULT`; the error number of `RUN_ERROR`; the agent's options of an interrupt.
+//! Members of ACP without an equivalent are in `metadata` under `acp`: `_meta` and annotations of a
+//! message; title, kind, status, locations, source (`agent`, `mcp:<server>`, `frontend`) and
+//! `parentToolCallId` (the call of the subagent that made the call, from
+//! `_meta.claudeCode.parentToolUseId`) of `TOOL_CALL_START`; status and changed arguments of
+//! `TOOL_CALL_RESULT`; the error number of `RUN_ERROR`; the options of an interrupt, and what it is
+//! about:
+//!
+//! | permission request | `metadata.acp`, value of `acp.permission.requested` |
+//! |---|---|
+//! | `toolCall` (v1), subject `tool_call` (v2) | `toolCall`: title, name, kind, `rawInput`, content, locations of the request; those that it lacks of the call at that time |
+//! | subject `command` (v2) | `subject`, and the command in the message |
+//! | any other subject (v2) | `subject` as JSON, also in the message |
+//! | `title`, `description` (v2) | the same, also in the message |
 //!
 //! # Differences from other bridges
 //!
@@ -176,7 +186,7 @@
 //! |---|---|
 //! | a message | `msg-` and the chunk's `messageId`, otherwise a number; `.2`, `.3`, … for each further segment |
 //! | a thought, its span | `rsn-`, `rsp-`, and the same |
-//! | a tool call | `toolCallId`; `~2`, `~3`, … if the thread has used it |
+//! | a tool call | `toolCallId`; `~2`, `~3`, … for each further call with it in the thread |
 //! | a tool call's result, its activity | `res-`, `act-tool-`, and the call's |
 //! | a plan | `act-plan-` and the session's |
 //! | a terminal, a compaction, a subagent's invocation | `act-terminal-`, `act-compaction-`, `sub-`, and the agent's |
@@ -190,7 +200,13 @@
 //! source `mcp:server`. If the page provides a tool of that name, and would run the call, the name is prefixed with
 //! `agent__` or `mcp__server__`.
 //!
-//! A status never goes back. A call belongs to the message before it in the same step of the model, or to a message of
+//! A status never goes back. After the agent has ended a call, its id belongs to the next call that
+//! begins with a `tool_call`, with a permission request, or with a `tool_call_update` that has a
+//! status before the end and a title, name, kind or `rawInput`. Only a first `tool_call` that
+//! describes the ended call as updates and requests did is about that call. A call that the end of
+//! a run has completed keeps its id until a `tool_call` or a permission request of a later turn.
+//!
+//! A call belongs to the message before it in the same step of the model, or to a message of
 //! its own. The result is the content's text (a diff in the unified format, a terminal as `[terminal <id>]`), otherwise
 //! `rawOutput`: a string verbatim, content blocks, the content of an MCP result, the output of a Codex command, any other
 //! value as JSON. `rawOutput` takes precedence over content of a permission request, and over a terminal without output.
@@ -212,7 +228,9 @@ extern crate alloc;
 
 pub mod acp_agent;
 mod answer_error;
+mod answered_by;
 mod arguments;
+mod cancel_reason;
 pub mod chat_history;
 mod compaction;
 mod content;
@@ -256,7 +274,9 @@ mod waiting;
 pub use jsonrpc_core;
 
 pub use answer_error::AnswerError;
+pub use answered_by::AnsweredBy;
 pub use arguments::ArgsMode;
+pub use cancel_reason::CancelReason;
 pub use elicitation::ElicitationMode;
 pub use limits::Limits;
 pub use options::{Options, Times, Unanswered};

@@ -7,12 +7,17 @@ use acp_types::v1::tool_calls::{
     PermissionOption, PermissionOptionId, PermissionOptionKind, RequestPermissionOutcome,
     RequestPermissionResponse, SelectedPermissionOutcome, ToolCallId, ToolKind,
 };
+use agui_types::id::ToolCallId as CallId;
 use agui_types::interrupt::Interrupt;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
+
+mod operation;
+
+pub(crate) use operation::{CallDescription, Operation};
 
 /// The handling of permission requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,20 +157,38 @@ pub enum PermissionDecision {
 /// A permission request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Permission {
+    /// The [key](ToolCalls::key) of its call.
     call: Option<ToolCallId>,
+    /// The call's identifier in the stream. A later call may have the same key.
+    call_id: Option<CallId>,
     /// The question, if it differs from the call's title.
     title: Option<String>,
+    description: Option<String>,
+    operation: Operation,
     options: Vec<PermissionOption>,
 }
 
 impl Permission {
-    /// Creates a request for the call with this [key](ToolCalls::key).
-    pub(crate) fn new(
-        call: Option<ToolCallId>,
-        title: Option<String>,
-        options: Vec<PermissionOption>,
+    /// Creates a request about an operation.
+    pub(crate) fn new(operation: Operation, options: Vec<PermissionOption>) -> Self {
+        let (title, description) = (None, None);
+        Self { call: None, call_id: None, title, description, operation, options }
+    }
+
+    /// Returns the same for the call with this [key](ToolCalls::key).
+    pub(crate) fn of_call(self, call: Option<ToolCallId>) -> Self {
+        Self { call, ..self }
+    }
+
+    /// Returns the same with the question and the description of ACP v2.
+    pub(crate) fn with_question(
+        self,
+        title: String,
+        description: Option<String>,
+        limits: &Limits,
     ) -> Self {
-        Self { call, title, options }
+        let description = description.map(|text| json::cut(text, limits.message));
+        Self { title: Some(json::cut(title, limits.message)), description, ..self }
     }
 
     /// Returns the key of its call.
@@ -173,12 +196,29 @@ impl Permission {
         self.call.as_ref()
     }
 
+    /// Returns the call's identifier in the stream, if the call was shown.
+    pub(crate) fn call_id(&self) -> Option<&CallId> {
+        self.call_id.as_ref()
+    }
+
+    /// Finds its call, and adds the members of the call that the request lacks.
+    pub(crate) fn find_call(&mut self, calls: &ToolCalls, limits: &Limits) {
+        let Some(key) = self.call.as_ref().filter(|_| self.call_id.is_none()) else { return };
+        self.call_id = calls.id(key).cloned();
+        if let (Operation::Call(call), Some(known)) = (&mut self.operation, calls.describe(key)) {
+            call.complete(known, limits);
+        }
+    }
+
     /// Returns the answer of a policy.
-    pub(crate) fn decide(&self, policy: &Policy, calls: &ToolCalls) -> PermissionAnswer {
-        let subject = self.call.as_ref().and_then(|call| calls.subject(call));
-        let tool = subject.map_or("", |subject| subject.tool);
-        let kind = subject.and_then(|subject| subject.kind).unwrap_or(&ToolKind::Other);
+    pub(crate) fn decide(&self, policy: &Policy) -> PermissionAnswer {
+        let (tool, kind) = self.operation.tool();
         policy.decide(tool, kind, &self.options)
+    }
+
+    /// Returns the size in bytes of the parts that no limit shortens.
+    pub(crate) fn bytes(&self) -> usize {
+        self.operation.bytes() + json::raw(&self.options).as_str().len()
     }
 
     /// Returns the answer to a plain approval or rejection, without a chosen option.
@@ -245,45 +285,50 @@ impl Permission {
         json::bounded(&self.options.iter().map(offered).collect::<Vec<_>>(), limit)
     }
 
-    /// Adds the call and the title to the value of an event.
-    pub(crate) fn describe(&self, value: Members, calls: &ToolCalls) -> Members {
-        let subject = self.call.as_ref().and_then(|call| calls.subject(call));
-        let title = self.title.as_deref().or(subject.map(|subject| subject.title));
-        value
-            .with_some("toolCallId", subject.map(|subject| subject.id).as_ref())
-            .with_some("title", title.as_ref())
+    /// Returns the question: its own text, or the call's title.
+    fn title(&self) -> Option<&str> {
+        let call = match &self.operation {
+            Operation::Call(call) => call.title.as_deref().or(call.name.as_deref()),
+            _ => None,
+        };
+        self.title.as_deref().or(call)
     }
 
-    /// Adds the call, the title and the options to the value of an event.
-    pub(crate) fn describe_options(
-        &self,
-        value: Members,
-        calls: &ToolCalls,
-        limits: &Limits,
-    ) -> Members {
-        self.describe(value, calls).with("options", &self.offered(limits.value))
+    /// Returns the question with all that the stream has nowhere else, for clients that show no
+    /// more.
+    fn message(&self) -> Option<String> {
+        let parts =
+            [self.title().map(ToOwned::to_owned), self.description.clone(), self.operation.text()];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    }
+
+    /// Adds the call and the title to the value of an event.
+    pub(crate) fn describe(&self, value: Members) -> Members {
+        value
+            .with_some("toolCallId", self.call_id.as_ref())
+            .with_some("title", self.title().as_ref())
+            .with_some("description", self.description.as_ref())
+    }
+
+    /// Adds all of the request to the value of an event.
+    pub(crate) fn describe_whole(&self, value: Members, limits: &Limits) -> Members {
+        let value = self.operation.describe(self.describe(value));
+        value.with("options", &self.offered(limits.value))
     }
 
     /// Returns the request as an interrupt.
-    pub(crate) fn interrupt(&self, id: String, calls: &ToolCalls, limits: &Limits) -> Interrupt {
-        let subject = self.call.as_ref().and_then(|call| calls.subject(call));
-        let reason = if subject.is_some() { "tool_call" } else { "confirmation" };
+    pub(crate) fn interrupt(&self, id: String, limits: &Limits) -> Interrupt {
+        let reason = if self.call_id.is_some() { "tool_call" } else { "confirmation" };
         let mut interrupt = Interrupt::new(id, reason);
-        let title = self.title.as_deref().or(subject.map(|subject| subject.title));
-        interrupt.message = title.map(ToOwned::to_owned);
-        interrupt.tool_call_id = subject.map(|subject| subject.id.clone());
+        interrupt.message = self.message();
+        interrupt.tool_call_id = self.call_id.clone();
         interrupt.response_schema = Some(self.response_schema());
-        let call = subject.map(|subject| {
-            Members::new()
-                .with("title", subject.title)
-                .with("name", subject.tool)
-                .with_some("kind", subject.kind)
-                .into_raw()
-        });
         let acp = Members::new()
             .with("options", &self.offered(limits.value))
-            .with_some("toolCall", call.as_ref());
-        interrupt.metadata = Some(acp_metadata(acp));
+            .with_some("title", self.title.as_ref())
+            .with_some("description", self.description.as_ref());
+        interrupt.metadata = Some(acp_metadata(self.operation.describe(acp)));
         interrupt
     }
 }

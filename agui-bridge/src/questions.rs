@@ -1,7 +1,9 @@
 //! Questions of the agent to the user. Each receives exactly one answer.
+use crate::AnsweredBy;
 use crate::elicitation::Elicitation;
 use crate::frame::Frame;
 use crate::json::Members;
+use crate::limits::Limits;
 use crate::options::Options;
 use crate::outbox::Outbox;
 use crate::permission::PermissionDecision;
@@ -26,7 +28,7 @@ mod settlement;
 
 pub(crate) use about::About;
 pub use response::{Answer, Response};
-pub(crate) use settlement::{SettledBy, Settlement};
+pub(crate) use settlement::Settlement;
 
 use about::note_denial;
 use resume::Resumed;
@@ -38,7 +40,7 @@ pub(crate) struct Questions {
     rules: Rules,
     open: BTreeMap<u64, Question>,
     /// Interrupted questions that were settled without the client, which does not know that.
-    settled: BTreeMap<u64, SettledBy>,
+    settled: BTreeMap<u64, AnsweredBy>,
     count: u64,
     /// The time at which the open run is interrupted.
     collecting: Option<Duration>,
@@ -113,24 +115,27 @@ impl Questions {
     ) {
         if desk.turn.is_cancelling {
             let settlement = about.cancelled();
-            return self.settle(desk, request_id, &about, &settlement, SettledBy::End);
+            return self.settle(desk, request_id, &about, &settlement, AnsweredBy::End);
         }
         let is_asked = decision == Some(PermissionDecision::Ask);
-        let policy = match decision {
-            Some(PermissionDecision::Answer(answer)) => Some(Settlement::Permission(answer)),
+        let settled = match decision {
+            Some(PermissionDecision::Answer(answer)) => {
+                Some((Settlement::Permission(answer), AnsweredBy::Rule))
+            }
             Some(PermissionDecision::Ask) => None,
-            None => self.rules.policy(desk.calls, &about),
+            None => self.rules.policy(&about).map(|settlement| (settlement, AnsweredBy::Policy)),
         };
         let turn = desk.turn;
         let can_ask = |way: &Way| turn.goes_on && (turn.can_interrupt || *way == Way::InStream);
         let way = self.rules.way(&desk.frame, &about, is_asked);
-        let way = way.filter(|_| policy.is_none()).filter(can_ask);
+        let way = way.filter(|_| settled.is_none()).filter(can_ask);
         match way {
             Some(way) => self.put(desk, request_id, about, way),
             None => {
-                let policy = policy.filter(|_| desk.turn.goes_on);
-                let settlement = policy.unwrap_or_else(|| about.refused());
-                self.settle(desk, request_id, &about, &settlement, SettledBy::Policy);
+                let settled = settled.filter(|_| desk.turn.goes_on);
+                let (settlement, by) =
+                    settled.unwrap_or_else(|| (about.refused(), AnsweredBy::Unasked));
+                self.settle(desk, request_id, &about, &settlement, by);
             }
         }
     }
@@ -138,9 +143,9 @@ impl Questions {
     /// Answers a question outside of the runs' input.
     pub(crate) fn answer(&mut self, desk: &mut Desk<'_>, number: u64, settlement: &Settlement) {
         let was_interrupted = self.open.get(&number).is_some_and(|it| it.put == Put::Interrupted);
-        self.resolve(desk, number, settlement, SettledBy::User);
+        self.resolve(desk, number, settlement, AnsweredBy::User);
         if was_interrupted {
-            self.note_settled(number, SettledBy::User, desk.frame.limits.permissions);
+            self.note_settled(number, AnsweredBy::User, desk.frame.limits.permissions);
         }
     }
 
@@ -165,7 +170,7 @@ impl Questions {
             open.find(|(_, question)| question.request_id == *request_id)
         {
             let settlement = question.about.cancelled();
-            self.resolve(desk, number, &settlement, SettledBy::Agent);
+            self.resolve(desk, number, &settlement, AnsweredBy::Agent);
         }
     }
 
@@ -173,7 +178,7 @@ impl Questions {
     pub(crate) fn cancel_all(&mut self, desk: &mut Desk<'_>) {
         while let Some((&number, question)) = self.open.first_key_value() {
             let settlement = question.about.cancelled();
-            self.resolve(desk, number, &settlement, SettledBy::End);
+            self.resolve(desk, number, &settlement, AnsweredBy::End);
         }
         self.collecting = None;
     }
@@ -185,7 +190,17 @@ impl Questions {
         let due: Vec<_> =
             due.map(|(number, question)| (*number, question.about.refused())).collect();
         for (number, settlement) in due {
-            self.resolve(desk, number, &settlement, SettledBy::Time);
+            self.resolve(desk, number, &settlement, AnsweredBy::Time);
+        }
+    }
+
+    /// Describes the call of a permission request that arrived while no run was open, since the
+    /// stream has the call now.
+    pub(crate) fn find_call(&mut self, request_id: &RequestId, calls: &ToolCalls, limits: &Limits) {
+        let mut open = self.open.values_mut();
+        let asked = open.find(|question| question.request_id == *request_id);
+        if let Some(About::Permission(permission)) = asked.map(|question| &mut question.about) {
+            permission.find_call(calls, limits);
         }
     }
 
@@ -220,7 +235,7 @@ impl Questions {
             let id = self.interrupt_id(*number);
             let Some(question) = self.open.get_mut(number) else { continue };
             let mut interrupt = match &question.about {
-                About::Permission(permission) => permission.interrupt(id, calls, frame.limits),
+                About::Permission(permission) => permission.interrupt(id, frame.limits),
                 About::Elicitation(elicitation) => elicitation.interrupt(id, calls, frame.limits),
             };
             let expires = question.expires.zip(self.rules.epoch);
@@ -286,11 +301,9 @@ impl Questions {
     fn put(&mut self, desk: &mut Desk<'_>, request_id: RequestId, about: About, way: Way) {
         let limits = desk.frame.limits;
         let is_full = self.open.len() >= limits.permissions;
-        let is_too_long =
-            serde_json::to_vec(&about).is_ok_and(|question| question.len() > limits.value);
-        if is_full || is_too_long {
+        if is_full || about.bytes() > limits.value {
             let settlement = about.refused();
-            return self.settle(desk, request_id, &about, &settlement, SettledBy::Policy);
+            return self.settle(desk, request_id, &about, &settlement, AnsweredBy::Limit);
         }
         self.count += 1;
         let number = self.count;
@@ -312,14 +325,10 @@ impl Questions {
         }
         question.put = Put::InStream;
         let value = Members::new().with("interruptId", &id);
-        let (calls, limits) = (&*desk.calls, desk.frame.limits);
-        let (name, value) = match &question.about {
-            About::Permission(permission) => {
-                ("acp.permission.requested", permission.describe_options(value, calls, limits))
-            }
-            About::Elicitation(elicitation) => {
-                ("acp.elicitation.requested", elicitation.describe(value, calls, limits))
-            }
+        let value = question.about.describe(value, desk.calls, desk.frame.limits);
+        let name = match &question.about {
+            About::Permission(_) => "acp.permission.requested",
+            About::Elicitation(_) => "acp.elicitation.requested",
         };
         desk.out.custom(&desk.frame, name, value.into_raw());
     }
@@ -330,7 +339,7 @@ impl Questions {
         desk: &mut Desk<'_>,
         number: u64,
         settlement: &Settlement,
-        by: SettledBy,
+        by: AnsweredBy,
     ) {
         let Some(question) = self.open.remove(&number) else { return };
         match question.put {
@@ -340,15 +349,16 @@ impl Questions {
                     Settlement::Permission(_) => "acp.permission.resolved",
                     Settlement::Elicitation(_) => "acp.elicitation.resolved",
                 };
-                desk.out.custom(&desk.frame, name, settlement.describe(value).into_raw());
+                desk.out.custom(&desk.frame, name, settlement.describe(value, by).into_raw());
             }
-            Put::Interrupted if by != SettledBy::User => {
+            Put::Interrupted if by != AnsweredBy::User => {
                 self.note_settled(number, by, desk.frame.limits.permissions);
             }
             Put::Interrupted | Put::Later | Put::Soon => {}
         }
         note_denial(desk.calls, &question.about, settlement, by);
-        self.respond(question.request_id, settlement);
+        let interrupt_id = Some(self.interrupt_id(number));
+        self.respond(desk, question.request_id, &question.about, settlement, interrupt_id, by);
         if self.numbers(Put::Soon).is_empty() {
             self.collecting = None;
         }
@@ -361,28 +371,39 @@ impl Questions {
         request_id: RequestId,
         about: &About,
         settlement: &Settlement,
-        by: SettledBy,
+        by: AnsweredBy,
     ) {
         note_denial(desk.calls, about, settlement, by);
         if desk.turn.has_run {
             let (name, value) = match about {
                 About::Permission(permission) => {
-                    ("acp.permission", permission.describe(Members::new(), desk.calls))
+                    ("acp.permission", permission.describe(Members::new()))
                 }
                 About::Elicitation(elicitation) => {
                     ("acp.elicitation", Members::new().with("message", elicitation.message()))
                 }
             };
-            desk.out.custom(&desk.frame, name, settlement.describe(value).into_raw());
+            desk.out.custom(&desk.frame, name, settlement.describe(value, by).into_raw());
         }
-        self.respond(request_id, settlement);
+        self.respond(desk, request_id, about, settlement, None, by);
     }
 
-    fn respond(&mut self, request_id: RequestId, settlement: &Settlement) {
-        self.responses.push_back(Response { request_id, result: settlement.to_answer() });
+    fn respond(
+        &mut self,
+        desk: &Desk<'_>,
+        request_id: RequestId,
+        about: &About,
+        settlement: &Settlement,
+        interrupt_id: Option<String>,
+        answered_by: AnsweredBy,
+    ) {
+        let request = about.describe(Members::new(), desk.calls, desk.frame.limits).into_raw();
+        let (result, call) = (settlement.to_answer(), about.call().cloned());
+        let response = Response { request_id, result, request, call, interrupt_id, answered_by };
+        self.responses.push_back(response);
     }
 
-    fn note_settled(&mut self, number: u64, by: SettledBy, limit: usize) {
+    fn note_settled(&mut self, number: u64, by: AnsweredBy, limit: usize) {
         self.settled.insert(number, by);
         while self.settled.len() > limit {
             self.settled.pop_first();

@@ -2,6 +2,7 @@
 //!
 //! A run is open until its last event. A turn may outlive it: an interrupted run leaves the turn *parked*, and the next
 //! run continues it or waits for its end.
+use crate::CancelReason;
 use crate::frame::Frame;
 use crate::json::{self, Members};
 use crate::options::Times;
@@ -49,7 +50,9 @@ pub(crate) struct Runs {
 struct Run {
     thread_id: ThreadId,
     run_id: RunId,
-    is_cancelled: bool,
+    /// Why it is being cancelled; `None` unless it is.
+    #[serde(default)]
+    cancel: Option<CancelReason>,
     /// Whether its session is being opened, so that the agent has no prompt.
     #[serde(default)]
     is_opening: bool,
@@ -81,7 +84,7 @@ pub(crate) struct Parked {
 }
 
 /// The code that reports a cancelled run to clients before 1.0.
-const CANCELLED: &str = "CANCELLED";
+pub(crate) const CANCELLED: &str = "CANCELLED";
 
 impl Runs {
     /// Opens the run of an input.
@@ -90,7 +93,7 @@ impl Runs {
         self.open = Some(Run {
             thread_id: input.thread_id.clone(),
             run_id: input.run_id.clone(),
-            is_cancelled: false,
+            cancel: None,
             is_opening: false,
             answers: input.resume.as_ref().is_some_and(|answers| !answers.is_empty()),
             pending: Vec::new(),
@@ -107,14 +110,15 @@ impl Runs {
 
     /// Returns whether the open run was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.open.as_ref().is_some_and(|run| run.is_cancelled)
+        self.open.as_ref().is_some_and(|run| run.cancel.is_some())
     }
 
     pub(crate) fn turn_state(&self) -> TurnState {
         let is_cancelled_before =
             |run: &Run| run.before.as_ref().is_some_and(|before| before.is_cancelled);
         let open = self.open.as_ref();
-        let is_cancelling = open.is_some_and(|run| run.is_cancelled || is_cancelled_before(run))
+        let is_cancelling = open
+            .is_some_and(|run| run.cancel.is_some() || is_cancelled_before(run))
             || self.parked.as_ref().is_some_and(|parked| parked.is_cancelled);
         let is_parked = self.parked.as_ref().is_some_and(|parked| parked.end.is_none());
         TurnState {
@@ -133,9 +137,9 @@ impl Runs {
     }
 
     /// Records that the turn is being cancelled, and returns whether there is one.
-    pub(crate) fn cancel(&mut self) -> bool {
+    pub(crate) fn cancel(&mut self, reason: CancelReason) -> bool {
         if let Some(run) = &mut self.open {
-            run.is_cancelled = true;
+            run.cancel.get_or_insert(reason);
         } else if let Some(parked) = &mut self.parked {
             parked.is_cancelled = true;
         } else {
@@ -144,10 +148,10 @@ impl Runs {
         true
     }
 
-    /// Records that the open run is cancelled, if `is_cancelled`.
-    pub(crate) fn set_cancelled(&mut self, is_cancelled: bool) {
+    /// Records that the open run continues a turn that is being cancelled.
+    pub(crate) fn join_cancelled(&mut self, reason: CancelReason) {
         if let Some(run) = &mut self.open {
-            run.is_cancelled |= is_cancelled;
+            run.cancel.get_or_insert(reason);
         }
     }
 
@@ -282,12 +286,15 @@ impl Runs {
         out: &mut Outbox,
         response: Option<&PromptResponse>,
     ) {
+        let stated = self.open.as_ref().and_then(|run| run.cancel);
+        let reason = stated.unwrap_or(CancelReason::Agent);
         // A client removes the interrupts that it has answered only with `RUN_FINISHED`.
         if frame.is_modern || self.open.as_ref().is_some_and(|run| run.answers) {
             let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
-            self.finish(frame, out, outcome, response);
+            let result = response.map_or_else(Members::new, |it| stop_reason(frame, it));
+            self.end(frame, out, outcome, Some(reason.of_result(result)), response);
         } else {
-            self.fail(frame, out, Problem::new(CANCELLED, "The run was cancelled."), false);
+            self.fail(frame, out, Problem::new(CANCELLED, &reason.message()), false);
         }
     }
 
@@ -322,7 +329,8 @@ impl Runs {
             out.custom(frame, "acp.notice", notice.into_raw());
             let error = Members::new().with("code", problem.code).with("message", &message);
             let result = problem.response.map_or_else(Members::new, |it| stop_reason(frame, it));
-            let result = result.with("error", &error.into_raw()).into_raw();
+            let result = result.with("error", &error.into_raw());
+            let result = CancelReason::Failure.of_result(result);
             let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
             return self.end(frame, out, outcome, Some(result), problem.response);
         }

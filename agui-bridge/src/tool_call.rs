@@ -2,9 +2,10 @@
 use crate::arguments::ArgsMode;
 use crate::frame::Frame;
 use crate::outbox::Outbox;
+use crate::permission::CallDescription;
 use crate::terminal::Terminals;
 use crate::tool_name::{Clues, parent_in_meta, tool_name};
-use acp_types::v1::tool_calls::{ToolCallId, ToolKind};
+use acp_types::v1::tool_calls::ToolCallId;
 use agui_types::id::ToolCallId as CallId;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -64,15 +65,6 @@ impl From<StoredCalls> for ToolCalls {
     }
 }
 
-/// The members of a call that a permission depends on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
-    pub(crate) id: &'a CallId,
-    pub(crate) title: &'a str,
-    pub(crate) tool: &'a str,
-    pub(crate) kind: Option<&'a ToolKind>,
-}
-
 impl ToolCalls {
     /// Creates a thread's calls. Arguments are sent by `mode`, at the latest when they have not changed for `settle`.
     pub(crate) fn new(mode: ArgsMode, settle: Option<Duration>) -> Self {
@@ -106,20 +98,18 @@ impl ToolCalls {
         mut change: Change,
     ) {
         let key = Self::key(frame.lane, &change.id);
+        let is_another = self.calls.get(&key).is_some_and(|call| call.precedes(frame, &change));
         if out.history().is_some() {
-            self.conclude(frame, out, terminals, Some(&key));
+            self.conclude(frame, out, terminals, (!is_another).then_some(&key));
         }
-        let known = self.take(&key).filter(|call| {
-            let is_another = change.announces && call.stage() == Stage::Finished;
-            !(is_another && call.is_of_earlier_turn(frame.turn))
-        });
+        let known = self.take(&key).filter(|_| !is_another);
         let begins = known.is_none();
         let mut call = match known {
             Some(call) => call,
             None => self.begin(frame, out, terminals, &change),
         };
         if change.announces {
-            call.announce(frame.turn);
+            call.announce(frame.turn, change.asks);
         }
         let changed = call.merge(&mut change, frame.limits);
         self.with_owner(frame, terminals, &mut call, |call, at| {
@@ -143,8 +133,9 @@ impl ToolCalls {
     }
 
     /// Records that a call was denied. Its result gives the reason unless the agent gives one.
-    pub(crate) fn set_denial(&mut self, key: &ToolCallId, denial: Option<Denial>) {
-        if let Some(call) = self.calls.get_mut(key) {
+    pub(crate) fn set_denial(&mut self, key: &ToolCallId, id: &CallId, denial: Option<Denial>) {
+        let call = self.calls.get_mut(key).filter(|call| call.id() == id);
+        if let Some(call) = call {
             call.set_denial(denial);
         }
     }
@@ -228,10 +219,19 @@ impl ToolCalls {
         }
     }
 
-    /// Returns the call of a permission request.
-    pub(crate) fn subject(&self, key: &ToolCallId) -> Option<Subject<'_>> {
-        let call = self.calls.get(key)?;
-        Some(Subject { id: call.id(), title: call.title(), tool: call.name(), kind: call.kind() })
+    /// Returns the identifier of a call in the stream.
+    pub(crate) fn id(&self, key: &ToolCallId) -> Option<&CallId> {
+        self.calls.get(key).map(Call::id)
+    }
+
+    /// Returns whether the agent has ended a call.
+    pub(crate) fn is_over(&self, key: &ToolCallId) -> bool {
+        self.calls.get(key).is_some_and(Call::is_over)
+    }
+
+    /// Returns the members of a call that a user decides on.
+    pub(crate) fn describe(&self, key: &ToolCallId) -> Option<CallDescription> {
+        self.calls.get(key).map(Call::describe)
     }
 
     /// Returns whether the arguments of a call are being sent.

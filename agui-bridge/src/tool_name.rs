@@ -90,6 +90,12 @@ pub(crate) fn tool_name(clues: Clues<'_>) -> (String, Source) {
     (name, Source::Agent)
 }
 
+/// Returns whether the agent states the name of a tool, rather than other members that suggest one.
+pub(crate) fn named(clues: Clues<'_>) -> bool {
+    clues.name.is_some_and(|name| !name.trim().is_empty())
+        || clues.meta.and_then(name_in_meta).is_some()
+}
+
 fn mcp_or_agent(name: &str) -> (String, Source) {
     match mcp_name(name) {
         Some((server, tool)) => (short(tool), Source::Mcp(short(server))),

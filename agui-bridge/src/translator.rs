@@ -31,7 +31,9 @@ use core::mem;
 use serde::{Deserialize, Serialize};
 
 mod basis;
+mod exchanges;
 mod interrupts;
+mod late_replay;
 mod own_turn;
 mod page_calls;
 mod replay;
@@ -40,6 +42,7 @@ mod turns;
 mod updates;
 
 use basis::{Basis, Lane};
+use late_replay::LateReplay;
 
 /// An error beginning a run: the last run has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -119,6 +122,18 @@ pub struct Translator {
     replay: Option<Box<Translator>>,
     /// The conversation that the agent repeated, for the next run.
     repeated: Option<Vec<Message>>,
+    /// The parts of that conversation as the agent has divided it.
+    #[serde(default)]
+    repeated_updates: Waiting,
+    /// Whether the agent has responded to `session/load`, and no run has begun since.
+    #[serde(default)]
+    is_loaded: bool,
+    /// The rest of a replay, in the turn after the response.
+    #[serde(default)]
+    late: Option<LateReplay>,
+    /// Whether the answer of the turn may have an old part, since a late replay was unclear.
+    #[serde(default)]
+    is_unclear: bool,
 }
 
 impl Translator {
@@ -138,6 +153,10 @@ impl Translator {
             questions: Questions::new(&options),
             replay: None,
             repeated: None,
+            repeated_updates: Waiting::default(),
+            is_loaded: false,
+            late: None,
+            is_unclear: false,
             basis: Basis::new(options),
         }
     }
@@ -225,8 +244,7 @@ impl Translator {
         }
         self.runs.note_activity();
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
-            && self.replay.is_none()
-            && self.echo.takes(&chunk.content)
+            && self.takes_echo(&chunk.content)
         {
             return;
         }
@@ -250,6 +268,7 @@ impl Translator {
             && self.outbox.is_empty()
             && self.subagents.is_empty()
             && self.replay.is_none()
+            && self.late.as_ref().is_none_or(LateReplay::is_over)
             && self.outbox.history().is_none()
             && !self.outbox.remembers_messages();
         is_alone.then(|| self.outbox.main_text())?
@@ -309,6 +328,7 @@ impl Translator {
     fn begin_turn(&mut self, prompt: &[ContentBlock]) {
         self.outbox.end_steps();
         self.echo = Echo::new(prompt);
+        self.is_unclear = false;
         self.runs.set_busy(false);
         self.runs.end_own();
         self.basis.turns += 1;
@@ -317,6 +337,12 @@ impl Translator {
     /// Translates an update, or keeps it for the next run.
     fn take(&mut self, update: Update) {
         let Some(update) = self.take_repeated(update) else { return };
+        let Some(update) = self.take_late(update) else { return };
+        self.show(update);
+    }
+
+    /// Translates an update that is no part of a replay, or keeps it for the next run.
+    fn show(&mut self, update: Update) {
         self.note_update(&update);
         if self.runs.is_open() {
             self.translate(update);

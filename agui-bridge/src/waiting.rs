@@ -17,13 +17,7 @@ impl Waiting {
     /// Adds an update. One that replaces the whole value of its subject removes the earlier one. The oldest are dropped
     /// beyond the limit.
     pub(crate) fn push(&mut self, update: Update, limits: &Limits) {
-        let size = match &update {
-            Update::V1(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
-            Update::V2(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
-            Update::Extension(extension) => {
-                extension.method.len().saturating_add(extension.params.as_str().len())
-            }
-        };
+        let size = size(&update);
         let kind = update.kind();
         let same = |waiting: &Update| {
             kind.is_some() && waiting.kind() == kind && waiting.session() == update.session()
@@ -50,6 +44,11 @@ impl Waiting {
         self.dropped = self.dropped.saturating_add(updates);
     }
 
+    /// Returns whether no update waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.updates.is_empty()
+    }
+
     /// Returns whether a part of the conversation waits.
     pub(crate) fn has_conversation(&self) -> bool {
         self.updates.iter().any(|(_, update)| update.is_conversation())
@@ -63,5 +62,16 @@ impl Waiting {
     /// Returns the kept updates, in order.
     pub(crate) fn into_updates(self) -> impl Iterator<Item = Update> {
         self.updates.into_iter().map(|(_, update)| update)
+    }
+}
+
+fn size(update: &Update) -> usize {
+    match update {
+        Update::V1(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
+        Update::V2(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
+        Update::Asked(_, update) => size(update),
+        Update::Extension(extension) => {
+            extension.method.len().saturating_add(extension.params.as_str().len())
+        }
     }
 }

@@ -48,7 +48,7 @@ mod fold;
 mod outcome;
 mod part;
 
-pub use outcome::RunOutcome;
+pub use outcome::{CANCEL_REASON, RunOutcome};
 pub use part::{LogBase, LogPart};
 
 /// The events of one run, numbered from 1.

@@ -5,6 +5,7 @@ use acp_types::client::{
 };
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use agui_bridge::CancelReason;
 use agui_bridge::conversation::{
     Accepted, AgentFeatures, Command, Conversation, ConversationOptions, RunOutput, SessionNumber,
     WhenBusy,
@@ -37,7 +38,7 @@ pub fn conversation(data: &[u8]) {
             0 | 1 => thread.run(about),
             2 => {
                 let run = format!("r{}", thread.runs).as_str().into();
-                thread.conversation.handle_cancel(&run, now);
+                thread.conversation.handle_cancel(&run, CancelReason::User, now);
             }
             3 => {
                 let mut features = AgentFeatures::default();
@@ -249,7 +250,12 @@ pub fn hub(data: &[u8]) {
                 }
             }
             1 => {
-                hub.handle_cancel(&thread, &format!("r{runs}").as_str().into(), now);
+                hub.handle_cancel(
+                    &thread,
+                    &format!("r{runs}").as_str().into(),
+                    CancelReason::User,
+                    now,
+                );
             }
             2 if !hub.is_connected() => {
                 let initialize = InitializeRequest::new(ProtocolVersion::V1);

@@ -1,6 +1,6 @@
 // An ACP agent for load tests. It answers a prompt with pieces of text, each of which contains the time when it was sent. The
-// prompt contains the number of pieces and the pause in milliseconds: `100 every 50`. On SIGUSR2 it writes
-// half a megabyte to its standard error.
+// last block of the prompt has the number of pieces and the pause in milliseconds: `100 every 50`. Blocks before it are the
+// conversation with an earlier process. On SIGUSR2 the agent writes half a megabyte to its standard error.
 import { createInterface } from "node:readline";
 
 let sessions = 0;
@@ -11,7 +11,7 @@ const now = () => performance.timeOrigin + performance.now();
 process.on("SIGUSR2", () => process.stderr.write("a line of standard error\n".repeat(20_000)));
 
 function stream(id, { sessionId, prompt }) {
-  const [, count, pause] = prompt.map(({ text = "" }) => text).join("").match(/(\d+) every (\d+)/).map(Number);
+  const [, count, pause] = prompt.at(-1).text.match(/(\d+) every (\d+)/).map(Number);
   cancelled.delete(sessionId);
   if (count === 0) return send({ id, result: { stopReason: "end_turn" } });
   let said = 0;

@@ -77,7 +77,11 @@ async function check(browser, shots, { name, context: options, opensItself, expe
   const shot = (part) => page.screenshot({ path: path.join(shots, `${slug}-${part}.png`) });
   const tooLong = new Promise((_, reject) => setTimeout(() => reject(new Error(`took longer than ${CHECK_MS} ms`)), CHECK_MS).unref());
   try {
-    if (!opensItself) await page.goto(url);
+    if (!opensItself) {
+      await page.goto(url);
+      // The page signs in first, and has no focus until it is complete or asks for a token.
+      await page.waitForFunction(() => document.activeElement?.id === "prompt" || document.querySelector("dialog[open]") !== null);
+    }
     await Promise.race([run({ page, shot, url }), tooLong]);
     assert.deepEqual(complaints, [], "errors in the browser");
     return null;

@@ -83,6 +83,7 @@
 //! | `codec` | `codec`: a decoder and an encoder for `tokio_util::codec` | bytes, bytestring, tokio-util; std |
 //! | `async` | `memory`: an in-memory connection for tests | bytes, bytestring, futures; std |
 //! | `schemars` | `JsonSchema` for the types that the macros of [`wire`] define | schemars |
+//! | `url` | `is_public_url`: whether a URL names a public host, as browsers read it | url |
 //!
 //! No feature is enabled by default.
 //!
@@ -123,6 +124,7 @@ mod peek;
 mod peer;
 mod pending;
 pub mod pointer;
+#[cfg(feature = "url")]
 mod public_host;
 mod scan;
 pub mod transcript;
@@ -143,6 +145,7 @@ pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
     RegisterError,
 };
+#[cfg(feature = "url")]
 pub use public_host::is_public_url;
 pub use serde;
 pub use serde_json;

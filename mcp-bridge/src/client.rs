@@ -177,7 +177,8 @@ impl Client {
     /// Handles a line received from the server.
     ///
     /// Over HTTP, a server sends its requests in the response stream of the request that they belong to. `related` is the
-    /// call of that stream, if the transport has such streams.
+    /// call of that stream, if the transport has such streams. A request that names no call is refused, unless
+    /// [one user](ClientOptions::is_shared) has exactly one open call.
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, related: Option<UpstreamCall>) {
         let incoming = self.peer.handle_line(line);
         self.handle_incoming(incoming, related);

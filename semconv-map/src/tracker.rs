@@ -258,8 +258,8 @@ impl Tracker {
         self.end_all(Over::InitializedAgain, is_before);
         self.sessions.start_over();
         for request in self.requests.of(Direction::Sent) {
-            if let Work::LoadSession(session) = &request.work
-                && let Some(session) = self.sessions.get_or_insert(session)
+            if let Work::LoadSession { id, .. } = &request.work
+                && let Some(session) = self.sessions.get_or_insert(id)
             {
                 session.loading += 1;
             }

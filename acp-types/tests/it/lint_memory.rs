@@ -21,7 +21,7 @@ fn linter_holds_at_most_four_times_the_line() {
         (r#""available_commands_update","availableCommands":"#, "{}"),
         (r#""tool_call","toolCallId":"c","title":"t","content":"#, r#"{"type":"content"}"#),
     ] {
-        for size in [32_000, 1_000_000] {
+        for size in [32_000, 256_000] {
             let line = line(start, item, size);
             let mut linter = linter();
             // Buffers and findings do not grow with the line.

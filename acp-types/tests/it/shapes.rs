@@ -24,10 +24,12 @@ use std::sync::LazyLock;
 #[derive(Debug)]
 pub(crate) struct Shapes(pub(crate) BTreeMap<&'static str, Shape>);
 
-/// Number of cases of a property: `PROPTEST_CASES`, or `everyday`.
-pub(crate) fn cases(everyday: u32) -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig::with_cases(cases.unwrap_or(everyday))
+/// Returns the number of cases of a property: `ordinary` for proptest's default of 256 cases, and in
+/// proportion for another `PROPTEST_CASES`.
+pub(crate) fn cases(ordinary: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    let cases = (ordinary.saturating_mul(config.cases) / 256).max(1);
+    ProptestConfig { cases, ..config }
 }
 
 /// The shapes of version 1.

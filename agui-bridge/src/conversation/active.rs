@@ -1,6 +1,6 @@
 //! The open run, and its turn.
 use super::output::SessionNumber;
-use crate::input::{Forwarded, Plan, Prompt, SessionStep};
+use crate::input::{Forwarded, Instruction, Plan, Prompt, SessionStep};
 use agui_types::id::RunId;
 use core::time::Duration;
 use jsonrpc_core::wire::Extra;
@@ -35,6 +35,8 @@ pub(super) enum Stage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PlannedTurn {
     pub(super) prompt: Prompt,
+    /// The messages of the prompt.
+    pub(super) instruction: Instruction,
     pub(super) step: SessionStep,
     /// Whether the user changed the conversation, so that a new session is expected.
     pub(super) is_expected: bool,
@@ -61,7 +63,7 @@ impl PlannedTurn {
     /// Returns the turn of a plan, if any.
     pub(super) fn of(plan: Plan) -> Option<Self> {
         let is_expected = plan.diverged.is_some();
-        let (step, forwarded) = (plan.session, plan.forwarded);
-        plan.prompt.map(|prompt| Self { prompt, step, is_expected, forwarded })
+        let Plan { session: step, forwarded, instruction, prompt, .. } = plan;
+        prompt.map(|prompt| Self { prompt, instruction, step, is_expected, forwarded })
     }
 }

@@ -1,15 +1,19 @@
 //! The beginning of runs: wait for the agent, continue its session, plan the turn.
 use super::active::{ActiveRun, PlannedTurn, Stage};
-use super::output::{Notice, RunEvent, RunOutput, SessionNumber};
+use super::output::{Notice, RunEvent, RunOutput, SessionNumber, SessionOrigin};
 use super::runs::{Accepted, Novelty, PendingRun, RunRefused, RunRequest};
 use super::session::{AgentState, OpenedSession, Remembered};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
-use crate::input::{Divergence, Rules, SessionMemory, SessionScope};
+use crate::CancelReason;
+use crate::input::{Divergence, Instruction, Plan, Rules, SessionScope, SessionStep};
 use crate::reason::reason;
 use crate::{Begun, Failure};
 use acp_types::client::{Opened, Update};
 use acp_types::v1::initialization::PromptCapabilities;
-use alloc::borrow::{Cow, ToOwned};
+use agui_types::id::{MessageId, RunId};
+use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
+use alloc::borrow::ToOwned;
 use core::time::Duration;
 use jsonrpc_core::wire::Meta;
 use serde::{Deserialize, Serialize};
@@ -20,6 +24,9 @@ pub(super) struct StartingRun {
     pub(super) run: PendingRun,
     /// The session being continued; `None` while the agent is not connected.
     pub(super) loading: Option<SessionNumber>,
+    /// Whether the agent repeats the conversation (`session/load`).
+    #[serde(default)]
+    pub(super) has_replay: bool,
 }
 
 impl Conversation {
@@ -41,7 +48,8 @@ impl Conversation {
         now: Duration,
     ) -> Result<Accepted, RunRefused> {
         self.begin_input(now);
-        let run = PendingRun { request: run.into(), is_cancelled: false };
+        let mut request = run.into();
+        let run = PendingRun { cancel: request.cancel.take(), request };
         match self.known.novelty(&run.request.input) {
             Novelty::New => {}
             Novelty::Same => return Ok(Accepted::Again(run.run_id().clone())),
@@ -67,19 +75,16 @@ impl Conversation {
     ///
     /// A waiting run begins in its turn, and ends immediately. The agent has
     /// [`cancel_grace`](super::ConversationOptions::cancel_grace) to end the turn of an open run.
-    pub fn handle_cancel(&mut self, run_id: &agui_types::id::RunId, now: Duration) -> bool {
+    pub fn handle_cancel(&mut self, run_id: &RunId, reason: CancelReason, now: Duration) -> bool {
         self.begin_input(now);
-        let mut found = false;
-        for run in self.queue.iter_mut().filter(|run| run.run_id() == run_id) {
-            (run.is_cancelled, found) = (true, true);
-        }
+        let mut found = self.cancel_queued(run_id, reason);
         if self.starting.as_ref().is_some_and(|starting| starting.run.run_id() == run_id) {
             found = true;
-            self.cancel_starting();
+            self.cancel_starting(reason);
         }
         if self.active.as_ref().is_some_and(|active| active.run_id == *run_id) {
             found = true;
-            self.stop();
+            self.stop(reason);
         }
         self.advance();
         found
@@ -92,22 +97,39 @@ impl Conversation {
     fn enqueue(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
         let is_ending = match (&self.active, &self.starting) {
             (Some(active), _) => active.is_cancelled,
-            (None, Some(starting)) => starting.run.is_cancelled,
+            (None, Some(starting)) => starting.run.cancel.is_some(),
             (None, None) => false,
         };
-        let input = run.request.input.clone();
+        let (input, cancel) = (run.request.input.clone(), run.cancel);
         let until = self.options.queue_wait.map(|wait| self.now.saturating_add(wait));
         match self.queue.push(run, until, is_ending) {
             Admission::Refused(_) => return Err(RunRefused::Busy),
             Admission::Waits => {}
             Admission::Supersedes(runs) => {
-                runs.into_iter().for_each(|run| self.refuse(&run, RunRefused::Busy));
-                self.cancel_starting();
-                self.stop();
+                for run in runs {
+                    self.cancel_waiting(&run.request);
+                    self.refuse(&run, RunRefused::Busy);
+                }
+                self.cancel_starting(CancelReason::NewerRun);
+                self.stop(CancelReason::NewerRun);
             }
         }
         self.known.insert(&input);
+        if let Some(reason) = cancel {
+            self.cancel_queued(&input.run_id, reason);
+        }
         Ok(Accepted::Queued)
+    }
+
+    /// Cancels a run in the queue. Returns whether it is there.
+    fn cancel_queued(&mut self, run_id: &RunId, reason: CancelReason) -> bool {
+        let Some(run) = self.queue.iter_mut().find(|run| run.run_id() == run_id) else {
+            return false;
+        };
+        run.cancel.get_or_insert(reason);
+        let run = run.clone();
+        self.cancel_waiting(&run.request);
+        true
     }
 
     /// Refuses a waiting run.
@@ -139,13 +161,13 @@ impl Conversation {
         if run.follows() {
             return self.begin_following(run);
         }
-        if run.is_cancelled {
+        if run.cancel.is_some() {
             return self.begin(run);
         }
         let continued = match &self.agent {
             AgentState::Connecting => {
                 self.known.insert(&run.request.input);
-                self.starting = Some(StartingRun { run, loading: None });
+                self.starting = Some(StartingRun { run, loading: None, has_replay: false });
                 return Ok(Accepted::Queued);
             }
             AgentState::Connected(features)
@@ -159,18 +181,19 @@ impl Conversation {
         self.known.insert(&run.request.input);
         self.page.set_tools(&run.request.input);
         let meta = run.request.meta.clone();
+        let has_replay = matches!(origin, SessionOrigin::Load(_));
         let loading = Some(self.open(origin, None, None, meta));
-        self.starting = Some(StartingRun { run, loading });
+        self.starting = Some(StartingRun { run, loading, has_replay });
         Ok(Accepted::Queued)
     }
 
     /// Cancels the run that waits for the agent or for its session. It ends without them.
-    fn cancel_starting(&mut self) {
+    pub(super) fn cancel_starting(&mut self, reason: CancelReason) {
         if let Some(mut starting) = self.starting.take() {
             if starting.loading.is_some() {
                 self.release();
             }
-            starting.run.is_cancelled = true;
+            starting.run.cancel.get_or_insert(reason);
             self.start_waiting(starting.run);
         }
     }
@@ -190,12 +213,13 @@ impl Conversation {
             }
             self.translator.end_replay();
         }
+        if starting.has_replay {
+            self.translator.handle_loaded();
+        }
         self.session = Some(OpenedSession::new(number, opened));
         self.show_commands(opened);
-        if let Some(remembered) = &self.remembered
-            && self.memory == SessionMemory::new()
-        {
-            self.memory = remembered.memory().clone();
+        if let Some(remembered) = &self.remembered {
+            self.memory.restore(remembered.memory());
         }
         self.start_waiting(starting.run);
     }
@@ -216,12 +240,13 @@ impl Conversation {
 
     /// Begins a run with the open session, or with a new one.
     fn begin(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
-        let PendingRun { request, is_cancelled } = run;
-        let whole = if self.session.is_none() {
+        let PendingRun { request, cancel } = run;
+        let whole = request.whole();
+        let sent = if self.session.is_none() {
             self.memory.forget_session();
-            request.whole()
+            &*whole
         } else {
-            Cow::Borrowed(&request.input)
+            &request.input
         };
         let RunRequest { input, meta, .. } = &request;
         let answers = input.resume.as_deref().unwrap_or_default();
@@ -230,20 +255,23 @@ impl Conversation {
         }
         let (rules, capabilities) = (self.rules(), self.prompt_capabilities());
         let page = &self.page.machine;
-        let mut plan = self.memory.plan(&whole, &rules, &capabilities, |call| page.awaits(call))?;
+        let mut plan = self.memory.plan(sent, &rules, &capabilities, |call| page.awaits(call))?;
         if plan.diverged.is_some() && !answers.is_empty() {
             // Answers continue the turn with the agent's conversation.
             plan.prompt = None;
         }
+        self.plan_replay(&whole, &plan);
         let blocks = plan.prompt.as_ref().map_or(&[][..], |prompt| &prompt.blocks);
-        let begun = self.translator.begin_run(input, blocks).map_err(|_| RunRefused::Busy)?;
+        let begun = self.translator.begin_run(&whole, blocks).map_err(|_| RunRefused::Busy)?;
         self.known.insert(input);
         self.has_run = true;
         self.is_refused = begun == Begun::Ended;
         // The agent does not receive the prompt of a run that was cancelled before it began.
-        let is_unsent = is_cancelled && begun == Begun::Prompt;
+        let is_unsent = cancel.is_some() && begun == Begun::Prompt;
         if !is_unsent && (!self.is_refused || plan.prompt.is_none()) {
-            self.memory.accept(&whole, &plan);
+            self.memory.accept(sent, &plan);
+        } else if cancel.is_some() {
+            self.cancel_waiting(&request);
         }
         for pointer in &plan.forwarded.left_out {
             let left_out = ConversationDiagnostic::PropertyLeftOut(pointer.clone());
@@ -258,11 +286,14 @@ impl Conversation {
             _ => self.page.resume_turn(self.now),
         }
         self.page.machine.handle_messages(&input.messages, self.now);
-        match (begun, turn) {
-            (Begun::Prompt, _) if is_cancelled => self.translator.handle_stopped(),
-            (Begun::Prompt, Some(turn)) => self.begin_turn(turn),
-            (Begun::Prompt, None) => self.translator.handle_no_work(),
-            (Begun::Wait { cancel }, Some(turn)) => {
+        match (begun, turn, cancel) {
+            (Begun::Prompt, _, Some(reason)) => {
+                self.translator.handle_cancel(reason);
+                self.translator.handle_stopped();
+            }
+            (Begun::Prompt, Some(turn), None) => self.begin_turn(turn),
+            (Begun::Prompt, None, None) => self.translator.handle_no_work(),
+            (Begun::Wait { cancel }, Some(turn), _) => {
                 let until = cancel.then(|| self.now.saturating_add(self.options.cancel_grace));
                 if cancel {
                     self.page.machine.handle_cancel();
@@ -273,10 +304,28 @@ impl Conversation {
             // The run continues the previous turn, or has ended.
             _ => {}
         }
-        if is_cancelled {
-            self.stop();
+        if let Some(reason) = cancel {
+            self.stop(reason);
         }
         Ok(if begun == Begun::Resumed { Accepted::Resumed } else { Accepted::Begun })
+    }
+
+    /// Prepares the replay of a loaded session for the run of an input.
+    fn plan_replay(&mut self, whole: &RunAgentInput, plan: &Plan) {
+        if plan.session != SessionStep::Keep {
+            // The conversation goes on in a session without a replay.
+            return self.translator.drop_replay();
+        }
+        let messages = self.memory.without_cancelled(whole);
+        // The agent also has a message of the prompt that is sent again.
+        let is_new = |id: &MessageId| plan.instruction.has(id) && !self.memory.has(id);
+        let earlier = messages.iter().filter(|message| !message.id().is_some_and(|id| is_new(&id)));
+        self.translator.expect_replay(self.memory.with_completed(earlier));
+        let memory = &self.memory;
+        // The agent also repeats a message that the user sends again.
+        let has_prompt = plan.prompt.is_some() && !memory.has_any_of(&plan.instruction);
+        let is_shown = |messages: &[Message]| has_prompt && memory.is_contained(messages.iter());
+        self.translator.show_replay_if(whole, is_shown);
     }
 
     /// Returns the rules, restricted to the features of the agent.
@@ -302,24 +351,64 @@ impl Conversation {
         any
     }
 
+    /// Handles that a run is cancelled before it works.
+    fn cancel_waiting(&mut self, request: &RunRequest) {
+        let rules = self.rules();
+        let capabilities = self.prompt_capabilities();
+        let mut memory = self.memory.clone();
+        if self.session.is_none()
+            && let Some(remembered) = &self.remembered
+        {
+            // The agent has the messages of the session that was to be continued.
+            memory.restore(remembered.memory());
+        }
+        let whole = request.whole();
+        let instruction = match memory.plan(&whole, &rules, &capabilities, |_| false) {
+            Ok(plan) => plan.instruction,
+            // A later process may accept the messages, without the session that they differ from.
+            Err(_) => Instruction::of_last(&whole.messages),
+        };
+        self.handle_unsent(&instruction);
+    }
+
+    /// Handles that an instruction was cancelled before it was sent.
+    pub(super) fn handle_unsent(&mut self, instruction: &Instruction) {
+        self.memory.handle_cancelled(instruction);
+        let earlier = match self.remembered.take() {
+            Some(remembered) => Some(remembered.with_cancelled(&self.memory)),
+            None => Remembered::without_session(&self.memory),
+        };
+        self.store(earlier);
+    }
+
     /// Stores the session and its state for a later process.
     pub(super) fn remember(&mut self) {
-        let Some(session) = &self.session else { return };
-        if self.options.rules.session == SessionScope::Turn {
-            return;
-        }
-        let remembered = Remembered::new(session.id.clone(), self.memory.clone());
-        if self.remembered.as_ref() != Some(&remembered) {
-            self.remembered = Some(remembered.clone());
-            self.notices.push_back(Notice::Remember(remembered.into()));
+        let is_of_turn = self.options.rules.session == SessionScope::Turn;
+        let remembered = match (&self.session, &self.remembered) {
+            (Some(session), _) if !is_of_turn => {
+                Some(Remembered::new(session.id.clone(), self.memory.clone()))
+            }
+            (None, Some(remembered)) => Some(remembered.clone().with_cancelled(&self.memory)),
+            _ => Remembered::without_session(&self.memory),
+        };
+        if self.remembered != remembered {
+            self.store(remembered);
         }
     }
 
     /// Handles that the stored session cannot be continued.
     pub(super) fn forget_remembered(&mut self) {
-        if self.remembered.take().is_some() {
-            self.notices.push_back(Notice::Forget);
+        if self.remembered.is_some() {
+            self.store(Remembered::without_session(&self.memory));
         }
+    }
+
+    fn store(&mut self, remembered: Option<Remembered>) {
+        self.notices.push_back(match &remembered {
+            Some(remembered) => Notice::Remember(remembered.clone().into()),
+            None => Notice::Forget,
+        });
+        self.remembered = remembered;
     }
 
     /// Returns the failure that prevents turns, if any.

@@ -1,15 +1,13 @@
 //! Events of the agent's session: updates, requests and responses.
 use super::Conversation;
-use super::output::{AgentReply, Command, SessionNumber};
+use super::output::{AgentReply, Command, Notice, SessionNumber};
 use super::requests::Requester;
 use super::servers::is_work;
+use crate::PermissionDecision;
 use crate::frontend_tool::CallOwner;
-use crate::{Answer, PermissionDecision};
 use acp_types::client::{AgentRequest, Received, RequestKey, SessionEvent, Update};
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
-use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
 use acp_types::v2::dispatch::AgentRequest as AgentRequestV2;
-use acp_types::v2::permissions::RequestPermissionRequest as RequestPermissionRequestV2;
 use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
 use acp_types::v2::session_states::StateUpdate;
 use alloc::boxed::Box;
@@ -134,7 +132,10 @@ impl Conversation {
         match value {
             AgentRequest::V1(AgentRequestV1::RequestPermissionRequest(request)) => {
                 self.note_question();
-                self.handle_permission(key, *request, decision);
+                self.page.machine.handle_permission_request(&request, self.now);
+                self.page.drive(&mut self.translator);
+                let id = self.requests.insert(Requester::Agent(key));
+                self.translator.handle_permission(id, *request, decision);
             }
             AgentRequest::V1(AgentRequestV1::CreateElicitationRequest(request)) => {
                 self.note_question();
@@ -143,6 +144,8 @@ impl Conversation {
             }
             AgentRequest::V2(AgentRequestV2::RequestPermissionRequest(request)) => {
                 self.note_question();
+                self.page.machine.handle_permission_request_v2(&request, self.now);
+                self.page.drive(&mut self.translator);
                 let id = self.requests.insert(Requester::Agent(key));
                 self.translator.handle_permission_v2(id, *request, decision);
             }
@@ -167,41 +170,11 @@ impl Conversation {
         None
     }
 
-    /// Records a question, which is work of the agent's own turn outside of a prompt's.
+    /// Records a question, which is work of the agent's own turn outside of a prompt's, and no part of a replay.
     fn note_question(&mut self) {
+        self.translator.show_held();
         if self.session.is_some() {
             self.translator.note_work();
-        }
-    }
-
-    /// Handles a permission request. One that is certainly for a page tool is granted, since the page asks the user itself.
-    fn handle_permission(
-        &mut self,
-        key: RequestKey,
-        request: RequestPermissionRequest,
-        decision: Option<PermissionDecision>,
-    ) {
-        let granted = self.page.machine.handle_permission_request(&request, self.now);
-        let is_page_tool = self.page.machine.owns(&request.tool_call.tool_call_id);
-        let response = match (&decision, granted) {
-            (None, Some(outcome)) => Some(RequestPermissionResponse::new(outcome)),
-            (Some(PermissionDecision::Answer(answer)), _) if is_page_tool => {
-                Some(answer.to_response())
-            }
-            _ => None,
-        };
-        if let Some(response) = response {
-            return self.reply(key, AgentReply::Answer(Answer::Permission(response)));
-        }
-        let id = self.requests.insert(Requester::Agent(key));
-        if is_page_tool {
-            // The call itself is shown when the page receives it.
-            let RequestPermissionRequest { session_id, tool_call, options, .. } = request;
-            let title = tool_call.title.value().cloned().unwrap_or_default();
-            let question = RequestPermissionRequestV2::new(session_id, title, options);
-            self.translator.handle_permission_v2(id, question, decision);
-        } else {
-            self.translator.handle_permission(id, request, decision);
         }
     }
 
@@ -214,6 +187,7 @@ impl Conversation {
     /// Sends the translator's responses to the agent and to the program's tools.
     pub(super) fn respond(&mut self) {
         while let Some(response) = self.translator.poll_response() {
+            self.notices.push_back(Notice::RequestAnswered(Box::new(response.clone())));
             match self.requests.remove(&response.request_id) {
                 Some(Requester::Agent(key)) => {
                     self.reply(key, AgentReply::Answer(response.result));

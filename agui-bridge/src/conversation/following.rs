@@ -12,9 +12,10 @@ impl Conversation {
 
     /// Begins a run that shows what the agent does, without a prompt. It ends at once if the agent does nothing.
     pub(super) fn begin_following(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
-        // Nothing is sent to the agent, so earlier messages are not needed.
-        let PendingRun { request: RunRequest { input, meta, .. }, is_cancelled } = run;
-        let begun = self.translator.begin_run(&input, &[]).map_err(|_| RunRefused::Busy)?;
+        let PendingRun { request, cancel } = run;
+        let begun = self.translator.begin_run(&request.whole(), &[]);
+        let begun = begun.map_err(|_| RunRefused::Busy)?;
+        let RunRequest { input, meta, .. } = request;
         self.known.insert(&input);
         self.has_run = true;
         self.is_refused = begun == Begun::Ended;
@@ -26,8 +27,8 @@ impl Conversation {
         } else {
             self.translator.handle_no_work();
         }
-        if is_cancelled {
-            self.stop();
+        if let Some(reason) = cancel {
+            self.stop(reason);
         }
         Ok(if joins { Accepted::Resumed } else { Accepted::Begun })
     }

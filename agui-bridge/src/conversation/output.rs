@@ -1,7 +1,7 @@
 //! Outputs of a conversation: commands for the agent's connection, events of runs, notices for the program.
 use super::{Remembered, RunRefused};
-use crate::Answer;
 use crate::frontend_tool::Outcome;
+use crate::{Answer, Response};
 use acp_types::client::RequestKey;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::elicitation::ElicitationAction;
@@ -163,6 +163,8 @@ pub enum Notice {
     ToolAlive(ToolCallId),
     /// The page's tools changed; see [`tools`](super::Conversation::tools).
     ToolsChanged,
+    /// A request of the agent or of a program's tool was answered, by the user or without.
+    RequestAnswered(Box<Response>),
     /// The answer to a question of a program's tool, once.
     QuestionAnswered(QuestionKey, ElicitationAction),
     /// A setting was changed or refused, once.

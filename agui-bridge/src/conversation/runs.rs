@@ -1,4 +1,5 @@
 //! The runs of a conversation: waiting, open, and recently ended.
+use crate::CancelReason;
 use crate::input::{InputError, MAX_MESSAGES, follows};
 use crate::json;
 use agui_types::id::RunId;
@@ -21,6 +22,9 @@ pub struct RunRequest {
     /// Earlier messages of the conversation, if the input leaves them out. A new session receives them as text.
     #[serde(default)]
     pub earlier: Vec<Message>,
+    /// Why the run was cancelled before it reaches the conversation, if it was. It begins and ends without a prompt.
+    #[serde(default)]
+    pub cancel: Option<CancelReason>,
 }
 
 impl RunRequest {
@@ -39,7 +43,7 @@ impl RunRequest {
 
 impl From<RunAgentInput> for RunRequest {
     fn from(input: RunAgentInput) -> Self {
-        Self { input, meta: Extra::new(), earlier: Vec::new() }
+        Self { input, meta: Extra::new(), earlier: Vec::new(), cancel: None }
     }
 }
 
@@ -81,8 +85,9 @@ pub enum RunRefused {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingRun {
     pub(super) request: RunRequest,
-    /// Whether the run ends immediately after its beginning.
-    pub(super) is_cancelled: bool,
+    /// Why the run ends immediately after its beginning, if it does.
+    #[serde(default)]
+    pub(super) cancel: Option<CancelReason>,
 }
 
 impl PendingRun {

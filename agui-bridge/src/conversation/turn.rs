@@ -5,6 +5,7 @@ use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting}
 use super::servers::{OpenAttempt, RefusedServers};
 use super::session::{AgentState, OpenedSession, continued};
 use super::{Conversation, ConversationDiagnostic, Trouble, config_value};
+use crate::CancelReason;
 use crate::Failure;
 use crate::input::{SessionScope, SessionStep};
 use acp_types::client::{CallError, NewSessionResponse, Opened, Received, TurnEnd, TurnError};
@@ -250,14 +251,15 @@ impl Conversation {
     }
 
     /// Ends the open run.
-    pub(super) fn stop(&mut self) {
+    pub(super) fn stop(&mut self, reason: CancelReason) {
         let Some(active) = &mut self.active else { return };
         if active.is_cancelled || !self.translator.is_running() {
             return;
         }
         active.is_cancelled = true;
         let is_opening = matches!(active.stage, Stage::Opening { .. });
-        self.translator.handle_cancel();
+        self.cancel_unsent();
+        self.translator.handle_cancel(reason);
         self.page.machine.handle_cancel();
         if is_opening {
             self.release();
@@ -271,6 +273,15 @@ impl Conversation {
             self.set_stage(Stage::Stopping { until });
         } else {
             self.translator.handle_stopped();
+        }
+    }
+
+    /// Handles that the prompt of the open run is cancelled, unless it was sent.
+    pub(super) fn cancel_unsent(&mut self) {
+        let stage = self.active.as_ref().map(|active| &active.stage);
+        if let Some(Stage::Opening { turn, .. } | Stage::Waiting { turn, .. }) = stage {
+            let instruction = turn.instruction.clone();
+            self.handle_unsent(&instruction);
         }
     }
 
@@ -345,15 +356,45 @@ impl Conversation {
         self.disconnect(Trouble::Refused(error.clone()), now);
     }
 
+    /// Handles the end of the program.
+    pub(super) fn shut_down(&mut self, message: &str) {
+        let starting = self.starting.as_mut().map(|starting| &mut starting.run);
+        for run in self.queue.iter_mut().chain(starting) {
+            run.cancel.get_or_insert(CancelReason::Shutdown);
+        }
+        self.cancel_unsent();
+        if self.is_continuable() {
+            self.cancel_turn();
+            self.page.machine.handle_turn_end();
+            self.page.drive(&mut self.translator);
+        } else {
+            // No process will continue the session.
+            self.leave_session();
+        }
+        self.translator.handle_failure(Failure::GatewayShutdown, message);
+        // The session is still known, so that the answer so far is remembered.
+        self.flush();
+        self.disconnect(Trouble::Failed(Failure::GatewayShutdown, message.to_owned()), self.now);
+    }
+
+    /// Returns whether another process can continue the session.
+    fn is_continuable(&self) -> bool {
+        let AgentState::Connected(features) = &self.agent else { return true };
+        let is_of_turn = self.options.rules.session == SessionScope::Turn;
+        !is_of_turn && (features.load || features.resume)
+    }
+
     pub(crate) fn disconnect(&mut self, trouble: Trouble, now: Duration) {
         self.begin_input(now);
+        let is_shutdown = matches!(trouble, Trouble::Failed(Failure::GatewayShutdown, _));
         self.agent = AgentState::Lost(trouble.clone());
         self.attached = None;
         self.end_session();
         self.page.machine.handle_turn_end();
         self.page.drive(&mut self.translator);
         match &self.starting {
-            Some(starting) if starting.loading.is_some() => {
+            // The end of the program says nothing about the session that is being continued.
+            Some(starting) if starting.loading.is_some() && !is_shutdown => {
                 self.handle_not_continued(&trouble);
             }
             Some(_) => {

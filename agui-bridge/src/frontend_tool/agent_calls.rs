@@ -1,13 +1,12 @@
 //! The agent's tool calls, as its reports show them: calls of the page's tools, and its own.
 use super::correlation::Correlation;
-use super::tool_set::{Carried, ToolSet};
+use super::tool_set::{Carried, Reference, ToolSet};
 use super::{Action, CallOwner};
-use crate::tool_name::Clues;
-use acp_types::v1::tool_calls::{ToolCallId as AgentId, ToolCallStatus};
+use acp_types::v1::tool_calls::{ToolCallId as AgentId, ToolCallStatus, ToolKind};
 use acp_types::v2::tool_calls::ToolCallStatus as ToolCallStatusV2;
 use agui_types::id::ToolCallId;
-use alloc::collections::BTreeMap;
-use alloc::string::ToString;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Raw};
 use serde::{Deserialize, Serialize};
 
@@ -35,15 +34,23 @@ impl AgentCalls {
         self.tools = tools;
     }
 
-    /// Handles the end of the turn.
-    pub(super) fn handle_turn_end(&mut self) {
+    /// Handles the end of the turn: calls that were not made are shown as the agent's own.
+    pub(super) fn handle_turn_end(&mut self, actions: &mut VecDeque<Action>) {
+        for announced in self.correlation.take_all() {
+            actions.extend(announced.into_reports());
+        }
         self.correlation = Correlation::default();
         self.busy.clear();
     }
 
     /// Returns the agent's id of the call that a binding received, if the agent has announced it.
-    pub(super) fn announced_for(&mut self, tool: &str, arguments: &Raw) -> Option<AgentId> {
+    pub(super) fn announced_for(&self, tool: &str, arguments: &Raw) -> Option<AgentId> {
         self.correlation.announced_for(tool, arguments)
+    }
+
+    /// Returns whether a call of the agent is in the stream as its own.
+    pub(super) fn is_shown(&self, id: &AgentId) -> bool {
+        self.busy.contains_key(id) || self.correlation.is_shown(id)
     }
 
     /// Handles a call that a binding received, with the agent's id if that is known.
@@ -54,23 +61,19 @@ impl AgentCalls {
         tool: &str,
         arguments: &Raw,
     ) {
-        match id {
-            Some(id) => self.correlation.tie(id, call),
-            None => self.correlation.expect(call, tool, arguments),
+        let Some(id) = id else { return self.correlation.expect(call, tool, arguments) };
+        if !self.is_shown(&id) {
+            return self.correlation.tie(id, call);
+        }
+        self.correlation.take(&id);
+        if let Some(own) = self.busy.get_mut(&id) {
+            *own = OwnCall::Carries;
         }
     }
 
-    /// Returns whether a tool call of the agent is a frontend call, according to its reports.
-    pub(super) fn owns(&self, id: &AgentId) -> bool {
-        self.correlation.knows(id)
-    }
-
-    /// Returns whether more than the title of a call shows that it is for a tool of the page.
-    pub(super) fn is_named(&self, id: &AgentId, owner: CallOwner) -> bool {
-        match owner {
-            CallOwner::Agent => self.busy.get(id) == Some(&OwnCall::Carries),
-            CallOwner::Frontend => self.correlation.is_named(id),
-        }
+    /// Returns whether reports of this call are kept out of the stream.
+    pub(super) fn is_hidden(&self, id: &AgentId) -> bool {
+        self.correlation.is_matched(id) || self.correlation.withholds(id)
     }
 
     /// Returns whether an own call of the agent runs.
@@ -83,58 +86,119 @@ impl AgentCalls {
         self.busy.values().all(|own| *own == OwnCall::Carries)
     }
 
-    /// Handles a report. Returns the owner of its call, and an action if a call of the page was not made.
-    pub(super) fn handle(&mut self, report: &Report<'_>) -> (CallOwner, Option<Action>) {
+    /// Handles a report, and returns the owner of its call. `update` is the action that shows it.
+    pub(super) fn handle(
+        &mut self,
+        report: &Report<'_>,
+        update: impl FnOnce() -> Action,
+        actions: &mut VecDeque<Action>,
+    ) -> CallOwner {
         let id = &report.id;
-        let clues = Clues { name: report.name, meta: report.meta, kind: None, title: report.title };
-        let known = self.correlation.knows(id);
-        let carried = report.input.and_then(Carried::of);
-        let tool = self
-            .correlation
-            .announced_tool(id)
-            .or_else(|| self.tools.of_call(clues, report.kind))
-            .or_else(|| self.tools.of_carried(carried.as_ref()?, report.kind));
-        let tool = tool.map(ToString::to_string);
-        // The call may have been announced as the agent's own before its name was known.
-        let frontend = known || (tool.is_some() && !self.busy.contains_key(id));
-        if let (true, Some(tool)) = (frontend, &tool) {
-            let arguments = carried.as_ref().map(|carried| &carried.arguments);
-            self.correlation.announce(id, tool, arguments.or(report.input));
-            let named = self
-                .tools
-                .of_call(Clues { title: None, ..clues }, report.kind)
-                .or_else(|| self.tools.of_carried(carried.as_ref()?, report.kind))
-                .or_else(|| self.tools.of_input(report.input?));
-            if named == Some(tool) {
-                self.correlation.note_name(id);
+        let reference = self.tools.reference(report);
+        if self.correlation.is_matched(id) {
+            if !report.has_effect() && !self.tools.has_foreign_input(report) {
+                return CallOwner::Frontend;
             }
+            self.correlation.untie(id);
+        } else if self.correlation.withholds(id) {
+            let is_foreign = report.has_effect() || self.tools.has_foreign_input(report);
+            self.withhold(report, reference.as_ref(), update(), actions);
+            if is_foreign || report.is_over() {
+                self.show(id, actions);
+                self.correlation.take(id);
+            }
+            if report.is_over() {
+                self.busy.remove(id);
+            }
+            return CallOwner::Frontend;
+        } else if let Some(reference) = &reference
+            && !self.is_shown(id)
+        {
+            let Reference { tool, arguments } = reference;
+            if let Some(made) = self.correlation.take_unannounced(tool, arguments.as_ref()) {
+                self.correlation.tie(id.clone(), made);
+            } else if report.is_over() {
+                return CallOwner::Agent;
+            } else {
+                self.withhold(report, Some(reference), update(), actions);
+            }
+            return CallOwner::Frontend;
         }
-        if !frontend {
-            self.watch_own(report, tool.is_some());
-            return (CallOwner::Agent, None);
-        }
-        if let (true, Some(name)) = (report.is_over(), self.correlation.announced_tool(id)) {
-            let name = name.to_string();
-            let status = report.status.unwrap_or_default().to_string();
-            self.correlation.forget(id);
-            let not_made = Action::NotMade { tool_call_id: id.clone(), name, status };
-            return (CallOwner::Frontend, Some(not_made));
-        }
-        (CallOwner::Frontend, None)
+        self.watch_own(report, reference);
+        CallOwner::Agent
     }
 
-    /// Records an own call of the agent. `carries` is whether it calls a tool of the page.
-    fn watch_own(&mut self, report: &Report<'_>, carries: bool) {
+    /// Handles a permission request about the call of a report: the call is the agent's own from now on.
+    pub(super) fn handle_asked(&mut self, report: &Report<'_>, actions: &mut VecDeque<Action>) {
         let id = &report.id;
-        let runs = report.status == Some(ToolCallStatus::InProgress.as_str());
-        let state = if runs { OwnCall::Runs } else { OwnCall::Announced };
+        self.correlation.untie(id);
+        self.show(id, actions);
+        if self.busy.len() < MAX_BUSY {
+            self.busy.entry(id.clone()).or_insert(OwnCall::Announced);
+        }
+        let reference = self.tools.reference(report);
+        self.watch_own(report, reference);
+    }
+
+    fn withhold(
+        &mut self,
+        report: &Report<'_>,
+        reference: Option<&Reference>,
+        update: Action,
+        actions: &mut VecDeque<Action>,
+    ) {
+        let id = &report.id;
+        let runs = report.runs();
+        let mut surplus = Vec::new();
+        match reference {
+            Some(Reference { tool, arguments }) => {
+                surplus = self.correlation.announce(id, tool, arguments.as_ref(), false);
+            }
+            None => self.correlation.set_arguments(id, report.arguments().as_ref()),
+        }
+        surplus.extend(self.correlation.withhold(id, update, runs));
+        for announced in surplus {
+            self.note_shown(&announced.id, announced.runs);
+            actions.extend(announced.into_reports());
+        }
+    }
+
+    /// Shows the withheld reports of a call as those of the agent's own call.
+    fn show(&mut self, id: &AgentId, actions: &mut VecDeque<Action>) {
+        if let Some((reports, runs)) = self.correlation.show(id) {
+            self.note_shown(id, runs);
+            actions.extend(reports);
+        }
+    }
+
+    fn note_shown(&mut self, id: &AgentId, runs: bool) {
+        if self.busy.len() < MAX_BUSY {
+            let state = if runs { OwnCall::Runs } else { OwnCall::Announced };
+            self.busy.entry(id.clone()).or_insert(state);
+        }
+    }
+
+    /// Records an own call of the agent, and the tool of the page that it refers to.
+    fn watch_own(&mut self, report: &Report<'_>, reference: Option<Reference>) {
+        let id = &report.id;
         if report.is_over() {
             self.busy.remove(id);
-        } else if let Some(known) = self.busy.get_mut(id) {
-            let state = if carries { OwnCall::Carries } else { state };
+            self.correlation.take(id);
+            return;
+        }
+        let state = if report.runs() { OwnCall::Runs } else { OwnCall::Announced };
+        if let Some(known) = self.busy.get_mut(id) {
             *known = state.max(*known);
         } else if (report.announces || report.status.is_some()) && self.busy.len() < MAX_BUSY {
             self.busy.insert(id.clone(), state);
+        }
+        let waits = self.busy.get(id).is_some_and(|own| *own != OwnCall::Carries);
+        let Some(Reference { tool, arguments }) = reference.filter(|_| waits) else { return };
+        if self.correlation.take_unannounced(&tool, arguments.as_ref()).is_some() {
+            self.busy.insert(id.clone(), OwnCall::Carries);
+            self.correlation.take(id);
+        } else {
+            self.correlation.announce(id, &tool, arguments.as_ref(), true);
         }
     }
 }
@@ -146,7 +210,7 @@ enum OwnCall {
     Announced,
     /// The call runs.
     Runs,
-    /// The call turned out to call a tool of the page, for which it waits.
+    /// A binding received the call of the page's tool that it refers to, for which it waits.
     Carries,
 }
 
@@ -160,11 +224,44 @@ pub(super) struct Report<'a> {
     pub(super) kind: Option<&'a str>,
     pub(super) status: Option<&'a str>,
     pub(super) input: Option<&'a Raw>,
+    /// Whether it has locations, a diff or a terminal.
+    pub(super) has_place: bool,
     /// Whether an unknown call begins here.
     pub(super) announces: bool,
 }
 
 impl Report<'_> {
+    /// Creates a report without members.
+    pub(super) fn new(id: AgentId) -> Self {
+        Self {
+            id,
+            name: None,
+            title: None,
+            meta: None,
+            kind: None,
+            status: None,
+            input: None,
+            has_place: false,
+            announces: false,
+        }
+    }
+
+    /// Returns whether the call has a place or a kind that no tool of a page has.
+    pub(super) fn has_effect(&self) -> bool {
+        let kinds = [ToolKind::Execute, ToolKind::Edit, ToolKind::Delete, ToolKind::Move];
+        self.has_place || self.kind.is_some_and(|it| kinds.iter().any(|kind| kind.as_str() == it))
+    }
+
+    /// Returns the arguments of the call, also those within the input of a tool that calls others.
+    pub(super) fn arguments(&self) -> Option<Raw> {
+        let carried = self.input.and_then(Carried::of);
+        carried.map(|carried| carried.arguments).or(self.input.cloned())
+    }
+
+    fn runs(&self) -> bool {
+        self.status == Some(ToolCallStatus::InProgress.as_str())
+    }
+
     fn is_over(&self) -> bool {
         let over = [
             ToolCallStatus::Completed.as_str(),

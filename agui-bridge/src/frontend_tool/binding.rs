@@ -34,9 +34,8 @@ impl FrontendTools {
                 Action::EndRun { .. } => stream.handle_parked(),
                 Action::PrefixPrompt { call_id, text } => binding.prefix_prompt(&call_id, &text),
                 Action::KeepAlive { call_id } => binding.keep_alive(&call_id),
-                Action::NotMade { tool_call_id, name, status } => {
-                    stream.handle_not_made(&tool_call_id, &name, &status);
-                }
+                Action::Show(update) => stream.handle_notification(*update),
+                Action::ShowV2(update) => stream.handle_notification_v2(*update),
             }
         }
     }

@@ -89,7 +89,9 @@ impl FrontendTools {
         self.calls.make_room(self.options.max_calls)?;
         let agent_id = call.agent_id.or_else(|| self.agent.announced_for(&name, &call.arguments));
         self.begun += 1;
-        let call_id = self.calls.new_id(agent_id.as_ref(), self.begun);
+        // A call that is in the stream as the agent's own has its id there.
+        let unused_id = agent_id.as_ref().filter(|id| !self.agent.is_shown(id));
+        let call_id = self.calls.new_id(unused_id, self.begun);
         self.agent.handle_call(agent_id, call_id.clone(), &name, &call.arguments);
         let arguments = call.arguments;
         let begin = FrontendCall { call_id: call_id.clone(), name: name.clone(), arguments, mode };
@@ -202,7 +204,7 @@ impl FrontendTools {
         self.cancel_waiting();
         self.turn = Turn::Over;
         self.run_is_open = false;
-        self.agent.handle_turn_end();
+        self.agent.handle_turn_end(&mut self.actions);
     }
 
     /// Handles the passage of time. Poll the actions afterwards.
@@ -238,21 +240,23 @@ impl FrontendTools {
         self.actions.pop_front()
     }
 
-    /// Handles a report of a tool call, and returns the owner of the call.
-    pub(super) fn handle_report(&mut self, report: &Report<'_>) -> CallOwner {
-        let (owner, not_made) = self.agent.handle(report);
-        self.actions.extend(not_made);
-        owner
+    /// Handles a report of a tool call, and returns the owner of the call. `update` is the action that shows the report.
+    pub(super) fn handle_report(
+        &mut self,
+        report: &Report<'_>,
+        update: impl FnOnce() -> Action,
+    ) -> CallOwner {
+        self.agent.handle(report, update, &mut self.actions)
     }
 
-    /// Returns whether a tool call of the agent is a frontend call, according to its reports.
-    pub(crate) fn owns(&self, id: &AgentId) -> bool {
-        self.agent.owns(id)
+    /// Handles a permission request about the call of a report.
+    pub(super) fn handle_asked(&mut self, report: &Report<'_>) {
+        self.agent.handle_asked(report, &mut self.actions);
     }
 
-    /// Returns whether more than the title of a call shows that it is for a tool of the page.
-    pub(super) fn is_named(&self, id: &AgentId, owner: CallOwner) -> bool {
-        self.agent.is_named(id, owner)
+    /// Returns whether reports of a call are kept out of the stream.
+    pub(super) fn is_hidden(&self, id: &AgentId) -> bool {
+        self.agent.is_hidden(id)
     }
 
     /// Records activity of the agent that concerns no tool.

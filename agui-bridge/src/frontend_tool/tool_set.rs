@@ -1,9 +1,11 @@
 //! The page's tools, as listed to an agent.
+use super::agent_calls::Report;
 use super::{FrontendToolOptions, ToolMode};
 use crate::contextual_tools::MAX_NAME_BYTES;
 use crate::tool_name::{Clues, Source, tool_name};
 use acp_types::v1::tool_calls::ToolKind;
 use agui_types::tool::Tool;
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -21,6 +23,22 @@ const MODEL_NAME_BYTES: usize = 64;
 
 /// Largest size of an input that is searched for a call of a page's tool, in bytes.
 const MAX_CARRIED_BYTES: usize = 64 << 10;
+
+/// Names of commands and paths in inputs, without `_` and `-`, in lower case.
+const FOREIGN_MEMBERS: [&str; 12] = [
+    "command",
+    "commands",
+    "commandline",
+    "cmd",
+    "script",
+    "code",
+    "path",
+    "paths",
+    "filepath",
+    "file",
+    "cwd",
+    "workdir",
+];
 
 /// The tools that a page provides in a run, with their names for an agent.
 ///
@@ -115,8 +133,11 @@ impl ToolSet {
         tool.map(|tool| &tool.listed.input_schema)
     }
 
-    /// Returns the page's tool that an ACP tool call refers to: a tool of the bridge's MCP server, or one with the
-    /// prefix of contextual tools in its name or title. `kind` is that of the call.
+    /// Returns the page's tool that a report of the agent refers to, with the arguments of the call: a tool of the bridge's
+    /// MCP server, or one with the prefix of contextual tools in its name or title.
+    ///
+    /// All of that may be text of a model. A reference delays the report until a binding has received the call, and has no
+    /// other effect.
     ///
     /// Agents name a tool `T` of a server `S` in different ways:
     ///
@@ -128,8 +149,44 @@ impl ToolSet {
     /// | one of the above as `tool_name`, with the arguments as `tool_input` | input, see [`Carried`] |
     ///
     /// A form of the second or a later row counts only for a call without a kind, or of kind `other`: the title of a command
-    /// is its text.
-    pub(super) fn of_call(&self, clues: Clues<'_>, kind: Option<&str>) -> Option<&str> {
+    /// is its text. A call that [has an effect](Report::has_effect) or a [foreign input](Self::has_foreign_input) is the
+    /// agent's own.
+    pub(super) fn reference(&self, report: &Report<'_>) -> Option<Reference> {
+        if self.tools.is_empty() || report.has_effect() || self.has_foreign_input(report) {
+            return None;
+        }
+        let carried = report.input.and_then(Carried::of);
+        let tool = self.referred(report, carried.as_ref())?.to_owned();
+        let arguments = report.arguments();
+        Some(Reference { tool, arguments })
+    }
+
+    /// Returns whether the input of a call has a command or a path that is no argument of the page's tool.
+    pub(super) fn has_foreign_input(&self, report: &Report<'_>) -> bool {
+        let Some(input) = report.input.filter(|input| input.as_str().len() <= MAX_CARRIED_BYTES)
+        else {
+            return report.input.is_some();
+        };
+        let Ok(members) = input.decode::<Extra>() else { return false };
+        let mut foreign = members.iter().map(|(name, _)| name).filter(|name| is_foreign(name));
+        let carried = Carried::of(input);
+        let tool = self.referred(report, carried.as_ref()).filter(|_| carried.is_none());
+        let schema = tool.and_then(|tool| self.schema(tool)?.decode::<Extra>().ok());
+        let declared = schema.and_then(|schema| schema.get("properties")?.decode::<Extra>().ok());
+        foreign.any(|name| declared.as_ref().is_none_or(|declared| declared.get(name).is_none()))
+    }
+
+    fn referred(&self, report: &Report<'_>, carried: Option<&Carried>) -> Option<&str> {
+        let Report { name, meta, title, kind, .. } = *report;
+        let clues = Clues { name, meta, kind: None, title };
+        let of_carried = || {
+            let name = Some(carried?.tool.as_str());
+            self.of_call(Clues { name, meta: None, kind: None, title: None }, kind)
+        };
+        self.of_call(clues, kind).or_else(of_carried)
+    }
+
+    fn of_call(&self, clues: Clues<'_>, kind: Option<&str>) -> Option<&str> {
         let prefixed = |name: &str| self.page_name(name.strip_prefix(&*self.prefix)?);
         if !self.prefix.is_empty()
             && let Some(name) = clues.name.and_then(prefixed).or(clues.title.and_then(prefixed))
@@ -141,20 +198,6 @@ impl ToolSet {
             _ if kind.is_some_and(|kind| kind != ToolKind::Other.as_str()) => None,
             _ => [clues.name, clues.title].into_iter().flatten().find_map(|it| self.qualified(it)),
         }
-    }
-
-    /// Returns the page's tool that a tool of the agent calls.
-    pub(super) fn of_carried(&self, carried: &Carried, kind: Option<&str>) -> Option<&str> {
-        let name = Some(carried.tool.as_str());
-        self.of_call(Clues { name, meta: None, kind: None, title: None }, kind)
-    }
-
-    /// Returns the page's tool that the arguments of a call name together with the server, as codex-acp does:
-    /// `{"server":"S","tool":"T","arguments":{…}}`.
-    pub(super) fn of_input(&self, input: &Raw) -> Option<&str> {
-        let members = input.decode::<Extra>().ok()?;
-        let text = |name| members.get(name)?.decode::<String>().ok();
-        (text("server")? == self.server).then(|| self.page_name(&text("tool")?)).flatten()
     }
 
     /// Returns the page's tool that is named together with the server.
@@ -177,6 +220,13 @@ impl ToolSet {
     }
 }
 
+/// The tool of the page that a report of the agent refers to.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    pub(super) tool: String,
+    pub(super) arguments: Option<Raw>,
+}
+
 /// The input of a tool of the agent that calls tools of MCP servers, such as `use_tool` of Grok.
 #[derive(Clone, Debug)]
 pub(super) struct Carried {
@@ -195,6 +245,13 @@ impl Carried {
         let tool = members.get("tool_name")?.decode().ok()?;
         Some(Self { tool, arguments: members.get("tool_input")?.clone() })
     }
+}
+
+/// Returns whether a member of an input is a command or a path.
+fn is_foreign(member: &str) -> bool {
+    let letters = member.chars().filter(|c| !matches!(c, '_' | '-'));
+    let name: String = letters.map(|c| c.to_ascii_lowercase()).collect();
+    FOREIGN_MEMBERS.contains(&&*name)
 }
 
 fn mode(tool: &Tool, options: &FrontendToolOptions) -> ToolMode {

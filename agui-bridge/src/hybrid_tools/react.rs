@@ -2,6 +2,7 @@
 use super::ModelEvent;
 use super::run::{HybridRun, RunFailure};
 use super::tools::{BackendTool, HybridTools, ToolOwner};
+use crate::CancelReason;
 use crate::chat_history::{
     ChatHistory, ChatMessage, ChatRole, ChatToolCall, HistoryRule, content_parts,
 };
@@ -272,8 +273,8 @@ impl HybridLoop {
     }
 
     /// Handles the cancellation of the run.
-    pub fn handle_cancel(&mut self) {
-        self.run.cancel();
+    pub fn handle_cancel(&mut self, reason: CancelReason) {
+        self.run.cancel(reason);
         self.state = State::Done;
     }
 

@@ -1,6 +1,7 @@
 //! The stream of a model's run: text, reasoning, calls and results in order.
+use crate::CancelReason;
 use crate::ids::{self, Ids};
-use crate::json;
+use crate::json::{self, Members};
 use crate::usage::sum;
 use agui_types::PROTOCOL_VERSION;
 use agui_types::content::Content;
@@ -21,6 +22,7 @@ use alloc::collections::{BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use jsonrpc_core::wire::Raw;
 
 /// Largest number of identifiers with a prefix of the run; later ones are plain numbers.
 const MAX_IDS: usize = 100_000;
@@ -272,19 +274,21 @@ impl HybridRun {
         let mut success = RunFinishedSuccessOutcome::new();
         let pending = self.calls.iter().filter(|call| !call.is_answered);
         success.pending_tool_call_ids = Some(pending.map(|call| call.id.clone()).collect());
-        self.end(RunFinishedOutcome::Success(success));
+        self.end(RunFinishedOutcome::Success(success), None);
     }
 
     /// Ends the run as cancelled: outcome `cancelled`, or for older clients `RUN_ERROR` `CANCELLED`.
-    pub fn cancel(&mut self) {
+    pub fn cancel(&mut self, reason: CancelReason) {
         if self.is_over {
             return;
         }
         self.settle("The run was cancelled.");
         if self.profile == Profile::V1 {
-            self.end(RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new()));
+            let outcome = RunFinishedCancelledOutcome::new();
+            let result = reason.of_result(Members::new());
+            self.end(RunFinishedOutcome::Cancelled(outcome), Some(result));
         } else {
-            self.fail(RunFailure::new("CANCELLED", "The run was cancelled."));
+            self.fail(RunFailure::new("CANCELLED", reason.message()));
         }
     }
 
@@ -318,9 +322,10 @@ impl HybridRun {
         }
     }
 
-    fn end(&mut self, outcome: RunFinishedOutcome) {
+    fn end(&mut self, outcome: RunFinishedOutcome, result: Option<Raw>) {
         let mut finished = RunFinishedEvent::new(self.thread_id.clone(), self.run_id.clone());
         finished.outcome = Some(outcome);
+        finished.result = result;
         finished.usage = self.reported_usage();
         self.emit(finished);
         self.is_over = true;

@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 use super::{HybridLoop, HybridTools, ModelEvent, RunFailure, Step};
+use crate::CancelReason;
 use crate::chat_history::{ChatMessage, ChatToolCall};
 use agui_types::content::Content;
 use agui_types::event::Event;
@@ -136,7 +137,7 @@ pub async fn run(
 ) -> Result<(), SinkClosed> {
     let done = go(hybrid, model, backend, sink).await;
     if done.is_err() {
-        hybrid.handle_cancel();
+        hybrid.handle_cancel(CancelReason::NoReader);
     }
     done
 }

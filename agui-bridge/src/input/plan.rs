@@ -1,5 +1,6 @@
 //! The plan of an input: session, answers and prompt.
 use super::blocks::Blocks;
+use super::cancelled::Instruction;
 use super::session_memory::{Background, SessionMemory, Standing};
 use super::transcript::{last_entry, transcript};
 use super::{Divergence, Forwarded, InputError, MAX_MESSAGES, Prompt, Repeat, Rules, SessionScope};
@@ -33,6 +34,8 @@ pub struct Plan {
     /// Results without a waiting call, as texts. They are part of the prompt if there is one.
     late: Vec<String>,
     background: Background,
+    /// The messages of the prompt.
+    pub(crate) instruction: Instruction,
 }
 
 /// The action on a thread's session.
@@ -67,6 +70,9 @@ impl SessionMemory {
     /// | end with a message that was answered, to repeat the answer | by [`Divergence`] |
     /// | lack the end of the agent's last message, and continue | a prompt: the page lost its connection |
     /// | are those of a run that ended with `RUN_ERROR` | its prompt again |
+    /// | have some that were cancelled before they were sent | the same without those |
+    /// | … and end with one | its prompt: the user sends it again |
+    /// | have some that were cancelled without an answer, for a new session | the same with those as history |
     /// | have a history, and the thread has no session | a new session, with the history as text |
     /// | … and [`Forwarded::session_id`] names one | that session, which knows the history |
     ///
@@ -91,16 +97,17 @@ impl SessionMemory {
         capabilities: &PromptCapabilities,
         waits: impl Fn(&ToolCallId) -> bool,
     ) -> Result<Plan, InputError> {
-        let messages = &input.messages;
-        if messages.is_empty() {
+        if input.messages.is_empty() {
             return Err(InputError::NoMessages);
         }
-        if messages.len() > MAX_MESSAGES {
+        if input.messages.len() > MAX_MESSAGES {
             let limit = format!("{MAX_MESSAGES} messages");
             return Err(InputError::TooLarge { pointer: "/messages".to_string(), limit });
         }
         let forwarded = rules.forwarded.read(input.forwarded_props.as_ref())?;
-        let aim = self.aim(messages, rules, &forwarded)?;
+        let messages = &*self.without_cancelled(input);
+        let last = last_words(messages).max(self.after_unanswered(input));
+        let aim = self.aim(messages, last, rules, &forwarded)?;
         let (answers, late) = self.results(messages, &aim, waits);
         let mut plan = Plan {
             session: SessionStep::Keep,
@@ -110,30 +117,40 @@ impl SessionMemory {
             forwarded,
             late,
             background: self.background(),
+            instruction: Instruction::default(),
         };
-        self.prompt(&mut plan, input, rules, capabilities, aim)?;
+        self.prompt(&mut plan, input, messages, rules, capabilities, aim)?;
         Ok(plan)
     }
 
     /// Records that the agent has the input: its prompt was sent, or there was none.
     pub fn accept(&mut self, input: &RunAgentInput, plan: &Plan) {
+        let messages = self.without_cancelled(input);
         match &plan.prompt {
-            Some(_) => self.handle_prompt(plan.background),
+            Some(_) => self.handle_prompt(plan.background, &plan.instruction),
             None => self.queue(&plan.late),
         }
-        if plan.diverged.is_none() || plan.prompt.is_some() {
-            self.know(&input.messages);
+        let is_same = plan.diverged.is_none() && plan.session == SessionStep::Keep;
+        if is_same && self.has_session() && self.are_new_alone(&messages) {
+            self.know_more(&messages);
+        } else if plan.diverged.is_none() || plan.prompt.is_some() {
+            self.know(&messages);
+        }
+        if plan.prompt.is_some() {
+            let has_earlier = matches!(plan.session, SessionStep::Keep | SessionStep::Fork);
+            self.begin_turn(&plan.instruction, has_earlier);
         }
     }
 
-    /// Determines the session of the input, and the start of the new messages.
+    /// Determines the session of the input, and the start of the new messages. `last` is the start of
+    /// the final instruction.
     fn aim(
         &self,
         messages: &[Message],
+        last: usize,
         rules: &Rules,
         forwarded: &Forwarded,
     ) -> Result<Aim, InputError> {
-        let last = last_words(messages);
         let fresh = |start, unseen| Aim { session: Session::New, start, unseen, diverged: None };
         if forwarded.session_id.is_some() && !self.has_session() {
             return Ok(Aim { session: Session::Attach, ..fresh(last, 0) });
@@ -192,13 +209,17 @@ impl SessionMemory {
         &self,
         plan: &mut Plan,
         input: &RunAgentInput,
+        messages: &[Message],
         rules: &Rules,
         capabilities: &PromptCapabilities,
         aim: Aim,
     ) -> Result<(), InputError> {
         let mut said = Blocks::new(capabilities, rules.unsupported);
         let mut last = None;
-        for (index, message) in input.messages.iter().enumerate().skip(aim.start) {
+        let is_user = |message: &Message| matches!(message, Message::User(_));
+        let only = messages.iter().rposition(is_user).filter(|_| self.is_full_of_cancelled());
+        let start = aim.start.max(only.unwrap_or_default());
+        for (index, message) in messages.iter().enumerate().skip(start) {
             if let Message::User(user) = message {
                 let pointer = format!("/messages/{index}/content");
                 said.content(&user.content, &pointer)?;
@@ -212,7 +233,8 @@ impl SessionMemory {
             rules.prompt_on_late_result && !(plan.late.is_empty() && self.queued().is_empty());
         let id = last.map(|(id, _)| id).or_else(|| input.messages.last()?.id().filter(|_| late));
         let Some(last_message) = id else { return Ok(()) };
-        let instructions = instructions(&input.messages);
+        plan.instruction = Instruction::new(messages, start);
+        let instructions = instructions(messages);
         let print = instructions.as_deref().map(|text| Print::default().and(text));
         let is_new = aim.session == Session::New;
         let changed = is_new || print != self.background().instructions;
@@ -230,7 +252,7 @@ impl SessionMemory {
         {
             before.text(text);
         }
-        let earlier = input.messages.get(..aim.unseen).unwrap_or_default();
+        let earlier = messages.get(..aim.unseen).unwrap_or_default();
         match aim.session {
             Session::New => {
                 if let Some(text) = transcript(earlier, rules.transcript_bytes) {

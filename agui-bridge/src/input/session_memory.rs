@@ -1,11 +1,16 @@
 //! The conversation as known to an agent's session.
+use super::cancelled::{CancelledMessages, Instruction};
 use crate::json::{Print, cut};
-use agui_types::content::Content;
-use agui_types::event::Event;
+use crate::runs::CANCELLED;
+use agui_types::content::{Content, ContentPart, TextPart};
+use agui_types::event::{Event, RunFinishedEvent, RunFinishedOutcome, TextMessageRole};
 use agui_types::id::{MessageId, ToolCallId};
+use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
-use alloc::collections::BTreeSet;
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +76,39 @@ pub struct SessionMemory {
     has_session: bool,
     /// Whether the last run ended with an error.
     has_failed: bool,
+    /// Messages that the agent does not have, and does not receive.
+    #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
+    cancelled: CancelledMessages,
+    /// Messages that were cancelled without an answer. A new session does not receive them as
+    /// instructions.
+    #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
+    unanswered: CancelledMessages,
+    /// The turn of the last prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<OpenTurn>,
+}
+
+/// A turn that has not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct OpenTurn {
+    instruction: Instruction,
+    /// Whether the agent has sent a text or a tool call.
+    has_answer: bool,
+    /// Whether its run has ended before it, with questions for the user or calls of page tools.
+    is_interrupted: bool,
+    /// Whether the answer may have parts of an earlier one.
+    is_unclear: bool,
+}
+
+impl OpenTurn {
+    fn new(instruction: &Instruction) -> Self {
+        Self {
+            instruction: instruction.clone(),
+            has_answer: false,
+            is_interrupted: false,
+            is_unclear: false,
+        }
+    }
 }
 
 /// Fingerprints of the background for the agent beside the conversation.
@@ -87,6 +125,9 @@ struct Known {
     by_agent: bool,
     print: Print,
     bytes: usize,
+    /// Whether the turn of this prompt ended regularly, so that the agent has its whole answer.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    is_complete: bool,
 }
 
 /// An input's messages in comparison with the agent's.
@@ -108,9 +149,12 @@ impl SessionMemory {
     pub fn handle_event(&mut self, event: &Event) {
         match event {
             Event::TextMessageStart(start) => {
-                let id = start.message_id.clone();
-                self.push(Known { id, by_agent: true, print: Print::default(), bytes: 0 });
+                if start.role.as_ref() != Some(&TextMessageRole::User) {
+                    self.note_answer();
+                }
+                self.push(Known::new(start.message_id.clone(), true, ""));
             }
+            Event::ToolCallStart(_) => self.note_answer(),
             Event::TextMessageContent(content) => {
                 self.handle_text(&content.message_id, &content.delta);
             }
@@ -118,13 +162,61 @@ impl SessionMemory {
                 // A message without text cannot be compared.
                 self.known.retain(|known| known.id != end.message_id || known.bytes > 0);
             }
-            Event::RunError(_) => self.has_failed = true,
+            Event::RunFinished(finished) => self.handle_finished(finished),
+            Event::RunError(error) => {
+                self.has_failed = true;
+                if error.code.as_deref() == Some(CANCELLED) {
+                    self.handle_turn_cancelled();
+                }
+                self.turn = None;
+            }
             Event::ToolCallResult(result) => self.answered(result.tool_call_id.clone()),
             Event::MessagesSnapshot(snapshot) => {
                 self.has_session = true;
                 self.know(&snapshot.messages);
             }
             _ => {}
+        }
+    }
+
+    fn note_answer(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.has_answer = true;
+        }
+    }
+
+    fn handle_finished(&mut self, finished: &RunFinishedEvent) {
+        let is_interrupted = match &finished.outcome {
+            Some(RunFinishedOutcome::Interrupt(_)) => true,
+            Some(RunFinishedOutcome::Success(success)) => {
+                success.pending_tool_call_ids.iter().flatten().next().is_some()
+            }
+            Some(RunFinishedOutcome::Cancelled(_)) => return self.handle_turn_cancelled(),
+            _ => false,
+        };
+        if let Some(turn) = self.turn.as_mut().filter(|_| is_interrupted) {
+            turn.is_interrupted = true;
+        } else if let Some(turn) = self.turn.take() {
+            let users = self.known.iter_mut().filter(|known| !known.by_agent);
+            let prompt = users.filter(|known| turn.instruction.has(&known.id));
+            prompt.for_each(|known| known.is_complete = !turn.is_unclear);
+        }
+    }
+
+    /// Records that the answer of the open turn may have parts of an earlier one. The replay of the agent
+    /// may then differ.
+    pub(crate) fn handle_unclear_answer(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.is_unclear = true;
+        }
+    }
+
+    /// Records that the open turn was cancelled. Without an answer, its instruction is not carried out
+    /// later either, unless the user sends it again.
+    pub(crate) fn handle_turn_cancelled(&mut self) {
+        if let Some(turn) = self.turn.take().filter(|turn| !turn.has_answer) {
+            self.unanswered.insert(&turn.instruction);
+            self.has_failed = true;
         }
     }
 
@@ -138,11 +230,77 @@ impl SessionMemory {
 
     /// Records the loss of the session. The next prompt begins a new one.
     pub fn forget_session(&mut self) {
-        *self = Self { queued: core::mem::take(&mut self.queued), ..Self::default() };
+        let queued = core::mem::take(&mut self.queued);
+        let cancelled = core::mem::take(&mut self.cancelled);
+        let unanswered = core::mem::take(&mut self.unanswered);
+        let turn = self.turn.take();
+        *self = Self { queued, cancelled, unanswered, turn, ..Self::default() };
     }
 
-    /// Records that the agent has a prompt, with this background.
-    pub(super) fn handle_prompt(&mut self, background: Background) {
+    /// Records that an instruction was cancelled before it was sent. The user may send it again.
+    pub(crate) fn handle_cancelled(&mut self, instruction: &Instruction) {
+        self.cancelled.insert(instruction);
+        self.turn = None;
+        self.known.retain(|known| known.by_agent || !instruction.has(&known.id));
+        // Context of its prompt was not sent either.
+        self.background = Background::default();
+    }
+
+    /// Returns a memory of the cancelled messages alone, or `None` without any.
+    pub(crate) fn cancelled_alone(&self) -> Option<Self> {
+        let cancelled = self.cancelled.clone();
+        let unanswered = self.unanswered.clone();
+        let is_empty = cancelled.is_empty() && unanswered.is_empty();
+        (!is_empty).then(|| Self { cancelled, unanswered, ..Self::default() })
+    }
+
+    /// Sets the cancelled messages to those of another memory.
+    pub(crate) fn set_cancelled(&mut self, other: &Self) {
+        self.cancelled.clone_from(&other.cancelled);
+        self.unanswered.clone_from(&other.unanswered);
+    }
+
+    /// Continues the conversation of an earlier process, unless this one has begun.
+    pub(crate) fn restore(&mut self, earlier: &Self) {
+        let mut begun = self.clone();
+        let cancelled = core::mem::take(&mut begun.cancelled);
+        let unanswered = core::mem::take(&mut begun.unanswered);
+        begun.turn = None;
+        if begun == Self::default() {
+            *self = Self { cancelled, unanswered, ..earlier.clone() };
+            // No run will show the end of the turn.
+            let turn = self.turn.take();
+            self.has_failed |= turn.is_some_and(|turn| !turn.is_interrupted);
+        }
+    }
+
+    /// Returns the messages of an input that the agent has or receives.
+    pub(crate) fn without_cancelled<'a>(&self, input: &'a RunAgentInput) -> Cow<'a, [Message]> {
+        self.cancelled.without(input)
+    }
+
+    /// Returns the index after the messages of an input that were cancelled without an answer.
+    pub(super) fn after_unanswered(&self, input: &RunAgentInput) -> usize {
+        self.unanswered.end_of_left_out(input)
+    }
+
+    /// Returns whether a prompt may have one message only, since earlier cancelled ones may be forgotten.
+    pub(super) fn is_full_of_cancelled(&self) -> bool {
+        self.cancelled.is_full()
+    }
+
+    /// Records that the turn of these messages has begun, again for those that are sent again.
+    /// `has_earlier` states whether the session has the earlier turns.
+    pub(super) fn begin_turn(&mut self, instruction: &Instruction, has_earlier: bool) {
+        let is_open = |known: &&mut Known| !has_earlier || instruction.has(&known.id);
+        self.known.iter_mut().filter(is_open).for_each(|known| known.is_complete = false);
+        self.turn = Some(OpenTurn::new(instruction));
+    }
+
+    /// Records that the agent has a prompt of these messages, with this background.
+    pub(super) fn handle_prompt(&mut self, background: Background, instruction: &Instruction) {
+        self.cancelled.remove(instruction);
+        self.unanswered.remove(instruction);
         (self.has_session, self.has_failed) = (true, false);
         self.background = background;
         self.queued.clear();
@@ -155,14 +313,47 @@ impl SessionMemory {
         self.queued.drain(..surplus);
     }
 
+    /// Returns whether messages are new ones of the user alone, which continue the conversation.
+    pub(super) fn are_new_alone(&self, messages: &[Message]) -> bool {
+        let is_new =
+            |theirs: Known| !theirs.by_agent && self.known.iter().all(|ours| ours.id != theirs.id);
+        messages.iter().filter_map(Known::of).all(is_new)
+    }
+
     /// Records that the agent has these messages, and no others.
     pub(super) fn know(&mut self, messages: &[Message]) {
-        (self.known, self.forgotten) = (Vec::new(), 0);
+        let earlier = core::mem::take(&mut self.known);
+        self.forgotten = 0;
+        self.know_more(messages);
+        let ends = completed(&earlier, self.known.iter().filter(|known| !known.by_agent));
+        let users = self.known.iter_mut().filter(|known| !known.by_agent);
+        users.zip(ends).for_each(|(known, is_complete)| known.is_complete = is_complete);
+    }
+
+    /// Returns the messages of a thread, each with whether it is a prompt of the user with the agent's
+    /// whole answer.
+    pub(crate) fn with_completed<'a>(
+        &self,
+        messages: impl Iterator<Item = &'a Message> + Clone,
+    ) -> impl Iterator<Item = (&'a Message, bool)> {
+        let known: Vec<_> = messages.clone().filter_map(Known::of).collect();
+        let ends = completed(&self.known, known.iter().filter(|known| !known.by_agent));
+        let mut ends = ends.into_iter();
+        messages.map(move |message| {
+            let is_user = matches!(message, Message::User(_));
+            (message, is_user && ends.next().unwrap_or_default())
+        })
+    }
+
+    /// Records that the agent has these messages as well.
+    pub(super) fn know_more(&mut self, messages: &[Message]) {
         for message in messages {
             if let Message::Tool(tool) = message {
                 self.answered(tool.tool_call_id.clone());
             }
-            if let Some(known) = Known::of(message) {
+            if let Some(known) = Known::of(message)
+                && (known.by_agent || !self.cancelled.has(&known.id))
+            {
                 self.push(known);
             }
         }
@@ -204,6 +395,44 @@ impl SessionMemory {
         self.has_failed
     }
 
+    /// Returns whether a message of this id is known.
+    pub(crate) fn has(&self, id: &MessageId) -> bool {
+        self.known.iter().any(|known| known.id == *id)
+    }
+
+    /// Returns whether a message of an instruction is known.
+    pub(crate) fn has_any_of(&self, instruction: &Instruction) -> bool {
+        self.known.iter().any(|known| instruction.has(&known.id))
+    }
+
+    /// Returns whether a list of messages has all that are known, by id or, each with another one, by text.
+    pub(crate) fn is_contained<'a>(&self, messages: impl Iterator<Item = &'a Message>) -> bool {
+        let known: BTreeSet<_> = self.known.iter().map(|known| &known.id).collect();
+        let mut ids = BTreeSet::new();
+        let mut texts: BTreeMap<Print, usize> = BTreeMap::new();
+        for message in messages {
+            let Some(theirs) = Known::of(message) else { continue };
+            if known.contains(&theirs.id) {
+                ids.insert(theirs.id);
+                continue;
+            }
+            *texts.entry(theirs.print).or_default() += 1;
+            if let Message::User(user) = message {
+                // The form in which some clients send a text.
+                let part =
+                    Content::Parts(vec![ContentPart::Text(TextPart::new(user.content.text()))]);
+                *texts.entry(Print::default().and(&said(&part))).or_default() += 1;
+            }
+        }
+        self.known.iter().filter(|known| !ids.contains(&known.id)).all(|known| {
+            texts.get_mut(&known.print).is_some_and(|count| {
+                let is_left = *count > 0;
+                *count -= usize::from(is_left);
+                is_left
+            })
+        })
+    }
+
     /// Returns whether the conversation is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty()
@@ -215,13 +444,11 @@ impl SessionMemory {
     /// ones for each input. The agent's last message may be missing or truncated if the user continues: the page lost its
     /// connection.
     pub(super) fn standing(&self, messages: &[Message], may_be_new_alone: bool) -> Standing {
-        let said = messages.iter().enumerate();
-        let said = said.filter_map(|(index, message)| Some((index, Known::of(message)?)));
-        let is_new =
-            |theirs: &Known| !theirs.by_agent && self.known.iter().all(|ours| ours.id != theirs.id);
-        if may_be_new_alone && said.clone().all(|(_, theirs)| is_new(&theirs)) {
+        if may_be_new_alone && self.are_new_alone(messages) {
             return Standing::Known(0);
         }
+        let said = messages.iter().enumerate();
+        let said = said.filter_map(|(index, message)| Some((index, Known::of(message)?)));
         let mut said = said.skip(self.forgotten).peekable();
         let mut known = self.known.iter().peekable();
         let mut next = 0;
@@ -232,6 +459,12 @@ impl SessionMemory {
             next = index + 1;
             known.next();
             said.next();
+        }
+        if known.peek().is_none() && self.known.last().is_some_and(|known| !known.by_agent) {
+            // The answer in a turn that was cut off: this process has not seen it.
+            while let Some((index, _)) = said.next_if(|(_, theirs)| theirs.by_agent) {
+                next = index + 1;
+            }
         }
         // The rest are the agent's own messages, which the page may have missed.
         let missed = known.clone().all(|known| known.by_agent);
@@ -269,8 +502,12 @@ impl Known {
             }
             _ => return None,
         };
-        let print = Print::default().and(&text);
-        Some(Self { id: id.clone(), by_agent, print, bytes: text.len() })
+        Some(Self::new(id.clone(), by_agent, &text))
+    }
+
+    fn new(id: MessageId, by_agent: bool, text: &str) -> Self {
+        let print = Print::default().and(text);
+        Self { id, by_agent, print, bytes: text.len(), is_complete: false }
     }
 
     /// Returns whether a message of the page equals this one. A user message of the agent is the page's under its id.
@@ -285,8 +522,23 @@ impl Known {
     }
 }
 
+/// Returns for each message of the user whether its turn is known as complete. The known messages
+/// are in the same order; some clients renew ids.
+fn completed<'a>(known: &[Known], users: impl Iterator<Item = &'a Known>) -> Vec<bool> {
+    let mut rest = known.iter().filter(|known| !known.by_agent);
+    let ends = users.map(|user| {
+        let mut later = rest.clone();
+        let found = later.find(|known| known.print == user.print);
+        if found.is_some() {
+            rest = later;
+        }
+        found.is_some_and(|known| known.is_complete)
+    });
+    ends.collect()
+}
+
 /// Returns the text, or the parts as JSON.
-fn said(content: &Content) -> String {
+pub(super) fn said(content: &Content) -> String {
     match content {
         Content::Text(text) => text.clone(),
         parts => serde_json::to_string(parts).unwrap_or_default(),

@@ -1,6 +1,9 @@
 //! The request of a question.
-use super::settlement::{SettledBy, Settlement};
+use super::settlement::Settlement;
+use crate::AnsweredBy;
 use crate::elicitation::Elicitation;
+use crate::json::{self, Members};
+use crate::limits::Limits;
 use crate::permission::Permission;
 use crate::tool_call::{Denial, ToolCalls};
 use acp_types::v1::tool_calls::ToolCallId;
@@ -10,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The request that a question comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum About {
-    Permission(Permission),
+    Permission(Box<Permission>),
     Elicitation(Box<Elicitation>),
 }
 
@@ -31,6 +34,22 @@ impl About {
         }
     }
 
+    /// Returns the size in bytes of the parts that no limit shortens.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Permission(permission) => permission.bytes(),
+            Self::Elicitation(elicitation) => json::raw(elicitation).as_str().len(),
+        }
+    }
+
+    /// Adds all of the request to the value of an event.
+    pub(super) fn describe(&self, value: Members, calls: &ToolCalls, limits: &Limits) -> Members {
+        match self {
+            Self::Permission(permission) => permission.describe_whole(value, limits),
+            Self::Elicitation(elicitation) => elicitation.describe(value, calls, limits),
+        }
+    }
+
     pub(super) fn call(&self) -> Option<&ToolCallId> {
         match self {
             Self::Permission(permission) => permission.call(),
@@ -44,21 +63,21 @@ pub(super) fn note_denial(
     calls: &mut ToolCalls,
     about: &About,
     settlement: &Settlement,
-    by: SettledBy,
+    by: AnsweredBy,
 ) {
     let (About::Permission(permission), Settlement::Permission(answer)) = (about, settlement)
     else {
         return;
     };
-    let Some(call) = permission.call() else { return };
+    let Some((call, id)) = permission.call().zip(permission.call_id()) else { return };
     let denial = if answer.is_cancelled() {
-        (by == SettledBy::User).then_some(Denial::Cancelled)
+        (by == AnsweredBy::User).then_some(Denial::Cancelled)
     } else {
         permission.denies(answer).then_some(match by {
-            SettledBy::Time => Denial::Time,
-            SettledBy::Policy => Denial::Policy,
-            SettledBy::User | SettledBy::Agent | SettledBy::End => Denial::User,
+            AnsweredBy::Time => Denial::Time,
+            AnsweredBy::User | AnsweredBy::Agent | AnsweredBy::End => Denial::User,
+            _ => Denial::Policy,
         })
     };
-    calls.set_denial(call, denial);
+    calls.set_denial(call, id, denial);
 }

@@ -1,6 +1,9 @@
 //! Responses to the agent's requests.
+use crate::AnsweredBy;
 use acp_types::v1::elicitation::CreateElicitationResponse;
-use acp_types::v1::tool_calls::RequestPermissionResponse;
+use acp_types::v1::tool_calls::{RequestPermissionResponse, ToolCallId};
+use alloc::string::String;
+use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{RequestId, member_union};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +14,14 @@ pub struct Response {
     pub request_id: RequestId,
     /// Its result.
     pub result: Answer,
+    /// The request as the stream shows it: for a permission title, description, the call or the subject, and the options.
+    pub request: Raw,
+    /// The agent's id of the tool call that the request belongs to.
+    pub call: Option<ToolCallId>,
+    /// The id of its question, if the user was asked.
+    pub interrupt_id: Option<String>,
+    /// The origin of the result.
+    pub answered_by: AnsweredBy,
 }
 
 member_union! {

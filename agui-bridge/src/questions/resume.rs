@@ -1,5 +1,6 @@
 //! Answers in the input of a run that resumes an interrupted one.
-use super::{About, Desk, Questions, SettledBy, Settlement};
+use super::{About, Desk, Questions, Settlement};
+use crate::AnsweredBy;
 use crate::json;
 use crate::permission::PermissionAnswer;
 use acp_types::v1::tool_calls::PermissionOptionId;
@@ -82,7 +83,7 @@ impl Questions {
             let settled = number.and_then(|number| self.settled.get(&number).copied());
             match number.and_then(|number| Some((number, self.about(number)?))) {
                 Some((number, about)) => read.push((number, read_answer(answer, about)?)),
-                None if settled == Some(SettledBy::Time)
+                None if settled == Some(AnsweredBy::Time)
                     && answer.status == ResumeStatus::Resolved =>
                 {
                     return Err(ResumeError::Expired(format!("Too late for `{}`.", short(id))));
@@ -108,7 +109,7 @@ impl Questions {
             desk.out.warn(&desk.frame, "Some answers are to questions that are not open.", "");
         }
         for (number, settlement) in read {
-            self.resolve(desk, number, &settlement, SettledBy::User);
+            self.resolve(desk, number, &settlement, AnsweredBy::User);
         }
         self.resumed = Some(Resumed { run_id: run_id.clone(), answers: seen });
         Ok(())

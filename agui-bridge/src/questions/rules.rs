@@ -5,7 +5,6 @@ use crate::elicitation::ElicitationMode;
 use crate::frame::Frame;
 use crate::options::Options;
 use crate::permission::PermissionMode;
-use crate::tool_call::ToolCalls;
 use acp_types::v1::elicitation::ElicitationAction;
 use alloc::string::String;
 use core::time::Duration;
@@ -46,11 +45,11 @@ impl Rules {
     }
 
     /// Returns the answer of a policy, if it answers.
-    pub(super) fn policy(&self, calls: &ToolCalls, about: &About) -> Option<Settlement> {
+    pub(super) fn policy(&self, about: &About) -> Option<Settlement> {
         match about {
             About::Permission(permission) => match &self.permission {
                 PermissionMode::Policy(policy) => {
-                    Some(Settlement::Permission(permission.decide(policy, calls)))
+                    Some(Settlement::Permission(permission.decide(policy)))
                 }
                 PermissionMode::InStream | PermissionMode::Interrupt => None,
             },

@@ -1,10 +1,10 @@
 //! The settlement of a question.
 use super::response::Answer;
+use crate::AnsweredBy;
 use crate::json::Members;
 use crate::permission::PermissionAnswer;
 use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
 use jsonrpc_core::wire::Extra;
-use serde::{Deserialize, Serialize};
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,12 +22,13 @@ impl Settlement {
         Self::Elicitation(ElicitationAction::Cancel(Extra::new()))
     }
 
-    /// Adds the answer to the value of an event.
-    pub(super) fn describe(&self, value: Members) -> Members {
-        match self {
+    /// Adds the answer and its origin to the value of an event.
+    pub(super) fn describe(&self, value: Members, by: AnsweredBy) -> Members {
+        let value = match self {
             Self::Permission(answer) => answer.describe(value),
             Self::Elicitation(action) => value.with("action", action.tag()),
-        }
+        };
+        value.with("answeredBy", by.as_str())
     }
 
     /// Returns the result of the agent's request.
@@ -39,17 +40,4 @@ impl Settlement {
             }
         }
     }
-}
-
-/// The origin of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum SettledBy {
-    User,
-    Policy,
-    /// The question expired.
-    Time,
-    /// The agent withdrew the question.
-    Agent,
-    /// The turn ended, or is being cancelled.
-    End,
 }

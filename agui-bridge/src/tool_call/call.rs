@@ -8,6 +8,7 @@ use crate::ids;
 use crate::json::{self, Members};
 use crate::limits::Limits;
 use crate::outbox::{Outbox, metadata};
+use crate::permission::CallDescription;
 use crate::result::Output;
 use crate::terminal::Terminals;
 use crate::tool_name::Source;
@@ -56,6 +57,9 @@ pub(super) struct Call {
     number: u64,
     /// The turn of its last announcement.
     turn: u64,
+    /// Whether the agent has announced it, in addition to updates and permission requests.
+    #[serde(default)]
+    is_announced: bool,
     stage: Stage,
     title: Option<String>,
     kind: Option<ToolKind>,
@@ -117,6 +121,7 @@ impl Call {
             lane: frame.lane.into(),
             number,
             turn: frame.turn,
+            is_announced: false,
             stage: Stage::Started,
             title: None,
             kind: None,
@@ -140,12 +145,20 @@ impl Call {
         &self.id
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
     pub(super) fn title(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Returns the members that a user decides on, as far as they are still stored.
+    pub(super) fn describe(&self) -> CallDescription {
+        CallDescription {
+            title: Some(self.title().into()),
+            name: Some(self.name.clone()),
+            kind: self.kind.clone(),
+            raw_input: self.arguments.latest().cloned(),
+            content: Some(self.shown.content(true)).filter(|content| !content.is_empty()),
+            locations: self.shown.known_locations().cloned(),
+        }
     }
 
     pub(super) fn kind(&self) -> Option<&ToolKind> {
@@ -169,13 +182,34 @@ impl Call {
         self.status.is_final()
     }
 
-    /// Returns whether the last announcement was in an earlier turn.
-    pub(super) fn is_of_earlier_turn(&self, turn: u64) -> bool {
-        self.turn < turn
+    /// Returns whether a message with the id of this call is about another call, which follows.
+    ///
+    /// Some agents number their calls anew in each turn, or in each response of the model. Of a
+    /// call that the end of a run has completed, the agent may still report.
+    pub(super) fn precedes(&self, frame: &Frame<'_>, change: &Change) -> bool {
+        if self.is_over() {
+            let announces = change.announces && !self.is_announced_by(frame, change);
+            return announces || change.describes_open_call() && !change.announces;
+        }
+        change.announces && self.stage == Stage::Finished && self.turn < frame.turn
     }
 
-    pub(super) fn announce(&mut self, turn: u64) {
+    /// Returns whether a message announces a call that only updates and permission requests have
+    /// described so far. Cline does so after the end of a rejected call.
+    fn is_announced_by(&self, frame: &Frame<'_>, change: &Change) -> bool {
+        let is_title =
+            |title: &String| self.title == Some(json::cut(title.clone(), frame.limits.message));
+        change.announces
+            && !change.asks
+            && !self.is_announced
+            && change.title.as_ref().is_none_or(is_title)
+            && change.kind.as_ref().is_none_or(|kind| self.kind() == Some(kind))
+            && change.raw_input.as_ref().is_none_or(|input| self.arguments.is_latest(input))
+    }
+
+    pub(super) fn announce(&mut self, turn: u64, asks: bool) {
         self.turn = self.turn.max(turn);
+        self.is_announced |= !asks;
     }
 
     pub(super) fn settles(&self) -> Option<Duration> {

@@ -1,4 +1,5 @@
 //! The members of a message about a tool call, in either version of ACP.
+use super::status::Status;
 use crate::produced::Produced;
 use acp_types::v1::tool_calls::{
     ToolCall, ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
@@ -14,7 +15,8 @@ use jsonrpc_core::wire::{Meta, Presence, Raw};
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) id: ToolCallId,
-    /// Whether it begins a call if the id belongs to a call of an earlier turn.
+    /// Whether it begins a call if the id belongs to a call that the agent has ended, or to one of
+    /// an earlier turn.
     pub(super) announces: bool,
     /// Whether it is part of a permission request.
     pub(super) asks: bool,
@@ -122,6 +124,17 @@ impl Change {
     /// Returns the same as part of a permission request.
     pub(crate) fn asking(self) -> Self {
         Self { announces: true, asks: true, ..self }
+    }
+
+    /// Returns whether it describes a call with a status before the end, as an update of ACP v2
+    /// does that announces a call.
+    pub(super) fn describes_open_call(&self) -> bool {
+        let describes = self.title.is_some()
+            || self.name.is_some()
+            || self.kind.is_some()
+            || self.raw_input.is_some();
+        let status = self.status.as_ref();
+        describes && status.is_some_and(|status| !Status::Agent(status.clone()).is_final())
     }
 }
 

@@ -35,6 +35,10 @@ impl Shown {
         core::mem::replace(&mut self.locations_print, print) != print
     }
 
+    pub(super) fn known_locations(&self) -> Option<&Raw> {
+        self.locations.as_ref().filter(|locations| locations.as_str() != "[]")
+    }
+
     pub(super) fn locations(&self) -> Raw {
         self.locations.clone().unwrap_or_else(|| json::raw(&[(); 0]))
     }

@@ -1,5 +1,6 @@
 //! Interrupted runs, the runs that resume them, and time limits.
 use super::{Begun, Translator};
+use crate::CancelReason;
 use crate::options::Unanswered;
 use crate::runs::{Before, Parked, Problem};
 use crate::turn_end::Failure;
@@ -36,6 +37,7 @@ impl Translator {
             self.runs.advance(now.saturating_sub(before));
         }
         let Some((failure, message)) = self.runs.overdue(&self.basis.options.times) else {
+            self.end_silent_replay(now);
             self.suspend_if_due();
             self.end_if_quiet(now);
             return None;
@@ -55,6 +57,7 @@ impl Translator {
             is_working.then(|| self.calls.settling()).flatten(),
             self.runs.is_open().then(|| self.terminals.due()).flatten(),
             is_working.then(|| self.quiet_until()).flatten(),
+            is_working.then(|| self.late_until()).flatten(),
         ];
         timeouts.into_iter().flatten().min()
     }
@@ -97,6 +100,7 @@ impl Translator {
         if !self.runs.is_open() {
             return;
         }
+        self.show_held();
         self.questions.put_off();
         let (frame, out) = (self.basis.root(), &mut self.outbox);
         out.close_texts();
@@ -147,7 +151,9 @@ impl Translator {
         self.catch_up();
         let has_ended = parked.end.is_some();
         if prompt.is_empty() {
-            self.runs.set_cancelled(is_cancelled);
+            if is_cancelled {
+                self.runs.join_cancelled(CancelReason::User);
+            }
             self.continue_turn(parked);
             return if self.runs.is_open() { Begun::Resumed } else { Begun::Ended };
         }

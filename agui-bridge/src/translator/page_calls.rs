@@ -2,7 +2,6 @@
 use super::Translator;
 use crate::json::Members;
 use crate::outbox::metadata;
-use acp_types::v1::tool_calls::ToolCallId as AgentId;
 use agui_types::event::{ToolCallArgsEvent, ToolCallEndEvent, ToolCallStartEvent};
 use agui_types::id::ToolCallId;
 use jsonrpc_core::wire::Raw;
@@ -39,15 +38,5 @@ impl Translator {
     /// are part of the next run, [which continues the turn](Self::begin_run). Does nothing while no run is open.
     pub fn handle_parked(&mut self) {
         self.park();
-    }
-
-    /// Shows that the agent announced a call of a page tool and did not make it, as `CUSTOM` `acp.tool_call.not_made`.
-    /// Does nothing while no run is open.
-    pub fn handle_not_made(&mut self, id: &AgentId, name: &str, status: &str) {
-        if self.is_running() {
-            let value =
-                Members::new().with("toolCallId", id).with("name", name).with("status", status);
-            self.outbox.custom(&self.basis.root(), "acp.tool_call.not_made", value.into_raw());
-        }
     }
 }

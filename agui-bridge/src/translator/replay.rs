@@ -2,9 +2,12 @@
 use super::Translator;
 use crate::outbox::History;
 use crate::update::Update;
+use crate::waiting::Waiting;
+use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
-use agui_types::message::Message;
+use agui_types::message::{AssistantMessage, Message};
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 impl Translator {
@@ -15,8 +18,9 @@ impl Translator {
     /// [`Opened::replay`](acp_types::client::Opened::replay). If the agent refuses to load the session, they are not
     /// passed on.
     ///
-    /// The snapshot replaces the client's conversation, except for the user messages at the end of the run's input,
-    /// which are new. Does nothing while a run is open or interrupted.
+    /// The snapshot has all messages of the run's input, and those of the replay that follow the last one that both have. It
+    /// is left out if the replay adds no message, or if one of the input's before its new messages is missing in the replay.
+    /// Does nothing while a run is open or interrupted.
     pub fn begin_replay(&mut self) {
         if self.runs.is_open() || self.runs.is_parked() || self.replay.is_some() {
             return;
@@ -60,6 +64,7 @@ impl Translator {
         let Some(reader) = self.replay.as_mut().filter(|_| update.is_conversation()) else {
             return Some(update);
         };
+        self.repeated_updates.push(update.clone(), &self.basis.options.limits);
         if !update.is_tool_call() {
             let frame = reader.basis.root();
             reader.calls.conclude(&frame, &mut reader.outbox, &reader.terminals, None);
@@ -69,19 +74,86 @@ impl Translator {
         None
     }
 
-    /// Restates the replayed conversation, and returns whether there was one.
+    /// Leaves out what the agent has repeated before its response, unless the snapshot for an input fulfils a condition.
+    pub(crate) fn show_replay_if(
+        &mut self,
+        input: &RunAgentInput,
+        is_shown: impl FnOnce(&[Message]) -> bool,
+    ) {
+        let Some(repeated) = self.repeated.clone() else { return };
+        let snapshot = with_added(&input.messages, repeated);
+        if !snapshot.is_some_and(|messages| is_shown(&messages)) {
+            self.repeated = None;
+        }
+    }
+
+    /// Restates the conversation of the input with what the replay adds, and returns whether it adds anything.
     pub(super) fn restate_repeated(&mut self, input: &RunAgentInput) -> bool {
-        let Some(mut messages) = self.repeated.take() else { return false };
-        let is_new = |message: &&Message| {
-            matches!(message, Message::User(_) | Message::System(_) | Message::Developer(_))
-        };
-        let new = input.messages.iter().rev().take_while(is_new).count();
-        let new = input.messages.iter().skip(input.messages.len() - new);
-        let known: Vec<_> = messages.iter().filter_map(Message::id).collect();
-        let is_known = |message: &&Message| message.id().is_some_and(|id| known.contains(&id));
-        let new: Vec<_> = new.filter(|message| !is_known(message)).cloned().collect();
-        messages.extend(new);
+        self.repeated_updates = Waiting::default();
+        let Some(repeated) = self.repeated.take() else { return false };
+        let Some(messages) = with_added(&input.messages, repeated) else { return false };
         self.outbox.restate_as(&self.basis.root(), messages);
         true
+    }
+}
+
+/// Returns messages of a thread with those of a replay that follow the last one that both have; `None` if no message follows,
+/// or one of the thread is missing in the replay. The prompt and other new messages at the end of the thread may be missing.
+fn with_added(thread: &[Message], mut replay: Vec<Message>) -> Option<Vec<Message>> {
+    let earlier = thread.len() - new_messages(thread);
+    let mut common = 0;
+    let mut place = earlier;
+    for (index, message) in thread.iter().enumerate() {
+        // The prompt may repeat an earlier message.
+        if index >= earlier && index + 1 == thread.len() {
+            break;
+        }
+        let later = replay.iter().skip(common);
+        match later.clone().position(|other| is_same(message, other)) {
+            Some(skipped) => {
+                common += skipped + 1;
+                place = index + 1;
+            }
+            None if index < earlier => return None,
+            None => {}
+        }
+    }
+    // A part of the replay without any message of the thread is the agent's own, such as the context of its prompts.
+    let is_other = common == 0 && thread.len() > 1;
+    let added = replay.split_off(common);
+    if is_other || added.is_empty() {
+        return None;
+    }
+    let known: BTreeSet<_> = thread.iter().filter_map(Message::id).collect();
+    let is_new = |message: &Message| message.id().is_none_or(|id| !known.contains(&id));
+    let mut messages = thread.to_vec();
+    messages.splice(place..place, added.into_iter().filter(is_new));
+    Some(messages)
+}
+
+/// Returns the number of messages at the end that the agent has not received.
+fn new_messages(messages: &[Message]) -> usize {
+    let is_new = |message: &&Message| {
+        matches!(message, Message::User(_) | Message::System(_) | Message::Developer(_))
+    };
+    messages.iter().rev().take_while(is_new).count()
+}
+
+/// Returns whether a replayed message is one of the thread: by text, by tool call, or by id.
+fn is_same(message: &Message, replayed: &Message) -> bool {
+    match (message, replayed) {
+        (Message::User(ours), Message::User(theirs)) => {
+            ours.content.text() == theirs.content.text()
+        }
+        (Message::Assistant(ours), Message::Assistant(theirs)) => {
+            let is_same_text = ours.content.as_deref().unwrap_or_default()
+                == theirs.content.as_deref().unwrap_or_default();
+            let ids = |message: &AssistantMessage| -> Vec<ToolCallId> {
+                message.tool_calls.iter().flatten().map(|call| call.id.clone()).collect()
+            };
+            is_same_text && ids(ours) == ids(theirs)
+        }
+        (Message::Tool(ours), Message::Tool(theirs)) => ours.tool_call_id == theirs.tool_call_id,
+        _ => message.id().is_some() && message.id() == replayed.id(),
     }
 }

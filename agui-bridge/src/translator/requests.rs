@@ -3,7 +3,9 @@ use super::Translator;
 use crate::answer_error::AnswerError;
 use crate::elicitation::{self, Elicitation};
 use crate::json::{self, Members};
-use crate::permission::{Permission, PermissionAnswer, PermissionDecision};
+use crate::permission::{
+    CallDescription, Operation, Permission, PermissionAnswer, PermissionDecision,
+};
 use crate::questions::{About, Response, Settlement};
 use crate::tool_call::{Change, ToolCalls};
 use crate::update::Update;
@@ -48,20 +50,14 @@ impl Translator {
         decision: Option<PermissionDecision>,
     ) {
         self.runs.note_activity();
-        let RequestPermissionRequest { session_id, tool_call, options, .. } = request;
-        let lane = self.subagents.lane(session_id.as_str());
-        let call = ToolCalls::key(lane, &tool_call.tool_call_id);
         self.prolong_own_turn();
-        if self.runs.is_open() {
-            let lane = self.begin_lane(session_id.as_str());
-            self.change_call(&lane, Change::from(tool_call).asking());
-        } else {
-            let update = SessionUpdate::ToolCallUpdate(Box::new(tool_call));
-            let update = SessionNotification::new(session_id, update);
-            self.waiting.push(Update::V1(update), &self.basis.options.limits);
-        }
-        let permission = Permission::new(Some(call), None, options);
-        self.ask(request_id, About::Permission(permission), decision);
+        let RequestPermissionRequest { session_id, tool_call, options, .. } = request;
+        let change = Change::from(tool_call.clone());
+        let update = SessionUpdate::ToolCallUpdate(Box::new(tool_call));
+        let update = Update::V1(SessionNotification::new(session_id, update));
+        let (key, operation) = self.describe_call(&request_id, change, update);
+        let permission = Permission::new(operation, options).of_call(Some(key));
+        self.ask_permission(request_id, permission, decision);
     }
 
     /// Handles `session/request_permission` of ACP v2, as
@@ -84,30 +80,72 @@ impl Translator {
         self.runs.note_activity();
         self.prolong_own_turn();
         let session = request.session_id.as_str();
-        let call = match request.subject.as_deref() {
+        let (call, operation) = match request.subject.as_deref() {
             Some(RequestPermissionSubject::ToolCall(subject)) => {
-                let update = (*subject.tool_call).clone();
-                let id = ToolCallId::from(update.tool_call_id.as_str());
-                if self.runs.is_open() {
-                    let lane = self.begin_lane(session);
-                    self.change_call(&lane, Change::from(update).asking());
-                } else {
-                    let update = SessionUpdateV2::ToolCallUpdate(Box::new(update));
-                    let update = UpdateSessionNotification::new(session, update);
-                    self.waiting.push(Update::V2(Box::new(update)), &self.basis.options.limits);
-                }
-                Some(id)
+                let change = Change::from((*subject.tool_call).clone());
+                let update = SessionUpdateV2::ToolCallUpdate(subject.tool_call.clone());
+                let update = UpdateSessionNotification::new(session, update);
+                let update = Update::V2(Box::new(update));
+                let (key, operation) = self.describe_call(&request_id, change, update);
+                (Some(key), operation)
             }
-            Some(RequestPermissionSubject::Command(command)) => {
-                command.tool_call_id.as_ref().map(|id| ToolCallId::from(id.as_str()))
+            subject => {
+                let related = match subject {
+                    Some(RequestPermissionSubject::Command(command)) => {
+                        command.tool_call_id.as_ref()
+                    }
+                    _ => None,
+                };
+                let lane = self.subagents.lane(session);
+                let key = related.map(|id| ToolCalls::key(lane, &id.as_str().into()));
+                // The user does not decide on a call that has ended.
+                let key = key.filter(|key| !self.calls.is_over(key));
+                (key, Operation::of_subject(subject))
             }
-            _ => None,
         };
-        let lane = self.subagents.lane(session);
-        let call = call.map(|id| ToolCalls::key(lane, &id));
-        let title = Some(json::cut(request.title, self.basis.options.limits.message));
-        let permission = Permission::new(call, title, request.options);
-        self.ask(request_id, About::Permission(permission), decision);
+        let RequestPermissionRequestV2 { title, description, options, .. } = request;
+        let limits = &self.basis.options.limits;
+        let permission = Permission::new(operation, options).of_call(call).with_question(
+            title,
+            description,
+            limits,
+        );
+        self.ask_permission(request_id, permission, decision);
+    }
+
+    /// Handles the call of a permission request, also as an `update`. Returns its key and its
+    /// members.
+    fn describe_call(
+        &mut self,
+        request_id: &RequestId,
+        change: Change,
+        update: Update,
+    ) -> (ToolCallId, Operation) {
+        let limits = self.basis.options.limits;
+        let session = update.session().into_owned();
+        let key = ToolCalls::key(self.subagents.lane(&session), &change.id);
+        let description = CallDescription::of(&change, &limits);
+        if self.runs.is_open() {
+            let lane = self.begin_lane(&session);
+            self.change_call(&lane, change.asking());
+        } else {
+            let update = Update::Asked(request_id.clone(), Box::new(update));
+            self.waiting.push(update, &limits);
+        }
+        (key, Operation::Call(description))
+    }
+
+    fn ask_permission(
+        &mut self,
+        request_id: RequestId,
+        mut permission: Permission,
+        decision: Option<PermissionDecision>,
+    ) {
+        // Without a run, the stream does not have the call yet.
+        if self.runs.is_open() {
+            permission.find_call(&self.calls, &self.basis.options.limits);
+        }
+        self.ask(request_id, About::Permission(Box::new(permission)), decision);
     }
 
     /// Handles `elicitation/create`. [`poll_response`](Self::poll_response) returns the answer: at once, after

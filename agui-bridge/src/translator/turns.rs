@@ -1,5 +1,6 @@
 //! The end of a turn and its run.
 use super::Translator;
+use crate::CancelReason;
 use crate::json;
 use crate::reason::reason;
 use crate::runs::Problem;
@@ -22,7 +23,7 @@ impl Translator {
     /// | `max_tokens`, `max_turn_requests` | the same, after a `CUSTOM` `acp.notice` | without outcome |
     /// | `refusal` | `RUN_ERROR` `ACP_REFUSAL` | the same |
     /// | `cancelled`, or any reason after [`handle_cancel`](Self::handle_cancel) | outcome cancelled | `RUN_ERROR` `CANCELLED` |
-    /// | error -32800 after `handle_cancel` | outcome cancelled | `RUN_ERROR` `CANCELLED` |
+    /// | any error after `handle_cancel` | outcome cancelled | `RUN_ERROR` `CANCELLED` |
     /// | any other error | `RUN_ERROR`, the code by the table of JSON-RPC codes, `ACP_ERROR` for unknown ones | the same |
     ///
     /// `RUN_FINISHED.result` is `{"stopReason":…}` with the agent's own value. Without a turn the response is dropped.
@@ -45,9 +46,10 @@ impl Translator {
     /// Handles the cancellation of the turn: all questions are answered `cancelled`, now and until the agent responds
     /// to the prompt. The caller sends `session/cancel`.
     ///
-    /// After an interrupted run this concerns the run's turn; the next run shows its end.
-    pub fn handle_cancel(&mut self) {
-        if self.runs.cancel() {
+    /// After an interrupted run this concerns the run's turn; the next run shows its end. Of
+    /// several reasons the first counts.
+    pub fn handle_cancel(&mut self, reason: CancelReason) {
+        if self.runs.cancel(reason) {
             self.cancel_questions();
         }
     }
@@ -55,6 +57,7 @@ impl Translator {
     /// Ends the turn as cancelled without waiting for the agent, which has no prompt yet or does not stop. Does nothing
     /// without a turn.
     pub fn handle_stopped(&mut self) {
+        self.end_late_replay();
         self.runs.end_own();
         if self.runs.is_open() {
             let _dropped = self.runs.take_before();
@@ -79,6 +82,7 @@ impl Translator {
     /// After an interrupted run, the next run shows the failure; with `AGENT_LOST` if a question was open, since its
     /// answer has no receiver.
     pub fn handle_failure(&mut self, failure: Failure, message: &str) {
+        self.end_late_replay();
         self.runs.end_own();
         if self.runs.is_open() {
             let is_cancelled = self.runs.is_cancelled();
@@ -118,6 +122,7 @@ impl Translator {
 
     /// Ends the turn of the open run, or records the end of a parked one.
     pub(super) fn handle_turn_end(&mut self, end: TurnEnd) {
+        self.end_late_replay();
         if self.runs.is_open() {
             self.end_turn(end);
         } else if self.runs.end_parked(end) {
@@ -141,6 +146,7 @@ impl Translator {
             return self.finish_cancelled(None);
         }
         let failed = match end {
+            TurnEnd::Error(_) if before.is_cancelled => None,
             TurnEnd::Error(error) if error.code == ErrorCode::REQUEST_CANCELLED => None,
             TurnEnd::Error(error) => Some(reason(&error)),
             TurnEnd::Failed { message, .. } => Some(message),
@@ -158,12 +164,13 @@ impl Translator {
     fn end_run(&mut self, is_cancelled: bool, end: TurnEnd) {
         match end {
             TurnEnd::Response(response) => self.end_with_response(is_cancelled, &response),
-            TurnEnd::Error(error) if is_cancelled && error.code == ErrorCode::REQUEST_CANCELLED => {
+            // Agents report that their work was aborted, some with an internal error.
+            TurnEnd::Error(_) if is_cancelled => {
                 self.close_run(true);
                 self.finish_cancelled(None);
             }
             TurnEnd::Error(error) => {
-                self.close_run(is_cancelled);
+                self.close_run(false);
                 let (message, methods) = (reason(&error), methods_of(&error));
                 let problem = Problem::new(error_code(&error), &message);
                 self.fail(problem.with_number(error.code).with_methods(methods.as_ref()));

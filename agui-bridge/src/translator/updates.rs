@@ -47,7 +47,7 @@ impl Translator {
                 return self.update_state(state.clone());
             }
             SessionUpdateV2::UserMessageChunk(chunk)
-                if self.replay.is_none() && self.echo.takes(&chunk.content.clone().into()) =>
+                if self.takes_echo(&chunk.content.clone().into()) =>
             {
                 return;
             }
@@ -131,6 +131,13 @@ impl Translator {
                 self.translate_v1(&lane, notification.session_id.as_str(), notification.update);
             }
             Update::V2(notification) => self.translate_v2(&lane, *notification),
+            Update::Asked(request_id, update) => {
+                if let Some(change) = update.into_change() {
+                    self.change_call(&lane, change.asking());
+                    let limits = &self.basis.options.limits;
+                    self.questions.find_call(&request_id, &self.calls, limits);
+                }
+            }
             Update::Extension(extension) => {
                 let frame = self.basis.frame(&lane);
                 let name =

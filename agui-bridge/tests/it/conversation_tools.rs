@@ -130,83 +130,73 @@ fn waiting_call_reports_progress() {
     assert!(rig.notices.contains(&Notice::ToolAlive(id)));
 }
 
-#[test]
-fn permission_for_a_page_tool_is_granted() {
+/// A thread with an agent that has announced a call, unless `announced` is null, and requested permission for it.
+fn asked(announced: &Value, call: &Value) -> Rig {
     let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
     rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
     rig.open("s");
+    if !announced.is_null() {
+        rig.session(SessionEvent::Update(update(announced)));
+    }
     let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
-    let call = json!({"toolCallId": "c", "name": "mcp__ui__pick", "title": "x", "kind": "other"});
     let params = json!({"sessionId": "s", "toolCall": call, "options": options});
     assert!(rig.session(request(1, "session/request_permission", &params)).is_none());
-    let Some(Command::Reply { reply: AgentReply::Answer(answer), .. }) = rig.commands.last() else {
-        panic!("{:?}", rig.commands)
+    rig.wait(Duration::from_millis(50));
+    rig
+}
+
+fn has_replied(rig: &Rig) -> bool {
+    rig.commands.iter().any(|command| matches!(command, Command::Reply { .. }))
+}
+
+fn starts(rig: &Rig, run: &str) -> usize {
+    rig.kinds(run).iter().filter(|kind| *kind == "TOOL_CALL_START").count()
+}
+
+/// Requests for permission of agents that name a tool of the page, before they call it.
+#[test]
+fn permission_for_a_page_tool_is_the_decision_of_the_user() {
+    let announced = |members: Value| {
+        let mut call = json!({"sessionUpdate": "tool_call", "toolCallId": "c"});
+        call.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        call
     };
-    let answer = serde_json::to_value(answer).unwrap();
-    assert_eq!(answer, json!({"outcome": {"outcome": "selected", "optionId": "yes"}}));
-}
-
-/// codex-acp asks with another title than that of the call. The request to the server follows the permission.
-#[test]
-fn call_behind_permission_is_that_of_the_page() {
-    for title in ["Tool: ui/pick", "pick (ui MCP Server)", "ui/pick"] {
-        let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
-        rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
-        rig.open("s");
-        let announced = json!({
-            "sessionUpdate": "tool_call", "toolCallId": "c", "title": title, "status": "in_progress",
-            "rawInput": {"server": "ui", "tool": "pick", "arguments": {}},
-        });
-        rig.session(SessionEvent::Update(update(&announced)));
-        let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
-        let call =
-            json!({"toolCallId": "c", "title": "Approve MCP tool call", "status": "pending"});
-        let params = json!({"sessionId": "s", "toolCall": call, "options": options});
-        assert!(rig.session(request(1, "session/request_permission", &params)).is_none());
-        assert!(matches!(rig.commands.last(), Some(Command::Reply { .. })), "{title}");
-        let id = rig.thread.handle_tool_call(self::call(), rig.now).unwrap();
-        assert_eq!(id.as_str(), "c", "{title}: one call in the page");
-        // The run ends without the wait for a silent agent.
-        rig.wait(Duration::from_millis(100));
-        assert_eq!(rig.outcome("1"), "RUN_FINISHED success", "{title}");
-        assert_eq!(rig.kinds("1").iter().filter(|kind| *kind == "TOOL_CALL_START").count(), 1);
+    let of_codex = |title: &str| {
+        announced(json!({"title": title, "status": "in_progress",
+            "rawInput": {"server": "ui", "tool": "pick", "arguments": {}}}))
+    };
+    let later = json!({"toolCallId": "c", "title": "Approve MCP tool call", "status": "pending"});
+    let named = json!({"toolCallId": "c", "name": "mcp__ui__pick", "title": "x", "kind": "other"});
+    let mut requests = vec![
+        (announced(json!({"name": "mcp__ui__pick", "title": "x"})), named.clone()),
+        (Value::Null, named),
+        (of_codex("Tool: ui/pick"), later.clone()),
+        (of_codex("pick (ui MCP Server)"), later.clone()),
+        (of_codex("ui/pick"), later),
+    ];
+    // A title may be the text of a command.
+    for title in ["ui/pick", "Tool: ui/pick", "pick (ui MCP Server)", "mcp__ui__pick", "ui_pick"] {
+        requests.push((Value::Null, json!({"toolCallId": "c", "title": title, "kind": "other"})));
     }
-}
-
-/// A title may be the text of a command. The user decides, and the call is that of the page.
-#[test]
-fn title_of_a_page_tool_grants_no_permission() {
-    let titles = ["ui/pick", "Tool: ui/pick", "pick (ui MCP Server)", "mcp__ui__pick", "ui_pick"];
-    for (title, kind) in titles.iter().flat_map(|title| [(*title, None), (*title, Some("other"))]) {
-        let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
-        rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
-        rig.open("s");
-        let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
-        let mut call = json!({"toolCallId": "c", "title": title, "rawInput": {"command": title}});
-        if let Some(kind) = kind {
-            call["kind"] = json!(kind);
-        }
-        let params = json!({"sessionId": "s", "toolCall": call, "options": options});
-        assert!(rig.session(request(1, "session/request_permission", &params)).is_none());
-        rig.wait(Duration::from_millis(50));
-        assert!(!matches!(rig.commands.last(), Some(Command::Reply { .. })), "{title} {kind:?}");
-        assert_eq!(rig.outcome("1"), "RUN_FINISHED interrupt", "{title} {kind:?}");
+    for (announced, request) in requests {
+        let mut rig = asked(&announced, &request);
+        assert!(!has_replied(&rig), "{request}");
+        assert_eq!(rig.outcome("1"), "RUN_FINISHED interrupt", "{request}");
+        assert_eq!(starts(&rig, "1"), 1, "the call is in the stream: {request}");
         let end = serde_json::to_value(&rig.events.last().unwrap().1).unwrap();
         let interrupt = &end["outcome"]["interrupts"][0];
-        assert_eq!(interrupt["message"], *title);
-        let answers =
-            json!([{"interruptId": interrupt["id"], "status": "resolved", "payload": true}]);
+        assert_eq!(interrupt["message"], request["title"]);
+        assert_eq!(interrupt["toolCallId"], "c");
         let mut next = tools();
-        next["resume"] = answers;
+        next["resume"] =
+            json!([{"interruptId": interrupt["id"], "status": "resolved", "payload": true}]);
         rig.run(input("2", &[user("u", "Hi")], &next)).unwrap();
-        assert!(matches!(rig.commands.last(), Some(Command::Reply { .. })), "{title} {kind:?}");
-        let id = rig.thread.handle_tool_call(self::call(), rig.now).unwrap();
-        assert_eq!(id.as_str(), "c");
+        assert!(has_replied(&rig), "{request}");
+        // The call of the page begins when its server receives it, and the run does not wait for a silent agent.
+        rig.thread.handle_tool_call(call(), rig.now).unwrap();
         rig.wait(Duration::from_millis(100));
-        assert_eq!(rig.outcome("2"), "RUN_FINISHED success", "{title} {kind:?}");
-        let starts = ["1", "2"]
-            .map(|run| rig.kinds(run).iter().filter(|kind| *kind == "TOOL_CALL_START").count());
-        assert_eq!(starts, [0, 1], "{title}: one call in the page");
+        assert_eq!(rig.outcome("2"), "RUN_FINISHED success", "{request}");
+        assert_eq!(starts(&rig, "2"), 1, "{request}");
     }
 }
 

@@ -20,6 +20,11 @@ fn finished(reason: &str, outcome: Value) -> Value {
     json!({"type": "RUN_FINISHED", "threadId": "thread", "runId": "r", "result": {"stopReason": reason}, "outcome": outcome})
 }
 
+fn cancelled(result: Value) -> Value {
+    let outcome = json!({"type": "cancelled"});
+    json!({"type": "RUN_FINISHED", "threadId": "thread", "runId": "r", "result": result, "outcome": outcome})
+}
+
 #[test]
 fn each_stop_reason_has_an_end() {
     let success = json!({"type": "success", "pendingToolCallIds": []});
@@ -31,9 +36,9 @@ fn each_stop_reason_has_an_end() {
         ("refusal", refused.clone(), Some(refused)),
         (
             "cancelled",
-            finished("cancelled", json!({"type": "cancelled"})),
+            cancelled(json!({"stopReason": "cancelled", "cancelReason": "agent"})),
             Some(
-                json!({"type": "RUN_ERROR", "message": "The run was cancelled.", "code": "CANCELLED"}),
+                json!({"type": "RUN_ERROR", "message": "The run was cancelled: agent.", "code": "CANCELLED"}),
             ),
         ),
     ];
@@ -81,15 +86,17 @@ fn each_error_has_a_code() {
 fn cancelled_run_is_not_a_success() {
     for reason in StopReason::NAMES.iter().chain(&["newer"]) {
         let steps = [json!({"cancel": true}), json!({"result": {"stopReason": reason}})];
-        assert_eq!(end(Profile::V1, &steps).1, finished(reason, json!({"type": "cancelled"})));
+        let expected = cancelled(json!({"stopReason": reason, "cancelReason": "user"}));
+        assert_eq!(end(Profile::V1, &steps).1, expected);
         assert_eq!(end(Profile::Legacy, &steps).1["code"], "CANCELLED");
     }
-    let steps = [json!({"cancel": true}), json!({"error": {"code": -32800, "message": "stopped"}})];
-    let expected = json!({"type": "RUN_FINISHED", "threadId": "thread", "runId": "r", "outcome": {"type": "cancelled"}});
-    assert_eq!(end(Profile::V1, &steps).1, expected);
-    assert_eq!(end(Profile::Legacy, &steps).1["code"], "CANCELLED");
-    let steps = [json!({"cancel": true}), json!({"error": {"code": -32603, "message": "broke"}})];
-    assert_eq!(end(Profile::V1, &steps).1["code"], "ACP_INTERNAL_ERROR");
+    for code in [-32800, -32603, -32000, 429] {
+        let steps =
+            [json!({"cancel": true}), json!({"error": {"code": code, "message": "stopped"}})];
+        let expected = cancelled(json!({"cancelReason": "user"}));
+        assert_eq!(end(Profile::V1, &steps).1, expected, "{code}");
+        assert_eq!(end(Profile::Legacy, &steps).1["code"], "CANCELLED", "{code}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Properties of frontend calls, for any events in any order.
 use crate::frontend_tool::{Thread, at, page, raw, update};
+use agui_bridge::CancelReason;
 use agui_bridge::frontend_tool::{
     Action, Completion, Expiry, FrontendToolOptions, FrontendTools, NewCall, Outcome, ToolResult,
 };
@@ -194,7 +195,7 @@ impl Model {
                 Action::KeepAlive { call_id } => {
                     assert!(self.fates[&call_id].answers.is_empty());
                 }
-                Action::NotMade { .. } => {}
+                Action::Show(_) => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -272,7 +273,7 @@ proptest! {
                 }
                 Step::Cancel => {
                     thread.tools.handle_cancel();
-                    thread.translator.handle_cancel();
+                    thread.translator.handle_cancel(CancelReason::User);
                 }
                 Step::Disconnect => thread.tools.handle_disconnect(at(now)),
                 Step::EndTurn => thread.end_turn(),

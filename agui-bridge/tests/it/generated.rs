@@ -393,8 +393,10 @@ pub(crate) fn options() -> impl Strategy<Value = Options> {
         })
 }
 
-/// Number of cases of each property: `PROPTEST_CASES`, or a small default.
+/// Returns the number of cases of each property: 64 for proptest's default of 256 cases, and in
+/// proportion for another `PROPTEST_CASES`.
 pub(crate) fn cases() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig::with_cases(cases.unwrap_or(64))
+    let config = ProptestConfig::default();
+    let cases = (config.cases / 4).max(1);
+    ProptestConfig { cases, ..config }
 }

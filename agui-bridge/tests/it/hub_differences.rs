@@ -13,28 +13,28 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A permitted difference. Apart from these, both have the same events in the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Difference {
-    /// A snapshot of the messages ends with the user's message of the run. The page already shows that message, and
-    /// would lose it with a snapshot without it.
-    OwnMessage,
-    /// A loaded session without messages makes no snapshot, which would remove the messages of the page.
-    EmptySnapshot,
+    /// A replay that joins messages of the thread makes no snapshot, which would remove them from the page.
+    JoinedMessages,
 }
 
 impl Difference {
-    const ALL: [Self; 2] = [Self::OwnMessage, Self::EmptySnapshot];
+    const ALL: [Self; 1] = [Self::JoinedMessages];
 
     /// Returns the events without this difference.
     fn removed(self, mut events: Vec<Value>) -> Vec<Value> {
         match self {
-            Self::OwnMessage => {
-                let snapshots = events.iter_mut().filter_map(|it| it.get_mut("messages"));
-                for messages in snapshots.filter_map(Value::as_array_mut) {
-                    messages
-                        .retain(|it| !it["id"].as_str().unwrap_or_default().starts_with("user-"));
-                }
-            }
-            Self::EmptySnapshot => {
-                events.retain(|it| it["messages"].as_array().is_none_or(|it| !it.is_empty()));
+            Self::JoinedMessages => {
+                let deltas = events.iter().filter_map(|event| event["delta"].as_str());
+                let streamed: BTreeSet<_> = deltas.map(str::to_owned).collect();
+                let joins = |message: &Value| {
+                    let text = message["content"].as_str().unwrap_or_default();
+                    let is_longer =
+                        |part: &String| text.len() > part.len() && text.starts_with(part);
+                    message["role"] == "assistant" && streamed.iter().any(is_longer)
+                };
+                events.retain(|event| {
+                    event["messages"].as_array().is_none_or(|messages| !messages.iter().any(joins))
+                });
             }
         }
         events

@@ -4,6 +4,7 @@ use crate::script::in_stream;
 use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v2::initialization::{Implementation, InitializeRequest as InitializeRequestV2};
+use agui_bridge::CancelReason;
 use agui_bridge::PermissionAnswer;
 use agui_bridge::conversation::{Conversation, ConversationOptions, Remembered, UserAnswer};
 use agui_bridge::hub::{Hub, HubEvent, HubOptions};
@@ -88,7 +89,12 @@ impl Player {
             None => self.answer(&id, &message["result"]),
             Some("session/cancel") => {
                 let run = self.sessions.get(session).map_or(0, |session| session.accepted);
-                self.hub.handle_cancel(session, &format!("run-{run}").into(), NOW);
+                self.hub.handle_cancel(
+                    session,
+                    &format!("run-{run}").into(),
+                    CancelReason::User,
+                    NOW,
+                );
             }
             Some(method) => {
                 self.requests.insert(id.clone(), (method.to_owned(), session.to_owned()));

@@ -2,6 +2,7 @@
 use crate::thread::{input, options, user};
 use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use agui_bridge::CancelReason;
 use agui_bridge::Failure;
 use agui_bridge::conversation::{Accepted, WhenBusy};
 use agui_bridge::hub::{Frame, Hub, HubEvent, HubOptions};
@@ -154,7 +155,12 @@ impl World {
                 if let Some(thread) = THREADS.get(*thread)
                     && let Some(run) = self.latest.get(*thread)
                 {
-                    self.hub.handle_cancel(thread, &run.as_str().into(), self.now);
+                    self.hub.handle_cancel(
+                        thread,
+                        &run.as_str().into(),
+                        CancelReason::User,
+                        self.now,
+                    );
                 }
             }
             Op::Answer(nth, how) => self.answer(*nth, *how),

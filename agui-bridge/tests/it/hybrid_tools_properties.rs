@@ -1,6 +1,7 @@
 //! Properties of runs of a model with tools, for any answers of model, tools and page.
 use crate::chat_history::messages;
 use crate::hybrid_tools::{drain, input, user};
+use agui_bridge::CancelReason;
 use agui_bridge::hybrid_tools::{
     BackendTool, HybridLoop, LoopOptions, ModelEvent, RunFailure, Step,
 };
@@ -86,7 +87,7 @@ proptest! {
                     prop_assert_eq!(hybrid.handle_tool_result(&id, result), which < open.len());
                 }
                 Happening::Fail => hybrid.handle_failure(RunFailure::new("X", "x")),
-                Happening::Cancel => hybrid.handle_cancel(),
+                Happening::Cancel => hybrid.handle_cancel(CancelReason::User),
                 Happening::Ask { answers } if hybrid.step() == Step::Done => {
                     runs += 1;
                     let pending = hybrid.pending();

@@ -114,8 +114,9 @@ fn each_part_has_a_block() {
         json!({"type": "resource", "annotations": {"audience": ["assistant"]},
         "resource": {"uri": "agui-attachment://0", "blob": "AAAA", "mimeType": mime}})
     };
-    let url = |kind: &str| json!({"type": kind, "source": {"type": "url", "value": "https://h/a/b.png?c=d/e"}});
-    let link = json!({"type": "resource_link", "name": "b.png", "uri": "https://h/a/b.png?c=d/e"});
+    let url = |kind: &str| json!({"type": kind, "source": {"type": "url", "value": "https://h.example/a/b.png?c=d/e"}});
+    let link =
+        json!({"type": "resource_link", "name": "b.png", "uri": "https://h.example/a/b.png?c=d/e"});
     let table = [
         (json!({"type": "text", "text": "x"}), json!({"type": "text", "text": "x"})),
         (
@@ -147,11 +148,11 @@ fn each_part_has_a_block() {
     // A media block requires data, so a part with only a URL becomes a link for every agent.
     for (kind, mime) in [("document", "text/html"), ("image", "image/png"), ("audio", "audio/wav")]
     {
-        let part = json!({"type": kind, "source": {"type": "url", "value": "http://host", "mimeType": mime}});
+        let part = json!({"type": kind, "source": {"type": "url", "value": "http://host.example", "mimeType": mime}});
         for capabilities in [json!({}), all()] {
             assert_eq!(
                 blocks(parts(json!([part])), capabilities),
-                json!([{"type": "resource_link", "name": "host", "uri": "http://host", "mimeType": mime}])
+                json!([{"type": "resource_link", "name": "host.example", "uri": "http://host.example", "mimeType": mime}])
             );
         }
     }

@@ -107,7 +107,7 @@ fn permission_request_interrupts_and_the_next_run_resumes() {
             {"optionId": "always", "name": "Always", "kind": "allow_always"},
             {"optionId": "once", "name": "Once", "kind": "allow_once"},
             {"optionId": "no", "name": "No", "kind": "reject_once"}],
-        "toolCall": {"title": "Do it", "name": "execute", "kind": "execute"}});
+        "toolCall": {"title": "Do it", "name": "execute", "kind": "execute", "rawInput": {"c": "ls"}}});
     let option_id = json!({"type": "string", "enum": ["always", "once", "no"]});
     let schema = json!({"type": "object", "properties": {"optionId": option_id, "approved": {"type": "boolean"}}});
     assert_eq!(
@@ -295,7 +295,7 @@ fn elicitations_are_declined_by_default() {
     assert_eq!(answers(&stream), [(json!(1), json!({"action": "decline"}))]);
     assert_eq!(
         of_type(&stream, "CUSTOM")[0]["value"],
-        json!({"message": "Who?", "action": "decline"})
+        json!({"message": "Who?", "action": "decline", "answeredBy": "policy"})
     );
     let stream = played(&[begin("r"), unknown, end()]);
     assert_eq!(answers(&stream), [(json!(2), json!({"action": "cancel"}))]);

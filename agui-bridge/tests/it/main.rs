@@ -11,6 +11,8 @@ mod chat_history;
 #[cfg(test)]
 mod contextual_tools;
 #[cfg(test)]
+mod continuation;
+#[cfg(test)]
 mod conversation;
 #[cfg(test)]
 mod conversation_properties;
@@ -62,6 +64,10 @@ mod opensearch;
 mod own_turns;
 #[cfg(test)]
 mod permission;
+#[cfg(test)]
+mod permission_authority;
+#[cfg(test)]
+mod permission_properties;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

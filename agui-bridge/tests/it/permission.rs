@@ -61,7 +61,8 @@ fn policy_answers_at_once_and_is_shown() {
         verify(Profile::V1, &stream);
         assert_eq!(answers(&stream), [(json!("a"), selected(option))]);
         let told = json!({"type": "CUSTOM", "name": "acp.permission", "value":
-            {"toolCallId": "t", "title": "Do it", "outcome": "selected", "optionId": option}});
+            {"toolCallId": "t", "title": "Do it", "outcome": "selected", "optionId": option,
+             "answeredBy": "policy"}});
         assert!(stream.contains(&told), "{told}");
         let result = of_type(&stream, "TOOL_CALL_RESULT")[0]["content"].clone();
         assert_eq!(result, if option == "no" { "rejected by policy" } else { "incomplete" });
@@ -93,9 +94,13 @@ fn several_requests_wait_concurrently() {
         stream.iter().filter(|event| event["name"] == "acp.permission.resolved").collect();
     assert_eq!(
         resolved[0]["value"],
-        json!({"interruptId": "int-2", "outcome": "selected", "optionId": "always"})
+        json!({"interruptId": "int-2", "outcome": "selected", "optionId": "always",
+            "answeredBy": "user"})
     );
-    assert_eq!(resolved[1]["value"], json!({"interruptId": "int-1", "outcome": "cancelled"}));
+    assert_eq!(
+        resolved[1]["value"],
+        json!({"interruptId": "int-1", "outcome": "cancelled", "answeredBy": "user"})
+    );
 }
 
 #[test]
@@ -184,6 +189,38 @@ fn call_that_runs_was_not_rejected() {
     ];
     let stream = play(in_stream(Profile::V1), &steps);
     assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "incomplete");
+}
+
+/// The members of the request are decisive, also for a policy and while no run is open.
+#[test]
+fn policy_decides_by_the_request() {
+    let read = json!({"update": {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Read", "name": "Read", "kind": "read"}});
+    let mut asked = ask(json!(1), "t");
+    for policy in [Policy::allow_kinds([ToolKind::Read]), Policy::allow_tools(["Read"])] {
+        asked["toolCall"]["name"] = json!("Bash");
+        let stream = play(by(policy), &[json!({"run": "r"}), read.clone(), asked.clone()]);
+        assert_eq!(answers(&stream), [(json!(1), selected("no"))]);
+    }
+}
+
+/// An answer concerns the call of its request, also if a later call has its id.
+#[test]
+fn denial_belongs_to_its_call() {
+    let update = |status: &str| json!({"update": {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": status}});
+    let next =
+        json!({"update": {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Next"}});
+    let steps = [
+        json!({"run": "r"}),
+        ask(json!(1), "t"),
+        update("completed"),
+        next,
+        json!({"answer": "int-1", "optionId": "no"}),
+        update("failed"),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    let results = of_type(&stream, "TOOL_CALL_RESULT");
+    assert_eq!(results[1]["toolCallId"], "t~2");
+    assert_eq!(results[1]["content"], "");
 }
 
 /// Returns the result of a call that was proposed with `shown`, answered with `answer` and continued with `update`.

@@ -3,6 +3,7 @@ use crate::generated::{PAGE_CALL, cases, options, steps, update, update_v2};
 use crate::script::{Step, events};
 use acp_types::v1::prompt_turn::SessionUpdate;
 use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
+use agui_bridge::CancelReason;
 use agui_bridge::{Options, Translator};
 use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::profile::Profile;
@@ -253,7 +254,7 @@ proptest! {
         let (before, _) = steps.split_at(cut.index(steps.len()));
         let asked = before.iter().filter(|step| matches!(step, Step::Ask(..) | Step::Ask2(..) | Step::Elicit(..))).count();
         let mut answered = play(&mut translator, before).answered.len();
-        translator.handle_cancel();
+        translator.handle_cancel(CancelReason::User);
         answered += std::iter::from_fn(|| translator.poll_response()).count();
         if translator.is_running() || translator.is_interrupted() {
             prop_assert_eq!(answered, asked);

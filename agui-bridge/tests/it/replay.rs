@@ -2,6 +2,7 @@
 use crate::script::{events, in_stream};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::Implementation;
+use agui_bridge::CancelReason;
 use agui_bridge::quirks::Quirks;
 use agui_bridge::{Failure, Options, PermissionAnswer, Translator};
 use agui_types::event::Event;
@@ -143,7 +144,7 @@ impl Replay {
                 self.loads.insert(id, name);
             }
             ("client", Some("session/cancel"), _) => {
-                self.session(&session_of(params)).translator.handle_cancel();
+                self.session(&session_of(params)).translator.handle_cancel(CancelReason::User);
             }
             ("client", None, Some(id)) => self.answer(&id, result),
             ("agent", Some("session/update"), _) => self.update(params),

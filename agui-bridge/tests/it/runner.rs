@@ -1,5 +1,6 @@
 //! An async model with async tools, end to end.
 use crate::hybrid_tools::{input, user};
+use agui_bridge::CancelReason;
 use agui_bridge::chat_history::{ChatMessage, ChatRole, ChatToolCall};
 use agui_bridge::hybrid_tools::runner::{Backend, Model, ModelRequest, Sink, SinkClosed, run};
 use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ModelEvent, RunFailure};
@@ -198,7 +199,7 @@ fn abandoned_run_can_be_ended() {
         let polled = running.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert_eq!(polled, Poll::Pending);
     }
-    hybrid.handle_cancel();
+    hybrid.handle_cancel(CancelReason::User);
     events.extend(std::iter::from_fn(|| hybrid.poll_event()));
     let mut verifier = Verifier::strict_for(&input);
     events.iter().for_each(|event| verifier.handle(event).unwrap());

@@ -9,6 +9,7 @@ use acp_types::v2::permissions::RequestPermissionRequest as RequestPermissionReq
 use acp_types::v2::prompt_lifecycle::{
     PromptResponse as PromptAccepted, UpdateSessionNotification,
 };
+use agui_bridge::CancelReason;
 use agui_bridge::{
     AnswerError, ElicitationMode, Failure, Options, PermissionAnswer, PermissionMode, RunOpen,
     Translator,
@@ -175,7 +176,7 @@ impl Step {
                 translator.answer_permission(&id, answer).map_err(Refused::Answer)?;
             }
             Self::Respond(response) => translator.handle_prompt_response(response),
-            Self::Cancel => translator.handle_cancel(),
+            Self::Cancel => translator.handle_cancel(CancelReason::User),
             Self::Frontend(id, name, arguments) => {
                 translator.handle_frontend_call(&id, &name, &arguments);
             }

@@ -4,9 +4,10 @@ use acp_types::client::{
     TurnEnd, TurnError, TurnKey, Update,
 };
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
+use agui_bridge::CancelReason;
 use agui_bridge::conversation::{
     Accepted, AgentFeatures, Command, Conversation, ConversationOptions, Notice, OpenSession,
-    RunEvent, RunOutput, RunRefused, SessionNumber,
+    RunEvent, RunOutput, RunRefused, RunRequest, SessionNumber,
 };
 use agui_bridge::{ElicitationMode, PermissionMode};
 use agui_types::event::Event;
@@ -150,8 +151,14 @@ impl Rig {
         self.drain();
     }
 
-    pub(crate) fn run(&mut self, input: RunAgentInput) -> Result<Accepted, RunRefused> {
-        let accepted = self.thread.handle_run(input, self.now);
+    pub(crate) fn shut_down(&mut self) {
+        let failure = agui_bridge::Failure::GatewayShutdown;
+        self.thread.handle_failure(failure, "the program is ending", self.now);
+        self.drain();
+    }
+
+    pub(crate) fn run(&mut self, run: impl Into<RunRequest>) -> Result<Accepted, RunRefused> {
+        let accepted = self.thread.handle_run(run, self.now);
         self.drain();
         accepted
     }
@@ -162,7 +169,7 @@ impl Rig {
     }
 
     pub(crate) fn cancel(&mut self, run: &str) -> bool {
-        let found = self.thread.handle_cancel(&run.into(), self.now);
+        let found = self.thread.handle_cancel(&run.into(), CancelReason::User, self.now);
         self.drain();
         found
     }

@@ -6,6 +6,7 @@ use agui_types::profile::Profile;
 use serde_json::{Value, json};
 
 mod results;
+mod reused_ids;
 
 fn call(members: Value) -> Value {
     let mut call = json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Do it"});
@@ -228,9 +229,7 @@ fn status_never_goes_back() {
         ),
     ];
     for (mut updates, expected) in table {
-        for update in &mut updates {
-            update["title"] = json!("Do it");
-        }
+        updates[0]["title"] = json!("Do it");
         assert_eq!(statuses(&updates), expected, "{updates:?}");
     }
     let body = turn(&[to("failed"), to("completed")]);

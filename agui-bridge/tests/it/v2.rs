@@ -154,31 +154,61 @@ fn rewritten_message_is_restated() {
     );
 }
 
+/// Subjects, and what a page receives of each: the reason, the message, and the members of ACP.
 #[test]
 fn permission_request_has_its_subject() {
     let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
-    let call = json!({"type": "tool_call", "toolCall": {"toolCallId": "t", "title": "ls"}});
-    let command = json!({"type": "command", "command": "ls", "cwd": "/w", "toolCallId": "t"});
-    let request = |subject: Option<&Value>| {
-        let mut request = json!({"sessionId": "session", "title": "May I?", "options": options});
-        if let Some(subject) = subject {
-            request["subject"] = subject.clone();
-        }
-        request
-    };
-    for (subject, reason) in
-        [(Some(&call), "tool_call"), (None, "confirmation"), (Some(&command), "confirmation")]
-    {
-        let stream = play(
-            interrupting(),
-            &[json!({"run": "r"}), json!({"ask2": 1, "request": request(subject)})],
-        );
+    let call = json!({"toolCallId": "t", "title": "ls", "rawInput": {"a": 1}});
+    let described = json!({"title": "ls", "name": "ls", "rawInput": {"a": 1}});
+    let command = json!({"type": "command", "command": "rm -rf /srv", "cwd": "/w"});
+    let mut related = command.clone();
+    related["toolCallId"] = json!("t");
+    let newer = json!({"type": "newer", "host": "h"});
+    let table = [
+        (
+            json!({"type": "tool_call", "toolCall": call}),
+            "tool_call",
+            "",
+            json!({"toolCall": described}),
+        ),
+        (Value::Null, "confirmation", "", json!({})),
+        (command.clone(), "confirmation", "\n\nrm -rf /srv\n(/w)", json!({"subject": command})),
+        (related.clone(), "tool_call", "\n\nrm -rf /srv\n(/w)", json!({"subject": related})),
+        (
+            newer.clone(),
+            "confirmation",
+            "\n\n{\"type\":\"newer\",\"host\":\"h\"}",
+            json!({"subject": newer}),
+        ),
+    ];
+    for (subject, reason, text, members) in table {
+        let mut request = json!({"sessionId": "session", "title": "May I?", "description": "Cleans up", "options": options});
+        request["subject"] = subject.clone();
+        let known = up("tool_call_update", json!({"toolCallId": "t", "title": "Shell"}));
+        let known = Some(known).filter(|_| reason == "tool_call" && subject["type"] == "command");
+        let steps: Vec<_> =
+            [Some(json!({"run": "r"})), known, Some(json!({"ask2": 1, "request": request}))]
+                .into_iter()
+                .flatten()
+                .collect();
+        let mut expected = members;
+        expected["options"] = options.clone();
+        expected["title"] = json!("May I?");
+        expected["description"] = json!("Cleans up");
+        let stream = play(interrupting(), &steps);
         verify(Profile::V1, &stream);
         let interrupt = &stream.last().unwrap()["outcome"]["interrupts"][0];
-        assert_eq!(
-            (&interrupt["reason"], &interrupt["message"]),
-            (&json!(reason), &json!("May I?"))
-        );
+        assert_eq!(interrupt["reason"], reason, "{subject}");
+        assert_eq!(interrupt["message"], format!("May I?\n\nCleans up{text}"), "{subject}");
+        assert_eq!(interrupt["metadata"]["acp"], expected, "{subject}");
+        let stream = play(in_stream(Profile::V1), &steps);
+        let asked = stream.last().unwrap();
+        assert_eq!(asked["name"], "acp.permission.requested", "{subject}");
+        expected["interruptId"] = json!("int-1");
+        if reason == "tool_call" {
+            expected["toolCallId"] = json!("t");
+        }
+        assert_eq!(asked["value"], expected, "{subject}");
     }
 }
 

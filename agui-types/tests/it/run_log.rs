@@ -351,12 +351,22 @@ fn each_end_of_a_run_has_an_outcome() {
         ),
         (
             r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"cancelled"}}"#,
-            RunOutcome::Cancelled,
+            RunOutcome::Cancelled(None),
+            "cancelled",
+        ),
+        (
+            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"cancelReason":"no-reader"},"outcome":{"type":"cancelled"}}"#,
+            RunOutcome::Cancelled(Some("no-reader".to_owned())),
+            "cancelled",
+        ),
+        (
+            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"cancelReason":7},"outcome":{"type":"cancelled"}}"#,
+            RunOutcome::Cancelled(None),
             "cancelled",
         ),
         (
             r#"{"type":"RUN_ERROR","message":"m","code":"CANCELLED"}"#,
-            RunOutcome::Cancelled,
+            RunOutcome::Cancelled(None),
             "cancelled",
         ),
         (r#"{"type":"RUN_ERROR","message":"m","code":"C"}"#, error("C"), "C"),

@@ -7,9 +7,9 @@ use acp_types::v1::file_system::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use cap_std::ambient_authority;
-#[cfg(unix)]
-use cap_std::fs::OpenOptionsExt;
 use cap_std::fs::{Dir, File, OpenOptions, Permissions};
+#[cfg(unix)]
+use cap_std::fs::{OpenOptionsExt, PermissionsExt};
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::json;
@@ -25,6 +25,10 @@ pub use search::{FoundFiles, MAX_FOUND};
 
 /// Maximum number of bytes of a file that is read or written.
 pub const MAX_FILE: u64 = 8 * 1024 * 1024;
+
+/// The bits of a mode that grant access: without those that make a program run as the owner of its file.
+#[cfg(unix)]
+const ACCESS_BITS: u32 = 0o777;
 
 /// A directory, with the paths that name it.
 #[derive(Debug)]
@@ -114,7 +118,8 @@ impl Root {
 
     /// Writes a text file, and creates the directories above it.
     ///
-    /// The text is written to a temporary file beside it, which then takes its name and its permissions. If that fails, for
+    /// The text is written to a temporary file beside it, which has its permissions and then takes its name. The bits for
+    /// setting the user and the group of a program are removed. If that fails, for
     /// example because the disk is full, the existing file is unchanged. Other hard links keep the previous text.
     ///
     /// # Errors
@@ -172,8 +177,16 @@ impl Root {
         permissions: Option<Permissions>,
         content: &[u8],
     ) -> io::Result<()> {
-        let mut file =
-            self.dir.open_with(temporary, OpenOptions::new().write(true).create_new(true))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        let permissions = permissions.map(|mut permissions| {
+            // A file with other content does not run as its owner, and is not readable by more users at any time.
+            permissions.set_mode(permissions.mode() & ACCESS_BITS);
+            options.mode(permissions.mode());
+            permissions
+        });
+        let mut file = self.dir.open_with(temporary, &options)?;
         file.write_all(content)?;
         if let Some(permissions) = permissions {
             file.set_permissions(permissions)?;

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 pub use outgoing::{Outgoing, Queue, Unread, Writer, queue};
 #[cfg(feature = "remote")]
-pub use remote::{Remote, RemoteError};
+pub use remote::{Remote, RemoteError, redacted};
 use std::collections::BTreeMap;
 use std::io;
 use std::process::{Command, ExitStatus};

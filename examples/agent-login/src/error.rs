@@ -37,6 +37,10 @@ pub(crate) enum LoginError {
     NoLogout,
     #[error("no MCP server `{0}` with sign-in; `GET /api/ai/mcp-servers` lists the servers")]
     UnknownServer(String),
+    #[error(
+        "`{0}` is no address of this program; set site.hosts or site.origins for a sign-in there"
+    )]
+    OtherSite(String),
     #[error("{0}")]
     SignIn(AuthError),
     #[error("logout: {0}")]
@@ -48,7 +52,7 @@ pub(crate) enum LoginError {
 impl LoginError {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::Off => StatusCode::FORBIDDEN,
+            Self::Off | Self::OtherSite(_) => StatusCode::FORBIDDEN,
             Self::UnknownAgent(_)
             | Self::UnknownServer(_)
             | Self::Model(_)

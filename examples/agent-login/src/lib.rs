@@ -22,4 +22,4 @@ mod terminal;
 
 pub use logins::{LoginAgent, Logins};
 pub use routes::router;
-pub use servers::callback_router;
+pub use servers::{CallbackSites, callback_router};

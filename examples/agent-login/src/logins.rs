@@ -2,6 +2,7 @@
 use crate::attempt::{Attempt, Progress, explain};
 use crate::error::LoginError;
 use crate::method::{Kind, Method, methods};
+use crate::servers::CallbackSites;
 use acp_types::client::{AgentResponse, Call, InitializeResponse, Initialized};
 use acp_types::v1::authentication::{
     AuthState, AuthStatusRequest, AuthStatusResponse, LogoutRequest,
@@ -41,6 +42,7 @@ pub struct Logins {
     missing: Vec<Agent>,
     /// MCP servers at which users may have to sign in.
     pub(crate) servers: Offered,
+    pub(crate) callback_sites: CallbackSites,
     pub(crate) is_enabled: bool,
     /// By agent, and by user unless users share the agent.
     attempts: Mutex<BTreeMap<(String, String), Arc<Attempt>>>,
@@ -141,8 +143,14 @@ impl LoginAgent {
 impl Logins {
     /// Creates the logins of agents, in the order of the list; the first is the default one. Without `is_enabled`, logins and
     /// sign-ins at servers cannot begin.
-    pub fn new(agents: Vec<LoginAgent>, servers: Offered, is_enabled: bool) -> Self {
-        Self { agents, missing: Vec::new(), servers, is_enabled, attempts: Mutex::default() }
+    pub fn new(
+        agents: Vec<LoginAgent>,
+        servers: Offered,
+        callback_sites: CallbackSites,
+        is_enabled: bool,
+    ) -> Self {
+        let attempts = Mutex::default();
+        Self { agents, missing: Vec::new(), servers, callback_sites, is_enabled, attempts }
     }
 
     /// Adds the agents of a catalogue that are not installed to the list.

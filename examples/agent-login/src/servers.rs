@@ -13,9 +13,10 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use http_access::{Part, Principal, RequestError, cookie_of, cookie_suffix};
+use http_access::{Part, Principal, RequestError, SiteSettings, cookie_suffix, cookies_of};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 /// The path that pages redirect to.
@@ -28,6 +29,44 @@ const COOKIE_TIME: u32 = 3600;
 ///
 /// Spec: [RFC 3986, section 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The addresses that authorization servers may redirect to: those of the settings of the site, and of the listener.
+#[derive(Clone, Debug)]
+pub struct CallbackSites {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    listen: SocketAddr,
+}
+
+impl CallbackSites {
+    /// Returns the addresses of a program that listens on `listen`.
+    pub fn new(site: &SiteSettings, listen: SocketAddr) -> Self {
+        Self { hosts: site.hosts.clone(), origins: site.origins.clone(), listen }
+    }
+
+    /// Returns whether a user reaches the program at an origin. Another address may belong to another machine, although a request
+    /// can name it: a name of the settings with the port of the listener or without one, an origin of the settings, or the
+    /// address of the listener. On all addresses, only local ones are known.
+    fn has(&self, origin: &str) -> bool {
+        let Some((scheme, host)) = origin.split_once("://") else { return false };
+        let Ok(host) = host.parse::<Authority>() else { return false };
+        let name = host.host();
+        let port = host.port_u16();
+        let default = if scheme == "https" { 443 } else { 80 };
+        let is_own_port = port.unwrap_or(default) == self.listen.port();
+        let is_of_settings = self.origins.iter().any(|own| own == origin)
+            || self.hosts.iter().any(|own| own.eq_ignore_ascii_case(name))
+                && (port.is_none() || is_own_port);
+        let listens_on = |address: IpAddr| {
+            let own = self.listen.ip();
+            own == address || address.is_loopback() && (own.is_loopback() || own.is_unspecified())
+        };
+        let is_listener = name.eq_ignore_ascii_case("localhost")
+            && listens_on(Ipv4Addr::LOCALHOST.into())
+            || name.trim_matches(['[', ']']).parse().is_ok_and(listens_on);
+        is_of_settings || is_own_port && is_listener
+    }
+}
 
 /// A server for the list of a page.
 #[derive(Debug, Serialize)]
@@ -105,7 +144,11 @@ async fn begin(
     headers: HeaderMap,
 ) -> Result<Response, LoginError> {
     let server = logins.changeable(&name)?;
-    let redirect_uri = redirect_uri(&uri, &headers, &name);
+    let origin = origin(&uri, &headers);
+    if !logins.callback_sites.has(&origin) {
+        return Err(LoginError::OtherSite(origin));
+    }
+    let redirect_uri = redirect_uri(&origin, &name);
     let begun = server.begin_sign_in(&redirect_uri).await.map_err(LoginError::SignIn);
     let user = user.as_str();
     tracing::info!(server = name, user, is_begun = begun.is_ok(), "a sign-in at an MCP server");
@@ -147,15 +190,20 @@ fn host<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
     host.or(uri.authority().map(Authority::as_str)).unwrap_or_default()
 }
 
-/// Returns the address of the callback, as the user's browser reaches it.
-fn redirect_uri(uri: &Uri, headers: &HeaderMap, server: &str) -> String {
+/// Returns the origin of the page that sent a request, or else of the request.
+fn origin(uri: &Uri, headers: &HeaderMap) -> String {
     let host = host(uri, headers);
     // A page of another site names itself, not this program.
     let own = |origin: &&str| origin.split_once("://").is_some_and(|(_, name)| name == host);
     let origin = headers.get(ORIGIN).and_then(|value| value.to_str().ok());
     let origin = origin.filter(own).map(str::to_owned);
-    let origin = origin.unwrap_or_else(|| format!("http://{host}"));
-    origin + &CALLBACK.replace("{server}", &utf8_percent_encode(server, RESERVED).to_string())
+    origin.unwrap_or_else(|| format!("http://{host}"))
+}
+
+/// Returns the address of the callback below an origin.
+fn redirect_uri(origin: &str, server: &str) -> String {
+    let server = utf8_percent_encode(server, RESERVED).to_string();
+    format!("{origin}{}", CALLBACK.replace("{server}", &server))
 }
 
 async fn finish(
@@ -165,10 +213,22 @@ async fn finish(
     headers: HeaderMap,
 ) -> Response {
     let cookie = cookie_name(host(&uri, &headers));
-    let browser = cookie_of(&headers, &cookie).unwrap_or_default();
     let ended = async {
         let Part(Path(name)) = name?;
-        let ended = logins.server(&name)?.finish_sign_in(&uri.to_string(), browser).await;
+        let server = logins.server(&name)?;
+        let redirect = uri.to_string();
+        // Servers on other ports of the host can set cookies of the same name.
+        let mut browsers: Vec<_> = cookies_of(&headers, &cookie).collect();
+        if browsers.is_empty() {
+            browsers.push("");
+        }
+        let mut ended = Err(AuthError::OtherBrowser);
+        for browser in browsers {
+            ended = server.finish_sign_in(&redirect, browser).await;
+            if !matches!(ended, Err(AuthError::OtherBrowser)) {
+                break;
+            }
+        }
         tracing::info!(server = name, is_signed_in = ended.is_ok(), "a sign-in has ended");
         ended.map_err(LoginError::SignIn)
     };
@@ -223,8 +283,9 @@ impl LoginError {
 
 #[cfg(test)]
 mod tests {
-    use super::redirect_uri;
+    use super::{CallbackSites, origin, redirect_uri};
     use axum::http::{HeaderMap, HeaderValue, Uri, header};
+    use http_access::SiteSettings;
 
     #[test]
     fn redirect_uri_is_of_the_address_of_the_browser() {
@@ -237,17 +298,62 @@ mod tests {
             // HTTP/2.
             (absolute, None, Some("https://chat.example:8443"), "https://chat.example:8443"),
         ];
-        for (uri, host, origin, expected) in table {
-            let given = [(header::HOST, host), (header::ORIGIN, origin)];
+        for (uri, host, origin_header, expected) in table {
+            let given = [(header::HOST, host), (header::ORIGIN, origin_header)];
             let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
             let headers: HeaderMap =
                 given.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
-            let redirect = redirect_uri(&Uri::from_static(uri), &headers, "a b");
+            let redirect = redirect_uri(&origin(&Uri::from_static(uri), &headers), "a b");
             assert_eq!(
                 redirect,
                 format!("{expected}/mcp/servers/a%20b/callback"),
                 "{uri} {host:?}"
             );
+        }
+    }
+
+    #[test]
+    fn redirect_leads_to_addresses_of_settings_and_listener_only() {
+        let site = SiteSettings {
+            hosts: vec!["chat.example".to_owned(), "192.0.2.7".to_owned()],
+            origins: vec!["https://chat.example:8443".to_owned()],
+            ..SiteSettings::default()
+        };
+        let local = ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"];
+        let of_settings = [
+            "https://chat.example",
+            "http://chat.example",
+            "http://chat.example:8787",
+            "https://chat.example:8443",
+            "http://192.0.2.7:8787",
+        ];
+        let foreign = [
+            "http://203.0.113.9",
+            "http://203.0.113.9:8787",
+            "http://[2001:db8::9]:8787",
+            "http://localhost:1",
+            "http://127.0.0.1",
+            "http://chat.example:9000",
+            "https://chat.example:9443",
+            "http://chat.example@203.0.113.9:8787",
+            "http://other.example",
+            "chat.example",
+        ];
+        let listeners =
+            [("127.0.0.1:8787", true), ("0.0.0.0:8787", true), ("198.51.100.4:8787", false)];
+        for (listen, is_local) in listeners {
+            let sites = CallbackSites::new(&site, listen.parse().unwrap());
+            for origin in local {
+                assert_eq!(sites.has(origin), is_local, "{origin} at {listen}");
+            }
+            for origin in of_settings {
+                assert!(sites.has(origin), "{origin} at {listen}");
+            }
+            for origin in foreign {
+                assert!(!sites.has(origin), "{origin} at {listen}");
+            }
+            let own = "http://198.51.100.4:8787";
+            assert_eq!(sites.has(own), !is_local, "{own} at {listen}");
         }
     }
 }

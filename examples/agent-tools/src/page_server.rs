@@ -223,12 +223,13 @@ impl PageServers {
         let mut relays = Vec::new();
         for server in self.toolbox.relayed(agent) {
             let (requests, calls) = (requests.clone(), calls.clone());
+            let changes = server.server.subscribe(user);
             let (user, telemetry) = (user.to_owned(), self.telemetry.clone());
             let server = server.clone();
             let (watched, followed) = (Mutex::default(), server.clone());
             let relay =
                 RelayService { server: followed, user, requests, calls, telemetry, watched };
-            let (relay, changes) = (Arc::new(relay), server.server.subscribe());
+            let relay = Arc::new(relay);
             let door = self.publish(relay.clone(), Some(server.clone()))?;
             let watch = tokio::spawn(report_changes(changes, relay, door.endpoint.clone()));
             relays.push(Relay { door, server, watch: watch.abort_handle() });

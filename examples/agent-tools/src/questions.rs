@@ -23,6 +23,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io, mem};
 use tokio_util::sync::CancellationToken;
 
+/// Why a call has no result that the user ended.
+const ENDED_BY_USER: &str = "the user ended it";
+
 /// Separates the call from its question in the id of an interrupt.
 pub(crate) const ELICIT: &str = ":elicit:";
 
@@ -135,13 +138,15 @@ impl Questions {
                 Ok(Turn::Asks { state, asks }) => (state, asks),
                 Ok(Turn::Done(result)) => return Held::Done(result),
                 Ok(_) => return Held::Done(failed("the call continues elsewhere")),
+                // The answers may end before this waits for the end of the call.
+                Err(SessionError::Aborted) => return Held::Ended(failed(ENDED_BY_USER)),
                 Err(error) => return Held::Done(failed(&error.to_string())),
             };
             let asked = asks.iter();
             let asked = asked.map(async |ask| (ask.key.clone(), asker.ask(&session_id, ask).await));
             let answers = tokio::select! {
                 answers = join_all(asked) => answers,
-                () = held.ended.cancelled() => return Held::Ended(failed("the user ended it")),
+                () = held.ended.cancelled() => return Held::Ended(failed(ENDED_BY_USER)),
             };
             let resumption =
                 Resumption { state: &state, tool, arguments: None, principal, answers };
@@ -293,7 +298,7 @@ impl Questions {
     /// # Errors
     /// The user has no such call, or the store cannot be reached.
     pub async fn abort(&self, session: &str, principal: &str) -> Result<(), SessionError> {
-        self.host.abort(session, principal, "the user ended it").await?;
+        self.host.abort(session, principal, ENDED_BY_USER).await?;
         if let Some(held) = self.held().get(session) {
             held.cancel();
         }

@@ -28,9 +28,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::interval;
-use tool_sources::{CallEvent, ServerCall, WatchedResource};
+use tool_sources::{CallEvent, ServerCall, ServerChanges, WatchedResource};
 
 /// Member of `_meta` with the least level of log messages.
 ///
@@ -51,7 +51,7 @@ pub fn traced_meta(meta: Option<&Meta>, span: &TraceContext) -> Meta {
 
 /// Reports the changes of a server to the clients of its relay.
 pub(crate) async fn report_changes(
-    mut changes: broadcast::Receiver<ServerChange>,
+    mut changes: ServerChanges,
     relay: Arc<RelayService>,
     endpoint: Arc<Endpoint>,
 ) {
@@ -134,7 +134,7 @@ impl Service for RelayService {
         if let Some(level) = call.log_level.as_ref().and_then(|level| Raw::from_value(level).ok()) {
             params.meta.get_or_insert_default().insert(LOG_LEVEL, level);
         }
-        let outcome = match self.server.server.open(params).await {
+        let outcome = match self.server.server.open(&self.user, params).await {
             Ok(open) => match self.relay(open, &subject, Some(context)).await {
                 CallEvent::Ended(Ok(result)) => CallOutcome::Done(result),
                 CallEvent::Ended(Err(CallError::Refused(error))) => CallOutcome::Failed(error),
@@ -175,7 +175,7 @@ impl Service for RelayService {
             Some(span) => with_meta(request, traced_meta(meta, &span))?,
             None => request.clone(),
         };
-        let outcome = match self.server.server.request(sent).await {
+        let outcome = match self.server.server.request(&self.user, sent).await {
             Ok(open) => match self.relay(open, &subject, None).await {
                 CallEvent::Answered(result) => Ok(result),
                 CallEvent::Ended(Err(CallError::Refused(error))) => Err(error),
@@ -193,7 +193,7 @@ impl Service for RelayService {
     fn subscribed(&self, uri: &str) {
         let mut watched = self.watched();
         let (count, _) = watched.entry(uri.to_owned()).or_insert_with(|| {
-            let watch = self.server.server.watch_resource(uri);
+            let watch = self.server.server.watch_resource(&self.user, uri);
             if watch.is_none() {
                 let server = self.server.server.name();
                 tracing::warn!(server, uri, "too many resources of an MCP server are watched");

@@ -214,7 +214,7 @@ impl Toolbox {
         };
         let mut params = CallParams::new(&*tool.name, arguments);
         (params.meta, params.wants_progress) = (meta, true);
-        let call = match server.open(params).await {
+        let call = match server.open(caller.user, params).await {
             Ok(call) => call,
             Err(error) => return Called::Done(Err(error.to_string())),
         };

@@ -13,6 +13,8 @@ pub(crate) enum HistoryError {
     Unknown,
     #[error("a run of this conversation is active; stop it, then try again")]
     Active,
+    #[error("another conversation has the id of this one; delete that, then try again")]
+    Occupied,
     #[error("title: expected at least one character that is not a space")]
     EmptyTitle,
     #[error(transparent)]
@@ -27,7 +29,7 @@ impl IntoResponse for HistoryError {
     fn into_response(self) -> Response {
         let status = match &self {
             Self::Unknown => StatusCode::NOT_FOUND,
-            Self::Active => StatusCode::CONFLICT,
+            Self::Active | Self::Occupied => StatusCode::CONFLICT,
             Self::EmptyTitle => StatusCode::BAD_REQUEST,
             Self::Request(error) => error.status,
             Self::Readers(_) => StatusCode::TOO_MANY_REQUESTS,

@@ -7,8 +7,8 @@ use agui_types::event::{
 use agui_types::input::RunAgentInput;
 use http_access::Principal;
 use run_store::{
-    FileStore, LogLimits, Reader, Replica, RunLog, StoreError, ThreadName, ThreadPage, ThreadQuery,
-    ThreadSummary,
+    FileStore, LogLimits, Reader, Replica, Restoration, RunLog, StoreError, ThreadName, ThreadPage,
+    ThreadQuery, ThreadSummary, TrashedThread,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -87,6 +87,34 @@ impl History {
         }
         self.file.remove(&thread).await?;
         Ok(())
+    }
+
+    pub(crate) async fn trash(&self, user: &Principal) -> Result<Vec<TrashedThread>, StoreError> {
+        self.file.trash(user.as_str()).await
+    }
+
+    pub(crate) async fn restore(
+        &self,
+        user: &Principal,
+        number: i64,
+    ) -> Result<ThreadSummary, HistoryError> {
+        match self.file.restore(user.as_str(), number).await? {
+            Restoration::Restored(thread) => Ok(thread),
+            Restoration::Occupied => Err(HistoryError::Occupied),
+            Restoration::Unknown => Err(HistoryError::Unknown),
+        }
+    }
+
+    pub(crate) async fn delete_trashed(
+        &self,
+        user: &Principal,
+        number: i64,
+    ) -> Result<(), HistoryError> {
+        if self.file.delete_trashed(user.as_str(), number).await? {
+            Ok(())
+        } else {
+            Err(HistoryError::Unknown)
+        }
     }
 
     /// Follows the last run of a thread, after the messages and the state before it. A thread without runs is empty.

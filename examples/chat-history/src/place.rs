@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Largest size of the conversations in memory, in bytes.
-const MAX_IN_MEMORY: u64 = 16 * 1024 * 1024;
+/// Largest size of the conversations in memory, in bytes. Their trash may have as many again.
+const MAX_IN_MEMORY: u64 = 8 * 1024 * 1024;
 
 /// The name of the place in memory.
 const MEMORY: &str = "none";

@@ -6,13 +6,13 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, Query};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use futures::{Stream, StreamExt};
 use http_access::{Part, Principal, read_json};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use run_store::{ThreadPage, ThreadQuery, ThreadSummary};
-use serde::Deserialize;
+use run_store::{ThreadPage, ThreadQuery, ThreadSummary, TrashedThread};
+use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -37,11 +37,20 @@ struct Rename {
     title: String,
 }
 
+/// The trash of a user.
+#[derive(Serialize)]
+struct Trash {
+    threads: Vec<TrashedThread>,
+}
+
 /// Returns the routes for callers with a [`Principal`].
 pub fn router<S: Clone + Send + Sync + 'static>(history: Arc<History>) -> Router<S> {
     Router::new()
         .route("/api/ai/threads", get(list))
         .route("/api/ai/threads/{thread}", get(find).patch(rename).delete(remove))
+        .route("/api/ai/trash", get(trash))
+        .route("/api/ai/trash/{number}", delete(delete_trashed))
+        .route("/api/ai/trash/{number}/restore", post(restore))
         .route("/api/ai/agents/{agent}/connect", post(connect))
         .layer(Extension(history))
 }
@@ -101,6 +110,33 @@ async fn remove(
     Part(Query(AgentQuery { agent })): Part<Query<AgentQuery>>,
 ) -> Result<StatusCode, HistoryError> {
     history.remove(&user, agent.as_deref(), &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /api/ai/trash`
+async fn trash(
+    Extension(history): Extension<Arc<History>>,
+    Extension(user): Extension<Principal>,
+) -> Result<Json<Trash>, HistoryError> {
+    Ok(Json(Trash { threads: history.trash(&user).await? }))
+}
+
+/// `POST /api/ai/trash/{number}/restore`
+async fn restore(
+    Extension(history): Extension<Arc<History>>,
+    Extension(user): Extension<Principal>,
+    Part(Path(number)): Part<Path<i64>>,
+) -> Result<Json<ThreadSummary>, HistoryError> {
+    Ok(Json(history.restore(&user, number).await?))
+}
+
+/// `DELETE /api/ai/trash/{number}`
+async fn delete_trashed(
+    Extension(history): Extension<Arc<History>>,
+    Extension(user): Extension<Principal>,
+    Part(Path(number)): Part<Path<i64>>,
+) -> Result<StatusCode, HistoryError> {
+    history.delete_trashed(&user, number).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

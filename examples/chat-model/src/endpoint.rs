@@ -13,12 +13,14 @@ use bytes::Bytes;
 use display_error_chain::ErrorChainExt;
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use percent_encoding::percent_decode_str;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use rustls::crypto::ring::default_provider;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use std::env;
 use std::time::Duration;
@@ -35,6 +37,13 @@ const MAX_EVENT: usize = 1024 * 1024;
 /// Largest number of forwarded characters of an error response.
 const MAX_REFUSAL: usize = 500;
 
+/// Length of a secret from which it is hidden where the endpoint repeats it, in bytes. A shorter text, such as a version
+/// in the query, may be a part of any word.
+const MIN_SECRET: usize = 6;
+
+/// Stands for a secret.
+const HIDDEN: &str = "(hidden)";
+
 /// The address of a model.
 #[derive(Debug)]
 pub(super) struct Endpoint {
@@ -43,6 +52,8 @@ pub(super) struct Endpoint {
     model: String,
     instructions: Option<String>,
     authorization: Option<HeaderValue>,
+    /// The key and the secrets of the URL, which an endpoint may repeat in its errors.
+    secrets: Vec<String>,
 }
 
 /// An error in the settings of an endpoint.
@@ -50,7 +61,7 @@ pub(super) struct Endpoint {
 #[non_exhaustive]
 pub enum EndpointError {
     /// The URL is not an HTTP URL.
-    #[error("model.url: expected http://… or https://…, got `{0}`")]
+    #[error("model.url: expected http://… or https://…, got {0}")]
     Url(String),
     /// The model has no name.
     #[error("model.name: expected the name of a model")]
@@ -66,10 +77,12 @@ pub enum EndpointError {
 impl Endpoint {
     pub(super) fn new(base: &str, settings: &ModelSettings) -> Result<Self, EndpointError> {
         let model = settings.name.clone().ok_or(EndpointError::Name)?;
-        let url = format!("{}/chat/completions", base.trim_end_matches('/')).parse::<Url>().ok();
-        let url = url
-            .filter(|url| ["http", "https"].contains(&url.scheme()))
-            .ok_or_else(|| EndpointError::Url(base.to_owned()))?;
+        let url = format!("{}/chat/completions", base.trim_end_matches('/')).parse::<Url>();
+        // The rest of the URL may contain a secret.
+        let url = url.map_err(|_| EndpointError::Url("no URL".to_owned()))?;
+        if !["http", "https"].contains(&url.scheme()) {
+            return Err(EndpointError::Url(format!("{}:…", url.scheme())));
+        }
         let authorization = settings.key_variable.as_deref().map(authorization).transpose()?;
         // The client panics without a default provider. A default of the program stays in place.
         let _ = default_provider().install_default();
@@ -79,12 +92,21 @@ impl Endpoint {
             .redirect(Policy::none())
             .user_agent(concat!("spanwire-chat-model/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        Ok(Self { client, url, model, instructions: settings.instructions.clone(), authorization })
+        let secrets = secrets(&url, authorization.as_ref());
+        let instructions = settings.instructions.clone();
+        Ok(Self { client, url, model, instructions, authorization, secrets })
     }
 
     /// Returns the name of the model.
     pub(super) fn model(&self) -> &str {
         &self.model
+    }
+
+    /// Returns the beginning of a text of the endpoint, without the secrets that were sent to it.
+    fn excerpt(&self, text: &str) -> String {
+        let hide = |text: String, secret: &String| text.replace(secret, HIDDEN);
+        let text = self.secrets.iter().fold(text.trim().to_owned(), hide);
+        text.chars().take(MAX_REFUSAL).collect()
     }
 
     /// Opens the model. `parameters` are further members of each request.
@@ -132,6 +154,25 @@ fn authorization(name: &str) -> Result<HeaderValue, EndpointError> {
     Ok(value)
 }
 
+/// Returns the key, and the user information and the values of the query of the URL: as they are written and decoded, the
+/// longest first, so that none hides a part of another.
+fn secrets(url: &Url, authorization: Option<&HeaderValue>) -> Vec<String> {
+    let authorization = authorization.and_then(|value| value.to_str().ok());
+    let key = authorization.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned);
+    let user = [Some(url.username()), url.password()].into_iter().flatten();
+    let written = url.query().into_iter().flat_map(|query| query.split('&'));
+    let written = written.filter_map(|pair| Some(pair.split_once('=')?.1));
+    let values = url.query_pairs().map(|(_, value)| value.into_owned());
+    let decoded =
+        user.clone().map(|text| percent_decode_str(text).decode_utf8_lossy().into_owned());
+    let written = user.chain(written).map(str::to_owned);
+    let mut secrets: Vec<_> = key.into_iter().chain(written).chain(decoded).chain(values).collect();
+    secrets.retain(|secret| secret.len() >= MIN_SECRET);
+    secrets.sort_unstable_by_key(|secret| Reverse(secret.len()));
+    secrets.dedup();
+    secrets
+}
+
 /// State of the endpoint's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
@@ -170,9 +211,9 @@ impl Model for Answering<'_> {
         let response = post.send().await.map_err(unavailable)?;
         let status = response.status();
         if !status.is_success() {
-            let events = response.text().await.unwrap_or_default();
-            let events: String = events.trim().chars().take(MAX_REFUSAL).collect();
-            let message = format!("The model's endpoint answers {status}: {events}");
+            let answer = response.text().await.unwrap_or_default();
+            let answer = self.endpoint.excerpt(&answer);
+            let message = format!("The model's endpoint answers {status}: {answer}");
             return Err(RunFailure::new("MODEL_REFUSED", message));
         }
         self.bytes = response.bytes_stream().boxed();
@@ -226,7 +267,7 @@ impl Answering<'_> {
         if let Some(error) = chunk.error {
             let message = error.get("message").and_then(Value::as_str).map(str::to_owned);
             let message = message.unwrap_or_else(|| error.to_string());
-            let message: String = message.chars().take(MAX_REFUSAL).collect();
+            let message = self.endpoint.excerpt(&message);
             return Err(RunFailure::new("MODEL_FAILED", format!("The model failed: {message}")));
         }
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {

@@ -1,10 +1,10 @@
 //! A run of a model, from its input to its end.
 use crate::{ChatModel, Traced};
 use agent_tools::{Called, ModelCaller, Refused, traced_meta};
-use agui_bridge::Failure;
 use agui_bridge::chat_history::ChatToolCall;
 use agui_bridge::hybrid_tools::runner::{self, Backend, Sink, SinkClosed};
 use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, RunFailure};
+use agui_bridge::{CancelReason, Failure};
 use agui_types::content::Content;
 use agui_types::event::{
     Event, RunFinishedEvent, RunFinishedInterruptOutcome, RunFinishedOutcome, ToolCallResultEvent,
@@ -16,8 +16,9 @@ use agui_types::message::{Message, ToolMessage};
 use agui_types::profile::Profile;
 use async_trait::async_trait;
 use run_telemetry::Span;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{SetOnce, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -32,15 +33,15 @@ pub struct ModelRun {
     pub time: Duration,
     /// Telemetry of the run.
     pub traced: Traced,
-    /// Stops the run.
-    pub cancel: CancellationToken,
+    /// Stops the run, with a reason.
+    pub cancel: Arc<SetOnce<CancelReason>>,
     /// Cancelled when the program shuts down.
     pub shutdown: CancellationToken,
 }
 
 /// The reason why a run stops.
 enum Stopped {
-    Cancelled,
+    Cancelled(CancelReason),
     Failed(RunFailure),
     /// Tools ask the user.
     Asks(Vec<Interrupt>),
@@ -68,7 +69,7 @@ pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> b
         () = shutdown.cancelled() => {
             Some(failed(Failure::GatewayShutdown, "The gateway is ending."))
         }
-        () = cancel.cancelled() => Some(Stopped::Cancelled),
+        reason = cancel.wait() => Some(Stopped::Cancelled(*reason)),
         () = full.cancelled() => {
             let message = "The run says more than the gateway keeps.";
             Some(failed(Failure::LimitExceeded, message))
@@ -81,7 +82,7 @@ pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> b
     };
     match stopped {
         None => {}
-        Some(Stopped::Cancelled) => turn.hybrid.handle_cancel(),
+        Some(Stopped::Cancelled(reason)) => turn.hybrid.handle_cancel(reason),
         Some(Stopped::Failed(failure)) => turn.hybrid.handle_failure(failure),
         Some(Stopped::Asks(interrupts)) => {
             turn.send_all();

@@ -5,7 +5,7 @@ use acp_types::client::{CloseReason, Options, Reply};
 use acp_types::v1::initialization::Implementation;
 use agui_bridge::conversation::{Accepted, ConversationOptions, RunRefused};
 use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused};
-use agui_bridge::{Failure, PermissionMode};
+use agui_bridge::{CancelReason, Failure, PermissionMode};
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::Read;
@@ -211,7 +211,9 @@ struct Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         if self.cancels {
-            self.gateway.with(|hub, now| hub.handle_cancel(&self.thread, &self.run_id, now));
+            self.gateway.with(|hub, now| {
+                hub.handle_cancel(&self.thread, &self.run_id, CancelReason::NoReader, now)
+            });
         }
     }
 }
@@ -226,7 +228,8 @@ struct Cancel {
 
 /// `POST /cancel`: cancels a run.
 async fn cancel(State(gateway): State<Arc<Gateway>>, Json(run): Json<Cancel>) -> StatusCode {
-    let found = gateway.with(|hub, now| hub.handle_cancel(&run.thread_id, &run.run_id, now));
+    let found = gateway
+        .with(|hub, now| hub.handle_cancel(&run.thread_id, &run.run_id, CancelReason::User, now));
     if found { StatusCode::ACCEPTED } else { StatusCode::NOT_FOUND }
 }
 

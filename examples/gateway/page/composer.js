@@ -261,10 +261,10 @@ export class Composer {
     this.#actions.say("Your message is sent after this answer.");
   }
 
-  /** Grows the area with its text, up to the limit of the style sheet. */
+  /** Grows the area with its text, up to the limit of the style sheet. Measuring a text needs a layout of the page. */
   #fit() {
     this.#prompt.style.blockSize = "auto";
-    this.#prompt.style.blockSize = `${this.#prompt.scrollHeight}px`;
+    if (this.#prompt.value !== "") this.#prompt.style.blockSize = `${this.#prompt.scrollHeight}px`;
     this.#update();
   }
 

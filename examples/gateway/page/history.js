@@ -5,6 +5,7 @@ import { errorMessage, errorText } from "./requests.js";
 /** @import { Send } from "./access.js" */
 
 const THREADS = "/api/ai/threads";
+const TRASH = "/api/ai/trash";
 
 /**
  * A conversation in the list.
@@ -19,7 +20,26 @@ const THREADS = "/api/ai/threads";
  * @property {boolean} isRunning
  */
 
-/** @typedef {{threads: Summary[], next: string | null}} Page */
+/**
+ * A part of the list.
+ *
+ * @typedef {object} Page
+ * @property {Summary[]} threads
+ * @property {string | null} next
+ * @property {number} trashed Number of the conversations in the trash.
+ * @property {number} evicted Number of those that the user did not delete.
+ */
+
+/**
+ * A conversation in the trash.
+ *
+ * @typedef {object} Trashed
+ * @property {number} number
+ * @property {string} agent
+ * @property {string} title
+ * @property {"user" | "space" | "age"} reason
+ * @property {number} daysLeft
+ */
 
 /** Requests about conversations. Failures are values with a sentence for the user. */
 export class History {
@@ -67,11 +87,36 @@ export class History {
   }
 
   /**
+   * Moves a conversation to the trash.
+   *
    * @param {Summary} thread
    * @returns {Promise<null | string>}
    */
   remove(thread) {
     return this.#request(path(thread), { method: "DELETE" });
+  }
+
+  /** @returns {Promise<{threads: Trashed[]} | string>} */
+  trash() {
+    return this.#request(TRASH);
+  }
+
+  /**
+   * @param {Trashed} thread
+   * @returns {Promise<Summary | string>}
+   */
+  restore({ number }) {
+    return this.#request(`${TRASH}/${number}/restore`, { method: "POST" });
+  }
+
+  /**
+   * Deletes a conversation in the trash.
+   *
+   * @param {Trashed} thread
+   * @returns {Promise<null | string>}
+   */
+  deleteTrashed({ number }) {
+    return this.#request(`${TRASH}/${number}`, { method: "DELETE" });
   }
 
   /**

@@ -28,6 +28,7 @@ import { ServersView } from "./view-servers.js";
 import { SessionsView } from "./view-sessions.js";
 import { TimelineView } from "./view-timeline.js";
 import { TokenView } from "./view-token.js";
+import { UserView } from "./view-user.js";
 import { WelcomeView } from "./view-welcome.js";
 
 /** @param {string} id */
@@ -41,7 +42,17 @@ const announcer = new Announcer(byId("announcer"));
 const header = new HeaderView(document);
 const token = new TokenView(document.body);
 const access = new Access((refused) => token.ask(refused));
-history.replaceState(history.state, "", access.takeKey(new URL(location.href)));
+const user = new UserView(/** @type {HTMLButtonElement} */ (byId("user")), document.body, {
+  access,
+  // The conversation belongs to the user.
+  signedOut: () => {
+    forget();
+    location.assign("/");
+  },
+});
+const { page, offer } = Access.take(new URL(location.href));
+history.replaceState(history.state, "", page);
+if (offer !== null && (await access.accept(offer, (name, before) => user.confirm(name, before)))) forget();
 
 const markdown = new Markdown(access.sendQuietly, () => scroller.isFollowing && scroller.followSoon());
 const timeline = new TimelineView(byId("timeline"), /** @type {HTMLDetailsElement} */ (byId("details")), access.sendQuietly);
@@ -78,6 +89,7 @@ function openChat(before) {
     ended: () => {
       void sessions.refresh();
       void servers.refresh();
+      void user.refresh();
       // The user may have entered a token since.
       if (agentName === "") return void offerAgents(picker.picked, access.sendQuietly);
       void showSettings();
@@ -190,6 +202,7 @@ const offered = offerAgents(before?.agent ?? null, access.send);
 void offered.then(() => {
   offerLogin();
   void servers.refresh();
+  void user.refresh();
   return sessions.refresh();
 });
 

@@ -8,9 +8,8 @@ import { el } from "./dom.js";
 export class OldStep {
   #messages;
   #build;
-  #isBuilt = false;
-  /** @type {HTMLElement} */
-  #element = el("div", { class: "steps" });
+  /** @type {HTMLElement | null} */
+  #element = null;
 
   /**
    * @param {Message[]} messages
@@ -22,18 +21,18 @@ export class OldStep {
   }
 
   get element() {
-    this.build();
-    return this.#element;
+    return this.build();
   }
 
   /** Builds the step, unless it is built or being built. */
   build() {
-    if (this.#isBuilt) return;
-    this.#isBuilt = true;
+    if (this.#element !== null) return this.#element;
+    const all = (this.#element = el("div", { class: "steps" }));
     const elements = this.#build(this.#messages);
     if (elements.length === 1) this.#element = elements[0];
-    else this.#element.append(...elements);
+    else all.append(...elements);
     this.#element.hidden = elements.length === 0;
+    return this.#element;
   }
 
   get weight() {
@@ -46,8 +45,20 @@ export class OldStep {
 
   /** The ids of its tool calls. */
   get calls() {
-    return this.#messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
+    return callsIn(this.#messages);
   }
+}
+
+/**
+ * Returns the ids of the tool calls that messages begin.
+ *
+ * @param {Message[]} messages
+ */
+export function callsIn(messages) {
+  /** @type {string[]} */
+  const ids = [];
+  for (const { toolCalls } of messages) for (const { id } of toolCalls ?? []) ids.push(id);
+  return ids;
 }
 
 /**
@@ -56,36 +67,47 @@ export class OldStep {
  * @param {Message[]} messages
  */
 export function stepsOf(messages) {
-  const names = messages.map(namesIn);
-  /** The last message with each name. @type {Map<string, number>} */
-  const last = new Map();
-  names.forEach((list, at) => list.forEach((name) => last.set(name, at)));
+  const subjects = messages.map(subjectsOf);
+  /** The last message about each call and subagent. @type {Record<"calls" | "runs", Map<string, number>>} */
+  const last = { calls: new Map(), runs: new Map() };
+  subjects.forEach(({ calls, runs }, at) => {
+    for (const id of calls) last.calls.set(id, at);
+    for (const id of runs) last.runs.set(id, at);
+  });
   /** @type {Message[][]} */
   const steps = [];
   let end = -1;
   messages.forEach((message, at) => {
     if (at > end) steps.push([message]);
     else steps.at(-1)?.push(message);
-    for (const name of names[at]) end = Math.max(end, last.get(name) ?? at);
+    const { calls, runs } = subjects[at];
+    for (const id of calls) end = Math.max(end, last.calls.get(id) ?? at);
+    for (const id of runs) end = Math.max(end, last.runs.get(id) ?? at);
   });
   return steps;
 }
 
 /**
- * Returns the names of the calls and subagents that a message is about.
+ * Returns the ids of the calls and of the runs of subagents that a message is about.
  *
  * @param {Message} message
  */
-function namesIn({ role, content, toolCalls = [], toolCallId, subagentRunId, metadata }) {
-  const calls = [toolCallId, parentIn(metadata), ...toolCalls.flatMap((call) => [call.id, parentIn(call.metadata)])];
+function subjectsOf({ role, content, toolCalls, toolCallId, subagentRunId, metadata }) {
+  const calls = [toolCallId, parentIn(metadata)];
   const runs = [subagentRunId];
+  for (const call of toolCalls ?? []) calls.push(call.id, parentIn(call.metadata));
   if (role === "activity") {
     calls.push(content?.toolCallId, content?.parentToolCallId);
     runs.push(content?.subagentRunId, content?.parentSubagentRunId);
   }
-  const named = (/** @type {string} */ kind, /** @type {unknown[]} */ ids) => ids.filter((id) => id !== undefined).map((id) => `${kind} ${id}`);
-  return [...named("call", calls), ...named("run", runs)];
+  return { calls: calls.filter(isId), runs: runs.filter(isId) };
 }
+
+/**
+ * @param {string | undefined} id
+ * @returns {id is string}
+ */
+const isId = (id) => id !== undefined;
 
 /**
  * Returns the call of the subagent that a call or a text belongs to, if the agent reports it. A text has the agent's own `_meta`.

@@ -12,6 +12,7 @@ import { unfoldAround } from "./view-subagent.js";
 /**
  * @typedef {object} QuestionParts
  * @property {import("./announcer.js").Announcer} announcer
+ * @property {import("./markdown.js").Markdown} markdown
  * @property {(interruptId: string, answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
  * @property {() => boolean} mayTakeFocus Whether a question may take the keyboard's focus.
  * @property {() => void} returnFocus Called when the focused question is removed.
@@ -46,7 +47,7 @@ export class QuestionViews {
    */
   ask(question, tool, turn) {
     const answer = (/** @type {Answer} */ said) => this.#parts.answer(question.id, said);
-    const view = question.kind === "permission" ? new PermissionView(question, tool, answer) : new FormView(question, answer);
+    const view = question.kind === "permission" ? new PermissionView(question, tool, this.#parts.markdown, answer) : new FormView(question, answer);
     this.#open.set(question.id, { view, tool });
     if (tool === undefined) turn.add(view.element);
     else tool.ask(view.element);

@@ -5,6 +5,9 @@
  * @property {string} id
  * @property {"permission" | "form" | "page"} kind
  * @property {string} title The text of the question.
+ * @property {string} description Of a permission.
+ * @property {any} toolCall Of a permission: the members of the call, as the agent asks for it.
+ * @property {any} subject Of a permission: what it is about, if that is no tool call.
  * @property {string} [toolCallId] The tool call of the question.
  * @property {{optionId: string, name: string, kind: string}[]} options Of a permission.
  * @property {any} schema Of a form: a flat object in JSON Schema.
@@ -27,10 +30,9 @@
  */
 export function fromInterrupt(interrupt) {
   const acp = interrupt.metadata?.acp ?? {};
-  const asked = question(interrupt.id, interrupt.message, interrupt.toolCallId, {
-    options: acp.options,
+  const asked = question(interrupt.id, acp.title ?? interrupt.message, interrupt.toolCallId, {
+    ...acp,
     schema: acp.options === undefined ? interrupt.responseSchema : undefined,
-    url: acp.url,
   });
   return { ...asked, ...shown(interrupt.metadata) };
 }
@@ -42,11 +44,7 @@ export function fromInterrupt(interrupt) {
  * @returns {Question}
  */
 export function fromCustom(value) {
-  const asked = question(value.interruptId, value.title ?? value.message, value.toolCallId, {
-    options: value.options,
-    schema: value.requestedSchema,
-    url: value.url,
-  });
+  const asked = question(value.interruptId, value.title ?? value.message, value.toolCallId, { ...value, schema: value.requestedSchema });
   return { ...asked, ...shown(value.metadata) };
 }
 
@@ -70,15 +68,18 @@ function shown(metadata) {
  * @param {string} id
  * @param {unknown} title
  * @param {string | undefined} toolCallId
- * @param {{options: any, schema: any, url: any}} asked
+ * @param {Record<string, any>} asked
  * @returns {Question}
  */
-function question(id, title, toolCallId, { options, schema, url }) {
+function question(id, title, toolCallId, { options, schema, url, description, toolCall, subject }) {
   const kind = typeof url === "string" ? "page" : schema?.properties !== undefined ? "form" : "permission";
   return {
     id,
     kind,
     title: typeof title === "string" ? title : "",
+    description: typeof description === "string" ? description : "",
+    toolCall,
+    subject,
     toolCallId,
     options: Array.isArray(options) ? options : [],
     schema: schema ?? {},

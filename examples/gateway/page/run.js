@@ -21,7 +21,7 @@ export const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
  * The outcome of a run.
  *
  * @typedef {{kind: "finished", result?: any, usage?: any[], pending: string[]}
- *   | {kind: "cancelled"}
+ *   | {kind: "cancelled", reason?: string}
  *   | {kind: "interrupted", interrupts: any[]}
  *   | {kind: "failed", message: string, code?: string}
  *   | {kind: "refused", status: number, message: string}
@@ -261,7 +261,7 @@ function runEnd(event) {
   if (event.type !== "RUN_FINISHED") return null;
   switch (event.outcome?.type) {
     case "cancelled":
-      return { kind: "cancelled" };
+      return { kind: "cancelled", reason: event.result?.cancelReason };
     case "interrupt":
       return { kind: "interrupted", interrupts: event.outcome.interrupts };
     default:

@@ -79,7 +79,6 @@ export class Transcript {
   restore(running) {
     this.#showAgain();
     if (!running) this.#turn?.close();
-    this.#undrawn.draw();
     this.#parts.scroller.toEnd();
   }
 

@@ -1,5 +1,6 @@
 /** The turns of a conversation. Turns outside of the page are built on demand. */
 
+import { callsIn } from "./old-steps.js";
 import { Tail } from "./tail.js";
 import { TurnView } from "./view-turn.js";
 
@@ -48,7 +49,8 @@ export class TurnList {
    */
   replaceAll(messages) {
     const turns = turnsOf(messages).map((said, at) => new OldTurn(said, () => new TurnView(at + 1, this.#parts, null), this.#build));
-    this.#turnOf = new Map(turns.flatMap((turn) => turn.calls.map((id) => [id, turn])));
+    this.#turnOf = new Map();
+    for (const turn of turns) for (const id of turn.calls) this.#turnOf.set(id, turn);
     for (const element of [this.#root, this.#parts.pinned]) element.replaceChildren();
     this.#turns.replaceAll(turns);
     const last = turns.at(-1);
@@ -130,7 +132,7 @@ class OldTurn {
 
   /** The ids of its tool calls. */
   get calls() {
-    return this.#messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
+    return callsIn(this.#messages);
   }
 }
 

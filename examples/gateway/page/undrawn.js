@@ -22,12 +22,13 @@ export class Undrawn {
     this.#cards.clear();
   }
 
-  /** Draws a card at the end of the current task, unless it is drawn before. @param {Drawn} card */
+  /** Draws a card with the next frame, or soon if the page is hidden, unless it is drawn before. @param {Drawn} card */
   add(card) {
     this.#cards.add(card);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(() => this.draw());
+    if (document.hidden) setTimeout(() => this.draw());
+    else requestAnimationFrame(() => this.draw());
   }
 
   /** Draws the cards that are in the page. */

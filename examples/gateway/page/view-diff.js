@@ -27,17 +27,36 @@ export function diffView(diff, markdown) {
     box.append(el("p", { class: "diff-note" }, omitted || "The agent does not send the changed lines."));
     return figure;
   }
-  box.append(el("p", { class: "diff-note" }, "Comparing…"));
   const before = typeof diff.oldText === "string" ? diff.oldText : "";
+  // The change is plain until the gateway has compared it: a permission must not be answered before it is shown.
+  box.append(el("pre", {}, visible(patch ?? plainChange(before, text))));
   const source = patch === undefined ? { format: "diff", text, before, name: path } : { format: "patch", text };
   void markdown.render({ ...source, isComplete: true }, (rendered) => {
-    if (rendered === null) return box.replaceChildren(el("pre", {}, visible(text)));
+    if (rendered === null) return;
     const nodes = rendered.blocks.flatMap(({ html }) => nodesOf(html));
     caption.append(...nodes.filter((node) => node instanceof HTMLSpanElement));
     const table = nodes.map((node) => node instanceof Element && node.querySelector("table")).find((found) => found instanceof Element);
     box.replaceChildren(...(table ? [table] : nodes));
   });
   return figure;
+}
+
+/**
+ * Returns the lines that a change removes and adds, without equal ones at its beginning and end.
+ *
+ * @param {string} before
+ * @param {string} after
+ */
+export function plainChange(before, after) {
+  const lines = (/** @type {string} */ text) => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
+  const [old, fresh] = [lines(before), lines(after)];
+  const shorter = Math.min(old.length, fresh.length);
+  let start = 0;
+  while (start < shorter && old[start] === fresh[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1;
+  const marked = (/** @type {string} */ mark, /** @type {string[]} */ all) => all.slice(start, all.length - end).map((line) => mark + line);
+  return [...marked("-", old), ...marked("+", fresh)].join("\n");
 }
 
 /**

@@ -1,9 +1,9 @@
-/** The list of conversations: search, open, rename and delete. */
+/** The list of conversations: search, open, rename, delete and restore. */
 
 import { addressOf } from "./address.js";
 import { button, el, visible } from "./dom.js";
 
-/** @import { History, Summary } from "./history.js" */
+/** @import { History, Summary, Trashed } from "./history.js" */
 
 /** Time after the last key before a search begins. */
 const SEARCH_MS = 200;
@@ -26,6 +26,9 @@ export class HistoryView {
   #list = el("ul", { class: "history-list", "aria-label": "Conversations" });
   #status = el("p", { class: "history-status", role: "status" });
   #more = button("Show more", "secondary history-more", () => void this.#read(this.#next));
+  #evicted = el("p", { class: "history-status" });
+  #trash = button("Trash", "secondary history-more", () => void this.#readTrash());
+  #back = button("Back to conversations", "secondary history-more", () => void this.#leaveTrash());
   #dialog;
   /** @type {string | null} */
   #next = null;
@@ -47,7 +50,7 @@ export class HistoryView {
       parts.begin();
     });
     const head = el("div", { class: "history-head" }, el("h2", { id: "history-title" }, "Conversations"), fresh, close);
-    const body = el("div", { class: "history-body" }, this.#list, this.#status, this.#more);
+    const body = el("div", { class: "history-body" }, this.#list, this.#status, this.#more, this.#evicted, this.#trash, this.#back);
     this.#dialog = el("dialog", { class: "history", "aria-labelledby": "history-title" }, head, this.#search, body);
     // Escape closes the dialog, and must not stop the run.
     this.#dialog.addEventListener("keydown", (event) => event.stopPropagation());
@@ -74,6 +77,8 @@ export class HistoryView {
     const search = this.#search.value.trim();
     const page = await this.#parts.history.list(search, after);
     if (number !== this.#reading) return;
+    this.#search.hidden = false;
+    this.#back.hidden = true;
     if (typeof page === "string") {
       this.#status.textContent = `The conversations cannot be read: ${page}`;
       return;
@@ -84,8 +89,59 @@ export class HistoryView {
     if (after !== null) rows[0]?.querySelector("a")?.focus();
     this.#next = page.next;
     this.#more.hidden = page.next === null;
+    this.#trash.hidden = page.trashed === 0;
+    this.#trash.textContent = `Trash (${page.trashed})`;
+    this.#evicted.textContent = page.evicted === 0 ? "" : `${page.evicted === 1 ? "A conversation was" : `${page.evicted} conversations were`} moved to the trash to make room, or because of age.`;
     const isEmpty = this.#list.childElementCount === 0;
     this.#status.textContent = !isEmpty ? "" : search === "" ? "No conversations yet." : "No conversation matches.";
+  }
+
+  async #readTrash() {
+    const number = ++this.#reading;
+    const trash = await this.#parts.history.trash();
+    if (number !== this.#reading) return;
+    if (typeof trash === "string") {
+      this.#status.textContent = `The trash cannot be read: ${trash}`;
+      return;
+    }
+    for (const part of [this.#search, this.#more, this.#trash]) part.hidden = true;
+    this.#evicted.textContent = "";
+    this.#back.hidden = false;
+    this.#list.replaceChildren(...trash.threads.map((thread) => this.#trashedRow(thread)));
+    this.#status.textContent = trash.threads.length === 0 ? "The trash is empty." : "";
+    (this.#list.querySelector("button") ?? this.#back).focus();
+  }
+
+  async #leaveTrash() {
+    await this.#read(null);
+    this.#search.focus();
+  }
+
+  /** @param {Trashed} thread */
+  #trashedRow(thread) {
+    const title = visible(thread.title) || "Untitled";
+    const restore = button("Restore", "secondary", async () => {
+      const restored = await this.#parts.history.restore(thread);
+      if (typeof restored === "string") {
+        this.#status.textContent = `Not restored: ${restored}`;
+        return;
+      }
+      this.#parts.announcer.say("Restored.");
+      await this.#readTrash();
+    });
+    restore.setAttribute("aria-label", `Restore ${title}`);
+    const remove = button("Delete for good", "stop", async () => {
+      const failure = await this.#parts.history.deleteTrashed(thread);
+      if (failure !== null) {
+        this.#status.textContent = `Not deleted: ${failure}`;
+        return;
+      }
+      this.#parts.announcer.say("Deleted.");
+      await this.#readTrash();
+    });
+    remove.setAttribute("aria-label", `Delete for good: ${title}`);
+    const text = el("div", { class: "history-link" }, el("span", { class: "history-name" }, title), el("span", { class: "history-facts" }, trashFacts(thread)));
+    return el("li", { class: "history-row" }, text, el("div", { class: "history-actions" }, restore, remove));
   }
 
   /** @param {Summary} thread */
@@ -154,14 +210,13 @@ export class HistoryView {
         this.#replace(row, thread);
         return;
       }
-      const next = /** @type {HTMLElement | null} */ (row.nextElementSibling ?? row.previousElementSibling);
       row.remove();
-      (next?.querySelector("a") ?? this.#search).focus();
-      this.#parts.announcer.say("Deleted.");
+      this.#search.focus();
+      this.#parts.announcer.say("Moved to the trash.");
       this.#parts.removed(thread.id);
-      if (this.#list.childElementCount === 0) void this.#read(null);
+      void this.#read(null);
     });
-    row.replaceChildren(el("p", { class: "history-confirm" }, `Delete “${title}” for good?`), el("div", { class: "history-actions" }, remove, keep));
+    row.replaceChildren(el("p", { class: "history-confirm" }, `Move “${title}” to the trash?`), el("div", { class: "history-actions" }, remove, keep));
     keep.focus();
   }
 
@@ -184,4 +239,11 @@ function facts({ agent, updatedAt, isRunning }) {
   const isToday = at.toDateString() === new Date().toDateString();
   const time = isToday ? at.toLocaleTimeString([], { timeStyle: "short" }) : at.toLocaleDateString([], { dateStyle: "medium" });
   return `${visible(agent)} · ${isRunning ? "running" : time}`;
+}
+
+const REASONS = { user: "deleted", space: "made room", age: "not used" };
+
+/** @param {Trashed} thread */
+function trashFacts({ agent, reason, daysLeft }) {
+  return `${visible(agent)} · ${REASONS[reason]} · kept for ${daysLeft === 1 ? "one more day" : `${daysLeft} more days`}`;
 }

@@ -15,6 +15,16 @@ const STOP_WORDS = new Map([
   ["refusal", "Refused"],
 ]);
 
+/** What the line under a run says that the user did not stop. */
+const CANCEL_WORDS = new Map([
+  ["no-reader", "Stopped, because no page was open"],
+  ["newer-run", "Stopped by a newer message"],
+  ["owner-lost", "Stopped, because another gateway took the conversation"],
+  ["shutdown", "Stopped with the gateway"],
+  ["agent", "Stopped by the agent"],
+  ["failure", "Failed"],
+]);
+
 /** @typedef {{title: string, text: string, next: string, code?: string}} Failure The texts of a failed run. */
 
 /**
@@ -96,7 +106,7 @@ export function endOf(end, milliseconds) {
       return { text: line(stop ?? "Done", ...took, ...usageWords(end.usage)), state: stop === undefined ? "" : "is-warning" };
     }
     case "cancelled":
-      return { text: line("Stopped", ...took), state: "is-stopped" };
+      return { text: line(CANCEL_WORDS.get(end.reason ?? "user") ?? "Stopped", ...took), state: "is-stopped" };
     case "disconnected":
       return { text: line("Disconnected", ...took), state: "is-stopped" };
     default:

@@ -3,7 +3,9 @@
 import { button, el, focus, visible } from "./dom.js";
 import { factsOf } from "./tool-arguments.js";
 import { argumentsView } from "./view-arguments.js";
+import { diffView } from "./view-diff.js";
 import { LongView } from "./view-long.js";
+import { plainText } from "./view-media.js";
 
 /** The kinds of options, in the order of their buttons; agents have different orders. Others follow. */
 const ORDER = ["allow_once", "allow_always", "reject_once", "reject_always"];
@@ -11,7 +13,9 @@ const ORDER = ["allow_once", "allow_always", "reject_once", "reject_always"];
 /** Number of options with a key. */
 const MAX_KEYS = 9;
 
+/** @import { Markdown } from "./markdown.js" */
 /** @import { Answer, Question } from "./questions.js" */
+/** @import { Call } from "./tool-words.js" */
 /** @import { ToolView } from "./view-tool.js" */
 /** @typedef {Question["options"][number]} PermissionOption */
 
@@ -29,9 +33,10 @@ export class PermissionView {
   /**
    * @param {Question} question
    * @param {ToolView | undefined} tool The card above, with its title.
+   * @param {Markdown} markdown
    * @param {(answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
    */
-  constructor(question, tool, answer) {
+  constructor(question, tool, markdown, answer) {
     const title = visible(question.title);
     const isShown = title === tool?.facts.title;
     this.#title = isShown ? "" : title;
@@ -50,6 +55,7 @@ export class PermissionView {
     });
     const asked = el("p", { class: "permission-question" }, el("strong", {}, "The agent asks for permission"));
     if (this.#title !== "") asked.append(el("span", { class: "permission-title" }, this.#title));
+    if (question.description !== "") asked.append(el("span", { class: "permission-title" }, visible(question.description)));
     const isRemembered = this.#options.some(({ kind }) => kind.endsWith("_always"));
     const keys = Math.min(this.#options.length, MAX_KEYS);
     const hints = [keys > 1 ? `Keys 1 to ${keys} answer while this question has the focus.` : "", isRemembered ? "An answer for always is remembered by the agent, which decides what it covers." : ""];
@@ -57,12 +63,17 @@ export class PermissionView {
       "div",
       { class: "permission", role: "group", tabindex: -1, "aria-label": `Permission: ${title}` },
       asked,
-      tool === undefined ? null : factsView(tool),
+      ...operationViews(question, tool, markdown),
       this.#buttons,
       el("p", { class: "permission-hint" }, hints.join(" ").trim()),
       this.#note,
     );
     this.element.addEventListener("keydown", (event) => this.#press(event));
+    if (tool !== undefined) {
+      // The card has a part of what is asked for.
+      this.#setDisabled(true);
+      tool.whenDrawn(() => this.#setDisabled(false));
+    }
   }
 
   /** Moves the focus to the question, not to an answer. */
@@ -118,20 +129,75 @@ export class PermissionView {
 }
 
 /**
+ * Shows the operation of a question, as the agent asks for it, except for the content that the card shows.
+ *
+ * @param {Question} question
+ * @param {ToolView | undefined} tool
+ * @param {Markdown} markdown
+ * @returns {Node[]}
+ */
+function operationViews({ toolCall, subject }, tool, markdown) {
+  if (subject?.type === "command" && typeof subject.command === "string") {
+    return [listView([["Command", subject.command], ["Folder", String(subject.cwd ?? "")]])];
+  }
+  if (subject !== undefined && subject !== null) return [argumentsView(subject)];
+  if (toolCall === undefined || toolCall === null) return tool === undefined ? [] : factsViews(tool.facts.call);
+  const content = Array.isArray(toolCall.content) ? toolCall.content : [];
+  const known = new Set(tool?.facts.blocks.map((block) => JSON.stringify(block)));
+  const more = content.filter((/** @type {any} */ block) => !known.has(JSON.stringify(block)));
+  const call = {
+    name: String(toolCall.name ?? ""),
+    title: String(toolCall.title ?? ""),
+    kind: String(toolCall.kind ?? "other"),
+    input: toolCall.rawInput,
+    locations: Array.isArray(toolCall.locations) ? toolCall.locations : [],
+    diffs: content.filter((/** @type {any} */ block) => block?.type === "diff"),
+  };
+  return [...factsViews(call), ...more.map((/** @type {any} */ block) => contentView(block, markdown))];
+}
+
+/**
+ * @param {any} block
+ * @param {Markdown} markdown
+ */
+function contentView(block, markdown) {
+  if (block?.type === "diff") return diffView(block, markdown);
+  const text = plainText([block?.content ?? block]);
+  return textView(text === "" ? JSON.stringify(block) : text);
+}
+
+/**
  * Shows what would happen: the command, files and addresses of a call, else all of its arguments.
  *
- * @param {ToolView} tool
+ * @param {Call} call
  */
-function factsView({ facts: { call } }) {
+function factsViews(call) {
   const shown = factsOf(call);
-  if (shown.length === 0) return call.input === undefined ? null : argumentsView(call.input);
-  const rows = shown.flatMap(([name, text]) => {
-    const long = new LongView(el("pre", {}, visible(text)));
-    long.update(text);
-    return [el("dt", {}, name), el("dd", {}, long.element)];
-  });
+  if (shown.length > 0) return [listView(shown)];
+  return call.input === undefined ? [] : [argumentsView(call.input)];
+}
+
+/** @param {[string, string][]} facts */
+function listView(facts) {
+  const rows = facts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, textView(text))]);
   return el("dl", { class: "permission-facts" }, ...rows);
 }
+
+/** @param {string} text */
+function textView(text) {
+  const long = new LongView(el("pre", {}, visible(text)));
+  long.update(text);
+  return long.element;
+}
+
+/** What a decision without the user was made by. */
+const ANSWERED_BY = new Map([
+  ["rule", "Decided by a rule of the gateway"],
+  ["policy", "Decided by the gateway, which does not ask"],
+  ["limit", "Refused by the gateway, because the request is too long or too many are open"],
+  ["unasked", "Refused by the gateway, because it could not ask"],
+  ["end", "Refused by the gateway, because the turn has ended"],
+]);
 
 /**
  * Shows a decision of the gateway.
@@ -140,7 +206,8 @@ function factsView({ facts: { call } }) {
  */
 export function decisionView(decision) {
   const chosen = decision?.outcome === "selected" ? String(decision.optionId ?? "") : "not answered";
-  return el("div", { class: "permission is-resolved" }, answerLine("•", `Decided by the gateway: ${chosen}`));
+  const why = ANSWERED_BY.get(decision?.answeredBy) ?? "Decided by the gateway";
+  return el("div", { class: "permission is-resolved" }, answerLine("•", `${why}: ${chosen}`));
 }
 
 /**

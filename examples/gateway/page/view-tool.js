@@ -1,6 +1,6 @@
 /** The card of a tool call. */
 
-import { el } from "./dom.js";
+import { el, visible } from "./dom.js";
 import { ToolFacts } from "./tool-facts.js";
 import { ToolBody } from "./view-tool-body.js";
 
@@ -16,6 +16,8 @@ export class ToolView {
   /** @type {ToolBody | null} */
   #body = null;
   #isAsking = false;
+  /** Called when all changes are shown. @type {(() => void)[]} */
+  #waiting = [];
   #parts;
 
   /**
@@ -34,7 +36,21 @@ export class ToolView {
     const status = this.#isAsking ? "asking" : this.facts.status;
     this.element.setAttribute("aria-label", `Tool: ${this.facts.title}`);
     this.element.dataset.status = status;
-    this.#built.draw(status);
+    try {
+      this.#built.draw(status);
+    } catch (error) {
+      const { call, blocks } = this.facts;
+      this.note(el("pre", {}, visible(JSON.stringify({ ...call, content: blocks }, null, 2))));
+      throw error;
+    } finally {
+      for (const drawn of this.#waiting.splice(0)) drawn();
+    }
+  }
+
+  /** @param {() => void} drawn Called when the changes so far are shown, or all facts as JSON if they cannot be shown. */
+  whenDrawn(drawn) {
+    this.#waiting.push(drawn);
+    this.#parts.undrawn.add(this);
   }
 
   get #built() {

@@ -4,7 +4,7 @@ use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, Set
 use acp_host::files::Root;
 use acp_types::v1::initialization::Implementation;
 use agent_catalog::{Catalog, Programs};
-use agent_login::{LoginAgent, Logins};
+use agent_login::{CallbackSites, LoginAgent, Logins};
 use agent_tools::tool_sources::ServerOptions;
 use agent_tools::{FromServer, Offered, PageServer, PageServers, Toolbox};
 use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Remembered};
@@ -22,6 +22,7 @@ use hub_server::{
 use run_store::ThreadName;
 use run_telemetry::Telemetry;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -116,6 +117,11 @@ impl Agents {
             None => Some(true),
             Some(users) => users.is_ready().await,
         }
+    }
+
+    /// Returns the last known state, without an effect on the agent.
+    pub(crate) fn last_health(&self) -> Option<bool> {
+        self.users().map_or(Some(true), |users| users.last_health())
     }
 
     pub(crate) async fn shut_down(&self) {
@@ -270,15 +276,17 @@ pub(crate) fn logins(
     settings: &Settings,
     agents: &BTreeMap<String, Agents>,
     servers: Offered,
+    address: SocketAddr,
 ) -> Result<Logins, SettingsError> {
     let catalog = Catalog::load(settings.agents_file.as_deref())?;
+    let sites = CallbackSites::new(&settings.site, address);
     let mut all: Vec<_> = settings.all_agents().collect();
     all.sort_by_key(|(name, _)| settings.default_agent.as_ref() != Some(name));
     let all = all.into_iter().map(|(name, agent)| {
         let users = agents.get(name).and_then(Agents::users).cloned();
         LoginAgent::new(name, agent.command.as_deref(), users, &catalog)
     });
-    let logins = Logins::new(all.collect(), servers, settings.has_login());
+    let logins = Logins::new(all.collect(), servers, sites, settings.has_login());
     let programs = Programs::of_environment();
     Ok(if settings.is_demo { logins.with_missing(&catalog, &programs) } else { logins })
 }

@@ -93,7 +93,7 @@ enum Error {
 async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let mut settings = args.clone().settings()?;
     if args.print_config {
-        let settings = toml::to_string_pretty(&settings).map_err(SettingsError::Write)?;
+        let settings = settings.printed()?;
         io::stdout().write_all(settings.as_bytes())?;
         return Ok(());
     }
@@ -108,13 +108,14 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let SiteSettings { tls_cert, tls_key, .. } = settings.site.clone();
     let tls = Tls::load(tls_cert, tls_key).map_err(AccessError::from);
     let tls = tls.map_err(SettingsError::Access)?.map(Arc::new);
-    let access = Arc::new(access);
+    let access = Arc::new(access.with_session_limits(settings.times.of_sessions()));
     tokio::spawn(access.clone().load_keys());
     let terminated = process::termination()?;
     let default_agent = settings.agent_mut()?.0.to_owned();
     let isolations = settings.all_agents().map(|(_, agent)| agent.isolation);
     UserSettings::check(&settings.users, isolations).map_err(SettingsError::Users)?;
     let store = replicas::open(&settings).await?;
+    tokio::spawn(access.clone().watch_sessions(replicas::sessions(&settings, &store)));
     let (sessions, clock) = replicas::tool_sessions(&settings, &store).await?;
     let servers = agents::offered_servers(&settings, &store)?;
     let toolbox = Arc::new(Toolbox::new(sessions, clock, servers.clone())?);
@@ -128,11 +129,11 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
             Ok((name.clone(), agent))
         })
         .collect::<Result<_, SettingsError>>()?;
-    let logins = Arc::new(agents::logins(&settings, &agents, servers)?);
     let address = settings.listen;
     let listener =
         TcpListener::bind(address).await.map_err(|error| Error::Listen { address, error })?;
     let address = listener.local_addr()?;
+    let logins = Arc::new(agents::logins(&settings, &agents, servers, address)?);
     // Local agents reach the gateway in clear: the certificate need not be valid for loopback.
     let local = match &tls {
         Some(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?),

@@ -1,6 +1,9 @@
 //! The thread of a model without ACP: its consecutive runs. The input of each run has all earlier messages.
+use crate::threads::{Cancel, request_cancel};
+use agui_bridge::CancelReason;
 use agui_bridge::conversation::{Admission, RunQueue, RunRefused};
 use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
 use chat_model::{ChatModel, ModelRun, Traced};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -17,8 +20,10 @@ use tokio_util::sync::CancellationToken;
 /// A run to start.
 pub(crate) struct ModelRunStart {
     pub(crate) input: RunAgentInput,
+    /// Messages that the input leaves out, known when the runs before it have ended.
+    pub(crate) earlier: BoxFuture<'static, Vec<Message>>,
     pub(crate) log: Arc<RunLog>,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) cancel: Cancel,
     pub(crate) span: Option<TraceContext>,
     /// Reports whether the run has begun.
     pub(crate) reply: Reply,
@@ -40,7 +45,7 @@ pub(crate) struct ModelThread {
 
 /// The open run.
 struct Active {
-    cancel: CancellationToken,
+    cancel: Cancel,
     running: BoxFuture<'static, ()>,
 }
 
@@ -76,11 +81,11 @@ impl ModelThread {
         std::iter::from_fn(|| self.queue.pop()).find(|run| !run.reply.is_closed())
     }
 
-    fn enqueue(&mut self, run: ModelRunStart, current: &CancellationToken) {
-        let refused: Vec<_> = match self.queue.push(run, None, current.is_cancelled()) {
+    fn enqueue(&mut self, run: ModelRunStart, current: &Cancel) {
+        let refused: Vec<_> = match self.queue.push(run, None, current.initialized()) {
             Admission::Refused(run) => vec![run],
             Admission::Supersedes(runs) => {
-                current.cancel();
+                request_cancel(current, CancelReason::NewerRun);
                 runs.into()
             }
             _ => Vec::new(),
@@ -91,17 +96,19 @@ impl ModelThread {
     }
 
     fn begin(&self, run: ModelRunStart) -> Active {
-        let ModelRunStart { input, log, cancel, span, reply } = run;
+        let ModelRunStart { mut input, earlier, log, cancel, span, reply } = run;
         if reply.send(Ok(())).is_err() {
             // The client has disconnected, and the run will have no reader.
-            cancel.cancel();
+            request_cancel(&cancel, CancelReason::NoReader);
         }
         let traced = Traced { telemetry: self.telemetry.clone(), run: span };
         let (user, time, shutdown) = (self.user.clone(), self.time, self.shutdown.clone());
         let (model, name) = (self.model.clone(), self.name.clone());
-        records::run_started(&name, &input);
-        let run = ModelRun { input, user, time, traced, cancel: cancel.clone(), shutdown };
+        let current = cancel.clone();
         let running = async move {
+            input.messages.splice(..0, earlier.await);
+            records::run_started(&name, &input);
+            let run = ModelRun { input, user, time, traced, cancel, shutdown };
             let push = |event: &_| {
                 records::run_continued(&name, log.run_id().as_str(), event);
                 log.push(event)
@@ -109,6 +116,6 @@ impl ModelThread {
             chat_model::run(&model, run, push).await;
             log.end();
         };
-        Active { cancel, running: running.boxed() }
+        Active { cancel: current, running: running.boxed() }
     }
 }

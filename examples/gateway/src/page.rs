@@ -1,11 +1,14 @@
 //! The web page, built into the program.
 use crate::server::{Part, Refusal, read_json};
+use crate::threads::Threads;
 use axum::Json;
 use axum::body::Body;
-use axum::extract::Path;
+use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use http_access::Principal;
 use markdown_html::{Rendered, Source, TIME, render_all};
+use std::sync::Arc;
 use std::time::Instant;
 use tokio::task::spawn_blocking;
 
@@ -26,13 +29,20 @@ pub(crate) async fn asset(Part(Path(name)): Part<Path<String>>) -> Result<Respon
     file(&name)
 }
 
-/// `POST /api/ai/markdown`: renders texts as HTML.
+/// `POST /api/ai/markdown`: renders texts as HTML, in turn with other users.
 pub(crate) async fn markdown(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Vec<Rendered>>, Refusal> {
     let texts: Vec<Source> = read_json(&headers, body).await?;
-    let rendered = spawn_blocking(move || render_all(&texts, Instant::now() + TIME));
+    let place = threads.renderings().enter(principal.as_str()).await;
+    // The place is free when the work has ended, also for a client that is gone.
+    let rendered = spawn_blocking(move || {
+        let _place = place;
+        render_all(&texts, Instant::now() + TIME)
+    });
     match rendered.await {
         Ok(Ok(rendered)) => Ok(Json(rendered)),
         Ok(Err(too_much)) => Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, too_much)),

@@ -3,8 +3,11 @@ use crate::settings::{Settings, SettingsError, shares};
 use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
 use agent_tools::mcp_bridge_http::random_id;
 use agui_types::event::RunErrorEvent;
+use async_trait::async_trait;
 use chat_history::{CallLimits, OpenStore, PlaceError, PlaceOptions};
+use http_access::SessionStore as SignInStore;
 use run_store::{FileLimits, Replica, ReplicaOptions, RunStore};
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +20,12 @@ const GATEWAY_LOST: &str = "GATEWAY_LOST";
 
 /// Opens the configured store.
 pub(crate) async fn open(settings: &Settings) -> Result<OpenStore, SettingsError> {
-    let limits = FileLimits { bytes: settings.limits.history_bytes, age: settings.times.history.0 };
+    let limits = FileLimits {
+        bytes: settings.limits.history_bytes,
+        threads: FileLimits::THREADS,
+        shares: shares(&settings.auth),
+        age: settings.times.history.0,
+    };
     let (prefix, default_name) = (settings.replicas.prefix.clone(), "gateway.db");
     let options = PlaceOptions { limits, prefix, lifetime: lifetime(settings), default_name };
     Ok(chat_history::open(settings.store.as_ref(), &options).await?)
@@ -40,6 +48,38 @@ pub(crate) async fn join(
 /// Returns the time that a gateway counts as alive after its last beat.
 fn lifetime(settings: &Settings) -> Duration {
     settings.replicas.lease.0.max(Duration::from_millis(100))
+}
+
+/// The name of the sessions of users among the texts of the store.
+const SESSIONS: &str = "sessions";
+
+/// The sessions of users in the store of runs.
+#[derive(Debug)]
+struct KeptSessions {
+    store: Arc<dyn RunStore>,
+    is_shared: bool,
+}
+
+#[async_trait]
+impl SignInStore for KeptSessions {
+    async fn load(&self) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
+        Ok(self.store.kept(SESSIONS).await?)
+    }
+
+    async fn save(&self, text: &str) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(self.store.keep(SESSIONS, Some(text)).await?)
+    }
+
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+}
+
+/// Returns the place of the sessions of users, unless the store ends with this program.
+pub(crate) fn sessions(settings: &Settings, store: &OpenStore) -> Option<Arc<dyn SignInStore>> {
+    let is_shared = settings.shared_store().is_some();
+    let kept = KeptSessions { store: store.runs.clone(), is_shared };
+    (is_shared || store.path.is_some()).then(|| Arc::new(kept) as Arc<dyn SignInStore>)
 }
 
 /// Returns the store of suspended tool calls, and the clock for their expiry.

@@ -13,11 +13,10 @@ use axum::response::Response;
 use axum::routing::{any, delete, get, post};
 use axum::{Extension, Router};
 use chat_history::History;
-use http_access::{Access, authenticate, check_site, sign_in};
+use http_access::{Access, authenticate, check_site, session_routes, sign_in};
 use run_telemetry::traced;
 use std::sync::Arc;
 use tower::ServiceExt;
-use tower::limit::ConcurrencyLimitLayer;
 
 mod about;
 mod inputs;
@@ -26,12 +25,6 @@ mod runs;
 
 pub(crate) use http_access::{MAX_BODY, Part, read_body, read_json};
 pub(crate) use refusal::Refusal;
-
-/// Maximum number of requests for rendered text that are processed at the same time. Others wait.
-const RENDERED_AT_ONCE: usize = 2;
-
-/// Maximum number of searches for files that run at the same time. Others wait.
-const SEARCHED_AT_ONCE: usize = 2;
 
 /// The routes for authenticated callers.
 fn api() -> Router<Arc<Threads>> {
@@ -42,11 +35,7 @@ fn api() -> Router<Arc<Threads>> {
         .route("/api/ai/ws", get(socket::open))
         .route("/api/ai/agents/{agent}/capabilities", get(about::capabilities))
         .route("/api/ai/agents/{agent}/chat", post(runs::chat_with))
-        .merge(
-            Router::new()
-                .route("/api/ai/agents/{agent}/files", get(about::files))
-                .layer(ConcurrencyLimitLayer::new(SEARCHED_AT_ONCE)),
-        )
+        .route("/api/ai/agents/{agent}/files", get(about::files))
         .route("/api/ai/chat", post(runs::chat))
         .route("/api/ai/chat/runs/{run_id}/events", get(runs::follow))
         .route("/api/ai/chat/runs/{run_id}/spans", get(runs::spans))
@@ -73,10 +62,12 @@ pub(crate) fn router(
         .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
         .route_layer(from_fn_with_state(access.clone(), authenticate))
         .route_layer(from_fn_with_state(threads.telemetry().clone(), traced));
-    let markdown = post(page::markdown).layer(ConcurrencyLimitLayer::new(RENDERED_AT_ONCE));
-    let markdown = Router::new()
-        .route("/api/ai/markdown", markdown)
+    // Each gateway answers these itself.
+    let own = Router::new()
+        .route("/api/ai/markdown", post(page::markdown))
+        .merge(session_routes(access.clone()))
         .route_layer(from_fn_with_state(access.clone(), authenticate));
+    let probed = (Extension(logins.clone()), Extension(access.clone()));
     let mcp = page_server::ROUTES;
     let mcp = mcp.iter().fold(Router::new(), |it, path| it.route(path, any(about::mcp_server)));
     Router::new()
@@ -84,11 +75,11 @@ pub(crate) fn router(
         .route("/c/{thread}", get(page::index).layer(from_fn_with_state(access.clone(), sign_in)))
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
-        .route("/readyz", get(about::ready).layer(Extension(logins.clone())))
+        .route("/readyz", get(about::ready).layer(probed))
         .merge(agent_login::callback_router(logins))
         .merge(mcp)
         .merge(api)
-        .merge(markdown)
+        .merge(own)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the path does not take this method")

@@ -1,4 +1,5 @@
 //! Settings: from a file, the environment and the command line. Later sources override earlier ones.
+use acp_host::transport::redacted;
 use agent_catalog::{Catalog, CatalogError, LaunchError, Programs};
 use agui_bridge::conversation as runs;
 use chat_history::{PlaceError, StorePlace};
@@ -13,6 +14,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs, io};
+use toml::Value;
 
 mod access;
 mod address;
@@ -203,6 +205,18 @@ pub(crate) enum SettingsError {
     Io(#[from] io::Error),
 }
 
+/// Removes the users and queries of all URLs, also of those in the words of a command.
+fn redact(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains("://") => {
+            *text = text.split(' ').map(redacted).collect::<Vec<_>>().join(" ");
+        }
+        Value::Array(values) => values.iter_mut().for_each(redact),
+        Value::Table(table) => table.iter_mut().for_each(|(_, value)| redact(value)),
+        _ => {}
+    }
+}
+
 impl Settings {
     /// Reads the file, if any, and the environment.
     pub(crate) fn load(file: Option<PathBuf>) -> Result<Self, SettingsError> {
@@ -217,6 +231,13 @@ impl Settings {
             },
         };
         settings.with_environment()
+    }
+
+    /// Returns the settings as a file, without secrets: values of secret settings, and users and queries of URLs.
+    pub(crate) fn printed(&self) -> Result<String, SettingsError> {
+        let mut settings = Value::try_from(self)?;
+        redact(&mut settings);
+        Ok(toml::to_string_pretty(&settings)?)
     }
 
     /// Moves the agent without a name, if any, to the front.

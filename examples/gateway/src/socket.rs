@@ -15,6 +15,7 @@ use run_telemetry::HttpSpan;
 use run_telemetry::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// The agent of the chat.
 #[derive(Debug, Deserialize)]
@@ -30,8 +31,10 @@ struct Backend {
     agent: Option<String>,
     /// The span of the request that opened the socket.
     caller: Option<TraceContext>,
-    /// The socket counts as a request of its user.
-    _at_work: AtWork,
+    /// The socket counts as a request of its user, and ends with its session.
+    at_work: AtWork,
+    /// Ends the wait for the end of the session with the socket.
+    _open: DropGuard,
 }
 
 /// `GET /api/ai/ws`
@@ -43,17 +46,35 @@ pub(crate) async fn open(
     request: Request,
 ) -> Result<Response, Refusal> {
     let caller = request.extensions().get::<HttpSpan>().map(|HttpSpan(span)| span.clone());
-    let limits = threads.of_sockets();
-    let backend = Backend { threads, principal, agent, caller, _at_work: at_work };
+    let mut limits = threads.of_sockets();
+    limits.ending = ending(limits.ending, at_work.clone());
+    let open = limits.ending.clone().drop_guard();
+    let backend = Backend { threads, principal, agent, caller, at_work, _open: open };
     chat_socket::upgrade(request, backend, limits)
         .map_err(|NoWebSocket(why)| Refusal::new(StatusCode::UPGRADE_REQUIRED, why))
+}
+
+/// Returns a token that is cancelled with the gateway, and with the session of the user.
+fn ending(gateway: CancellationToken, at_work: AtWork) -> CancellationToken {
+    let ending = gateway.child_token();
+    let socket = ending.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = at_work.session_ended() => socket.cancel(),
+            () = socket.cancelled() => {}
+        }
+    });
+    ending
 }
 
 impl ChatBackend for Backend {
     async fn start(&self, input: RunAgentInput) -> Result<BoxStream<'static, Bytes>, String> {
         let (principal, agent) = (self.principal.clone(), self.agent.as_deref());
         let started = self.threads.start(principal, agent, input, false, self.caller.clone()).await;
-        started.map(|reader| reader.read().boxed()).map_err(|error| error.to_string())
+        let reader = started.map_err(|error| error.to_string())?;
+        let at_work = self.at_work.clone();
+        let ended = Box::pin(async move { at_work.session_ended().await });
+        Ok(reader.read().take_until(ended).boxed())
     }
 
     fn interrupted_run(&self, conversation_id: &str) -> Option<BoxStream<'static, Bytes>> {

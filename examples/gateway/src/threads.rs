@@ -4,9 +4,11 @@ use crate::model::ModelRunStart;
 use crate::run::StartError;
 use crate::settings::{Limits, Settings, Times, WhenBusy, shares};
 use agent_tools::{PageServers, Toolbox};
+use agui_bridge::CancelReason;
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
 use chat_socket::SocketLimits;
+use fair_queue::{FairLimits, FairQueue};
 use futures::future::join_all;
 use http_access::Principal;
 use hub_server::Unavailable;
@@ -16,8 +18,8 @@ use run_telemetry::{Telemetry, Timeline};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::mpsc;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::{SetOnce, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -32,6 +34,9 @@ pub(crate) use shared::Target;
 
 /// Separates the number of a thread from the number of a permission request.
 const INTERRUPT: &str = "-int-";
+
+/// Places for requests of rendered text, and for searches of files: in total, and of a user.
+const REQUESTED_WORK: FairLimits = FairLimits { at_once: 2, of_user: 1 };
 
 /// Maximum number of bytes of the id of a thread or a run.
 const MAX_ID: usize = 1024;
@@ -61,6 +66,8 @@ pub(crate) struct Threads {
     telemetry: Telemetry,
     threads: Mutex<HashMap<ThreadName, Entry>>,
     runs: Mutex<HashMap<RunKey, Kept>>,
+    renderings: Arc<FairQueue>,
+    file_searches: Arc<FairQueue>,
     numbered: AtomicU64,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -68,6 +75,9 @@ pub(crate) struct Threads {
 
 /// A run, identified by user and id.
 type RunKey = (Principal, String);
+
+/// The reason for which a run is to end, once there is one.
+pub(crate) type Cancel = Arc<SetOnce<CancelReason>>;
 
 /// A run, which is kept for a while after its end.
 #[derive(Clone, Debug)]
@@ -82,10 +92,10 @@ struct Kept {
     /// Bytes of the copies of the input.
     input_bytes: usize,
     log: Arc<RunLog>,
-    cancel: CancellationToken,
+    cancel: Cancel,
     /// Cancelled when the run is removed for lack of space.
     forgotten: CancellationToken,
-    /// Cancelled when the store has all events.
+    /// Cancelled when the store has all events, or the run was refused.
     shared: CancellationToken,
     /// Its spans, if enabled, for a run of this gateway.
     timeline: Option<Arc<Timeline>>,
@@ -114,6 +124,8 @@ impl Threads {
             telemetry,
             threads: Mutex::default(),
             runs: Mutex::default(),
+            renderings: FairQueue::new(REQUESTED_WORK),
+            file_searches: FairQueue::new(REQUESTED_WORK),
             numbered: AtomicU64::new(1),
             shutdown: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -127,6 +139,16 @@ impl Threads {
     /// Returns the servers of page tools.
     pub(crate) fn page_servers(&self) -> &PageServers {
         &self.page_servers
+    }
+
+    /// Returns the places for requests of rendered text.
+    pub(crate) fn renderings(&self) -> &Arc<FairQueue> {
+        &self.renderings
+    }
+
+    /// Returns the places for searches of files.
+    pub(crate) fn file_searches(&self) -> &Arc<FairQueue> {
+        &self.file_searches
     }
 
     pub(crate) fn toolbox(&self) -> &Toolbox {
@@ -168,6 +190,12 @@ impl Threads {
             self.agents.iter().map(async |(name, agents)| (&**name, agents.is_ready().await));
         let tried = join_all(tried).await;
         tried.into_iter().filter_map(|(name, is_ready)| Some((name, is_ready?))).collect()
+    }
+
+    /// Returns for each agent that runs or has failed whether it could be reached at last.
+    pub(crate) fn last_readiness(&self) -> BTreeMap<&str, bool> {
+        let known = self.agents.iter();
+        known.filter_map(|(name, agents)| Some((&**name, agents.last_health()?))).collect()
     }
 
     pub(crate) fn telemetry(&self) -> &Telemetry {
@@ -225,7 +253,7 @@ impl Threads {
         let runs = lock(&self.runs);
         let run = runs.get(&(principal.clone(), run_id.to_owned()));
         let going_on = run.filter(|kept| kept.is_ours && !kept.log.has_ended());
-        going_on.inspect(|kept| kept.cancel.cancel()).is_some()
+        going_on.inspect(|kept| request_cancel(&kept.cancel, CancelReason::User)).is_some()
     }
 
     /// Ends all runs and the agents.
@@ -269,6 +297,11 @@ impl Entry {
     fn has_ended(&self) -> bool {
         self.model.as_ref().is_some_and(mpsc::Sender::is_closed)
     }
+}
+
+/// Cancels a run. Of several reasons the first counts.
+pub(crate) fn request_cancel(cancel: &Cancel, reason: CancelReason) {
+    let _earlier = cancel.set(reason);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

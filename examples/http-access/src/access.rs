@@ -3,9 +3,14 @@ use crate::failures::Failures;
 use crate::layers::Refused;
 use crate::oidc::{SourceError, TokenError};
 use crate::quotas::{AtWork, Quotas, UserLimits};
+use crate::sessions::{CurrentSession, Sessions};
 use crate::site::Site;
-use crate::users::{AuthSettings, Credentials, MIN_TOKEN, Principal, Users, signed_token};
-use crate::{Connection, Secret, SiteSettings, TlsError};
+use crate::users::{
+    AuthSettings, Credentials, Grant, KEY_HEADER, MIN_LOCAL_TOKEN, MIN_TOKEN, Users, bearer_token,
+    cookie_name, cookies_of,
+};
+use crate::{Connection, Secret, SessionLimits, SessionStore, SiteSettings, TlsError};
+use axum::http::HeaderValue;
 use axum::http::request::Parts;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -23,8 +28,16 @@ pub struct Access {
     users: RwLock<Arc<Users>>,
     failures: Failures,
     quotas: Quotas,
+    pub(crate) sessions: Sessions,
     /// Whether a cookie is valid with its key only.
     pub(crate) needs_key: bool,
+}
+
+/// A request with a user.
+pub(crate) struct Admitted {
+    pub(crate) grant: Grant,
+    pub(crate) session: Option<CurrentSession>,
+    pub(crate) at_work: AtWork,
 }
 
 /// The settings of access cannot be used.
@@ -53,6 +66,14 @@ pub enum AccessError {
     /// An empty token.
     #[error("auth.tokens.{0}: expected a token, got an empty one")]
     EmptyToken(String),
+    /// A token that can be guessed.
+    #[error(
+        "auth.tokens.{0}: expected at least {MIN_LOCAL_TOKEN} characters, got {1}; `openssl rand -hex 16` prints a token"
+    )]
+    GuessableToken(String, usize),
+    /// A setting that was written below the tokens.
+    #[error("auth.tokens.{0}: expected the name of a user, got a setting; write it in [auth]")]
+    SettingAsUser(String),
     /// A token that can be guessed, on a listener beyond loopback.
     #[error(
         "auth.tokens.{0}: expected at least {MIN_TOKEN} characters, got fewer; `openssl rand -hex 16` prints a token"
@@ -116,7 +137,14 @@ impl Access {
         let (failures, quotas) = (Failures::default(), Quotas::new(limits));
         let users = RwLock::new(Arc::new(users));
         let site = Site::new(site)?;
-        Ok((Self { site, listen, users, failures, quotas, needs_key: true }, token))
+        let sessions = Sessions::new(SessionLimits::default());
+        Ok((Self { site, listen, users, failures, quotas, sessions, needs_key: true }, token))
+    }
+
+    /// Sets the limits of sessions.
+    #[must_use]
+    pub fn with_session_limits(self, limits: SessionLimits) -> Self {
+        Self { sessions: Sessions::new(limits), ..self }
     }
 
     /// Accepts a cookie without its key, for pages without scripts. Other servers on this host receive the cookie too.
@@ -125,7 +153,8 @@ impl Access {
         Self { needs_key: false, ..self }
     }
 
-    /// Replaces the users. A generated token stays valid if the settings still have no users. Requests at work go on.
+    /// Replaces the users. A generated token stays valid if the settings still have no users. Sessions of tokens that are not
+    /// valid any more end with their streams; other requests at work go on.
     ///
     /// # Errors
     /// The settings cannot be used. The earlier users stay.
@@ -135,9 +164,22 @@ impl Access {
             new.inherit(earlier);
         }
         if generated.is_none() || !self.users().is_generated {
-            *self.users.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(users);
+            let users = Arc::new(users);
+            *self.users.write().unwrap_or_else(PoisonError::into_inner) = users.clone();
+            self.sessions.keep_those_of(&users);
         }
         Ok(())
+    }
+
+    /// Ends sessions when they are over. With a store, they survive the program, and those of other servers are known.
+    pub fn watch_sessions(
+        self: Arc<Self>,
+        store: Option<Arc<dyn SessionStore>>,
+    ) -> impl Future<Output = ()> + Send {
+        if let Some(store) = store {
+            self.sessions.set_store(store);
+        }
+        async move { self.sessions.watch().await }
     }
 
     /// Reads the keys of the OpenID provider, if there is one. Without this, the first request with a token does so.
@@ -157,55 +199,102 @@ impl Access {
     }
 
     /// Returns the user of a request, and counts the request.
-    pub(crate) async fn admit(&self, request: &Parts) -> Result<(Principal, AtWork), Refused> {
+    pub(crate) async fn admit(&self, request: &Parts) -> Result<Admitted, Refused> {
         if Site::is_embedded(request) {
             return Err(Refused::foreign("pages of other sites may not use this gateway"));
         }
+        let (grant, session) = self.identify(request).await?;
         let connection = request.extensions.get::<Connection>();
-        let address = connection.map(|connection| connection.peer().ip());
-        let check = |users: &Users| users.credentials(&request.headers, address, self.needs_key);
-        let signed = signed_token(&request.headers);
-        let user = match self.attempt(address, signed.as_deref(), check).await? {
-            Credentials::Valid(user) => user,
-            Credentials::Missing | Credentials::Invalid => return Err(Refused::unknown(None)),
-            Credentials::Unclear => {
-                return Err(Refused::malformed(
-                    "expected one user in the header of the proxy, in UTF-8",
-                ));
-            }
-            Credentials::Rejected(TokenError::NoKeys(wait)) => {
-                return Err(Refused::without_keys(&TokenError::NoKeys(wait), wait));
-            }
-            Credentials::Rejected(error) if error.is_about_token() => {
-                return Err(Refused::unknown(Some(&error)));
-            }
-            Credentials::Rejected(error) => return Err(Refused::forbidden(&error)),
-        };
         if let Some(connection) = connection {
             connection.authenticated();
         }
-        let at_work = self.quotas.begin(&user, connection.cloned(), Instant::now());
-        Ok((user, at_work.map_err(|over| Refused::later(&over, over.wait))?))
+        let at_work = self.quotas.begin(&grant.user, connection.cloned(), Instant::now());
+        let at_work = at_work.map_err(|over| Refused::later(&over, over.wait))?;
+        let at_work = at_work.of_session(session.as_ref().map(|session| session.end.clone()));
+        Ok(Admitted { grant, session, at_work })
     }
 
-    /// Checks credentials, unless their sender has to wait. A valid token that cannot be guessed is always accepted, so that
-    /// other processes of the same address cannot lock its user out. `signed` may be a token of the OpenID provider.
+    /// Returns the user of a request, and the session if it belongs to one.
+    async fn identify(&self, request: &Parts) -> Result<(Grant, Option<CurrentSession>), Refused> {
+        let address = request.extensions.get::<Connection>().map(|it| it.peer().ip());
+        let credentials = match self.users().without_token(&request.headers, address) {
+            Some(credentials) => credentials,
+            None => match bearer_token(&request.headers) {
+                Some(Some(token)) => self.attempt(address, token).await?,
+                Some(None) => Credentials::Missing,
+                None => {
+                    let session = self.session(request).await;
+                    let session = session.ok_or_else(|| Refused::unknown(None))?;
+                    let credential = String::new();
+                    let grant = Grant { user: session.user.clone(), credential, until: None };
+                    return Ok((grant, Some(session)));
+                }
+            },
+        };
+        match credentials {
+            Credentials::Valid(grant) => Ok((grant, None)),
+            Credentials::Missing | Credentials::Invalid => Err(Refused::unknown(None)),
+            Credentials::Unclear => {
+                Err(Refused::malformed("expected one user in the header of the proxy, in UTF-8"))
+            }
+            Credentials::Rejected(TokenError::NoKeys(wait)) => {
+                Err(Refused::without_keys(&TokenError::NoKeys(wait), wait))
+            }
+            Credentials::Rejected(error) if error.is_about_token() => {
+                Err(Refused::unknown(Some(&error)))
+            }
+            Credentials::Rejected(error) => Err(Refused::forbidden(&error)),
+        }
+    }
+
+    /// Returns whether a request has valid credentials, for routes that others may call as well.
+    pub async fn is_of_user(&self, request: &Parts) -> bool {
+        self.identify(request).await.is_ok()
+    }
+
+    /// Returns the session of a request. Its secrets cannot be guessed, so that failures of its address do not matter.
+    async fn session(&self, request: &Parts) -> Option<CurrentSession> {
+        let key = request.headers.get(KEY_HEADER).map(HeaderValue::as_bytes);
+        let key = if self.needs_key { Some(key?) } else { None };
+        self.session_of(request, key).await
+    }
+
+    /// Returns the session of the cookie of a browser, with its key or for a page without scripts.
+    pub(crate) async fn session_of(
+        &self,
+        request: &Parts,
+        key: Option<&[u8]>,
+    ) -> Option<CurrentSession> {
+        let name = cookie_name(request);
+        let users = self.users();
+        let find = || {
+            let mut cookies = cookies_of(&request.headers, &name);
+            cookies.find_map(|cookie| self.sessions.find(cookie, key, &users))
+        };
+        if let Some(session) = find() {
+            return Some(session);
+        }
+        let has_cookie = cookies_of(&request.headers, &name).next().is_some();
+        if has_cookie && self.sessions.refresh().await { find() } else { None }
+    }
+
+    /// Checks a token, unless its sender has to wait. A valid token that cannot be guessed is always accepted, so that
+    /// other processes of the same address cannot lock its user out.
     pub(crate) async fn attempt(
         &self,
         address: Option<IpAddr>,
-        signed: Option<&[u8]>,
-        check: impl FnOnce(&Users) -> Credentials,
+        token: &[u8],
     ) -> Result<Credentials, Refused> {
         let users = self.users();
         // Also for an address that has to wait: others behind the same proxy may have tokens with a new key.
-        if let (Some(oidc), Some(token)) = (&users.oidc, signed) {
+        if let Some(oidc) = &users.oidc {
             oidc.prepare(token).await;
         }
         let now = Instant::now();
         let wait = self.failures.wait(address, now);
         let credentials = match wait {
             Some(_) if users.is_guessable => Credentials::Invalid,
-            _ => check(&users),
+            _ => users.with_token(token),
         };
         let reason = match &credentials {
             Credentials::Invalid => Some("the token is unknown".to_owned()),

@@ -1,20 +1,27 @@
 //! The layers of a router.
-use crate::access::{AUDIT, Access};
+use crate::access::{AUDIT, Access, Admitted};
 use crate::connection::hold;
 use crate::oidc::TokenError;
-use crate::users::{self, Credentials, Session, Users};
+use crate::sessions::SessionSecrets;
+use crate::site::Site;
+use crate::users::{Credentials, Grant, cookie_name};
 use crate::{Connection, Principal};
 use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use http_body::{Body as HttpBody, Frame, SizeHint};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
 use std::fmt::Display;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Prefix of the query with which [`sign_in`] is called.
 const TOKEN_QUERY: &str = "token=";
@@ -63,6 +70,12 @@ impl Refused {
         Self { status: StatusCode::SERVICE_UNAVAILABLE, ..Self::later(why, wait) }
     }
 
+    /// The system has no random numbers.
+    fn failed(why: &impl Display) -> Self {
+        let message = format!("cannot begin a session: {why}");
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, message, header: None }
+    }
+
     /// A limit is reached. The caller may repeat the request after `wait`.
     pub(crate) fn later(why: &impl Display, wait: Duration) -> Self {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
@@ -98,7 +111,7 @@ pub async fn check_site(
 
 /// Refuses requests without valid credentials, and those over a limit of their user. Others carry a
 /// [`Principal`](crate::Principal) and an [`AtWork`](crate::AtWork) from here on. A handler that answers before its work
-/// is done keeps a copy of the latter.
+/// is done keeps a copy of the latter. The response ends with the session of the request.
 pub async fn authenticate(
     State(access): State<Arc<Access>>,
     request: Request,
@@ -106,13 +119,27 @@ pub async fn authenticate(
 ) -> Response {
     let (mut parts, body) = request.into_parts();
     let mut response = match access.admit(&parts).await {
-        Ok((user, at_work)) => {
-            let record = Record::of(&parts, &user);
-            parts.extensions.insert(user);
+        Ok(Admitted { grant, session, at_work }) => {
+            let record = Record::of(&parts, &grant.user);
+            parts.extensions.insert(grant.user.clone());
             parts.extensions.insert(at_work.clone());
-            let response = next.run(Request::from_parts(parts, body)).await;
+            parts.extensions.insert(grant);
+            let end = session.as_ref().map(|session| session.end.clone());
+            if let Some(session) = session {
+                parts.extensions.insert(session);
+            }
+            let handled = next.run(Request::from_parts(parts, body));
+            let response = tokio::select! {
+                biased;
+                response = handled => response,
+                () = at_work.session_ended() => Refused::unknown(None).into_response(),
+            };
             record.write(response.status());
-            hold(response, at_work)
+            let response = hold(response, at_work);
+            match end {
+                Some(end) => response.map(|body| Body::new(Ending::new(body, end))),
+                None => response,
+            }
         }
         Err(refused) => refused.into_response(),
     };
@@ -155,38 +182,118 @@ impl Record {
 /// which the page finds in the fragment `#key=…` of its address and sends in the header `Sign-In-Key`; see
 /// [`Access::without_scripts`].
 ///
-/// Spec: [RFC 6265bis, `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7)
+/// With several users, a page of another site could sign the user in as another one. The token is then left to the page, which
+/// has to ask its user, unless the browser states that the user or the own page opened the address, and it has no session of
+/// another user.
+///
+/// Spec: [RFC 6265bis, `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7);
+/// [Fetch metadata](https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header)
 pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let query = request.uri().query().unwrap_or_default();
     let token = query.split('&').find_map(|pair| pair.strip_prefix(TOKEN_QUERY));
     let Some(token) = token else { return next.run(request).await };
     let token = percent_decode_str(token).collect::<Vec<_>>();
-    let address = request.extensions().get::<Connection>().map(|it| it.peer().ip());
-    let mut session = None;
-    let check = |users: &Users| {
-        session = users.session(&token);
-        users.with_token(&token)
-    };
-    let credentials = access.attempt(address, Some(&token), check).await;
-    let response = match credentials.map(|it| (it, session)) {
-        Ok((Credentials::Valid(user), Some(session))) => {
-            let address = address.map(|address| address.to_string()).unwrap_or_default();
-            tracing::info!(target: AUDIT, event = "login", user = user.as_str(), address);
-            let name = users::cookie_name(request.headers());
-            let secure = if access.site.is_encrypted { "; Secure" } else { "" };
-            let Session { cookie, key } = session;
-            let cookie = format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict{secure}");
+    let (parts, body) = request.into_parts();
+    let response = match access.exchange(&parts, &token).await {
+        Ok(Exchange::Session(secrets)) => {
+            let SessionSecrets { key, .. } = &secrets;
             let fragment = if access.needs_key { format!("#key={key}") } else { String::new() };
-            let page = format!("{}{fragment}", request.uri().path());
+            let page = format!("{}{fragment}", parts.uri.path());
+            let cookie = access.cookie(&parts, &secrets);
             let headers = [(header::LOCATION, page), (header::SET_COOKIE, cookie)];
             (StatusCode::SEE_OTHER, headers).into_response()
         }
         // The page without its token asks for one.
-        Ok(_) => {
-            (StatusCode::SEE_OTHER, [(header::LOCATION, request.uri().path())]).into_response()
+        Ok(Exchange::Invalid) => {
+            (StatusCode::SEE_OTHER, [(header::LOCATION, parts.uri.path())]).into_response()
         }
+        Ok(Exchange::Unconfirmed) => next.run(Request::from_parts(parts, body)).await,
         Err(refused) => refused.into_response(),
     };
     let private = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
     (private, response).into_response()
+}
+
+/// Result of a token in an address.
+enum Exchange {
+    Session(SessionSecrets),
+    Invalid,
+    /// The user has to be asked.
+    Unconfirmed,
+}
+
+impl Access {
+    async fn exchange(&self, request: &Parts, token: &[u8]) -> Result<Exchange, Refused> {
+        let needs_care = self.needs_key && self.users().has_several;
+        if needs_care && !Site::is_opened_by_user(request) {
+            return Ok(Exchange::Unconfirmed);
+        }
+        let address = request.extensions.get::<Connection>().map(|it| it.peer().ip());
+        let Credentials::Valid(grant) = self.attempt(address, token).await? else {
+            return Ok(Exchange::Invalid);
+        };
+        let other = self.session_of(request, None).await;
+        if needs_care && other.is_some_and(|session| session.user != grant.user) {
+            return Ok(Exchange::Unconfirmed);
+        }
+        Ok(Exchange::Session(self.begin_session(request, &grant).await?))
+    }
+
+    /// Begins a session for a user with a token.
+    pub(crate) async fn begin_session(
+        &self,
+        request: &Parts,
+        grant: &Grant,
+    ) -> Result<SessionSecrets, Refused> {
+        let address = request.extensions.get::<Connection>().map(|it| it.peer().ip().to_string());
+        let address = address.unwrap_or_default();
+        let agent = request.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+        let secrets = self.sessions.begin(grant, address.clone(), agent.unwrap_or_default()).await;
+        let secrets = secrets.map_err(|error| Refused::failed(&error))?;
+        tracing::info!(target: AUDIT, event = "login", user = grant.user.as_str(), address);
+        Ok(secrets)
+    }
+
+    /// Returns the `Set-Cookie` of a session.
+    pub(crate) fn cookie(&self, request: &Parts, secrets: &SessionSecrets) -> String {
+        let name = cookie_name(request);
+        let secure = if self.site.is_encrypted { "; Secure" } else { "" };
+        let SessionSecrets { cookie, .. } = secrets;
+        format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict{secure}")
+    }
+}
+
+/// The body of a response that fails when its session ends.
+struct Ending {
+    body: Body,
+    end: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl Ending {
+    fn new(body: Body, end: CancellationToken) -> Self {
+        Self { body, end: Box::pin(end.cancelled_owned()) }
+    }
+}
+
+impl HttpBody for Ending {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.end.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Some(Err(axum::Error::new("the session has ended"))));
+        }
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

@@ -1,7 +1,7 @@
 //! Access to an HTTP server that runs agents: its users, pages of other sites, and limits of connections and requests.
 //!
 //! [`Access`] is one object for three layers of an axum router: [`check_site`] for all routes, [`sign_in`] for the page,
-//! and [`authenticate`] for the API. [`serve`] accepts the connections. The handlers of the API get a [`Principal`].
+//! and [`authenticate`] for the API, of which [`session_routes`] are a part. [`serve`] accepts the connections. The handlers of the API get a [`Principal`].
 //!
 //! ```
 //! use axum::routing::get;
@@ -36,11 +36,14 @@ mod connection;
 mod failures;
 mod layers;
 mod oidc;
+mod progress;
 mod proxies;
 mod quotas;
 mod request_error;
 mod secret;
 mod serve;
+mod session_routes;
+mod sessions;
 mod site;
 mod tls;
 mod users;
@@ -55,6 +58,8 @@ pub use quotas::{AtWork, UserLimits};
 pub use request_error::{Part, RequestError};
 pub use secret::Secret;
 pub use serve::{ConnectionLimits, serve};
+pub use session_routes::session_routes;
+pub use sessions::{SessionLimits, SessionStore};
 pub use site::SiteSettings;
 pub use tls::{Tls, TlsError};
-pub use users::{AuthSettings, MIN_TOKEN, Principal, cookie_of, cookie_suffix};
+pub use users::{AuthSettings, MIN_LOCAL_TOKEN, MIN_TOKEN, Principal, cookie_suffix, cookies_of};

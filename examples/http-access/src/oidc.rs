@@ -1,7 +1,9 @@
 //! Users of an OpenID Connect provider: tokens that it signed, and its keys.
-use crate::{AccessError, Principal};
+use crate::AccessError;
+use crate::users::{Grant, hexadecimal};
 use keys::Keys;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use source::Source;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -94,6 +96,8 @@ pub(crate) struct Oidc {
     issuer: String,
     audience: String,
     source: Source,
+    /// Digest of the settings that decide which tokens name a user.
+    credential: String,
     cache: Mutex<Cache>,
     /// Held while the keys are read, so that one request at a time does so.
     reading: Arc<tokio::sync::Mutex<()>>,
@@ -129,8 +133,10 @@ impl Oidc {
             cache = Cache { keys: Some((Arc::new(keys?), now)), attempt: Some(now) };
         }
         let (cache, reading) = (Mutex::new(cache), Arc::default());
+        let deciding = serde_json::to_vec(settings).unwrap_or_default();
+        let credential = hexadecimal(&Sha256::digest(&deciding));
         let settings = settings.clone();
-        Ok(Some(Arc::new(Self { settings, issuer, audience, source, cache, reading })))
+        Ok(Some(Arc::new(Self { settings, issuer, audience, source, credential, cache, reading })))
     }
 
     /// Takes over the keys of an earlier provider with the same settings, unless they are from a file.
@@ -142,11 +148,18 @@ impl Oidc {
     }
 
     /// Returns the user of a token.
-    pub(crate) fn user(&self, token: &[u8]) -> Result<Principal, TokenError> {
+    pub(crate) fn user(&self, token: &[u8]) -> Result<Grant, TokenError> {
         let header = token::header(token, &self.settings.algorithms).ok_or(TokenError::Header)?;
         let keys = self.cache().current(Instant::now());
         let keys = keys.ok_or(TokenError::NoKeys(REFRESH_INTERVAL))?;
-        token::user(token, &header, &keys, &self.settings, &self.issuer, &self.audience)
+        let (user, until) =
+            token::user(token, &header, &keys, &self.settings, &self.issuer, &self.audience)?;
+        Ok(Grant { user, credential: self.credential.clone(), until: Some(until) })
+    }
+
+    /// Returns the digest that sessions of its users depend on.
+    pub(crate) fn credential(&self) -> &str {
+        &self.credential
     }
 
     /// Reads the keys, if none are known.

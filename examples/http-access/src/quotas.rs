@@ -1,8 +1,10 @@
 //! Requests of each user: at work, and in a minute.
 use crate::{Connection, Principal};
 use std::collections::HashMap;
+use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 /// Number of users beyond which those without a trace of activity are forgotten.
 const MAX_USERS: usize = 1024;
@@ -40,6 +42,23 @@ struct Use {
 pub struct AtWork {
     _slot: Arc<Slot>,
     _connection: Option<Connection>,
+    /// Cancelled when the session of the request ends.
+    session_end: Option<CancellationToken>,
+}
+
+impl AtWork {
+    pub(crate) fn of_session(self, session_end: Option<CancellationToken>) -> Self {
+        Self { session_end, ..self }
+    }
+
+    /// Waits for the end of the session to which the request belongs. A request with a token belongs to none, and waits for
+    /// ever.
+    pub async fn session_ended(&self) {
+        match &self.session_end {
+            Some(end) => end.cancelled().await,
+            None => pending().await,
+        }
+    }
 }
 
 /// A part of the use of a user.
@@ -96,7 +115,7 @@ impl Quotas {
         }
         used.left -= 1.0;
         let slot = Slot { _at_work: used.at_work.clone() };
-        Ok(AtWork { _slot: Arc::new(slot), _connection: connection })
+        Ok(AtWork { _slot: Arc::new(slot), _connection: connection, session_end: None })
     }
 }
 

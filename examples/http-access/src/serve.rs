@@ -1,12 +1,13 @@
 //! Accepting connections, with limits of their number and their time.
 use crate::Tls;
 use crate::connection::{Connections, Open, Timed, held};
+use crate::progress::{Streams, observed};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use std::convert::Infallible;
 use std::io::ErrorKind;
@@ -43,7 +44,8 @@ pub struct ConnectionLimits {
     pub body: Duration,
     /// Time until the headers of a further request are complete.
     pub idle: Duration,
-    /// Time that the client may take to read the data that was sent.
+    /// Time that the client may take to read the data that was sent. On HTTP/2 also for a part of each response: the
+    /// stream of a client that takes less is reset.
     pub write: Duration,
 }
 
@@ -136,7 +138,7 @@ async fn drive(
 ) {
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write));
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+    let mut builder = auto::Builder::new(Streams(limits.write));
     // Its own limit also ends idle connections, after 30 s by default.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None);
     let http2 = &mut builder.http2();
@@ -147,7 +149,7 @@ async fn drive(
         request.extensions_mut().insert(connection.clone());
         async move {
             let response = router.oneshot(request).await?;
-            Ok::<_, Infallible>(response.map(|body| held(body, connection)))
+            Ok::<_, Infallible>(response.map(|body| observed(Body::new(held(body, connection)))))
         }
     });
     let io = TokioIo::new(Box::pin(stream));

@@ -99,6 +99,15 @@ impl Site {
         is_foreign && !request.headers.contains_key(header::ORIGIN)
     }
 
+    /// Returns whether a browser states that its user or a page of this site opened the address. Without a statement it is not
+    /// known: browsers state it only over TLS and on loopback.
+    ///
+    /// Spec: [Fetch metadata](https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header)
+    pub(crate) fn is_opened_by_user(request: &Parts) -> bool {
+        let site = request.headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+        matches!(site, Some(b"none" | b"same-origin"))
+    }
+
     fn is_own(&self, host: &Authority) -> bool {
         let name = host.host();
         let port = host.as_str().strip_prefix(name);

@@ -1,11 +1,12 @@
-//! Users and their credentials: a bearer token, a session in its place, a token of an OpenID provider, or a header of a proxy.
+//! Users and their credentials: a bearer token, a token of an OpenID provider, or a header of a proxy.
 use crate::oidc::{Oidc, OidcSettings, TokenError};
 use crate::proxies::TrustedProxies;
 use crate::{AccessError, Secret};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, header};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -15,18 +16,24 @@ use subtle::ConstantTimeEq;
 /// Minimum number of characters of a token, unless the listener is on loopback.
 pub const MIN_TOKEN: usize = 16;
 
+/// Minimum number of characters of a token of the settings, also on loopback: more than the values of other settings,
+/// such as `true`, which become tokens if they are written below `[auth.tokens]`.
+pub const MIN_LOCAL_TOKEN: usize = 8;
+
 /// Bytes of a generated token.
 const GENERATED: usize = 16;
+
+/// Names of the settings of [`AuthSettings`] in a file.
+const SETTINGS: [&str; 5] = ["required", "tokens", "trusted-header", "trusted-proxies", "oidc"];
 
 /// User of a generated token.
 const GENERATED_USER: &str = "user";
 
-/// Maximum size of a token of an OpenID provider in a cookie, in bytes. Browsers ignore a cookie of more than 4096 bytes.
-const MAX_COOKIE: usize = 3800;
+/// Separates the digest that binds a session to a token from other digests of the token.
+const GRANT_DOMAIN: &[u8] = b"http-access session\0";
 
-/// Separate the digests of a session from that of its token.
-const COOKIE_DOMAIN: &[u8] = b"http-access cookie\0";
-const KEY_DOMAIN: &[u8] = b"http-access key\0";
+/// Maximum number of cookies of one name that are tried. Servers on other ports of the host can set further ones.
+const MAX_COOKIES: usize = 8;
 
 /// Header with the key of a session.
 pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("sign-in-key");
@@ -74,15 +81,25 @@ impl Default for AuthSettings {
 }
 
 impl AuthSettings {
-    /// Checks that no token is empty, which would leave the server open by mistake.
+    /// Checks that no token is empty, which would leave the server open by mistake, or shorter than [`MIN_LOCAL_TOKEN`],
+    /// and that no user has the name of a setting of `[auth]`, which was written below `[auth.tokens]` by mistake.
     ///
     /// # Errors
-    /// [`AccessError::EmptyToken`]
+    /// [`AccessError::EmptyToken`], [`AccessError::GuessableToken`], [`AccessError::SettingAsUser`]
     pub fn check_tokens(&self) -> Result<(), AccessError> {
-        match self.tokens.iter().find(|(_, token)| token.reveal().is_empty()) {
-            Some((user, _)) => Err(AccessError::EmptyToken(user.clone())),
-            None => Ok(()),
+        for (user, token) in &self.tokens {
+            if SETTINGS.contains(&user.as_str()) {
+                return Err(AccessError::SettingAsUser(user.clone()));
+            }
+            match token.reveal().chars().count() {
+                0 => return Err(AccessError::EmptyToken(user.clone())),
+                length if length < MIN_LOCAL_TOKEN => {
+                    return Err(AccessError::GuessableToken(user.clone(), length));
+                }
+                _ => {}
+            }
         }
+        Ok(())
     }
 
     /// Returns whether callers can have different names.
@@ -93,10 +110,21 @@ impl AuthSettings {
     }
 }
 
+/// A user with valid credentials.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Grant {
+    pub(crate) user: Principal,
+    /// Digest of what a session of the user depends on: the token, or the settings of the OpenID provider. Empty for a user
+    /// without a token: it begins no session.
+    pub(crate) credential: String,
+    /// End of the credentials, in seconds since 1970.
+    pub(crate) until: Option<u64>,
+}
+
 /// Result of looking for credentials in a request.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Credentials {
-    Valid(Principal),
+    Valid(Grant),
     Missing,
     Invalid,
     /// A token of the OpenID provider is not accepted.
@@ -115,6 +143,8 @@ pub(crate) struct Users {
     required: bool,
     /// Whether the token was generated at the start.
     pub(crate) is_generated: bool,
+    /// Whether callers can have different names.
+    pub(crate) has_several: bool,
     /// Whether a token can be guessed in reasonable time.
     pub(crate) is_guessable: bool,
 }
@@ -123,42 +153,17 @@ pub(crate) struct Users {
 struct Token {
     user: Principal,
     digest: [u8; 32],
-    /// Stands for the token. It cannot be turned back into a token of sufficient length.
-    session: Session,
-}
-
-/// A session of a browser, in place of a token.
-///
-/// A browser sends the cookies of a host to all ports of that host, also to a server that an agent has started. The cookie is
-/// therefore valid only with its key, which the page keeps: storage of pages is separate for each port.
-///
-/// Spec: [RFC 6265, section 8.5](https://www.rfc-editor.org/rfc/rfc6265#section-8.5)
-#[derive(Debug)]
-pub(crate) struct Session {
-    pub(crate) cookie: String,
-    pub(crate) key: String,
-}
-
-impl Session {
-    fn new(token: &[u8]) -> Self {
-        let digest = |domain| {
-            hexadecimal(&Sha256::new().chain_update(domain).chain_update(token).finalize())
-        };
-        Self { cookie: digest(COOKIE_DOMAIN), key: digest(KEY_DOMAIN) }
-    }
-
-    /// Splits a token of an OpenID provider: the key is its signature.
-    fn of_signed(token: &[u8]) -> Option<Self> {
-        let (content, signature) = std::str::from_utf8(token).ok()?.rsplit_once('.')?;
-        (content.len() <= MAX_COOKIE)
-            .then(|| Self { cookie: content.to_owned(), key: signature.to_owned() })
-    }
 }
 
 impl Token {
     fn new(user: &str, token: &str) -> Self {
-        let (digest, session) = (Sha256::digest(token).into(), Session::new(token.as_bytes()));
-        Self { user: user.into(), digest, session }
+        Self { user: user.into(), digest: Sha256::digest(token).into() }
+    }
+
+    fn grant(&self) -> Grant {
+        let credential = Sha256::new().chain_update(GRANT_DOMAIN).chain_update(self.digest);
+        let credential = hexadecimal(&credential.finalize());
+        Grant { user: self.user.clone(), credential, until: None }
     }
 }
 
@@ -196,6 +201,7 @@ impl Users {
             oidc,
             required: *required,
             is_generated: false,
+            has_several: settings.has_several_users(),
             is_guessable: short.is_some(),
         };
         if is_configured || !required {
@@ -209,56 +215,30 @@ impl Users {
         Ok((users, Some(token.into())))
     }
 
-    /// Looks for the credentials of a request. A session is valid with its key only, unless pages have no scripts.
-    ///
-    /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
-    pub(crate) fn credentials(
+    /// Returns the credentials of a request that needs no token: a proxy names its user, or the server has no authentication.
+    pub(crate) fn without_token(
         &self,
         headers: &HeaderMap,
         peer: Option<IpAddr>,
-        needs_key: bool,
-    ) -> Credentials {
+    ) -> Option<Credentials> {
+        let named = |name: &str| {
+            let credential = String::new();
+            Credentials::Valid(Grant { user: name.into(), credential, until: None })
+        };
         if !self.required {
-            return Credentials::Valid("".into());
+            return Some(named(""));
         }
         let header = self.trusted_header.as_ref();
         let header =
-            header.filter(|_| peer.is_some_and(|peer| self.trusted_proxies.contains(peer)));
-        let named = header.map(|name| headers.get_all(name).iter().collect::<Vec<_>>());
-        match named.as_deref() {
-            None | Some([]) => {}
-            Some([name]) if name.is_empty() => {}
-            Some([name]) => {
-                return match std::str::from_utf8(name.as_bytes()) {
-                    Ok(name) => Credentials::Valid(name.into()),
-                    Err(_) => Credentials::Unclear,
-                };
+            header.filter(|_| peer.is_some_and(|peer| self.trusted_proxies.contains(peer)))?;
+        match &*headers.get_all(header).iter().collect::<Vec<_>>() {
+            [] => None,
+            [name] if name.is_empty() => None,
+            [name] => {
+                Some(std::str::from_utf8(name.as_bytes()).map_or(Credentials::Unclear, named))
             }
             // A proxy that adds its header to that of a client does not say which one is right.
-            Some(_) => return Credentials::Unclear,
-        }
-        if let Some(authorization) = headers.get(header::AUTHORIZATION) {
-            let given = authorization.as_bytes().split_at_checked("Bearer ".len());
-            return match given {
-                Some((scheme, given)) if scheme.eq_ignore_ascii_case(b"Bearer ") => {
-                    self.with_token(given)
-                }
-                _ => Credentials::Missing,
-            };
-        }
-        let Some(cookie) = cookie_of(headers, &cookie_name(headers)) else {
-            return Credentials::Missing;
-        };
-        let key = headers.get(KEY_HEADER).map(HeaderValue::as_bytes);
-        if needs_key && key.is_none() {
-            return Credentials::Missing;
-        }
-        match self.with_session(cookie.as_bytes(), key.filter(|_| needs_key)) {
-            Credentials::Invalid if self.is_guessable => Credentials::Invalid,
-            // A session of an earlier start, or with an expired token, is no attempt to guess.
-            Credentials::Invalid => Credentials::Missing,
-            Credentials::Rejected(error) if error.is_about_token() => Credentials::Missing,
-            credentials => credentials,
+            _ => Some(Credentials::Unclear),
         }
     }
 
@@ -269,13 +249,11 @@ impl Users {
         known.map_or_else(|| self.with_signed(token), Credentials::Valid)
     }
 
-    fn with_session(&self, cookie: &[u8], key: Option<&[u8]>) -> Credentials {
-        let known = self.matching(|Token { session, .. }| {
-            let is_key = key.map_or(1.into(), |key| session.key.as_bytes().ct_eq(key));
-            (session.cookie.as_bytes().ct_eq(cookie) & is_key).into()
-        });
-        let signed = || self.with_signed(&[cookie, key.unwrap_or_default()].join(&b'.'));
-        known.map_or_else(signed, Credentials::Valid)
+    /// Returns whether a user still has the token, or the provider, with which a session began.
+    pub(crate) fn has_granted(&self, (user, credential): (&str, &str)) -> bool {
+        let is_signed = self.oidc.as_ref().is_some_and(|oidc| oidc.credential() == credential);
+        let mut of_user = self.tokens.iter().filter(|token| token.user.as_str() == user);
+        is_signed || of_user.any(|token| token.grant().credential == credential)
     }
 
     /// Returns the user of a token of the OpenID provider.
@@ -284,26 +262,17 @@ impl Users {
         oidc.user(token).map_or_else(Credentials::Rejected, Credentials::Valid)
     }
 
-    /// Returns the session for a valid token; `None` if the token does not fit into one. It stands for a token of the settings.
-    /// A token of the OpenID provider is split: it expires, and all replicas can verify it.
-    pub(crate) fn session(&self, token: &[u8]) -> Option<Session> {
-        let digest: [u8; 32] = Sha256::digest(token).into();
-        if self.matching(|known| known.digest.ct_eq(&digest).into()).is_some() {
-            return Some(Session::new(token));
-        }
-        Session::of_signed(token)
-    }
-
     /// Compares all tokens, so that the time does not depend on which one matches.
-    fn matching(&self, is_it: impl Fn(&Token) -> bool) -> Option<Principal> {
+    fn matching(&self, is_it: impl Fn(&Token) -> bool) -> Option<Grant> {
         let matching = self.tokens.iter().filter(|known| is_it(known));
-        matching.fold(None, |_, known| Some(known.user.clone()))
+        matching.fold(None, |_, known| Some(known.grant()))
     }
 }
 
 /// Returns the name of the cookie, with the port that the client uses.
-pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+pub(crate) fn cookie_name(request: &Parts) -> String {
+    let host = request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = host.or(request.uri.authority().map(Authority::as_str)).unwrap_or_default();
     format!("gateway-{}", cookie_suffix(host))
 }
 
@@ -315,24 +284,24 @@ pub fn cookie_suffix(host: &str) -> &str {
     port.filter(|port| port.parse::<u16>().is_ok()).unwrap_or("web")
 }
 
-/// Returns the token or session of a request, which the OpenID provider may have signed.
-pub(crate) fn signed_token(headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
-    if let Some(given) = headers.get(header::AUTHORIZATION) {
-        return Some(given.as_bytes().split_at_checked("Bearer ".len())?.1.into());
-    }
-    let content = cookie_of(headers, &cookie_name(headers))?.as_bytes();
-    Some([content, headers.get(KEY_HEADER)?.as_bytes()].join(&b'.').into())
+/// Returns the bearer token of a request. The inner value is `None` with other credentials.
+///
+/// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
+pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<Option<&[u8]>> {
+    let given = headers.get(header::AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = given.split_at_checked("Bearer ".len()).unwrap_or_default();
+    Some(scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token))
 }
 
-/// Returns the value of a cookie of a request.
-#[must_use]
-pub fn cookie_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// Returns the values of a cookie of a request: the same name may have been set for several paths and by other ports.
+pub fn cookies_of<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     let lists = headers.get_all(header::COOKIE).into_iter().filter_map(|list| list.to_str().ok());
-    let mut pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));
-    pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+    let pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));
+    let named = pairs.filter(move |(key, _)| key.trim() == name);
+    named.map(|(_, value)| value.trim()).take(MAX_COOKIES)
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");

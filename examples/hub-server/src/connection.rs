@@ -8,6 +8,7 @@ use acp_host::transport::Address;
 use acp_types::client::{self, Call, CallKey, Initialized};
 use acp_types::v1::authentication::AuthenticateRequest;
 use agent_tools::FromServer;
+use agui_bridge::CancelReason;
 use agui_bridge::conversation::{
     Accepted, Conversation, RunRefused, RunRequest, SessionSettings, Setting, SettingError,
     ToolQuestion, UserAnswer,
@@ -22,7 +23,7 @@ use semconv_map::trace_context::TraceContext;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, SetOnce, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +40,9 @@ pub struct NewRun {
     pub log: Arc<RunLog>,
     /// Its span, if it is traced.
     pub span: Option<TraceContext>,
+    /// The reason for which the run is to end, once there is one. One that there is before the run begins keeps its prompt
+    /// from the agent; a later one is to be passed to [`AgentConnection::cancel`] as well.
+    pub cancel: Arc<SetOnce<CancelReason>>,
 }
 
 /// A caller that waits for the agent's answer to `initialize`.
@@ -156,8 +160,8 @@ impl AgentConnection {
     }
 
     /// Cancels a run.
-    pub fn cancel(&self, thread: &str, run_id: &RunId) {
-        self.shared.with(|hub, now| hub.handle_cancel(thread, run_id, now));
+    pub fn cancel(&self, thread: &str, run_id: &RunId, reason: CancelReason) {
+        self.shared.with(|hub, now| hub.handle_cancel(thread, run_id, reason, now));
     }
 
     /// Leaves a thread that has another owner now.
@@ -187,13 +191,10 @@ impl AgentConnection {
         interrupt_id: &str,
         answer: UserAnswer,
     ) -> Result<(), AnswerError> {
-        let decision = records::decision(&answer);
         let answered = self.shared.with(|hub, now| {
             hub.with_conversation(thread, now, |it| it.handle_answer(interrupt_id, answer, now))
         });
-        answered.unwrap_or(Err(AnswerError::Unknown))?;
-        records::answered(thread, interrupt_id, &decision);
-        Ok(())
+        answered.unwrap_or(Err(AnswerError::Unknown))
     }
 
     /// Takes the result of a call of the page's tools.
@@ -305,7 +306,8 @@ impl State {
             return;
         }
         self.connect(now);
-        let NewRun { run, log, span } = run;
+        let NewRun { mut run, log, span, cancel } = run;
+        run.cancel = cancel.get().copied();
         let run_id = run.input.run_id.clone();
         records::run_started(thread, &run.input);
         let reply = match self.hub.handle_run(thread, run, now) {
@@ -318,7 +320,7 @@ impl State {
             Ok(_) => {
                 if reply.send(Ok(())).is_err() {
                     // The client is gone, and the run will never have a reader.
-                    self.hub.handle_cancel(thread, &run_id, now);
+                    self.hub.handle_cancel(thread, &run_id, CancelReason::NoReader, now);
                 }
                 None
             }

@@ -6,9 +6,9 @@ use acp_host::host::HostEvent;
 use acp_host::terminals::TerminalEvent;
 use acp_types::client::{AgentRequest, Diagnostic, Received, Reply, RequestKey};
 use acp_types::v1::session_setup::SessionId;
-use agui_bridge::Failure;
 use agui_bridge::conversation::{Conversation, Notice};
 use agui_bridge::hub::HubEvent;
+use agui_bridge::{CancelReason, Failure};
 use jsonrpc_core::{ErrorCode, ErrorObject, peek_member};
 use tokio::sync::mpsc;
 
@@ -86,7 +86,9 @@ impl State {
                 && reply.send(Ok(())).is_err()
             {
                 // The client is gone, and the run will never have a reader.
-                self.hub.handle_cancel(&frame.thread, &frame.run_id, shared.now());
+                let thread = &frame.thread;
+                let run_id = &frame.run_id;
+                self.hub.handle_cancel(thread, run_id, CancelReason::NoReader, shared.now());
             }
             if thread.current.as_ref() != Some(&frame.run_id) {
                 (thread.current, thread.span) = (Some(frame.run_id.clone()), run.span.clone());
@@ -179,6 +181,7 @@ impl State {
                     page.offer(conversation.tools());
                 }
             }
+            Notice::RequestAnswered(response) => records::answered(name, &response),
             Notice::QuestionAnswered(key, action) => {
                 if let Some((_, reply)) = thread.questions.remove(&key) {
                     let _gone = reply.send(action);

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 /// Timeout of a probe.
 const PROBE_TIME: Duration = Duration::from_secs(2);
 
-/// Time after a failed attempt in which there is no other one: an attempt can start a process, and probes need no credentials.
+/// Time after a failed attempt in which there is no other one: an attempt can start a process.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Number of failures in a row after which a healthy agent is not.
@@ -52,6 +52,15 @@ impl AgentConnection {
             }
         }
         Some(self.health().observe(matches!(reached, Ok(Ok(_))), Instant::now()))
+    }
+
+    /// Returns whether the agent is healthy by its last attempt, without another one; `None` if it is not running.
+    pub fn last_health(&self) -> Option<bool> {
+        let is_up = self.health().is_up;
+        match self.known() {
+            Some(_) => Some(is_up.unwrap_or(true)),
+            None => is_up.filter(|is_up| !is_up),
+        }
     }
 
     fn health(&self) -> MutexGuard<'_, Health> {

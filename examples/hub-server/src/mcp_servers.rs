@@ -23,6 +23,8 @@ pub struct McpServerSettings {
     pub agents: Option<Vec<String>>,
     /// Whether calls of agents pass through this program, instead of a connection of each agent.
     pub relay: bool,
+    /// Whether the users share one connection of this program, instead of a process or a session of each.
+    pub shared: bool,
     /// A command with MCP on stdin and stdout; split into words like a shell, but run without a shell, by the agent.
     pub command: Option<String>,
     /// Variables of the command.
@@ -133,6 +135,7 @@ pub fn offered_servers<'a>(
             let described = server.describe(name)?;
             let sign_in = server.sign_in(name, &described, sign_in, &mut sign_ins)?;
             let mut options = options.clone();
+            options.is_shared = server.shared;
             options.can_sample = is_for_models && server.sampling.max_requests > 0;
             let started = ToolServer::start(&described, options, sign_in);
             let started = started.map_err(|error| {

@@ -2,27 +2,19 @@
 //! Runs of models, which this crate does not serve, are recorded by their owner.
 //!
 //! `thread` is the name of a thread, which contains its user.
-use agui_bridge::PermissionAnswer;
-use agui_bridge::conversation::{Setting, UserAnswer};
+use acp_types::v1::tool_calls::{RequestPermissionOutcome, ToolCallId};
+use agui_bridge::conversation::Setting;
+use agui_bridge::{Answer, Response};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
-use agui_types::interrupt::ResumeEntry;
 use agui_types::run_log::RunOutcome;
-use jsonrpc_core::peek_member;
 use std::fmt;
 
 /// Target of the events.
 const AUDIT: &str = "audit";
 
-/// Members of the answer to an interrupt that state the decision.
-const DECISIONS: [&str; 3] = ["optionId", "approved", "action"];
-
-/// Records the start of a run, and its answers to interrupts.
+/// Records the start of a run.
 pub fn run_started(thread: &str, input: &RunAgentInput) {
-    for entry in input.resume.iter().flatten() {
-        let (question, decision) = (entry.interrupt_id.as_str(), resumed(entry));
-        tracing::info!(target: AUDIT, event = "answer", thread, question, decision);
-    }
     let (run, content) = (input.run_id.as_str(), LastMessage(input));
     tracing::info!(target: AUDIT, event = "run.start", thread, run, %content);
 }
@@ -34,13 +26,15 @@ pub fn run_continued(thread: &str, run: &str, event: &Event) {
         tracing::info!(target: AUDIT, event = "tool.call", thread, run, tool);
     }
     if let Some(outcome) = RunOutcome::of(event) {
-        run_ended_as(thread, run, outcome.name());
+        run_ended(thread, run, Some(&outcome));
     }
 }
 
 /// Records the end of a run.
 pub(crate) fn run_ended(thread: &str, run: &str, outcome: Option<&RunOutcome>) {
-    run_ended_as(thread, run, outcome.map_or("lost", RunOutcome::name));
+    let reason = outcome.and_then(RunOutcome::cancel_reason);
+    let outcome = outcome.map_or("lost", RunOutcome::name);
+    tracing::info!(target: AUDIT, event = "run.end", thread, run, outcome, reason);
 }
 
 /// Records the end of a run that has no outcome.
@@ -48,9 +42,20 @@ pub(crate) fn run_ended_as(thread: &str, run: &str, outcome: &str) {
     tracing::info!(target: AUDIT, event = "run.end", thread, run, outcome);
 }
 
-/// Records an answer that was accepted during a run.
-pub(crate) fn answered(thread: &str, question: &str, decision: &str) {
-    tracing::info!(target: AUDIT, event = "answer", thread, question, decision);
+/// Records the answer to a request of the agent, by the user or without.
+pub(crate) fn answered(thread: &str, response: &Response) {
+    let (question, by) = (response.interrupt_id.as_deref(), response.answered_by.as_str());
+    let call = response.call.as_ref().map(ToolCallId::as_str);
+    let decision = match &response.result {
+        Answer::Permission(answer) => match &answer.outcome {
+            RequestPermissionOutcome::Selected(selected) => selected.option_id.as_str(),
+            _ => "cancelled",
+        },
+        Answer::Elicitation(answer) => answer.action.tag(),
+        _ => "unknown",
+    };
+    let content = response.request.as_str();
+    tracing::info!(target: AUDIT, event = "answer", thread, question, call, decision, by, content);
 }
 
 /// Records the decision of a permission rule about a request of a session.
@@ -81,40 +86,5 @@ impl fmt::Display for LastMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let last = self.0.messages.last().and_then(|last| serde_json::to_string(last).ok());
         f.write_str(&last.unwrap_or_default())
-    }
-}
-
-/// Returns the decision of an answer, without the text of a form.
-pub(crate) fn decision(answer: &UserAnswer) -> String {
-    match answer {
-        UserAnswer::Permission(PermissionAnswer::Selected(option)) => option.to_string(),
-        UserAnswer::Elicitation(action) => action.tag().to_owned(),
-        _ => "cancelled".to_owned(),
-    }
-}
-
-fn resumed(entry: &ResumeEntry) -> String {
-    let payload = entry.payload.as_ref().map(|payload| payload.as_str()).unwrap_or_default();
-    let decision = DECISIONS.iter().find_map(|name| peek_member(payload, name).ok().flatten());
-    decision.map_or_else(|| entry.status.to_string(), |value| value.trim_matches('"').to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn decision_is_recorded_without_the_text_of_a_form() {
-        for (payload, expected) in [
-            (json!({ "optionId": "allow-once" }), "allow-once"),
-            (json!({ "approved": false }), "false"),
-            (json!({ "action": "accept", "content": { "name": "a secret" } }), "accept"),
-            (json!({ "name": "a secret" }), "resolved"),
-        ] {
-            let entry = json!({ "interruptId": "1", "status": "resolved", "payload": payload });
-            let entry: ResumeEntry = serde_json::from_value(entry).unwrap();
-            assert_eq!(resumed(&entry), expected, "{payload}");
-        }
     }
 }

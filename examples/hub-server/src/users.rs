@@ -191,6 +191,11 @@ impl UserAgents {
         self.shared()?.is_ready().await
     }
 
+    /// Returns the last known health of a shared agent, without an effect on it.
+    pub fn last_health(&self) -> Option<bool> {
+        self.shared()?.last_health()
+    }
+
     /// Returns the connection that all users share, if they do.
     pub fn shared(&self) -> Option<Arc<AgentConnection>> {
         if self.spaces.is_some() {

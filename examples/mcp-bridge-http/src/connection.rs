@@ -12,6 +12,7 @@ use mcp_bridge::mcp::tasks::Task;
 use mcp_bridge::server::{CallId, CallOutcome, Outgoing, Received, Server, ServerEvent, ToolCall};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -24,9 +25,16 @@ const MAX_ENDED_STREAMS: usize = 64;
 /// Number of the stream for messages without a request.
 const STANDALONE: u64 = 0;
 
-/// One client.
-pub(crate) struct Connection {
+/// A principal at an address.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Client {
     pub(crate) principal: String,
+    pub(crate) address: Option<IpAddr>,
+}
+
+/// State of one client.
+pub(crate) struct Connection {
+    pub(crate) client: Client,
     pub(crate) era: Era,
     service: Arc<dyn Service>,
     options: Arc<EndpointOptions>,
@@ -47,6 +55,9 @@ struct State {
     /// Requests that are no calls, without a response.
     requests: BTreeMap<RequestId, AbortHandle>,
     timer: Option<(Duration, AbortHandle)>,
+    /// Time of the last message of the client.
+    received: Instant,
+    /// Time of the last activity of the client, which includes readers.
     used: Instant,
 }
 
@@ -60,10 +71,9 @@ struct OpenCall {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (principal, era) = (&self.principal, &self.era);
         f.debug_struct("Connection")
-            .field("principal", principal)
-            .field("era", era)
+            .field("client", &self.client)
+            .field("era", &self.era)
             .finish_non_exhaustive()
     }
 }
@@ -76,10 +86,10 @@ impl Connection {
     pub(crate) fn new(
         service: Arc<dyn Service>,
         options: Arc<EndpointOptions>,
-        principal: String,
+        client: Client,
         era: Era,
     ) -> Arc<Self> {
-        let server = Server::new(service.options(&principal));
+        let server = Server::new(service.options(&client.principal));
         let state = State {
             server,
             open: BTreeMap::new(),
@@ -89,13 +99,14 @@ impl Connection {
             calls: BTreeMap::new(),
             requests: BTreeMap::new(),
             timer: None,
+            received: Instant::now(),
             used: Instant::now(),
         };
         let state = Mutex::new(state);
         let began = Instant::now();
         Arc::new_cyclic(|me| {
             let me = me.clone();
-            Self { principal, era, service, options, began, me, state }
+            Self { client, era, service, options, began, me, state }
         })
     }
 
@@ -112,7 +123,9 @@ impl Connection {
         received: Received<'_>,
     ) -> Result<Option<Arc<MessageStream>>, IdInUse> {
         let mut state = self.state();
-        state.used = Instant::now();
+        let now = Instant::now();
+        state.received = now;
+        state.used = now;
         let message = received.message();
         let request = matches!(message.kind(), Kind::Request).then(|| message.id().cloned());
         let request = request.flatten();
@@ -194,7 +207,7 @@ impl Connection {
             return;
         };
         tokio::spawn(async move {
-            connection.service.abandoned(&request_state, &connection.principal).await;
+            connection.service.abandoned(&request_state, &connection.client.principal).await;
         });
     }
 
@@ -227,7 +240,7 @@ impl Connection {
         let key = id.clone();
         // The lock of the state is held, so that the task is registered before it ends.
         let task = tokio::spawn(async move {
-            let (principal, era) = (connection.principal.clone(), connection.era);
+            let (principal, era) = (connection.client.principal.clone(), connection.era);
             let context = RequestContext { principal, era };
             let outcome = AssertUnwindSafe(connection.service.request(&request, &context));
             let outcome = outcome.catch_unwind().await.unwrap_or_else(|_| Err(internal()));
@@ -268,7 +281,7 @@ impl Connection {
 
     /// Replaces the tools by those of the service, and notifies the client.
     pub(crate) fn tools_changed(&self) {
-        let tools = self.service.options(&self.principal).tools;
+        let tools = self.service.options(&self.client.principal).tools;
         self.with_server(|server| server.set_tools(tools));
     }
 
@@ -316,6 +329,13 @@ impl Connection {
     /// Returns the time since the last activity.
     pub(crate) fn idle(&self) -> Duration {
         self.state().used.elapsed()
+    }
+
+    /// Returns the time since the last message of the client, unless a call or another request is open.
+    pub(crate) fn unused_for(&self) -> Option<Duration> {
+        let state = self.state();
+        let is_unused = state.calls.is_empty() && state.requests.is_empty();
+        is_unused.then(|| state.received.elapsed())
     }
 
     /// Ends all calls and streams.

@@ -2,13 +2,14 @@
 mod legacy;
 mod modern;
 mod reply;
+mod room;
 
-use crate::connection::Connection;
+use crate::connection::{Client, Connection};
 use crate::guard::{accepts, is_json, is_our_host, is_our_origin};
 use crate::service::Service;
 use axum::Router;
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::any;
@@ -21,8 +22,11 @@ use mcp_bridge::server::Received;
 use reply::{error_response, not_allowed, refuse};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// Returns the principal of a request by its headers, or `None` if access is denied.
 pub type Authenticate = Arc<dyn Fn(&HeaderMap) -> Option<String> + Send + Sync>;
@@ -40,8 +44,16 @@ pub struct EndpointOptions {
     pub authenticate: Option<Authenticate>,
     /// Maximum size of a request body, in bytes.
     pub max_body: usize,
-    /// Maximum number of sessions, and of concurrent requests since 2026-07-28.
+    /// Time limit for the body of a request.
+    pub body_time: Duration,
+    /// Maximum number of sessions, and of concurrent requests since 2026-07-28. Beyond it, a session or a subscription without open
+    /// calls ends in favour of a new one: that of the client with the most of them, and of those the one without a request for the
+    /// longest time. A client is a principal at an IP address, if the program provides the
+    /// [address](axum::extract::ConnectInfo). Open calls are not ended: if there is nothing else, the request is refused.
     pub max_connections: usize,
+    /// Maximum number of sessions, and of concurrent requests since 2026-07-28, of one principal. Beyond it, one of the same principal
+    /// ends. Without `authenticate`, there is only one principal, and the maximum has no effect.
+    pub max_connections_each: usize,
     /// Time after which a session without requests or readers is evicted.
     pub idle_time: Duration,
     /// Time limit for answers to questions of an open call. `None` means no limit.
@@ -55,6 +67,17 @@ pub struct EndpointOptions {
     pub replicas: Option<crate::replicas::Replicas>,
 }
 
+impl EndpointOptions {
+    /// Default of [`body_time`](Self::body_time).
+    pub const DEFAULT_BODY_TIME: Duration = Duration::from_secs(60);
+
+    /// Default of [`max_connections`](Self::max_connections).
+    pub const DEFAULT_MAX_CONNECTIONS: usize = 1024;
+
+    /// Default of [`max_connections_each`](Self::max_connections_each), a quarter of all.
+    pub const DEFAULT_MAX_CONNECTIONS_EACH: usize = Self::DEFAULT_MAX_CONNECTIONS / 4;
+}
+
 impl Default for EndpointOptions {
     fn default() -> Self {
         Self {
@@ -62,7 +85,9 @@ impl Default for EndpointOptions {
             origins: Vec::new(),
             authenticate: None,
             max_body: 4 << 20,
-            max_connections: 1024,
+            body_time: Self::DEFAULT_BODY_TIME,
+            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+            max_connections_each: Self::DEFAULT_MAX_CONNECTIONS_EACH,
             idle_time: Duration::from_secs(3600),
             question_time: Some(Duration::from_secs(3600)),
             patience: Duration::from_secs(5),
@@ -90,6 +115,8 @@ pub struct Endpoint {
     sessions: Mutex<BTreeMap<String, Arc<Connection>>>,
     /// Open requests since 2026-07-28.
     requests: Mutex<Vec<Weak<Connection>>>,
+    /// Number of connections that ended in favour of others.
+    ended: AtomicUsize,
 }
 
 impl fmt::Debug for Endpoint {
@@ -110,6 +137,8 @@ pub fn router(path: &str, endpoint: Arc<Endpoint>) -> Router {
 struct Sender<'a> {
     headers: &'a HeaderMap,
     principal: String,
+    /// The address of the client, if the program provides it.
+    address: Option<IpAddr>,
 }
 
 impl Sender<'_> {
@@ -135,7 +164,13 @@ impl Endpoint {
     /// Creates an endpoint without sessions.
     pub fn new(service: Arc<dyn Service>, options: EndpointOptions) -> Arc<Self> {
         let options = Arc::new(options);
-        Arc::new(Self { service, options, sessions: Mutex::default(), requests: Mutex::default() })
+        Arc::new(Self {
+            service,
+            options,
+            sessions: Mutex::default(),
+            requests: Mutex::default(),
+            ended: AtomicUsize::new(0),
+        })
     }
 
     /// Handles an HTTP request, regardless of its path.
@@ -158,7 +193,8 @@ impl Endpoint {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
             return response;
         };
-        let sender = Sender { headers, principal };
+        let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip());
+        let sender = Sender { headers, principal, address };
         if !sender.is_readable(PROTOCOL_VERSION) {
             return refuse(StatusCode::BAD_REQUEST, "expected one version of the protocol");
         }
@@ -188,7 +224,8 @@ impl Endpoint {
     /// Notifies subscribed clients of a principal of the status of a task.
     pub fn notify_task(&self, principal: &str, task: &Task) {
         let connections = self.connections();
-        let theirs = connections.iter().filter(|connection| connection.principal == principal);
+        let theirs =
+            connections.iter().filter(|connection| connection.client.principal == principal);
         theirs.for_each(|connection| connection.notify_task(task));
     }
 
@@ -218,8 +255,9 @@ impl Endpoint {
         if !is_json(sender.headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected a JSON body");
         }
-        let Ok(body) = axum::body::to_bytes(body, self.options.max_body).await else {
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+        let body = match self.read(body).await {
+            Ok(body) => body,
+            Err(response) => return response,
         };
         let Ok(text) = std::str::from_utf8(&body) else {
             return refuse(StatusCode::BAD_REQUEST, "the body is not UTF-8");
@@ -241,7 +279,21 @@ impl Endpoint {
         }
     }
 
-    fn connection(&self, principal: String, era: Era) -> Arc<Connection> {
-        Connection::new(Arc::clone(&self.service), Arc::clone(&self.options), principal, era)
+    /// Reads the body of a request, within the limits of size and time.
+    async fn read(&self, body: Body) -> Result<Bytes, Response> {
+        let read = axum::body::to_bytes(body, self.options.max_body);
+        let read = timeout(self.options.body_time, read).await.map_err(|_| {
+            let mut response = refuse(StatusCode::REQUEST_TIMEOUT, "the body took too long");
+            // The rest of the body is not read.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+            response
+        })?;
+        read.map_err(|_| refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"))
+    }
+
+    fn connection(&self, sender: &Sender<'_>, era: Era) -> Arc<Connection> {
+        let client = Client { principal: sender.principal.clone(), address: sender.address };
+        Connection::new(Arc::clone(&self.service), Arc::clone(&self.options), client, era)
     }
 }

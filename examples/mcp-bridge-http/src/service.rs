@@ -59,7 +59,7 @@ pub struct CallContext {
 impl CallContext {
     /// Returns the principal of the caller.
     pub fn principal(&self) -> &str {
-        &self.connection.principal
+        &self.connection.client.principal
     }
 
     /// Returns a new unpredictable id for work that the call starts.

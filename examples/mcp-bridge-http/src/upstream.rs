@@ -88,6 +88,8 @@ pub(crate) struct Upstream {
     changes: broadcast::Sender<ServerChange>,
     subscription: Subscription,
     began: Instant,
+    /// Name that the server states, for the log.
+    claimed_name: Option<String>,
 }
 
 /// The changes that the server reports.
@@ -118,6 +120,7 @@ impl Upstream {
             changes,
             subscription: Subscription::default(),
             began: Instant::now(),
+            claimed_name: None,
         }
     }
 
@@ -280,6 +283,7 @@ impl Upstream {
     ) {
         match event {
             ClientEvent::Ready(server) => {
+                self.claimed_name = server.server_info.as_ref().map(|info| info.name.clone());
                 if let Some(ready) = ready.take() {
                     let _gone = ready.send(Ok(*server));
                 }
@@ -322,6 +326,15 @@ impl Upstream {
             }
             ClientEvent::Log { call: Some(call), params } => {
                 self.notify_if_read(call, CallEvent::Log(params));
+            }
+            ClientEvent::Unassigned { method, open_calls } => {
+                let server = self.claimed_name.as_deref().unwrap_or_default();
+                tracing::warn!(
+                    server,
+                    method,
+                    open_calls,
+                    "a request that belongs to no call is refused"
+                );
             }
             other => tracing::debug!(?other, "nothing to do"),
         }

@@ -4,11 +4,36 @@ use crate::json::{Fact, Json};
 /// Members of `rawInput` with a command.
 const COMMAND_MEMBERS: [&str; 5] = ["command", "cmd", "script", "commandLine", "command_line"];
 
+/// Member of `rawInput` with the arguments of a command.
+const ARGUMENTS: &str = "args";
+
 /// Member of `rawInput` with several commands, which are not compared.
 const COMMANDS: &str = "commands";
 
-/// Members of `rawInput` that change what a command runs.
-const CHANGING_MEMBERS: [&str; 4] = ["env", "environment", "shell", "code"];
+/// Members beside a command that do not change what it does, without `_` and `-`, in lower case.
+const HARMLESS_MEMBERS: [&str; 15] = [
+    "background",
+    "callid",
+    "description",
+    "explanation",
+    "isbackground",
+    "justification",
+    "maxoutputtokens",
+    "parsedcmd",
+    "reason",
+    "runinbackground",
+    "timeout",
+    "timeoutms",
+    "timeoutseconds",
+    "turnid",
+    "yieldtimems",
+];
+
+/// Further harmless members of a request for a terminal.
+const TERMINAL_MEMBERS: [&str; 2] = ["sessionid", "outputbytelimit"];
+
+/// Members with the folder of a command, in the same form. The working directory of the session is harmless.
+const FOLDER_MEMBERS: [&str; 4] = ["cwd", "directory", "workdir", "workingdirectory"];
 
 /// Shells. Their script is compared instead of the shell.
 const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "ash"];
@@ -44,7 +69,7 @@ pub(crate) fn command_of(input: &Json) -> Fact<Vec<String>> {
     if input.get(COMMANDS) != Fact::Absent {
         return Fact::Unclear;
     }
-    let arguments = input.get("args").and_then(Json::texts);
+    let arguments = input.get(ARGUMENTS).and_then(Json::texts);
     match (command, arguments) {
         (Fact::Known(Json::List(words)), Fact::Absent) => {
             Json::List(words.clone()).texts().and_then(words_of_list)
@@ -58,18 +83,44 @@ pub(crate) fn command_of(input: &Json) -> Fact<Vec<String>> {
     }
 }
 
-/// Returns whether the input of a call has more than a command: its environment, or the program that reads it.
-pub(crate) fn is_changed(input: &Json) -> bool {
+/// Returns whether the input of a call has members beside the command that may change what it does: each member that is not
+/// known as harmless, such as an environment, the input of the program, or further rights.
+pub(crate) fn is_changed(input: &Json, is_terminal: bool) -> bool {
+    let Json::Object(members) = input else { return true };
     let is_empty = |value: &Json| match value {
+        Json::Null => true,
         Json::List(items) => items.is_empty(),
         Json::Object(members) => members.is_empty(),
         _ => false,
     };
-    CHANGING_MEMBERS.iter().any(|name| match input.get(name) {
-        Fact::Absent => false,
-        Fact::Known(value) => !is_empty(value),
-        Fact::Unclear => true,
-    })
+    let is_harmless = |name: &str| {
+        let plain = letters(name);
+        COMMAND_MEMBERS.contains(&name)
+            || name == ARGUMENTS
+            || HARMLESS_MEMBERS.contains(&&*plain)
+            || FOLDER_MEMBERS.contains(&&*plain)
+            || (is_terminal && TERMINAL_MEMBERS.contains(&&*plain))
+    };
+    members.iter().any(|(name, value)| !is_harmless(name) && !is_empty(value))
+}
+
+/// Returns the folders of a command.
+pub(crate) fn folders_of(input: &Json) -> Fact<Vec<String>> {
+    let Json::Object(members) = input else { return Fact::Unclear };
+    let is_folder = |name: &str| FOLDER_MEMBERS.contains(&&*letters(name));
+    let given = members.iter().filter(|(name, value)| is_folder(name) && *value != Json::Null);
+    let mut folders = Vec::new();
+    for (_, value) in given {
+        let Json::Text(folder) = value else { return Fact::Unclear };
+        folders.push(folder.clone());
+    }
+    Fact::Known(folders)
+}
+
+/// Returns the name of a member without `_` and `-`, in lower case.
+pub(crate) fn letters(member: &str) -> String {
+    let letters = member.chars().filter(|c| !matches!(c, '_' | '-'));
+    letters.map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// Reads a command for a shell.

@@ -1,5 +1,5 @@
 //! Facts of a tool call that rules compare: what the agent states in its messages.
-use crate::command::{command_of, is_changed, words_of_text};
+use crate::command::{command_of, folders_of, is_changed, letters, words_of_text};
 use crate::json::{Fact, Json};
 
 /// Largest number of bytes of a value. Longer values cannot be compared.
@@ -30,8 +30,10 @@ pub(crate) struct Facts {
     locations: Fact<Vec<String>>,
     diffs: Fact<Vec<String>>,
     input_paths: Fact<Vec<String>>,
-    /// Whether the input changes what the command runs.
+    /// Whether the input may change what the command does.
     pub(crate) is_changed: bool,
+    /// Folders that the command runs in; empty for that of the session.
+    pub(crate) command_folders: Fact<Vec<String>>,
 }
 
 impl Facts {
@@ -45,7 +47,8 @@ impl Facts {
         let input = call.get("rawInput");
         if input != Fact::Absent {
             self.has_input = true;
-            self.is_changed = matches!(&input, Fact::Known(input) if is_changed(input));
+            self.is_changed = matches!(&input, Fact::Known(input) if is_changed(input, false));
+            self.command_folders = input.clone().and_then(|input| bounded(folders_of(input)));
             // Facts of earlier arguments do not remain.
             (self.command, self.input_paths) = match input {
                 Fact::Known(input @ Json::Object(_)) => {
@@ -78,6 +81,7 @@ impl Facts {
             kind: Fact::Known("execute".to_owned()),
             command: bounded(command.and_then(|text| words_of_text(&text))),
             has_input: true,
+            command_folders: folders_of(subject),
             input_paths: bounded(cwd.and_then(|cwd| Fact::Known(vec![cwd]))),
             ..Self::default()
         }
@@ -89,7 +93,8 @@ impl Facts {
         Self {
             kind: Fact::Known("execute".to_owned()),
             command: bounded(command_of(params)),
-            is_changed: is_changed(params),
+            is_changed: is_changed(params, true),
+            command_folders: folders_of(params),
             has_input: true,
             input_paths: bounded(cwd.and_then(|cwd| Fact::Known(vec![cwd]))),
             ..Self::default()
@@ -208,7 +213,6 @@ fn collect(value: &Json, is_path: bool, depth: usize, paths: &mut Vec<String>) -
 }
 
 fn names_path(member: &str) -> bool {
-    let letters = member.chars().filter(|c| !matches!(c, '_' | '-'));
-    let name: String = letters.map(|c| c.to_ascii_lowercase()).collect();
+    let name = letters(member);
     PATH_NAMES.contains(&&*name) || PATH_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

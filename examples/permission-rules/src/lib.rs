@@ -49,6 +49,7 @@
 //! | a command with other characters than letters, digits, space, quotes and `_-./:=,@+`, in quotes or not | `ls; rm x`, `ls && rm x`, `echo $(rm x)`, a second line |
 //! | a command that begins with an assignment, or with an open quote | `PATH=. ls` |
 //! | several commands in one call, repeated members, values of another type | |
+//! | a command with a member that is not known as harmless, for a rule that allows | `env`, `stdin`, another `cwd` than that of the session |
 //!
 //! A rule with action `allow` does not match such a value. For a rule with another action the request is put to the user, since
 //! a match cannot be excluded.
@@ -56,6 +57,7 @@
 //! | | `allow` | `ask`, `reject` |
 //! |---|---|---|
 //! | several paths | all have to match | one has to match |
+//! | a folder that is deleted or moved | the folder has to match | the paths that can be below it match too; those of `**` are put to the user |
 //! | no path, in a call that reads or changes files | does not match | is put to the user |
 //! | no command, in a call of kind `execute`, or of kind `other` without arguments | does not match | is put to the user |
 //! | first word of a command | as written | also without its folder: `/bin/rm` matches `rm` |

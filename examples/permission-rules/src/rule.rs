@@ -1,5 +1,6 @@
 //! A rule, as in a file of settings.
 use crate::command::ANY_WORDS;
+use crate::rules::Match;
 use acp_types::v1::tool_calls::ToolKind;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::de::value::StrDeserializer;
@@ -173,14 +174,14 @@ entry! {
 
 entry! {
     /// A glob of a path below the working directory: `*` matches within a part, `**` any parts.
-    PathGlob(Globbed), |glob| glob.text,
+    PathGlob(PathPattern), |pattern| pattern.glob.text,
     |text| {
         let expected = "expected a glob below the working directory, such as `src/**`";
         let is_normal = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\\');
         if !text.split('/').all(is_normal) {
             return Err(format!("a path that is absolute or not normalized, {expected}"));
         }
-        Globbed::new(text, true).map_err(|why| format!("an invalid glob ({why}), {expected}"))
+        PathPattern::new(text).map_err(|why| format!("an invalid glob ({why}), {expected}"))
     }
 }
 
@@ -219,6 +220,23 @@ struct Words {
     any_more: bool,
 }
 
+/// A glob of paths, and the globs of the folders that can have such a path below them.
+#[derive(Clone, Debug)]
+struct PathPattern {
+    glob: Globbed,
+    /// `None` for one that is no glob by itself.
+    folders: Vec<Option<Globbed>>,
+}
+
+impl PathPattern {
+    fn new(text: String) -> Result<Self, String> {
+        let separators = text.match_indices('/');
+        let folders = separators.filter_map(|(place, _)| text.get(..place));
+        let folders = folders.map(|folder| Globbed::new(folder.to_owned(), true).ok()).collect();
+        Ok(Self { glob: Globbed::new(text, true)?, folders })
+    }
+}
+
 impl NameGlob {
     pub(crate) fn matches(&self, name: &str, is_folded: bool) -> bool {
         self.0.matches(name, is_folded)
@@ -227,7 +245,21 @@ impl NameGlob {
 
 impl PathGlob {
     pub(crate) fn matches(&self, path: &str, is_folded: bool) -> bool {
-        self.0.matches(path, is_folded)
+        self.0.glob.matches(path, is_folded)
+    }
+
+    /// Returns whether a path below this folder matches, in letters of either case.
+    pub(crate) fn matches_below(&self, folder: &str) -> Match {
+        if folder.is_empty() {
+            return Match::Yes;
+        }
+        let of_glob = |glob: &Option<Globbed>| match glob {
+            Some(glob) if !glob.matches(folder, true) => Match::No,
+            Some(glob) if !glob.text.contains("**") => Match::Yes,
+            // Any folder may have such a path.
+            _ => Match::Unclear,
+        };
+        self.0.folders.iter().map(of_glob).max().unwrap_or(Match::No)
     }
 }
 

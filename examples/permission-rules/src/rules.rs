@@ -123,7 +123,7 @@ fn matches(rule: &Rule, facts: &Facts, cwd: Option<&Path>) -> Match {
         name(&rule.title, &facts.title),
         kind,
         rule.path.as_ref().map(|_| of_paths(rule, facts, cwd)),
-        rule.command.as_ref().map(|_| of_command(rule, facts)),
+        rule.command.as_ref().map(|_| of_command(rule, facts, cwd)),
     ];
     conditions.into_iter().flatten().min().unwrap_or(Match::Yes)
 }
@@ -149,9 +149,14 @@ fn of_paths(rule: &Rule, facts: &Facts, cwd: Option<&Path>) -> Match {
     let denies = rule.action != Action::Allow;
     let of_path = |path: &String| {
         let Some(path) = cwd.and_then(|cwd| below(cwd, path)) else { return Match::Unclear };
-        let is_it =
-            |globs: &Entries<crate::PathGlob>| any(globs, |glob| glob.matches(&path, denies));
-        yes(rule.path.as_ref().is_some_and(is_it))
+        let Some(globs) = &rule.path else { return Match::No };
+        let removes = denies && removes_folder(facts, cwd, &path);
+        let of_folder = |glob: &crate::PathGlob| {
+            if removes { glob.matches_below(&path) } else { Match::No }
+        };
+        let of_glob =
+            |glob: &crate::PathGlob| yes(glob.matches(&path, denies)).max(of_folder(glob));
+        globs.iter().map(of_glob).max().unwrap_or(Match::No)
     };
     let mut compared = Vec::new();
     for paths in facts.paths() {
@@ -169,11 +174,34 @@ fn of_paths(rule: &Rule, facts: &Facts, cwd: Option<&Path>) -> Match {
     })
 }
 
-fn of_command(rule: &Rule, facts: &Facts) -> Match {
+/// Returns whether a call deletes or moves this path, which may be a folder.
+fn removes_folder(facts: &Facts, cwd: Option<&Path>, path: &str) -> bool {
+    let removes = match &facts.kind {
+        Fact::Known(kind) => kind == "delete" || kind == "move",
+        Fact::Absent | Fact::Unclear => false,
+    };
+    removes && !cwd.is_some_and(|cwd| cwd.join(path).is_file())
+}
+
+/// Returns whether the command of a call runs in the working directory of the session.
+fn runs_in(cwd: Option<&Path>, facts: &Facts) -> bool {
+    let is_it = |folder: &String| {
+        cwd.is_some_and(|cwd| below(cwd, folder).is_some_and(|rest| rest.is_empty()))
+    };
+    match &facts.command_folders {
+        Fact::Absent => true,
+        Fact::Known(folders) => folders.iter().all(is_it),
+        Fact::Unclear => false,
+    }
+}
+
+fn of_command(rule: &Rule, facts: &Facts, cwd: Option<&Path>) -> Match {
     let Some(patterns) = &rule.command else { return Match::No };
     let denies = rule.action != Action::Allow;
+    // A condition on paths compares the folder of the command.
+    let is_in_place = rule.path.is_some() || runs_in(cwd, facts);
     match &facts.command {
-        Fact::Known(_) if facts.is_changed && !denies => Match::Unclear,
+        Fact::Known(_) if !denies && (facts.is_changed || !is_in_place) => Match::Unclear,
         Fact::Known(words) => {
             let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
             let is_it = |words: &[&str]| any(patterns, |pattern| pattern.matches(words, denies));

@@ -14,6 +14,9 @@ pub const MAX_CALLS: usize = 256;
 /// Largest number of sessions with a remembered working directory, and of requests for one.
 pub const MAX_SESSIONS: usize = 1024;
 
+/// The final statuses of a tool call.
+const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
+
 /// Takes the lines of one connection, and decides on its permission requests and its commands for terminals.
 ///
 /// It performs no input or output, except that it looks up links below the working directories of sessions.
@@ -146,7 +149,12 @@ impl Watcher {
             _ if is_piece => {}
             _ => facts.update(call),
         }
-        self.calls.insert(key, facts);
+        if text(call, "status").is_some_and(|status| ENDS.contains(&&*status)) {
+            // A request with the same id is about another call.
+            self.calls.remove(&key);
+        } else {
+            self.calls.insert(key, facts);
+        }
     }
 
     fn decide(&mut self, params: &Json) -> Option<Decision> {
@@ -167,6 +175,10 @@ impl Watcher {
     /// Returns the facts of the call that a request is about, and remembers them.
     fn facts(&mut self, session: &str, params: &Json) -> Facts {
         let subject = params.get("subject");
+        if subject != Fact::Absent && params.get("toolCall") != Fact::Absent {
+            // Each version of the protocol has one of both, and a user sees only that one.
+            return Facts::unclear();
+        }
         let call = match &subject {
             Fact::Known(subject) if text(subject, "type").as_deref() == Some("command") => {
                 return Facts::of_command(subject);

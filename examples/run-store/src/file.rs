@@ -7,24 +7,37 @@
 //! most [`MAX_GROUP`](worker::MAX_GROUP) of them. A program that is killed loses only the changes that it is
 //! waiting for. A power failure may also lose events of runs that have not ended; ended runs are synchronized to the disk.
 //!
+//! **Users.** Changes wait in turn: a user with many delays others by two of them. Lists, searches and conversations are read
+//! by connections beside the thread that writes, in turn as well.
+//!
 //! **History.** A run that is [retired](RunStore::retire_run) stays, if it is the last of its thread. Its input has the messages
-//! before it, and its events those after it. Conversations beyond the limits of age and size are removed, the oldest first.
+//! before it, and its events those after it. The least recently used conversations of a user beyond the user's share of the size,
+//! and those beyond the limit of age, are moved to a trash, from which they can be restored for 30 days. The trash of a user has
+//! the same share again; the oldest beyond it are deleted. Data of other users never make room.
+//!
+//! **Age.** Conversations age while the store is in use. A clock that jumps by more than 7 days ages none.
 use crate::{
-    Appended, LogPart, MemoryStore, Owners, RunRecord, RunStore, StoreError, ThreadName,
-    ThreadPage, ThreadQuery, ThreadSummary,
+    Appended, LogPart, MemoryStore, Owners, Restoration, RunRecord, RunStore, StoreError,
+    ThreadName, ThreadPage, ThreadQuery, ThreadSummary, TrashedThread,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
+use readers::Readers;
 use rusqlite::Connection;
+use schema::SoleUse;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use worker::Worker;
+use std::sync::Arc;
+use std::time::Duration;
+use worker::{Begin, Worker};
 
+mod clock;
 mod notes;
+mod readers;
 mod runs;
 mod schema;
 mod threads;
 mod titles;
+mod trash;
 mod worker;
 
 pub use schema::FileError;
@@ -32,13 +45,30 @@ pub use schema::FileError;
 /// Limits of a [`FileStore`].
 #[derive(Clone, Copy, Debug)]
 pub struct FileLimits {
-    /// Size of the conversations in bytes. The oldest are removed beyond it.
+    /// Size of the conversations in bytes. The trash may have as many again.
     pub bytes: u64,
-    /// Time after which an unused conversation is removed.
+    /// Number of the conversations of a user; the trash may have as many again.
+    pub threads: usize,
+    /// Number of shares of the size, of which a user has at most one.
+    pub shares: usize,
+    /// Time of use of the store after which an unused conversation is moved to the trash.
     pub age: Duration,
 }
 
 impl FileLimits {
+    /// Default number of the conversations of a user.
+    pub const THREADS: usize = 20_000;
+
+    /// Returns the size of the conversations of a user.
+    fn share(&self) -> u64 {
+        self.bytes / (self.shares.max(1) as u64)
+    }
+
+    /// Returns the number of the conversations of a user, for queries.
+    fn threads(&self) -> i64 {
+        i64::try_from(self.threads).unwrap_or(i64::MAX)
+    }
+
     /// Returns the time of the oldest data that stays.
     fn oldest(&self, now: i64) -> i64 {
         now.saturating_sub(i64::try_from(self.age.as_millis()).unwrap_or(i64::MAX))
@@ -50,24 +80,54 @@ impl FileLimits {
 /// Leases, and messages between owners, are in memory: a file has one program.
 #[derive(Debug)]
 pub struct FileStore {
+    /// Missing for a store in memory, which the worker reads.
+    readers: Option<Arc<Readers>>,
     worker: Worker,
     live: MemoryStore,
     limits: FileLimits,
+    _sole_use: Option<SoleUse>,
 }
+
+/// The user of texts of the program in the order of changes.
+const PROGRAM: &str = "";
 
 impl FileStore {
     /// Opens the file. A missing file is created, readable by its owner only. Blocks for the time of the check of the file.
     ///
+    /// A file of this version on a full disk can be read. Changes fail until there is space.
+    ///
     /// # Errors
     /// The file cannot be opened, is used by another program, is damaged, or is of a newer version. The file is unchanged.
     pub fn open(path: &Path, limits: FileLimits) -> Result<Self, FileError> {
-        let connection = schema::open(path)?;
+        let (connection, sole_use) = schema::open(path)?;
         let failed = |error| FileError::new(path, &error);
-        // The owners of these runs are dead, whether or not the runs have ended.
-        connection.execute("UPDATE run SET retired = 1", ()).map_err(failed)?;
-        notes::forget_old(&connection, &limits, now()).map_err(failed)?;
-        threads::evict(&connection, &limits, now()).map_err(failed)?;
-        Self::new(connection, limits).map_err(|error| FileError::new(path, &error))
+        let begin: Begin = Box::new(move |it: &Connection| {
+            // The owners of these runs are dead, whether or not the runs have ended.
+            it.execute("UPDATE run SET retired = 1 WHERE retired = 0", ())?;
+            let now = clock::now(it)?;
+            notes::forget_old(it, &limits, now)?;
+            threads::expire(it, &limits, now)
+        });
+        let begun = worker::within_transaction(&connection, &begin);
+        let begin = match begun {
+            Ok(()) => None,
+            Err(error) if worker::is_unwritable(&error) => {
+                tracing::error!(
+                    %error,
+                    "the file of the store cannot be written; conversations can be read"
+                );
+                Some(begin)
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let readers = if cfg!(unix) { Some(Readers::open(path).map_err(failed)?) } else { None };
+        Ok(Self {
+            worker: Worker::new(connection, begin),
+            readers,
+            live: MemoryStore::default(),
+            limits,
+            _sole_use: Some(sole_use),
+        })
     }
 
     /// Creates a store that ends with the program.
@@ -75,11 +135,25 @@ impl FileStore {
     /// # Errors
     /// There is no memory.
     pub fn in_memory(limits: FileLimits) -> Result<Self, StoreError> {
-        Ok(Self::new(schema::in_memory()?, limits)?)
+        Ok(Self {
+            worker: Worker::new(schema::in_memory()?, None),
+            readers: None,
+            live: MemoryStore::default(),
+            limits,
+            _sole_use: None,
+        })
     }
 
-    fn new(connection: Connection, limits: FileLimits) -> rusqlite::Result<Self> {
-        Ok(Self { worker: Worker::new(connection), live: MemoryStore::default(), limits })
+    /// Runs a query of a user.
+    async fn query<T: Send + 'static>(
+        &self,
+        user: &str,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        match &self.readers {
+            Some(readers) => readers.run(user, query).await,
+            None => self.worker.run(user, query).await,
+        }
     }
 
     /// Returns a part of the conversations of a user, the most recently used first.
@@ -87,8 +161,8 @@ impl FileStore {
     /// # Errors
     /// The file cannot be read; likewise for the methods below.
     pub async fn threads(&self, user: &str, query: ThreadQuery) -> Result<ThreadPage, StoreError> {
-        let user = user.to_owned();
-        self.worker.run(move |it| threads::list(it, &user, &query)).await
+        let name = user.to_owned();
+        self.query(user, move |it| threads::list(it, &name, &query)).await
     }
 
     /// Returns the most recently used conversation of a user with this id, and with this agent if there is one.
@@ -101,8 +175,10 @@ impl FileStore {
         agent: Option<&str>,
         id: &str,
     ) -> Result<Option<ThreadSummary>, StoreError> {
-        let (user, agent, id) = (user.to_owned(), agent.map(str::to_owned), id.to_owned());
-        self.worker.run(move |it| threads::find(it, &user, agent.as_deref(), &id)).await
+        let name = user.to_owned();
+        let agent = agent.map(str::to_owned);
+        let id = id.to_owned();
+        self.query(user, move |it| threads::find(it, &name, agent.as_deref(), &id)).await
     }
 
     /// Returns the name and the record of the last run of a thread.
@@ -113,8 +189,8 @@ impl FileStore {
         &self,
         thread: &ThreadName,
     ) -> Result<Option<(String, RunRecord)>, StoreError> {
-        let thread = thread.text();
-        self.worker.run(move |it| runs::last(it, &thread)).await
+        let name = thread.text();
+        self.query(&thread.user, move |it| runs::last(it, &name)).await
     }
 
     /// Sets the user's title of a conversation. Returns `false` if there is no such conversation.
@@ -122,10 +198,11 @@ impl FileStore {
     /// # Errors
     /// See [`threads`](Self::threads).
     pub async fn rename(&self, thread: &ThreadName, title: &str) -> Result<bool, StoreError> {
-        let (thread, title) = (thread.text(), title.to_owned());
-        self.worker
-            .run_synced(move |it| threads::rename(it, &thread, &title, threads::TitleBy::User))
-            .await
+        let name = thread.text();
+        let title = title.to_owned();
+        let rename =
+            move |it: &Connection| threads::rename(it, &name, &title, threads::TitleBy::User);
+        self.worker.run_synced(&thread.user, rename).await
     }
 
     /// Stores a text of the program by kind and key, replacing the previous one; `None` removes it. A text that is not
@@ -140,7 +217,9 @@ impl FileStore {
         text: Option<String>,
     ) -> Result<(), StoreError> {
         let key = key.to_owned();
-        self.worker.run_synced(move |it| notes::set(it, kind, &key, text.as_deref(), now())).await
+        let set =
+            move |it: &Connection| notes::set(it, kind, &key, text.as_deref(), clock::now(it)?);
+        self.worker.run_synced(PROGRAM, set).await
     }
 
     /// Returns all keys of a kind with their texts, the oldest first.
@@ -148,23 +227,68 @@ impl FileStore {
     /// # Errors
     /// See [`threads`](Self::threads).
     pub async fn notes(&self, kind: &'static str) -> Result<Vec<(String, String)>, StoreError> {
-        self.worker.run(move |it| notes::all(it, kind)).await
+        self.query(PROGRAM, move |it| notes::all(it, kind)).await
     }
 
-    /// Removes a conversation with its runs and its session. Returns `false` if it does not exist.
+    /// Moves a conversation with its runs to the trash, and forgets its session. Returns `false` if it does not exist.
     ///
     /// # Errors
     /// See [`threads`](Self::threads).
     pub async fn remove(&self, thread: &ThreadName) -> Result<bool, StoreError> {
-        let thread = thread.text();
-        self.worker.run_synced(move |it| threads::remove(it, &thread)).await
+        let name = thread.text();
+        let limits = self.limits;
+        let remove = move |it: &Connection| threads::remove(it, &limits, &name, clock::now(it)?);
+        self.worker.run_synced(&thread.user, remove).await
     }
-}
 
-/// Returns the milliseconds since 1970.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    /// Returns the trash of a user, the last moved conversations first.
+    ///
+    /// # Errors
+    /// See [`threads`](Self::threads).
+    pub async fn trash(&self, user: &str) -> Result<Vec<TrashedThread>, StoreError> {
+        let name = user.to_owned();
+        self.query(user, move |it| trash::list(it, &name)).await
+    }
+
+    /// Takes a conversation out of the trash of a user. Its session is not continued.
+    ///
+    /// # Errors
+    /// See [`threads`](Self::threads).
+    pub async fn restore(&self, user: &str, number: i64) -> Result<Restoration, StoreError> {
+        let owner = user.to_owned();
+        let limits = self.limits;
+        let restore = move |it: &Connection| {
+            let Some(name) = trash::name(it, &owner, number)? else {
+                return Ok(Restoration::Unknown);
+            };
+            if threads::exists(it, &name.text())? {
+                return Ok(Restoration::Occupied);
+            }
+            let now = clock::now(it)?;
+            trash::restore(it, number, &name, now)?;
+            threads::make_room(it, &limits, &name, now)?;
+            let summary = threads::find(it, &owner, Some(&name.agent), &name.id)?;
+            Ok(summary.map_or(Restoration::Unknown, Restoration::Restored))
+        };
+        self.worker.run_synced(user, restore).await
+    }
+
+    /// Deletes a conversation in the trash of a user. Returns `false` if it is not there.
+    ///
+    /// # Errors
+    /// See [`threads`](Self::threads).
+    pub async fn delete_trashed(&self, user: &str, number: i64) -> Result<bool, StoreError> {
+        let owner = user.to_owned();
+        let delete = move |it: &Connection| {
+            if trash::name(it, &owner, number)?.is_none() {
+                return Ok(false);
+            }
+            threads::delete(it, number)?;
+            threads::return_space(it)?;
+            Ok(true)
+        };
+        self.worker.run_synced(user, delete).await
+    }
 }
 
 #[async_trait]
@@ -173,23 +297,40 @@ impl RunStore for FileStore {
         &self.live
     }
 
+    async fn check(&self) -> Result<(), StoreError> {
+        if self.worker.is_writable() {
+            return Ok(());
+        }
+        let write = |it: &Connection| it.execute("UPDATE time SET clock = clock", ()).map(drop);
+        self.worker.run(PROGRAM, write).await
+    }
+
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError> {
-        let (run, record, limits) = (run.to_owned(), record.clone(), self.limits);
-        self.worker.run(move |it| runs::begin(it, &run, record, &limits, now())).await
+        let run = run.to_owned();
+        let limits = self.limits;
+        let user = ThreadName::user_of(&record.thread);
+        let record = record.clone();
+        let begin = move |it: &Connection| runs::begin(it, &run, record, &limits, clock::now(it)?);
+        self.worker.run(&user, begin).await
     }
 
     async fn run(&self, run: &str) -> Result<Option<RunRecord>, StoreError> {
-        let run = run.to_owned();
-        self.worker.run(move |it| runs::record(it, &run)).await
+        let name = run.to_owned();
+        self.query(&ThreadName::user_of(run), move |it| runs::record(it, &name)).await
     }
 
     async fn append(&self, run: &str, part: &LogPart, _: Duration) -> Result<Appended, StoreError> {
-        let (name, part, has_ended) = (run.to_owned(), part.clone(), part.has_ended);
-        let append = move |it: &Connection| runs::append(it, &name, &part, now());
+        let name = run.to_owned();
+        let part = part.clone();
+        let limits = self.limits;
+        let user = ThreadName::user_of(run);
+        let has_ended = part.has_ended;
+        let append =
+            move |it: &Connection| runs::append(it, &name, &part, &limits, clock::now(it)?);
         let appended = if has_ended {
-            self.worker.run_synced(append).await
+            self.worker.run_synced(&user, append).await
         } else {
-            self.worker.run(append).await
+            self.worker.run(&user, append).await
         };
         if let Ok(Appended::Taken) = appended {
             self.live.announce(run);
@@ -198,45 +339,51 @@ impl RunStore for FileStore {
     }
 
     async fn read(&self, run: &str, after: u64) -> Result<Option<LogPart>, StoreError> {
-        let run = run.to_owned();
-        self.worker.run(move |it| runs::read(it, &run, after)).await
+        let name = run.to_owned();
+        self.query(&ThreadName::user_of(run), move |it| runs::read(it, &name, after)).await
     }
 
     async fn end_run(&self, run: &str, after: u64, frame: &Bytes) -> Result<(), StoreError> {
-        let (name, frame) = (run.to_owned(), frame.clone());
-        self.worker.run_synced(move |it| runs::end(it, &name, after, &frame)).await?;
+        let name = run.to_owned();
+        let frame = frame.clone();
+        let end = move |it: &Connection| runs::end(it, &name, after, &frame);
+        self.worker.run_synced(&ThreadName::user_of(run), end).await?;
         self.live.announce(run);
         Ok(())
     }
 
     async fn forget_run(&self, run: &str) -> Result<(), StoreError> {
         self.live.forget_run(run).await?;
-        let run = run.to_owned();
-        self.worker.run(move |it| runs::forget(it, &run)).await
+        let name = run.to_owned();
+        self.worker.run(&ThreadName::user_of(run), move |it| runs::forget(it, &name)).await
     }
 
     async fn retire_run(&self, run: &str) -> Result<(), StoreError> {
         self.live.forget_run(run).await?;
-        let run = run.to_owned();
-        self.worker.run(move |it| runs::retire(it, &run)).await
+        let name = run.to_owned();
+        self.worker.run(&ThreadName::user_of(run), move |it| runs::retire(it, &name)).await
     }
 
     async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError> {
-        let (thread, what) = (thread.to_owned(), what.map(str::to_owned));
-        self.worker
-            .run(move |it| notes::set(it, notes::SESSION, &thread, what.as_deref(), now()))
-            .await
+        let name = thread.to_owned();
+        let text = what.map(str::to_owned);
+        let set = move |it: &Connection| {
+            notes::set(it, notes::SESSION, &name, text.as_deref(), clock::now(it)?)
+        };
+        self.worker.run(&ThreadName::user_of(thread), set).await
     }
 
     async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError> {
-        let thread = thread.to_owned();
-        self.worker.run(move |it| notes::get(it, notes::SESSION, &thread)).await
+        let name = thread.to_owned();
+        let get = move |it: &Connection| notes::get(it, notes::SESSION, &name);
+        self.query(&ThreadName::user_of(thread), get).await
     }
 
     async fn keep(&self, name: &str, what: Option<&str>) -> Result<(), StoreError> {
-        let (name, what) = (name.to_owned(), what.map(str::to_owned));
-        let kept = move |it: &Connection| notes::keep(it, &name, what.as_deref(), now());
-        match self.worker.run_synced(kept).await? {
+        let name = name.to_owned();
+        let text = what.map(str::to_owned);
+        let keep = move |it: &Connection| notes::keep(it, &name, text.as_deref(), clock::now(it)?);
+        match self.worker.run_synced(PROGRAM, keep).await? {
             true => Ok(()),
             false => Err(StoreError::too_many_kept()),
         }
@@ -244,6 +391,6 @@ impl RunStore for FileStore {
 
     async fn kept(&self, name: &str) -> Result<Option<String>, StoreError> {
         let name = name.to_owned();
-        self.worker.run(move |it| notes::get(it, notes::KEPT, &name)).await
+        self.worker.run(PROGRAM, move |it| notes::get(it, notes::KEPT, &name)).await
     }
 }

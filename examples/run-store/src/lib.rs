@@ -38,4 +38,6 @@ pub use replica::{Replica, ReplicaOptions};
 pub use store::{
     Appended, Delivery, Lease, MAX_KEPT, Owners, RunRecord, RunStore, StoreError, snapshot,
 };
-pub use thread::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary};
+pub use thread::{
+    Restoration, ThreadName, ThreadPage, ThreadQuery, ThreadSummary, TrashReason, TrashedThread,
+};

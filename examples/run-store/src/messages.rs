@@ -2,6 +2,7 @@
 use crate::RunRecord;
 use agui_types::event::Event;
 use agui_types::id::MessageId;
+use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::reduce::Reducer;
 use agui_types::sse::Decoder;
@@ -23,9 +24,12 @@ impl MessagesAfter {
         Self(reducer, before)
     }
 
-    /// Applies the event of a frame.
+    /// Applies the event of a frame. No event removes a message: only a user does, by the input of a later run.
     pub(crate) fn apply(&mut self, frame: &[u8]) {
-        if let (Some(reducer), Some(event)) = (&mut self.0, event(frame)) {
+        if let (Some(reducer), Some(mut event)) = (&mut self.0, event(frame)) {
+            if let Event::MessagesSnapshot(snapshot) = &mut event {
+                add_missing(&mut snapshot.messages, reducer.messages());
+            }
             let _skipped = reducer.handle(&event);
         }
     }
@@ -42,18 +46,87 @@ pub(crate) fn event(frame: &[u8]) -> Option<Event> {
     decoder.next_frame()?.ok()?.decode().ok()
 }
 
+/// Adds the messages that a snapshot leaves out. The reducer keeps the order of those that it has.
+fn add_missing(snapshot: &mut Vec<Message>, before: &[Message]) {
+    let listed: HashSet<MessageId> = snapshot.iter().filter_map(Message::id).collect();
+    let is_missing = |message: &&Message| message.id().is_some_and(|id| !listed.contains(&id));
+    snapshot.extend(before.iter().filter(is_missing).cloned());
+}
+
 /// Adds the earlier messages to an input that leaves them out: all of them if the input has only new messages of the user,
-/// otherwise activities and reasoning.
-pub(crate) fn continue_with(messages: &mut Vec<Message>, before: Vec<Message>) {
+/// those before its first known message if it has only the end of the conversation, otherwise activities and reasoning.
+/// Thus an input that continues or edits a conversation replaces its end, and never removes its beginning. One that answers
+/// questions is no edit: it keeps everything.
+pub(crate) fn continue_with(input: &mut RunAgentInput, before: Vec<Message>) {
     let known: HashSet<MessageId> = before.iter().filter_map(Message::id).collect();
-    let is_new = |message: &Message| {
-        matches!(message, Message::User(_)) && message.id().is_none_or(|id| !known.contains(&id))
-    };
+    let is_unknown = |message: &Message| message.id().is_none_or(|id| !known.contains(&id));
+    let is_new = |message: &Message| matches!(message, Message::User(_)) && is_unknown(message);
+    let is_answer = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
+    let messages = &mut input.messages;
     if messages.iter().all(is_new) {
         messages.splice(..0, latest(before));
-    } else {
-        carry_over(messages, before);
+        return;
     }
+    if is_answer && lacks_prompt(messages, &before) {
+        messages.retain(is_unknown);
+        messages.splice(..0, latest(before));
+        return;
+    }
+    let beginning = beginning(messages, &before);
+    carry_over(messages, before);
+    if let Some((place, beginning)) = beginning {
+        messages.splice(place..place, latest(beginning));
+    }
+}
+
+/// Adds the conversation to an input that waited for the end of another run, of which `asked` is the input and `before`
+/// are the messages at its end. Its client had a part of the answer at most, so an input that continues `asked` gets the
+/// whole answer.
+pub(crate) fn continue_after(
+    input: &mut RunAgentInput,
+    asked: &RunAgentInput,
+    before: Vec<Message>,
+) {
+    let known: HashSet<MessageId> = before.iter().filter_map(Message::id).collect();
+    let is_new = |message: &Message| message.id().is_some_and(|id| !known.contains(&id));
+    let is_asked = |message: &Message| asked.messages.last() == Some(message);
+    let messages = &mut input.messages;
+    if let Some(place) = messages.iter().position(is_asked)
+        && messages.iter().skip(place).any(|it| matches!(it, Message::User(_)) && is_new(it))
+    {
+        let answer = before.iter().skip_while(|message| !is_asked(message)).skip(1);
+        let listed: HashSet<MessageId> = answer.clone().filter_map(Message::id).collect();
+        messages.retain(|message| message.id().is_none_or(|id| !listed.contains(&id)));
+        let place = messages.iter().position(is_asked).map_or(messages.len(), |place| place + 1);
+        messages.splice(place..place, answer.cloned());
+    }
+    continue_with(input, before);
+}
+
+/// Returns whether a message of the user is missing. Clients may make new ids for each input, so contents are compared as well.
+fn lacks_prompt(messages: &[Message], before: &[Message]) -> bool {
+    let is_same = |ours: &Message, theirs: &Message| match (ours, theirs) {
+        (Message::User(ours), Message::User(theirs)) => {
+            ours.id == theirs.id || ours.content == theirs.content
+        }
+        _ => false,
+    };
+    let mut prompts = before.iter().filter(|message| matches!(message, Message::User(_)));
+    prompts.any(|ours| !messages.iter().any(|theirs| is_same(ours, theirs)))
+}
+
+/// Returns the messages before the first one that an input has, and its place in the input.
+fn beginning(messages: &[Message], before: &[Message]) -> Option<(usize, Vec<Message>)> {
+    let listed: HashSet<MessageId> = messages.iter().filter_map(Message::id).collect();
+    let is_listed = |message: &Message| message.id().is_some_and(|id| listed.contains(&id));
+    let first = before.iter().position(is_listed)?;
+    let id = before.get(first)?.id();
+    let place = messages.iter().position(|message| message.id() == id)?;
+    // Each input has the instructions of the application.
+    let is_instruction =
+        |message: &&Message| matches!(message, Message::System(_) | Message::Developer(_));
+    let earlier = before.iter().take(first).filter(|message| !is_instruction(message));
+    Some((place, earlier.cloned().collect()))
 }
 
 /// Returns the latest of these messages within the limits.

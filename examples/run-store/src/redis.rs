@@ -203,16 +203,23 @@ impl RunStore for RedisStore {
     }
 
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError> {
-        let record = self.continued(record).await?;
+        let waits_for = self.open_run(&record.thread).await?;
+        let last = self.key("last", &record.thread);
+        let record = match &waits_for {
+            Some(_) => serde_json::to_string(record),
+            None => serde_json::to_string(&self.continued(record.clone()).await?),
+        };
+        let record = record.map_err(|error| StoreError(format!("invalid messages: {error}")))?;
+        let waits_for = waits_for.unwrap_or_default();
         let mut script = self.over(&self.scripts.begin, run);
-        script.arg(record).arg(millis(LEASE_TIME));
+        script.key(last).key(self.key("run", &waits_for));
+        script.arg(run).arg(record).arg(millis(LEASE_TIME)).arg(millis(REMEMBER_TIME));
+        script.arg(waits_for);
         Ok(script.invoke_async(&mut self.connection()).await?)
     }
 
     async fn run(&self, run: &str) -> Result<Option<RunRecord>, StoreError> {
-        let record: Option<String> = self.connection().hget(self.key("run", run), "record").await?;
-        let record = record.map(|record| serde_json::from_str(&record)).transpose();
-        record.map_err(|error| StoreError(format!("invalid record of a run: {error}")))
+        self.whole(run).await
     }
 
     async fn append(
@@ -240,7 +247,7 @@ impl RunStore for RedisStore {
             _ => {
                 // Also at the beginning, for a run that never ends.
                 if part.has_ended || part.after == 0 {
-                    self.keep_messages(run).await;
+                    self.keep_messages(run, part.has_ended).await;
                 }
                 Appended::Taken
             }
@@ -265,12 +272,13 @@ impl RunStore for RedisStore {
         let mut script = self.over(&self.scripts.end, run);
         script.arg(run).arg(after).arg(&frame[..]);
         if script.invoke_async(&mut self.connection()).await? {
-            self.keep_messages(run).await;
+            self.keep_messages(run, true).await;
         }
         Ok(())
     }
 
     async fn forget_run(&self, run: &str) -> Result<(), StoreError> {
+        self.unlink(run).await?;
         let keys = ["run", "log", "old", "watched"].map(|kind| self.key(kind, run));
         Ok(self.connection().del(&keys).await?)
     }

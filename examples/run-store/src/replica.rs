@@ -95,7 +95,7 @@ impl Replica {
         &self.options.lost
     }
 
-    /// Returns whether the last beat reached the store.
+    /// Returns whether the last beat reached the store, and the store can be written.
     pub fn is_reached(&self) -> bool {
         self.is_reached.load(Ordering::Relaxed)
     }
@@ -141,7 +141,16 @@ impl Replica {
     /// The store cannot be reached.
     pub async fn beat(&self) -> Result<Vec<String>, StoreError> {
         let lost = self.live().await;
-        self.is_reached.store(lost.is_ok(), Ordering::Relaxed);
+        let is_written = match self.store.check().await {
+            Ok(()) => true,
+            Err(error) => {
+                if self.is_reached() {
+                    tracing::error!(%error, "runs are refused until the store can be written");
+                }
+                false
+            }
+        };
+        self.is_reached.store(lost.is_ok() && is_written, Ordering::Relaxed);
         lost
     }
 

@@ -135,6 +135,11 @@ pub trait RunStore: Debug + Send + Sync {
     /// Returns the programs that share the store.
     fn owners(&self) -> &dyn Owners;
 
+    /// Checks that the store can be written. The default has nothing to check.
+    async fn check(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Begins a run. Returns `false` if a run with this name exists. A store that keeps conversations adds the earlier messages
     /// that the input leaves out to the record.
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError>;

@@ -18,6 +18,13 @@ impl ThreadName {
         serde_json::to_string(&[&self.user, &self.agent, &self.id]).unwrap_or_default()
     }
 
+    /// Returns the user in the text of a name, of a thread or a run: its first part.
+    #[cfg(feature = "file")]
+    pub(crate) fn user_of(text: &str) -> String {
+        let parts: Vec<String> = serde_json::from_str(text).unwrap_or_default();
+        parts.into_iter().next().unwrap_or_default()
+    }
+
     /// Reads the text of a name.
     pub fn of_text(text: &str) -> Option<Self> {
         let [user, agent, id]: [String; 3] = serde_json::from_str(text).ok()?;
@@ -52,6 +59,53 @@ pub struct ThreadPage {
     pub threads: Vec<ThreadSummary>,
     /// The position of the next part, if there is one.
     pub next: Option<String>,
+    /// Number of the user's conversations in the trash.
+    pub trashed: i64,
+    /// Number of those that the user has not deleted: they made room, or were unused for the limit of age.
+    pub evicted: i64,
+}
+
+/// Reason why a conversation is in the trash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TrashReason {
+    /// The user deleted it.
+    User,
+    /// It made room for others of its user.
+    Space,
+    /// It was unused for the limit of age.
+    Age,
+}
+
+/// A conversation in the trash of its user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrashedThread {
+    /// Identifies the conversation in the trash, where several may have the same id.
+    pub number: i64,
+    /// The `threadId` of AG-UI.
+    pub id: String,
+    /// Name of the agent.
+    pub agent: String,
+    /// The title.
+    pub title: String,
+    /// Time of the last run, in milliseconds since 1970.
+    pub updated_at: i64,
+    /// Reason why it is there.
+    pub reason: TrashReason,
+    /// Number of days after which it is deleted.
+    pub days_left: u64,
+}
+
+/// Outcome of a request to take a conversation out of the trash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Restoration {
+    /// It is in the list again.
+    Restored(ThreadSummary),
+    /// The list has another conversation with its id.
+    Occupied,
+    /// It is not in the trash of the user.
+    Unknown,
 }
 
 /// Selects a part of the list.

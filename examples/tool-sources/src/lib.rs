@@ -11,7 +11,7 @@
 //! let address = McpServer::Stdio(McpServerStdio::new("files", "/usr/bin/files-server", [], []));
 //! let server = ToolServer::start(&address, ServerOptions::new("program", "1"), None)?;
 //! server.ready().await;
-//! let mut call = server.open(CallParams::new("list", Raw::from_text("{}")?)).await?;
+//! let mut call = server.open("ada", CallParams::new("list", Raw::from_text("{}")?)).await?;
 //! if let CallEvent::Ended(result) = call.next().await {
 //!     println!("{:?}", result?.content);
 //! }
@@ -28,5 +28,6 @@ mod server;
 pub use address::{AddressError, SignInOptions};
 pub use names::merge;
 pub use server::{
-    ServerCall, ServerOptions, ServerStatus, ToolServer, Unavailable, WatchedResource,
+    ServerCall, ServerChanges, ServerOptions, ServerStatus, ToolServer, Unavailable,
+    WatchedResource,
 };

@@ -1,4 +1,4 @@
-//! The connection to one server, which is opened again when it ends.
+//! One server: the connection that lists its tools, which is opened again when it ends, and those of its users.
 use crate::address::{AddressError, ServerAddress, SignInOptions};
 use acp_types::v1::session_setup::McpServer;
 use jsonrpc_core::ErrorObject;
@@ -9,22 +9,19 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::subscriptions::ServerChange;
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge_http::{CallEvent, McpClient, OpenCall, OpenPage};
-use std::collections::BTreeMap;
+use mcp_bridge_http::{CallEvent, OpenCall, OpenPage};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Notify, broadcast, watch};
-use tokio::task::AbortHandle;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
 mod connection;
+mod users;
 
-/// Number of changes that a relay may be behind.
-const MAX_CHANGES: usize = 256;
-
-/// Maximum number of resources of one server that are watched.
-const MAX_WATCHED: usize = 1024;
+use connection::{Connection, Lease, State};
+use users::Users;
 
 /// Options of a [`ToolServer`].
 #[derive(Clone, Debug)]
@@ -42,9 +39,23 @@ pub struct ServerOptions {
     pub call_time: Duration,
     /// Time for a process to exit after the end of its input.
     pub exit_grace: Duration,
+    /// Whether all users share one connection. Otherwise each user has a process or a session of their own; the first has the one
+    /// that lists the tools. On a shared connection, a question that names no call is refused, as by
+    /// [`ClientOptions::is_shared`](mcp_bridge::client::ClientOptions::is_shared).
+    pub is_shared: bool,
+    /// Maximum number of connections of users, besides that of the first. An unused one is closed in favour of another.
+    pub max_connections: usize,
+    /// Time after which an unused connection of a user, other than the first, is closed.
+    pub idle_time: Duration,
 }
 
 impl ServerOptions {
+    /// Default of [`max_connections`](Self::max_connections).
+    pub const DEFAULT_MAX_CONNECTIONS: usize = 32;
+
+    /// Default of [`idle_time`](Self::idle_time).
+    pub const DEFAULT_IDLE_TIME: Duration = Duration::from_secs(10 * 60);
+
     /// Creates options for a program of this name and version, with the defaults of the times.
     pub fn new(name: &str, version: &str) -> Self {
         Self {
@@ -54,52 +65,16 @@ impl ServerOptions {
             start_time: Duration::from_secs(60),
             call_time: Duration::from_secs(30 * 60),
             exit_grace: Duration::from_secs(4),
+            is_shared: false,
+            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+            idle_time: Self::DEFAULT_IDLE_TIME,
         }
     }
 }
 
-/// A server, and the task that keeps the connection to it. Dropping it ends both.
+/// A server, and the tasks that keep the connections to it. Dropping it ends them.
 pub struct ToolServer {
-    shared: Arc<Shared>,
-    task: AbortHandle,
-}
-
-struct Shared {
-    name: String,
-    address: ServerAddress,
-    options: ServerOptions,
-    state: watch::Sender<State>,
-    /// Changes of lists and resources, for relays.
-    changes: broadcast::Sender<ServerChange>,
-    /// Resources with subscriptions, and the number of those.
-    watched: watch::Sender<BTreeMap<String, usize>>,
-    /// Ends the time between two attempts.
-    wake: Notify,
-    /// Ends the connection.
-    signed_out: Notify,
-}
-
-/// What is known of a server.
-#[derive(Clone, Default)]
-struct State {
-    client: Option<Arc<McpClient>>,
-    /// The server in its last connection.
-    description: Option<ServerDescription>,
-    tools: Arc<[Tool]>,
-    /// Number of changes of the tools.
-    changes: u64,
-    /// Number of connections so far.
-    connections: u64,
-    /// Number of failed attempts to connect.
-    failures: u64,
-    /// Why the last attempt has failed, or its connection has ended.
-    failure: Option<String>,
-}
-
-impl State {
-    fn client(&self) -> Option<&Arc<McpClient>> {
-        self.client.as_ref().filter(|client| !client.is_closed())
-    }
+    users: Users,
 }
 
 /// Whether a server can be used.
@@ -127,13 +102,7 @@ pub struct Unavailable {
 impl fmt::Debug for ToolServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The address may contain secrets.
-        f.debug_struct("ToolServer").field("name", &self.shared.name).finish_non_exhaustive()
-    }
-}
-
-impl Drop for ToolServer {
-    fn drop(&mut self) {
-        self.task.abort();
+        f.debug_struct("ToolServer").field("name", &self.name()).finish_non_exhaustive()
     }
 }
 
@@ -152,68 +121,52 @@ impl ToolServer {
             McpServer::Http(http) => &http.name,
             _ => return Err(AddressError::Transport),
         };
-        let shared = Arc::new(Shared {
-            name: name.clone(),
-            address: ServerAddress::new(server, options.secrets.clone(), sign_in)?,
-            options,
-            state: watch::Sender::default(),
-            changes: broadcast::Sender::new(MAX_CHANGES),
-            watched: watch::Sender::default(),
-            wake: Notify::new(),
-            signed_out: Notify::new(),
-        });
-        let task = tokio::spawn(shared.clone().keep_connected()).abort_handle();
-        Ok(Self { shared, task })
+        let address = ServerAddress::new(server, options.secrets.clone(), sign_in)?;
+        Ok(Self { users: Users::start(name.clone(), Arc::new(address), options) })
+    }
+
+    /// Returns the connection that lists the tools.
+    fn first(&self) -> &Connection {
+        self.users.first()
     }
 
     /// Returns the name of the server in the settings.
     pub fn name(&self) -> &str {
-        &self.shared.name
+        &self.first().name
     }
 
     /// Returns the tools. Without a connection, those of the last one are returned.
     pub fn tools(&self) -> Arc<[Tool]> {
-        self.shared.state.borrow().tools.clone()
+        self.first().state.borrow().tools.clone()
     }
 
     /// Returns the number of changes of the tools so far.
     pub fn changes(&self) -> u64 {
-        self.shared.state.borrow().changes
+        self.first().state.borrow().changes
     }
 
     /// Returns the properties of the server in its last connection, if there was one.
     pub fn description(&self) -> Option<ServerDescription> {
-        self.shared.state.borrow().description.clone()
+        self.first().state.borrow().description.clone()
     }
 
-    /// Returns the changes from now on: of the lists, and of resources that are [watched](Self::watch_resource). After an
+    /// Returns the changes from now on: of the lists, and of resources that the user [watches](Self::watch_resource). After an
     /// interruption, all of them are reported as changed.
-    pub fn subscribe(&self) -> broadcast::Receiver<ServerChange> {
-        self.shared.changes.subscribe()
+    pub fn subscribe(&self, user: &str) -> ServerChanges {
+        self.users.subscribe(user)
     }
 
-    /// Subscribes to changes of a resource, until the result is dropped. Returns `None` if too many resources are watched.
-    pub fn watch_resource(&self, uri: &str) -> Option<WatchedResource> {
-        let mut is_watched = false;
-        self.shared.watched.send_if_modified(|watched| {
-            is_watched = watched.contains_key(uri) || watched.len() < MAX_WATCHED;
-            if !is_watched {
-                return false;
-            }
-            let count = watched.entry(uri.to_owned()).or_default();
-            *count += 1;
-            *count == 1
-        });
-        let (shared, uri) = (self.shared.clone(), uri.to_owned());
-        is_watched.then(|| WatchedResource { shared, uri })
+    /// Subscribes a user to changes of a resource, until the result is dropped. Returns `None` if too many resources are watched.
+    pub fn watch_resource(&self, user: &str, uri: &str) -> Option<WatchedResource> {
+        self.users.watch(user, uri)
     }
 
     /// Returns whether the server can be used.
     pub fn status(&self) -> ServerStatus {
-        if let Some(error) = self.shared.address.sign_in().and_then(|it| it.user_error()) {
+        if let Some(error) = self.first().address.sign_in().and_then(|it| it.user_error()) {
             return ServerStatus::NeedsSignIn(error.to_string());
         }
-        let state = self.shared.state.borrow();
+        let state = self.first().state.borrow();
         match (state.client(), &state.failure) {
             (Some(_), _) => ServerStatus::Ready,
             (None, Some(reason)) => ServerStatus::Unavailable(reason.clone()),
@@ -227,7 +180,7 @@ impl ToolServer {
     /// # Errors
     /// Returns an error if the authorization server cannot be used, or the server has no sign-in.
     pub async fn begin_sign_in(&self, redirect_uri: &str) -> Result<Option<OpenPage>, AuthError> {
-        let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
+        let sign_in = self.first().address.sign_in().ok_or(AuthError::OtherSignIn)?;
         let page = sign_in.begin(redirect_uri).await?;
         if page.is_none() {
             self.connect_again();
@@ -240,7 +193,7 @@ impl ToolServer {
     /// # Errors
     /// Returns an error if the sign-in was rejected, or the redirect belongs to another one or comes from another browser.
     pub async fn finish_sign_in(&self, redirect: &str, browser: &str) -> Result<(), AuthError> {
-        let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
+        let sign_in = self.first().address.sign_in().ok_or(AuthError::OtherSignIn)?;
         sign_in.finish(redirect, browser).await?;
         self.connect_again();
         Ok(())
@@ -248,91 +201,115 @@ impl ToolServer {
 
     /// Ends the wait for the next attempt, after a sign-in that removes the cause of a failure.
     fn connect_again(&self) {
-        self.shared.state.send_modify(|state| state.failure = None);
-        self.shared.wake.notify_one();
+        self.first().state.send_modify(|state| state.failure = None);
+        self.first().wake.notify_one();
     }
 
-    /// Removes the credentials, and ends the connection. Returns whether the authorization server has revoked them.
+    /// Removes the credentials, and ends the connections. Returns whether the authorization server has revoked them.
     ///
     /// # Errors
     /// Returns an error if the credentials are removed, but the authorization server did not answer.
     pub async fn sign_out(&self) -> Result<bool, AuthError> {
-        let sign_in = self.shared.address.sign_in().ok_or(AuthError::OtherSignIn)?;
+        let sign_in = self.first().address.sign_in().ok_or(AuthError::OtherSignIn)?;
         let outcome = sign_in.sign_out().await;
-        self.shared.signed_out.notify_waiters();
-        self.shared.wake.notify_one();
+        self.users.end_all();
         outcome
     }
 
     /// Returns whether a user can sign out.
     pub fn is_signed_in(&self) -> bool {
-        self.shared.address.sign_in().is_some_and(|it| it.has_credentials())
+        self.first().address.sign_in().is_some_and(|it| it.has_credentials())
     }
 
     /// Returns whether users can sign in at the server.
     pub fn has_sign_in(&self) -> bool {
-        self.shared.address.sign_in().is_some()
+        self.first().address.sign_in().is_some()
     }
 
     /// Waits until the tools are known, or the first attempt to connect has failed.
     pub async fn ready(&self) {
-        let mut state = self.shared.state.subscribe();
+        let mut state = self.first().state.subscribe();
         let is_ready = |state: &State| state.description.is_some() || state.failures > 0;
         let _ = state.wait_for(is_ready).await;
     }
 
-    /// Waits for the connection. Without one, an attempt is made at once.
+    /// Waits for the connection that lists the tools. Without one, an attempt is made at once.
     ///
     /// # Errors
     /// Returns an error if the attempt fails.
-    pub async fn connected(&self) -> Result<Arc<McpClient>, Unavailable> {
-        let mut state = self.shared.state.subscribe();
-        let failures = {
-            let state = state.borrow();
-            if let Some(client) = state.client() {
-                return Ok(client.clone());
-            }
-            state.failures
-        };
-        self.shared.wake.notify_one();
-        let reached = |state: &State| state.client().is_some() || state.failures > failures;
-        let unavailable = |reason: &str| Unavailable {
-            server: self.shared.name.clone(),
-            reason: reason.to_owned(),
-        };
-        let state = state.wait_for(reached).await.map_err(|_| unavailable("it has ended"))?;
-        let reason = state.failure.as_deref().unwrap_or("it has ended");
-        state.client().cloned().ok_or_else(|| unavailable(reason))
+    pub async fn connected(&self) -> Result<(), Unavailable> {
+        self.users.lease_first().client().await.map(drop)
     }
 
-    /// Starts a call of a tool, by its name on the server.
+    /// Starts a call of a tool for a user, by its name on the server.
     ///
     /// # Errors
-    /// Returns an error if the server cannot be reached.
-    pub async fn open(&self, params: CallParams) -> Result<ServerCall, Unavailable> {
-        self.opened(self.connected().await?.open(params).await)
+    /// Returns an error if the server cannot be reached, or too many users have calls.
+    pub async fn open(&self, user: &str, params: CallParams) -> Result<ServerCall, Unavailable> {
+        let lease = self.users.lease(user)?;
+        let call = lease.client().await?.open(params).await;
+        self.opened(call, lease)
     }
 
-    /// Starts a request that is no call of a tool, such as `resources/read`.
+    /// Starts a request for a user that is no call of a tool, such as `resources/read`.
     ///
     /// # Errors
-    /// Returns an error if the server cannot be reached, or its version does not define the method.
-    pub async fn request(&self, request: ClientRequest) -> Result<ServerCall, Unavailable> {
-        self.opened(self.connected().await?.open_request(request).await)
+    /// Returns an error if the server cannot be reached, its version does not define the method, or too many users have calls.
+    pub async fn request(
+        &self,
+        user: &str,
+        request: ClientRequest,
+    ) -> Result<ServerCall, Unavailable> {
+        let lease = self.users.lease(user)?;
+        let call = lease.client().await?.open_request(request).await;
+        self.opened(call, lease)
     }
 
-    fn opened(&self, call: Result<OpenCall, CallError>) -> Result<ServerCall, Unavailable> {
+    fn opened(
+        &self,
+        call: Result<OpenCall, CallError>,
+        lease: Lease,
+    ) -> Result<ServerCall, Unavailable> {
         let call = call.map_err(|error| Unavailable {
-            server: self.shared.name.clone(),
+            server: self.name().to_owned(),
             reason: error.to_string(),
         })?;
-        Ok(ServerCall { call, time: self.shared.options.call_time })
+        Ok(ServerCall { call, time: lease.call_time(), _lease: lease })
+    }
+}
+
+/// Changes of a server for one user.
+#[derive(Debug)]
+pub struct ServerChanges {
+    /// Those of the connection of the user.
+    own: broadcast::Receiver<ServerChange>,
+    /// Those of the connection that lists the tools, if it is another one.
+    lists: Option<broadcast::Receiver<ServerChange>>,
+}
+
+impl ServerChanges {
+    /// Waits for the next change. The future can be dropped without losing one.
+    ///
+    /// # Errors
+    /// Returns an error if changes were missed, or the server is no longer used.
+    pub async fn recv(&mut self) -> Result<ServerChange, RecvError> {
+        let Some(lists) = &mut self.lists else { return self.own.recv().await };
+        loop {
+            let change = tokio::select! {
+                change = self.own.recv() => return change,
+                change = lists.recv() => change?,
+            };
+            // The resources of that connection belong to another user.
+            if !matches!(change, ServerChange::Resource(_)) {
+                return Ok(change);
+            }
+        }
     }
 }
 
 /// A subscription to the changes of a resource. Dropping it ends the subscription.
 pub struct WatchedResource {
-    shared: Arc<Shared>,
+    connection: Arc<Connection>,
     uri: String,
 }
 
@@ -344,15 +321,7 @@ impl fmt::Debug for WatchedResource {
 
 impl Drop for WatchedResource {
     fn drop(&mut self) {
-        self.shared.watched.send_if_modified(|watched| {
-            let Some(count) = watched.get_mut(&self.uri) else { return false };
-            *count -= 1;
-            let is_last = *count == 0;
-            if is_last {
-                watched.remove(&self.uri);
-            }
-            is_last
-        });
+        self.connection.unwatch(&self.uri);
     }
 }
 
@@ -361,6 +330,8 @@ impl Drop for WatchedResource {
 pub struct ServerCall {
     call: OpenCall,
     time: Duration,
+    /// Keeps the connection.
+    _lease: Lease,
 }
 
 impl ServerCall {

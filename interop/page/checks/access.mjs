@@ -1,8 +1,16 @@
 // Tokens.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { noViolations, send, turn, turnEnd } from "./page.mjs";
+
+const folder = mkdtempSync(path.join(tmpdir(), "page-access-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+const twoUsers = path.join(folder, "gateway.toml");
+writeFileSync(twoUsers, `[auth.tokens]\nalice = "the-token-of-alice"\nmallory = "the-token-of-mallory"\n`);
 
 /**
  * Opens a page of a server on another port of the host.
@@ -53,6 +61,70 @@ export const checks = [
       await page.getByRole("dialog", { name: "Sign in" }).waitFor();
     },
   },
+  {
+    name: "the name of the user, the list of sessions and the sign-out",
+    variables: {},
+    expectNetworkErrors: true,
+    async run({ page, shot }) {
+      const name = page.getByRole("button", { name: "Signed in as user" });
+      await name.click();
+      const dialog = page.getByRole("dialog", { name: "Signed in as user" });
+      await dialog.getByRole("listitem").getByText("this browser").waitFor();
+      assert.equal(await dialog.getByRole("listitem").count(), 1);
+      await shot("sessions");
+      await noViolations(page, "the list of sessions");
+      await dialog.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("dialog", { name: "Sign in" }).waitFor();
+      assert.ok(await name.isHidden());
+      assert.equal(await page.evaluate(() => localStorage.length), 0, "no key is left");
+    },
+  },
+  {
+    name: "an address with a key that is not valid changes nothing",
+    variables: {},
+    expectNetworkErrors: true,
+    async run({ page, url }) {
+      await page.getByRole("button", { name: "Signed in as user" }).waitFor();
+      await page.goto("about:blank");
+      await page.goto(`${new URL(url).origin}/#key=junk`);
+      await page.getByRole("button", { name: "Signed in as user" }).waitFor();
+      assert.equal(new URL(page.url()).hash, "");
+      await send(page, "hello");
+      await turnEnd(page, 1).waitFor();
+    },
+  },
+  ...[
+    { scheme: "light", width: 1100 },
+    { scheme: "dark", width: 390 },
+  ].map(({ scheme, width }) => ({
+    name: `an address that signs in another user asks, ${scheme}, ${width} pixels`,
+    variables: { GATEWAY_CONFIG: twoUsers },
+    context: { colorScheme: scheme, viewport: { width, height: 844 } },
+    expectNetworkErrors: true,
+    async run({ page, shot, url }) {
+      const { origin } = new URL(url);
+      const user = (name) => page.getByRole("button", { name: `Signed in as ${name}`, exact: true });
+      const open = async (token) => {
+        await page.goto("about:blank");
+        await page.goto(`${origin}/?token=the-token-of-${token}`);
+      };
+      await open("alice");
+      await user("alice").waitFor();
+      await open("mallory");
+      const dialog = page.getByRole("dialog", { name: "Sign in as mallory?" });
+      await dialog.getByText("You are signed in as alice.").waitFor();
+      assert.ok(!page.url().includes("token"), page.url());
+      await shot("asked");
+      await noViolations(page, "the confirmation");
+      await page.keyboard.press("Enter");
+      await user("alice").waitFor();
+      await open("mallory");
+      await dialog.getByRole("button", { name: "Sign in as mallory" }).click();
+      await user("mallory").waitFor();
+      await page.reload();
+      await user("mallory").waitFor();
+    },
+  })),
   ...[
     { scheme: "light", width: 1100 },
     { scheme: "dark", width: 390 },

@@ -178,12 +178,11 @@ export const checks = [
       const patches = ATTEMPTS.map((attempt) => ({ type: "diff", changes: [{ path: attempt }], patch: { text: `+++ ${attempt}\n@@ -1 +1,9 @@\n-${attempt}\n+x${attempt}\n` } }));
       const outputs = ATTEMPTS.map((attempt) => call(attempt, { title: attempt, kind: "execute", result: `\x1b[31m${attempt}\x1b[0m${attempt}` }));
       await restore(page, asked(call("d", { title: "diffs", kind: "edit", content: diffs }), call("p", { title: "patches", kind: "edit", content: patches }), ...outputs));
-      await turn(page, 1).getByText("Comparing…").first().waitFor({ state: "detached" });
       const earlier = turn(page, 1).getByRole("button", { name: /^Show earlier steps/ });
       await turn(page, 1).locator("article.tool").last().waitFor();
       while ((await earlier.count()) > 0) await earlier.click();
       await turn(page, 1).locator(".terminal .ansi-fg-1").nth(ATTEMPTS.length - 1).waitFor({ state: "attached" });
-      assert.ok((await turn(page, 1).locator(".diff table").count()) >= 2 * ATTEMPTS.length, "the changes are shown");
+      await turn(page, 1).locator(".diff table").nth(2 * ATTEMPTS.length - 1).waitFor({ state: "attached" });
       assert.deepEqual(elsewhere, [], "no dialog, and nothing from elsewhere");
       const unwanted = ".diff :is(script, iframe, object, embed, form, svg, img, style, a, [onerror], [style], [id])";
       assert.equal(await turn(page, 1).locator(`${unwanted}, ${unwanted.replace(".diff", ".terminal")}`).count(), 0);

@@ -82,15 +82,22 @@ export const checks = [
 
       await openList(page);
       await dialog(page).getByRole("button", { name: "Delete A greeting" }).click();
-      await dialog(page).getByText("for good?").waitFor();
+      await dialog(page).getByText("to the trash?").waitFor();
       await shot("confirm");
       await noViolations(page, "a conversation about to be deleted");
       await page.keyboard.press("Shift+Tab");
       await page.keyboard.press("Enter");
-      await dialog(page).getByText("for good?").waitFor({ state: "detached" });
+      await dialog(page).getByText("to the trash?").waitFor({ state: "detached" });
       await link(page, /plan of the whole/).waitFor();
       assert.equal(await link(page, /A greeting/).count(), 0);
       assert.equal(pathname(page), "/", "its address is gone");
+      await dialog(page).getByRole("button", { name: "Trash (1)" }).click();
+      await dialog(page).getByText("kept for 30 more days").waitFor();
+      await noViolations(page, "the trash");
+      await dialog(page).getByRole("button", { name: "Restore A greeting" }).click();
+      await dialog(page).getByText("The trash is empty.").waitFor();
+      await dialog(page).getByRole("button", { name: "Back to conversations" }).click();
+      await link(page, /A greeting/).waitFor();
       await page.keyboard.press("Escape");
       assert.equal(await turn(page, 1).count(), 0, "the open conversation was deleted");
     },

@@ -92,6 +92,71 @@ export const checks = [
     },
   })),
   {
+    name: "a permission shows the request, not an earlier call with its id",
+    async run({ page }) {
+      const toolCall = { title: "rm -rf /srv", name: "bash", kind: "execute", rawInput: { command: "rm -rf /srv", cwd: "/w" } };
+      const call = { name: "bash", title: "echo hi", input: { command: "echo hi" } };
+      await answerWith(page, (ids) => {
+        const events = asking(ids, call, OPTIONS);
+        const [interrupt] = events.at(-1).outcome.interrupts;
+        interrupt.metadata.acp = { options: OPTIONS, toolCall };
+        return events;
+      });
+      await send(page, "go");
+      await permission(page).waitFor();
+      assert.deepEqual(await permission(page).locator("dt, dd").allInnerTexts(), ["Command", "rm -rf /srv", "Folder", "/w"]);
+    },
+  },
+  {
+    name: "a permission for a command shows the command and its reason, one of a newer kind its data",
+    async run({ page }) {
+      for (const [at, subject, shown] of [
+        [1, { type: "command", command: "rm -rf /srv", cwd: "/w" }, ["rm -rf /srv", "/w"]],
+        [2, { type: "newer", host: "example.org" }, ["newer", "example.org"]],
+      ]) {
+        const value = { interruptId: `i${at}`, title: "Run this?", description: "Deletes the data", subject, options: OPTIONS };
+        await answerWith(page, (ids) => [
+          { type: "RUN_STARTED", ...ids },
+          { type: "RUN_FINISHED", ...ids, outcome: { type: "interrupt", interrupts: [{ id: value.interruptId, reason: "confirmation", message: "All of it", metadata: { acp: value } }] } },
+        ]);
+        await send(page, "go");
+        const asked = permission(page).filter({ hasText: shown[0] });
+        await asked.waitFor();
+        const text = await asked.innerText();
+        for (const part of ["Run this?", "Deletes the data", ...shown]) assert.ok(text.includes(part), `${part} in ${text}`);
+        assert.ok(!text.includes("All of it"), "the page has the parts of the message");
+      }
+    },
+  },
+  {
+    name: "a permission is answered only when the change is shown, also while nothing is rendered",
+    async run({ page }) {
+      await page.route("**/api/ai/markdown", () => {});
+      const diff = { type: "diff", path: "/a.txt", oldText: "one\ntwo\n", newText: "one\n2\n" };
+      const content = { toolCallId: "c", title: "Edit a.txt", kind: "edit", status: "pending", locations: [], content: [diff] };
+      const call = { name: "edit", title: "Edit a.txt", input: { path: "/a.txt" } };
+      await answerWith(page, (ids) => {
+        const events = asking(ids, call, OPTIONS);
+        events.at(-1).outcome.interrupts[0].metadata.acp.toolCall = { ...content, rawInput: call.input };
+        events.splice(-1, 0, { type: "ACTIVITY_SNAPSHOT", messageId: "a", activityType: "acp.tool", content });
+        return events;
+      });
+      // The state of the page when a button is first enabled.
+      await page.evaluate(() => {
+        new MutationObserver((_, observer) => {
+          if (document.querySelector(".permission button:enabled") === null) return;
+          observer.disconnect();
+          window.shownWhenEnabled = document.querySelector(".diff")?.textContent ?? "nothing";
+        }).observe(document.body, { subtree: true, childList: true, attributes: true });
+      });
+      await send(page, "go");
+      await permission(page).waitFor();
+      await page.waitForFunction(() => window.shownWhenEnabled !== undefined);
+      assert.match(await page.evaluate(() => window.shownWhenEnabled), /-two\n\+2/);
+      assert.equal(await page.locator(".diff").count(), 1, "the card shows the change, and the question does not repeat it");
+    },
+  },
+  {
     name: "a permission is cancelled with its run",
     async run({ page }) {
       await send(page, "edit");

@@ -108,11 +108,17 @@ export const checks = [
   {
     name: "a gateway that stops when a run has ended leaves the page in order",
     expectNetworkErrors: true,
-    async run({ page }) {
+    opensItself: true,
+    async run({ page, url }) {
+      let isRefusing = false;
       await page.route(/\/api\//, (route) => {
         const isRun = new URL(route.request().url()).pathname === "/api/ai/chat";
-        return isRun ? route.continue() : route.abort("connectionrefused");
+        return isRun || !isRefusing ? route.continue() : route.abort("connectionrefused");
       });
+      const listed = page.waitForResponse(/\/api\/ai\/agents$/);
+      await page.goto(url);
+      await listed;
+      isRefusing = true;
       const refused = [/\/api\/ai\/agents$/, /\/settings$/, /\/api\/tools\/sessions$/, /\/api\/ai\/mcp-servers$/].map((path) =>
         page.waitForEvent("requestfailed", (request) => path.test(request.url())),
       );

@@ -65,7 +65,8 @@ test("returns events in order up to the terminal event", async () => {
 
 const ENDS = [
   ["success", { ...FINISHED, outcome: { type: "success" }, result: { stopReason: "max_tokens" } }, { kind: "finished", result: { stopReason: "max_tokens" }, usage: undefined, pending: [] }],
-  ["a stopped run", { ...FINISHED, outcome: { type: "cancelled" } }, { kind: "cancelled" }],
+  ["a stopped run", { ...FINISHED, outcome: { type: "cancelled" } }, { kind: "cancelled", reason: undefined }],
+  ["a run without a reader", { ...FINISHED, result: { cancelReason: "no-reader" }, outcome: { type: "cancelled" } }, { kind: "cancelled", reason: "no-reader" }],
   ["an interrupt", { ...FINISHED, outcome: { type: "interrupt", interrupts: [{ id: "i" }] } }, { kind: "interrupted", interrupts: [{ id: "i" }] }],
   ["an error", { type: "RUN_ERROR", message: "no", code: "ACP_REFUSAL" }, { kind: "failed", message: "no", code: "ACP_REFUSAL" }],
 ];

@@ -66,6 +66,14 @@ pub enum ClientEvent {
         /// byte.
         needs: Needs,
     },
+    /// A request for input that belongs to no call was refused: the call of its stream has ended, or it names no call and the
+    /// [connection is shared](super::ClientOptions::is_shared) or has not exactly one open call. Up to 2025-11-25.
+    Unassigned {
+        /// The method, such as `elicitation/create`.
+        method: String,
+        /// Number of open calls.
+        open_calls: usize,
+    },
     /// The server cancelled a request for input. Up to 2025-11-25.
     Withdrawn {
         /// The call that the request belonged to.
@@ -89,7 +97,8 @@ pub enum ClientEvent {
     },
     /// A log message. See [`Client::set_log_level`](super::Client::set_log_level).
     Log {
-        /// The call that the message belongs to: that of the transport, or else the only open call.
+        /// The call that the message belongs to: that of the transport, or else the only open call of a connection that is not
+        /// [shared](super::ClientOptions::is_shared).
         call: Option<UpstreamCall>,
         /// The message.
         params: Box<LoggingMessageNotificationParams>,

@@ -31,8 +31,21 @@ impl Client {
         self.respond(id, Err(refusal));
     }
 
-    /// Handles a request of a server up to 2025-11-25. It belongs to the call named by the transport, or else to the
-    /// most recent call, because the protocol does not say.
+    /// Returns the call that a message of the server belongs to. `related` is the call that the transport names. A message that
+    /// names no call belongs to the only open call of a connection with one user. A call that has ended has no messages.
+    fn call_of(&self, related: Option<UpstreamCall>) -> Option<UpstreamCall> {
+        match related {
+            Some(call) => self.calls.contains_key(&call).then_some(call),
+            None if self.options.is_shared => None,
+            None => {
+                let mut open = self.calls.keys();
+                let first = open.next().copied();
+                first.filter(|_| open.next().is_none())
+            }
+        }
+    }
+
+    /// Handles a request of a server up to 2025-11-25.
     fn handle_input_request(
         &mut self,
         id: &RequestId,
@@ -43,11 +56,20 @@ impl Client {
             return Err(not_found(request.method()));
         }
         let max_rounds = u64::from(self.options.max_rounds);
-        let related = related.filter(|call| self.calls.contains_key(call));
-        let call = related.or_else(|| self.calls.last_key_value().map(|(call, _)| *call));
+        let call = self.call_of(related);
         let open = call.and_then(|call| Some((call, self.calls.get_mut(&call)?)));
         let Some((call, open)) = open else {
-            let text = "no open call could need this request";
+            let open_calls = self.calls.len();
+            let method = request.method().to_string();
+            self.events.push_back(ClientEvent::Unassigned { method, open_calls });
+            let text = match (related, open_calls) {
+                (Some(_), _) => "the call of this stream has ended",
+                (None, 0) => "no open call could need this request",
+                (None, _) if self.options.is_shared => {
+                    "the request names no call, and the connection has several users"
+                }
+                (None, _) => "the request names no call, and several calls are open",
+            };
             return Err(ErrorObject::new(ErrorCode::INVALID_REQUEST, text));
         };
         open.server_request_count += 1;
@@ -108,14 +130,14 @@ impl Client {
             Ok(ServerNotification::Progress(params)) => {
                 let token = params.progress_token.as_i64().and_then(|it| u64::try_from(it).ok());
                 let call = token.map(UpstreamCall).filter(|call| self.calls.contains_key(call));
-                if let Some(call) = call {
+                // The token and the stream name the same call.
+                let is_same = |call: &UpstreamCall| related.is_none_or(|related| related == *call);
+                if let Some(call) = call.filter(is_same) {
                     self.events.push_back(ClientEvent::Progress { call, params });
                 }
             }
             Ok(ServerNotification::LoggingMessage(params)) => {
-                let related = related.filter(|call| self.calls.contains_key(call));
-                let only = self.calls.keys().next().filter(|_| self.calls.len() == 1);
-                let call = related.or(only.copied());
+                let call = self.call_of(related);
                 self.events.push_back(ClientEvent::Log { call, params });
             }
             Ok(other) => self.events.push_back(ClientEvent::Notification(other)),

@@ -20,6 +20,10 @@ pub struct ClientOptions {
     pub probe_timeout: Duration,
     /// Maximum number of times that one call may request input.
     pub max_rounds: u32,
+    /// Whether the connection serves several users. A request or a log message of the server that names no call then belongs to
+    /// no call: a request is refused. Otherwise it belongs to the only open call. Over stdio, a server up to 2025-11-25 cannot
+    /// name a call, so that its tools cannot ask on a shared connection.
+    pub is_shared: bool,
 }
 
 impl ClientOptions {
@@ -29,7 +33,7 @@ impl ClientOptions {
     /// Default of [`max_rounds`](Self::max_rounds), the same as in the official SDKs.
     pub const DEFAULT_MAX_ROUNDS: u32 = 10;
 
-    /// Creates options that detect the generation of the server.
+    /// Creates options that detect the generation of the server, for a connection with one user.
     pub fn new(client_info: Implementation, capabilities: ClientCapabilities) -> Self {
         Self {
             client_info,
@@ -37,6 +41,7 @@ impl ClientOptions {
             era: None,
             probe_timeout: Self::DEFAULT_PROBE_TIMEOUT,
             max_rounds: Self::DEFAULT_MAX_ROUNDS,
+            is_shared: false,
         }
     }
 }

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+mod attribution;
 mod negotiation;
 mod requests;
 
@@ -22,15 +23,24 @@ struct Server {
 
 impl Server {
     fn new(era: Option<Era>) -> Self {
+        Self::with(era, |_| {})
+    }
+
+    fn with(era: Option<Era>, set: impl FnOnce(&mut ClientOptions)) -> Self {
         let capabilities: ClientCapabilities = wire::decode(&ALL().to_string()).expect("JSON");
         let mut options = ClientOptions::new(Implementation::new("c", "1"), capabilities);
         options.era = era;
+        set(&mut options);
         Self { client: Client::new(options) }
     }
 
     /// Creates a server of a known generation.
     fn ready(era: Era) -> Self {
-        let mut server = Self::new(Some(era));
+        Self::ready_with(era, |_| {})
+    }
+
+    fn ready_with(era: Era, set: impl FnOnce(&mut ClientOptions)) -> Self {
+        let mut server = Self::with(Some(era), set);
         server.client.start(Duration::ZERO);
         let begun = server.take();
         let result = match era {
@@ -213,6 +223,10 @@ fn legacy_server_requests_input_during_a_call() {
     let ask = |id: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": asked });
     server.line(&ask("early"));
     assert_eq!(server.take()["error"]["code"], -32600);
+    assert!(matches!(
+        server.client.poll_event(),
+        Some(ClientEvent::Unassigned { open_calls: 0, .. })
+    ));
     server.line(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" }));
     assert_eq!(server.take()["result"], json!({}));
     server.line(&json!({ "jsonrpc": "2.0", "id": "u", "method": "sampling/unknown" }));

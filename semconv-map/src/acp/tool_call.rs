@@ -5,6 +5,7 @@
 //! | name, kind | `execute_tool {gen_ai.tool.name}`, INTERNAL |
 //! | parent | the oldest open turn of the session; none for a tool call outside of a turn |
 //! | start | the first message about the tool call: `tool_call`, `tool_call_update` or a permission request |
+//! | another span with the same id | a `tool_call`, a permission request, or an update with a status before the end and a name, title, kind or `rawInput`, after the agent has ended the call; a `tool_call` in a later turn |
 //! | end | status `completed` or `failed`; otherwise the end of the turn, with `acp.tool.end` = `turn_end` |
 //! | status | Error and `error.type` = `tool_error` for `failed`, else unset; `acp.tool.end` = `cancelled` for the status `cancelled` of version 2 |
 //! | `gen_ai.operation.name` | `execute_tool` |
@@ -102,6 +103,9 @@ pub(crate) struct ToolReport<'a> {
     /// `rawOutput` without its validation, for extractors.
     #[serde(skip)]
     skimmed_output: Option<&'a str>,
+    /// Whether `rawInput` precedes the last of the members that are always read.
+    #[serde(skip)]
+    has_input: bool,
     #[serde(skip)]
     facts: ToolFacts,
 }
@@ -132,6 +136,7 @@ impl<'a> ToolReport<'a> {
             raw_output: None,
             meta: members.update_meta,
             skimmed_output: members.raw_output,
+            has_input: members.has_input,
             facts: ToolFacts::default(),
         })
     }
@@ -164,6 +169,19 @@ impl ToolReport<'_> {
         self.update.as_deref() == Some("tool_call")
     }
 
+    /// Returns whether the report begins a call if the agent has ended the call with its id: an
+    /// announcement, a permission request, or an update that describes a call with a status before
+    /// the end. ACP v2 has no other form of an announcement.
+    pub(crate) fn begins_another(&self) -> bool {
+        let describes = self.name.is_some()
+            || self.title.is_some()
+            || self.kind.is_some()
+            || self.has_input
+            || self.raw_input.is_some();
+        let is_before_end = self.status.is_some() && self.end().is_none();
+        self.announces() || self.update.is_none() || describes && is_before_end
+    }
+
     /// Returns how the tool call ended, if it has.
     pub(crate) fn end(&self) -> Option<ToolEnd> {
         match self.status.as_deref()? {
@@ -179,7 +197,7 @@ impl ToolReport<'_> {
         name.map(clip).or_else(|| self.facts.name.clone())
     }
 
-    fn kind(&self) -> Option<ToolKind> {
+    pub(crate) fn kind(&self) -> Option<ToolKind> {
         self.kind.as_deref().map(|kind| ToolKind::from(cut(kind, MAX_NAME_BYTES)))
     }
 
@@ -237,6 +255,8 @@ pub(crate) struct OpenToolCall {
     /// Whether the agent requested files or terminals of the client while this was the only running tool call.
     pub(crate) is_by_client: bool,
     started: Started,
+    /// Whether the agent has announced it, in addition to updates and permission requests.
+    is_announced: bool,
     name: Option<String>,
     kind: Option<ToolKind>,
     exit_code: Option<i64>,
@@ -261,13 +281,27 @@ impl OpenToolCall {
         started: Started,
     ) -> Self {
         let content = Content::is_wanted(policy).then(Box::default);
-        let is_by_client = false;
-        let (name, kind, exit_code) = (None, None, None);
-        Self { span, turn, is_by_client, started, name, kind, exit_code, content }
+        Self {
+            span,
+            turn,
+            is_by_client: false,
+            started,
+            is_announced: false,
+            name: None,
+            kind: None,
+            exit_code: None,
+            content,
+        }
+    }
+
+    /// Returns the kind, if the agent has not announced the call.
+    pub(crate) fn unannounced(&self) -> Option<Option<ToolKind>> {
+        (!self.is_announced).then(|| self.kind.clone())
     }
 
     /// Merges an update.
     pub(crate) fn update(&mut self, policy: &Policy, report: &ToolReport<'_>) {
+        self.is_announced |= report.announces();
         if !self.started.named && self.name.is_none() {
             self.name = report.given_name();
         }
@@ -335,6 +369,11 @@ pub(crate) fn set_tool_content(
 }
 
 impl ToolEnd {
+    /// Returns whether the agent reported the end.
+    pub(crate) fn is_reported(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+
     fn set(self, attributes: &mut Attributes) -> Status {
         match self {
             Self::Completed => Status::Unset,

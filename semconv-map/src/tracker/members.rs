@@ -21,6 +21,8 @@ pub(crate) struct Members<'a> {
     /// `rawOutput`, if it precedes the last of the other members.
     pub(crate) raw_output: Option<&'a str>,
     pub(crate) update_meta: Option<&'a str>,
+    /// Whether `rawInput` precedes the last of the other members.
+    pub(crate) has_input: bool,
 }
 
 impl<'a> Members<'a> {
@@ -105,6 +107,10 @@ impl<'a> Members<'a> {
             b"title" => &mut self.title,
             b"rawOutput" => &mut self.raw_output,
             b"_meta" => &mut self.update_meta,
+            b"rawInput" => {
+                self.has_input |= members.value_bytes().ok()? != b"null";
+                return Some(Some(()));
+            }
             _ => return Some(Some(())),
         };
         if member.is_none() {

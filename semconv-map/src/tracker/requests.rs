@@ -125,8 +125,8 @@ impl Tracker {
         match &work {
             // The response contains the session.
             Work::NewSession => call.session = None,
-            Work::LoadSession(session) => {
-                if let Some(session) = self.sessions.get_or_insert(session) {
+            Work::LoadSession { id, .. } => {
+                if let Some(session) = self.sessions.get_or_insert(id) {
                     session.loading += 1;
                 }
             }
@@ -234,10 +234,11 @@ impl Tracker {
             attributes.extend(details.span);
             self.spans.details(span, event::DETAILS, details.event);
         }
-        if let Work::LoadSession(session) = &work
-            && let Some(session) = self.sessions.get_mut(session)
+        if let Work::LoadSession { id, is_replayed } = &work
+            && let Some(session) = self.sessions.get_mut(id)
         {
             session.loading = session.loading.saturating_sub(1);
+            session.is_forming |= *is_replayed && outcome.is_ok();
             let replayed = core::mem::take(&mut session.replayed);
             attributes.set(keys::ACP_SESSION_REPLAYED_UPDATES, replayed);
         }
@@ -275,7 +276,7 @@ impl Tracker {
             }
             Work::NewSession => self.on_new_session(result, attributes),
             Work::ForkSession(origin) => self.on_fork(&origin, result, attributes),
-            Work::LoadSession(id) => self.on_loaded(&id, result),
+            Work::LoadSession { id, .. } => self.on_loaded(&id, result),
             Work::SetConfigOption(id) => self.on_options(&id, result),
             Work::SetModel { session, model } => {
                 if let Some(session) = self.sessions.get_or_insert(&session) {
@@ -328,8 +329,8 @@ impl Tracker {
             let (policy, spans, how) = (&self.policy, &mut self.spans, TurnEnd::IdReused);
             self.sessions.end_turn(policy, spans, session, span, how);
         } else {
-            if let Work::LoadSession(session) = &request.work
-                && let Some(session) = self.sessions.get_mut(session)
+            if let Work::LoadSession { id, .. } = &request.work
+                && let Some(session) = self.sessions.get_mut(id)
             {
                 session.loading = session.loading.saturating_sub(1);
             }
@@ -346,7 +347,7 @@ impl Tracker {
         if self.requests.len() >= self.limits.open_spans {
             let spans = &self.spans;
             self.requests.retain(|request| {
-                matches!(request.work, Work::Prompt(_) | Work::LoadSession(_))
+                matches!(request.work, Work::Prompt(_) | Work::LoadSession { .. })
                     || request.span.is_some_and(|span| spans.is_open(span))
             });
         }

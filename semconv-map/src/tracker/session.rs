@@ -2,11 +2,12 @@
 use super::spans::Spans;
 use super::{Over, Terminals, config_options};
 use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd, TurnKind};
-use crate::acp::tool_call::{OpenToolCall, ToolEnd};
+use crate::acp::tool_call::{OpenToolCall, ToolEnd, ToolReport};
 use crate::attribute::{Attribute, MAX_NAME_BYTES, clip, cut};
 use crate::keys::{self, event, link};
 use crate::policy::Policy;
 use crate::span::{Link, SpanHandle};
+use acp_types::v1::tool_calls::ToolKind;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,8 +26,7 @@ pub(super) struct Session {
     /// Whether the session is owned by another session.
     pub(super) is_subagent: bool,
     pub(super) tools: BTreeMap<String, OpenToolCall>,
-    /// Ended tool calls with their turn.
-    ended_tools: VecDeque<(Option<SpanHandle>, String)>,
+    ended_tools: VecDeque<EndedTool>,
     pub(super) model: Option<String>,
     /// Value of the config option of category `thought_level`.
     pub(super) reasoning_level: Option<String>,
@@ -39,7 +39,8 @@ pub(super) struct Session {
     former: Option<Former>,
     /// Number of `session/load` requests without a response.
     pub(super) loading: usize,
-    /// Whether the session was first observed while a `session/fork`, which creates sessions, was unanswered.
+    /// Whether updates before the next prompt are replayed: the session was loaded, and some agents respond before the
+    /// replay, or it was first observed while a `session/fork`, which creates sessions, was unanswered.
     pub(super) is_forming: bool,
     /// Number of replayed updates.
     pub(super) replayed: i64,
@@ -49,6 +50,27 @@ pub(super) struct Session {
     is_active: bool,
     /// Sequence number of the last message of the session.
     pub(super) last_seen: u64,
+}
+
+/// A tool call that has ended.
+#[derive(Debug)]
+struct EndedTool {
+    id: String,
+    /// The turn in which it ended.
+    turn: Option<SpanHandle>,
+    /// Whether the agent reported the end.
+    is_reported: bool,
+    /// The kind in updates and permission requests, if the agent has not announced the call.
+    unannounced: Option<Option<ToolKind>>,
+}
+
+impl EndedTool {
+    /// Returns whether a report announces the call, which only updates and permission requests have
+    /// described so far. Cline does so after the end of a rejected call.
+    fn is_announced_by(&mut self, report: &ToolReport<'_>) -> bool {
+        let is_described = self.unannounced.take_if(|_| report.announces());
+        is_described.is_some_and(|kind| kind == report.kind())
+    }
 }
 
 /// State that a loaded session continues from.
@@ -84,18 +106,22 @@ impl Session {
         (self.loading > 0 || self.is_forming) && self.turns.is_empty()
     }
 
-    /// Returns whether a tool call has ended, so that an update is late.
+    /// Returns whether a tool call has ended, so that a report on it is late.
     ///
-    /// Some agents reuse the ids of tool calls in each turn. A call that is announced in a later turn than it ended in
-    /// is a new call.
-    pub(super) fn has_ended(&mut self, tool_call: &str, announced: bool) -> bool {
+    /// Some agents number their calls anew in each turn or each response of the model. A report
+    /// that begins a call is about another call if the agent has ended the one with its id, or if
+    /// that one ended with an earlier turn.
+    pub(super) fn has_ended(&mut self, tool_call: &str, report: &ToolReport<'_>) -> bool {
         let turn = self.turns.first().map(|turn| turn.span);
-        let Some(at) = self.ended_tools.iter().position(|(_, ended)| ended == tool_call) else {
+        let Some(at) = self.ended_tools.iter().position(|ended| ended.id == tool_call) else {
             return false;
         };
-        let is_another = announced
-            && turn.is_some()
-            && self.ended_tools.get(at).is_some_and(|(ended_in, _)| *ended_in != turn);
+        let Some(ended) = self.ended_tools.get_mut(at) else { return false };
+        let is_another = if ended.is_reported {
+            report.begins_another() && !ended.is_announced_by(report)
+        } else {
+            report.announces() && turn.is_some() && ended.turn != turn
+        };
         if is_another {
             self.ended_tools.remove(at);
         }
@@ -130,21 +156,31 @@ impl Session {
 
     pub(super) fn end_tool(&mut self, policy: &Policy, spans: &mut Spans, id: &str, how: ToolEnd) {
         let Some((id, mut tool)) = self.tools.remove_entry(id) else { return };
+        let ended = EndedTool {
+            id,
+            turn: self.turns.first().map(|turn| turn.span),
+            is_reported: how.is_reported(),
+            unannounced: tool.unannounced(),
+        };
         tool.add_terminals(&self.terminals);
         let span = tool.span;
         let (name, status, attributes, details) = tool.end(policy, how);
         spans.details(span, event::DETAILS, details);
         spans.end(span, name, status, attributes);
-        self.forget_tool(id);
+        self.remember_ended(ended);
     }
 
-    /// Ignores further updates of a tool call.
+    /// Ignores further updates of a tool call without a span.
     pub(super) fn forget_tool(&mut self, id: String) {
+        let turn = self.turns.first().map(|turn| turn.span);
+        self.remember_ended(EndedTool { id, turn, is_reported: false, unannounced: None });
+    }
+
+    fn remember_ended(&mut self, ended: EndedTool) {
         if self.ended_tools.len() >= ENDED_TOOL_CALLS {
             self.ended_tools.pop_front();
         }
-        let turn = self.turns.first().map(|turn| turn.span);
-        self.ended_tools.push_back((turn, id));
+        self.ended_tools.push_back(ended);
     }
 
     /// Ends the tool calls that match `belongs`.

@@ -289,7 +289,7 @@ impl Tracker {
             return None;
         };
         let key = cut(&report.id, MAX_NAME_BYTES);
-        if session.has_ended(key, report.announces()) {
+        if session.has_ended(key, report) {
             return None;
         }
         if !session.tools.contains_key(key) {

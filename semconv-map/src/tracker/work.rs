@@ -14,7 +14,11 @@ pub(super) enum Work {
     Initialize(Box<Peers>),
     NewSession,
     ForkSession(String),
-    LoadSession(String),
+    /// `session/load`, or `session/resume`, which has no replay after its response.
+    LoadSession {
+        id: String,
+        is_replayed: bool,
+    },
     SetConfigOption(String),
     /// Request of older agents. The response does not contain the model.
     SetModel {
@@ -52,7 +56,8 @@ impl Work {
             (Direction::Sent, "session/new") => Some(Self::NewSession),
             (Direction::Sent, "session/fork") => session().map(Self::ForkSession),
             (Direction::Sent, "session/load" | "session/resume") => {
-                session().map(Self::LoadSession)
+                let is_replayed = method == "session/load";
+                session().map(|id| Self::LoadSession { id, is_replayed })
             }
             (Direction::Sent, "session/set_config_option") => session().map(Self::SetConfigOption),
             (Direction::Sent, "session/set_model") => {

@@ -180,6 +180,30 @@ fn loaded_session_continues() {
     }
 }
 
+/// Recorded: gemini-cli responds to `session/load` before it repeats the conversation. Calls of the past have no spans.
+#[test]
+fn replay_after_the_response_has_no_spans() {
+    let call = |id: &str| {
+        let call = json!({ "sessionUpdate": "tool_call", "toolCallId": id, "title": "Edit",
+            "kind": "edit", "status": "completed" });
+        update("s", call)
+    };
+    let mut run = Run::new(Policy::default());
+    let load = json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] });
+    run.line(C2A, &ask(0));
+    run.line(A2C, &answer(0, "agent"));
+    run.line(C2A, &request(1, "session/load", load));
+    run.line(A2C, &result(1, json!({})));
+    run.line(A2C, &call("old"));
+    let before = run.spans.names().len();
+    let prompt = json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "Hi" }] });
+    run.line(C2A, &request(2, "session/prompt", prompt));
+    run.line(A2C, &call("new"));
+    run.line(A2C, &result(2, json!({ "stopReason": "end_turn" })));
+    assert_eq!(before, 2, "{:?}", run.spans.names());
+    assert_eq!(run.spans.names().len(), 4, "the turn, and the call in it");
+}
+
 /// The cost that an agent reports while loading a session replaces the previous one.
 #[test]
 fn cost_reported_while_loading_is_used() {

@@ -65,14 +65,14 @@ fn permission_request_announces_its_tool_call() {
 }
 
 #[test]
-fn permission_request_for_an_ended_tool_call_belongs_to_the_turn() {
+fn permission_request_after_the_end_of_a_tool_call_announces_another() {
     let mut run = Run::new(Policy::default());
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &tool("s", "t", "edit", "completed"));
     run.line(A2C, &permission(0, "s", "t"));
     assert_eq!(
         run.span("session/request_permission").start.parent,
-        Parent::Span(run.span("invoke_agent").start.span)
+        Parent::Span(run.span("execute_tool other").start.span)
     );
 }
 

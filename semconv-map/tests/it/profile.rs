@@ -1,5 +1,5 @@
 //! Names of attributes in each profile.
-use crate::lines::{chose, error, permission, prompt, request, result, stop, tool, tool_status};
+use crate::lines::{chose, error, prompt, request, result, stop, tool, tool_status};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::content::Capture;
 use semconv_map::policy::{ProviderPolicy, ToolTypePolicy};
@@ -241,7 +241,9 @@ fn early_run() -> Run {
     }
     run.line(A2C, &request(7, "fs/read_text_file", json!({ "sessionId": "s", "path": "/a" })));
     run.line(C2A, &error(7, -32002, "no such file"));
-    run.line(A2C, &permission(8, "s", "edit"));
+    let options = json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }]);
+    let params = json!({ "sessionId": "s", "options": options });
+    run.line(A2C, &request(8, "session/request_permission", params));
     run.line(C2A, &chose(8, "yes"));
     run.line(A2C, &stop(1, "end_turn"));
     run

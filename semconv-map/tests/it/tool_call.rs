@@ -6,7 +6,7 @@ use crate::spans::{A2C, C2A, Run};
 use semconv_map::policy::ToolTypePolicy;
 use semconv_map::span::{Parent, SpanKind};
 use semconv_map::{ClosedBy, Policy};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn tool_call_lasts_until_completion() {
@@ -40,9 +40,8 @@ fn reused_id_in_a_later_turn_is_a_new_call() {
         run.line(C2A, &prompt(turn, "s"));
         run.line(A2C, &tool("s", "t", "read", "pending"));
         run.line(A2C, &tool_status("s", "t", "completed"));
-        // Late updates have no effect.
+        // A late update has no effect.
         run.line(A2C, &tool_status("s", "t", "in_progress"));
-        run.line(A2C, &tool("s", "t", "read", "pending"));
         run.line(A2C, &stop(turn, "end_turn"));
     }
     run.line(C2A, &prompt(3, "s"));
@@ -50,6 +49,57 @@ fn reused_id_in_a_later_turn_is_a_new_call() {
     run.line(A2C, &stop(3, "end_turn"));
     let names = run.spans.names();
     assert_eq!(names.iter().filter(|name| **name == "execute_tool read").count(), 2, "{names:?}");
+}
+
+/// The reports with which a call begins after the end of another one with its id, within a turn.
+#[test]
+fn reused_id_in_a_turn_is_a_new_call() {
+    let later = |members: Value| {
+        let mut said = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t" });
+        said.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        update("s", said)
+    };
+    let rows = [
+        (tool("s", "t", "execute", "in_progress"), true),
+        (permission(7, "s", "t"), true),
+        (later(json!({ "status": "pending", "rawInput": { "command": "make" } })), true),
+        (later(json!({ "status": "in_progress", "title": "make" })), true),
+        (later(json!({ "status": "in_progress" })), false),
+        (later(json!({ "rawInput": { "command": "make" } })), false),
+        (later(json!({ "status": "pending", "rawInput": null })), false),
+    ];
+    for (report, begins) in rows {
+        let mut run = Run::new(Policy::default());
+        run.line(C2A, &prompt(1, "s"));
+        run.line(A2C, &tool("s", "t", "read", "pending"));
+        run.line(A2C, &tool_status("s", "t", "completed"));
+        run.line(A2C, &report);
+        run.line(A2C, &tool_status("s", "t", "failed"));
+        run.line(A2C, &stop(1, "end_turn"));
+        let calls = run.spans.all.values();
+        let calls = calls.filter(|span| span.str("gen_ai.tool.call.id") == Some("t"));
+        let errors: Vec<_> = calls.map(|span| span.is_error()).collect();
+        let expected: &[bool] = if begins { &[false, true] } else { &[false] };
+        assert_eq!(errors, expected, "{report}");
+    }
+}
+
+/// Cline announces a call after the end of its permission request.
+#[test]
+fn announcement_after_the_end_of_an_unannounced_call_is_late() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    let mut said = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t" });
+    said["kind"] = json!("read");
+    run.line(A2C, &update("s", said));
+    run.line(A2C, &tool_status("s", "t", "failed"));
+    for expected in [1, 2] {
+        run.line(A2C, &tool("s", "t", "read", "pending"));
+        run.line(A2C, &tool_status("s", "t", "failed"));
+        let names = run.spans.names();
+        let calls = names.iter().filter(|name| **name == "execute_tool read").count();
+        assert_eq!(calls, expected, "{names:?}");
+    }
 }
 
 /// Each status, and whether and how it ends the tool call.
@@ -90,7 +140,6 @@ fn tool_call_is_one_span_in_any_order() {
             run.line(A2C, second);
             run.line(A2C, &tool("s", "t", "execute", "pending"));
             run.line(A2C, &tool_status("s", "t", "completed"));
-            run.line(A2C, &tool("s", "t", "execute", "pending"));
             run.line(A2C, &tool_status("s", "t", "failed"));
             run.line(A2C, &stop(1, "end_turn"));
             assert!(!run.span("execute_tool execute").is_error());

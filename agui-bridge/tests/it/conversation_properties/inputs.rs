@@ -5,6 +5,7 @@ use acp_types::client::{
     CallError, Received, RequestKey, SessionEvent, TurnEnd, TurnError, TurnKey,
 };
 use acp_types::v1::elicitation::ElicitationSchema;
+use agui_bridge::CancelReason;
 use agui_bridge::conversation::{Accepted, AgentFeatures, Setting, ToolQuestion, UserAnswer};
 use agui_bridge::frontend_tool::{NewCall, ToolResult};
 use agui_bridge::{Failure, PermissionAnswer};
@@ -51,7 +52,7 @@ impl World {
                 prop_assert_eq!(prompts, after, "no prompt is sent");
             }
             Op::Cancel(run) => {
-                self.thread.handle_cancel(&format!("r{run}").into(), now);
+                self.thread.handle_cancel(&format!("r{run}").into(), CancelReason::User, now);
             }
             Op::Connect(flags) => {
                 let mut features = AgentFeatures::default();

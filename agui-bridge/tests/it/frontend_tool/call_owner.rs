@@ -1,5 +1,6 @@
 //! Matching of the agent's tool calls with the page's.
 use super::*;
+use acp_types::v1::prompt_turn::SessionNotification;
 
 #[test]
 fn call_has_one_id_in_either_order() {
@@ -42,17 +43,103 @@ fn call_has_one_id_in_either_order() {
     assert_eq!((id.as_str(), actions(&mut tools)), ("call-5", vec![]));
 }
 
+/// The updates that the actions show.
+fn shown(tools: &mut FrontendTools) -> Vec<SessionNotification> {
+    let shown = actions(tools).into_iter().filter_map(|action| match action {
+        Action::Show(update) => Some(*update),
+        _ => None,
+    });
+    shown.collect()
+}
+
 #[test]
-fn call_announced_but_not_made_is_not_run() {
+fn call_announced_but_not_made_is_shown_at_its_end() {
     let mut tools = begun();
-    tools.handle_update(&announce("t1", "park", json!({})), at(0));
-    let failed =
-        json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "failed"});
-    assert_eq!(tools.handle_update(&update(failed), at(0)), CallOwner::Frontend);
-    let not_made =
-        Action::NotMade { tool_call_id: "t1".into(), name: "park".into(), status: "failed".into() };
-    assert_eq!(tools.poll_action(), Some(not_made));
-    assert_eq!(tools.poll_action(), None);
+    let announced = announce("t1", "park", json!({}));
+    tools.handle_update(&announced, at(0));
+    assert_eq!(shown(&mut tools), []);
+    let failed = update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "failed"}),
+    );
+    assert_eq!(tools.handle_update(&failed, at(0)), CallOwner::Frontend);
+    assert_eq!(shown(&mut tools), [announced, failed]);
+}
+
+#[test]
+fn call_announced_but_not_made_is_shown_at_the_end_of_the_turn() {
+    let mut tools = begun();
+    let announced = announce("t1", "park", json!({}));
+    tools.handle_update(&announced, at(0));
+    tools.handle_turn_end();
+    assert_eq!(shown(&mut tools), [announced]);
+}
+
+#[test]
+fn call_with_an_effect_is_shown_at_once() {
+    let effects = [
+        json!({"kind": "execute"}),
+        json!({"kind": "edit"}),
+        json!({"kind": "delete"}),
+        json!({"kind": "move"}),
+        json!({"locations": [{"path": "/etc/passwd"}]}),
+        json!({"content": [{"type": "diff", "path": "/etc/passwd", "newText": "x"}]}),
+        json!({"content": [{"type": "terminal", "terminalId": "1"}]}),
+        json!({"rawInput": {"command": "rm -rf ~"}}),
+        json!({"rawInput": {"file_path": "/etc/passwd"}}),
+    ];
+    for effect in effects {
+        let with = |mut call: Value| {
+            call.as_object_mut().unwrap().extend(effect.as_object().unwrap().clone());
+            update(call)
+        };
+        let announced = with(
+            json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "name": "mcp__ui__park", "title": "x"}),
+        );
+        assert_eq!(begun().handle_update(&announced, at(0)), CallOwner::Agent, "{effect}");
+        // The effect of a call that is withheld, and of one that was made.
+        let changed =
+            with(json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "name": "x"}));
+        let mut tools = begun();
+        let withheld = announce("t1", "park", json!({}));
+        tools.handle_update(&withheld, at(0));
+        tools.handle_update(&changed, at(0));
+        assert_eq!(shown(&mut tools), [withheld, changed.clone()], "{effect}");
+        let mut tools = begun();
+        tools.handle_update(&announce("t1", "park", json!({})), at(0));
+        call(&mut tools, "park", 0);
+        assert_eq!(tools.handle_update(&changed, at(0)), CallOwner::Agent, "{effect}");
+    }
+}
+
+/// A command or path that the page's own schema has is an argument of its tool.
+#[test]
+fn declared_path_is_an_argument_of_the_page() {
+    let mut tools = FrontendTools::new(FrontendToolOptions::new());
+    let mut open = Tool::new("open", "Opens a view.");
+    open.parameters =
+        Some(raw(&json!({"type": "object", "properties": {"path": {"type": "string"}}})));
+    tools.begin_turn(&[open], at(0));
+    let announced = announce("t1", "open", json!({"path": "/settings"}));
+    assert_eq!(tools.handle_update(&announced, at(0)), CallOwner::Frontend);
+    let foreign = announce("t2", "open", json!({"path": "/settings", "cwd": "/"}));
+    assert_eq!(tools.handle_update(&foreign, at(0)), CallOwner::Agent);
+}
+
+#[test]
+fn withheld_reports_are_bounded() {
+    let mut tools = begun();
+    let long = "x".repeat(60 << 10);
+    for number in 0..5 {
+        let announced = announce(&format!("t{number}"), "park", json!({"text": long}));
+        assert_eq!(tools.handle_update(&announced, at(0)), CallOwner::Frontend);
+    }
+    let first = shown(&mut tools);
+    assert_eq!(first.len(), 1, "the oldest call is the agent's own");
+    let mut tools = begun();
+    for number in 0..300 {
+        tools.handle_update(&announce(&format!("t{number}"), "park", json!({})), at(0));
+    }
+    assert_eq!(shown(&mut tools).len(), 300 - 256);
 }
 
 /// A call of a tool that calls tools of MCP servers.
@@ -75,22 +162,22 @@ fn carried_call_is_matched_by_the_arguments_of_the_page() {
     assert_eq!(made.as_str(), "t2");
 }
 
+/// Asks for permission for a call with these members.
+fn ask(tools: &mut FrontendTools, mut members: Value) {
+    members["toolCallId"] = json!("t1");
+    let options = json!([{"optionId": "yes", "name": "Allow", "kind": "allow_once"}]);
+    let request = json!({"sessionId": "s", "toolCall": members, "options": options});
+    tools.handle_permission_request(&decode(&request.to_string()).unwrap(), at(0));
+}
+
 /// The permission request names the page's tool, after the agent announced its own tool for all deferred tools.
 #[test]
-fn call_that_turns_out_to_carry_one_of_the_page_is_allowed_and_does_not_delay_the_run() {
+fn call_that_turns_out_to_carry_one_of_the_page_does_not_delay_the_run() {
     let mut tools = begun();
     let own = json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "ToolCall", "status": "pending",
         "kind": "other", "rawInput": {}, "_meta": {"toolName": "tool_call"}});
     assert_eq!(tools.handle_update(&update(own), at(0)), CallOwner::Agent);
-    let ask = |name: &str| {
-        let call = json!({"toolCallId": "t1", "status": "pending", "kind": "other", "title": "{}", "_meta": {"toolName": name}});
-        let options = json!([{"optionId": "yes", "name": "Allow", "kind": "allow_once"}]);
-        decode(&json!({"sessionId": "s", "toolCall": call, "options": options}).to_string())
-            .unwrap()
-    };
-    assert_eq!(tools.handle_permission_request(&ask("Bash"), at(0)), None);
-    let allowed = tools.handle_permission_request(&ask("mcp__ui__park"), at(0));
-    assert!(allowed.is_some(), "the page asks its user itself");
+    ask(&mut tools, json!({"title": "{}", "_meta": {"toolName": "mcp__ui__park"}}));
     let made = call(&mut tools, "park", 0);
     assert_ne!(made.as_str(), "t1", "the agent's call is shown already");
     // The agent reports its own call as running, which does not keep the run open.
@@ -100,6 +187,19 @@ fn call_that_turns_out_to_carry_one_of_the_page_is_allowed_and_does_not_delay_th
     actions(&mut tools);
     tools.handle_timeout(at(100));
     assert_eq!(actions(&mut tools), [Action::EndRun { parked: vec![made] }]);
+}
+
+/// Text of a model does not end the run: its call runs, and no binding has received it.
+#[test]
+fn call_that_only_refers_to_the_page_keeps_the_run_open() {
+    let mut tools = begun();
+    call(&mut tools, "park", 0);
+    let runs = json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "x", "kind": "execute", "status": "in_progress"});
+    tools.handle_update(&update(runs), at(0));
+    ask(&mut tools, json!({"title": "x", "name": "mcp__ui__sync"}));
+    actions(&mut tools);
+    tools.handle_timeout(at(14_000));
+    assert_eq!(actions(&mut tools), []);
 }
 
 #[test]
@@ -181,23 +281,24 @@ fn owner_of_a_v2_call_follows_from_its_names() {
 }
 
 #[test]
-fn permission_is_granted_for_frontend_calls_only() {
-    let ask = |name: &str, kinds: &[&str]| {
-        let options: Vec<_> = kinds
-            .iter()
-            .map(|kind| json!({"optionId": kind, "name": kind, "kind": kind}))
-            .collect();
-        let call = json!({"toolCallId": "t", "name": name, "title": "x"});
-        let request = json!({"sessionId": "s", "toolCall": call, "options": options});
-        let outcome =
-            begun().handle_permission_request(&decode(&request.to_string()).unwrap(), at(0));
-        outcome.and_then(|outcome| outcome.option_id().map(|id| id.as_str().to_owned()))
-    };
-    let all = ["reject_once", "allow_always", "allow_once"];
-    assert_eq!(ask("mcp__ui__park", &all).as_deref(), Some("allow_once"));
-    assert_eq!(ask("mcp__ui__park", &["allow_always"]).as_deref(), Some("allow_always"));
-    assert_eq!(ask("mcp__ui__park", &["reject_once"]), None);
-    assert_eq!(ask("mcp__other__park", &all), None);
+fn permission_request_shows_its_call() {
+    // One that is withheld.
+    let mut tools = begun();
+    let announced = announce("t1", "park", json!({}));
+    tools.handle_update(&announced, at(0));
+    ask(&mut tools, json!({"name": "mcp__ui__park"}));
+    assert_eq!(shown(&mut tools), [announced]);
+    // Later reports belong to the agent, also once the call is made.
+    let named = announce("t1", "park", json!({"a": 1}));
+    assert_eq!(tools.handle_update(&named, at(0)), CallOwner::Agent);
+    call(&mut tools, "park", 0);
+    assert_eq!(tools.handle_update(&named, at(0)), CallOwner::Agent);
+    // One that was made.
+    let mut tools = begun();
+    tools.handle_update(&announce("t1", "park", json!({})), at(0));
+    assert_eq!(call(&mut tools, "park", 0).as_str(), "t1");
+    ask(&mut tools, json!({"name": "mcp__ui__park"}));
+    assert_eq!(tools.handle_update(&named, at(0)), CallOwner::Agent);
 }
 
 #[test]

@@ -3,7 +3,7 @@ use super::*;
 use agui_bridge::{PermissionAnswer, PermissionDecision, PermissionMode, Policy};
 use jsonrpc_core::peek;
 
-/// A request for a page's call is decided as well.
+/// A request that names a tool of the page is decided and shown as any other.
 #[test]
 fn decision_of_the_program_takes_precedence() {
     let allowing = || {
@@ -35,6 +35,8 @@ fn decision_of_the_program_takes_precedence() {
         let answer = rig.sent.iter().find(|it| it["id"] == 7 && it.get("result").is_some());
         let answer = answer.map(|it| it["result"]["outcome"]["optionId"].as_str().unwrap());
         assert_eq!(answer, expected, "{name} {decision:?}");
+        let is_shown = rig.kinds("a", "1").iter().any(|kind| kind == "TOOL_CALL_START");
+        assert!(is_shown, "{name} {decision:?}");
         rig.wait(Duration::from_millis(50));
         let is_interrupted = rig.kinds("a", "1").last().unwrap() == "RUN_FINISHED interrupt";
         assert_eq!(is_interrupted, expected.is_none(), "{name} {decision:?}");

@@ -1,5 +1,6 @@
 //! Ends of a run of a model, and calls that no longer have an effect.
 use super::*;
+use agui_bridge::CancelReason;
 use agui_bridge::hybrid_tools::{HybridRun, RunFailure};
 
 #[test]
@@ -14,7 +15,7 @@ fn failure_ends_the_run_with_message_and_code() {
         hybrid.handle_failure(RunFailure::new("MODEL_ERROR", "the root \"cause\""));
         hybrid.handle_failure(RunFailure::new("AGAIN", "x"));
         hybrid.handle_model_end();
-        hybrid.handle_cancel();
+        hybrid.handle_cancel(CancelReason::User);
         let events = drain(&mut verifier, || hybrid.poll_event(), profile);
         verifier.finish().unwrap();
         let last = serde_json::to_value(events.last().unwrap()).unwrap();
@@ -34,7 +35,7 @@ fn cancelled_run_is_not_a_success() {
         let mut input = input(&user("Hi"), &[]);
         input.protocol_version = version.map(Into::into);
         let mut hybrid = HybridLoop::begin(&input, &[], LoopOptions::new());
-        hybrid.handle_cancel();
+        hybrid.handle_cancel(CancelReason::User);
         let last = std::iter::from_fn(|| hybrid.poll_event()).last().unwrap();
         let last = serde_json::to_value(&last).unwrap();
         assert_eq!((last["type"].as_str(), last["code"].as_str()), (Some(kind), code));
@@ -129,7 +130,7 @@ fn calls_after_the_end_and_impossible_calls_have_no_effect() {
     run.finish();
     run.finish();
     run.fail(RunFailure::new("X", "x"));
-    run.cancel();
+    run.cancel(CancelReason::User);
     run.text("x");
     run.reasoning("x");
     run.restate(Vec::new());

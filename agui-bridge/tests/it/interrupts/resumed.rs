@@ -154,7 +154,7 @@ fn resumed_run_that_fails_is_finished_with_a_notice() {
         assert_eq!(notice["value"], told);
         assert_eq!(end["type"], "RUN_FINISHED");
         let error = json!({"code": "AGENT_EXITED", "message": "gone"});
-        assert_eq!(end["result"], json!({"error": error}));
+        assert_eq!(end["result"], json!({"error": error, "cancelReason": "failure"}));
         let outcome = json!({"type": "cancelled"});
         assert_eq!(end["outcome"], if profile == Profile::V1 { outcome } else { Value::Null });
     }

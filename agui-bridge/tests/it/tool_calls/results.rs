@@ -121,7 +121,8 @@ fn activity_shows_content_until_the_result() {
 fn update_after_the_result_is_not_a_result() {
     let late = [
         update(json!({"title": "Done"})),
-        update(json!({"status": "in_progress", "rawInput": {"b": 2}})),
+        update(json!({"status": "in_progress"})),
+        update(json!({"rawInput": {"b": 2}})),
         update(json!({"rawOutput": "more"})),
         update(json!({"rawOutput": "more"})),
     ];

@@ -53,6 +53,27 @@ fn written_file_is_replaced_and_keeps_its_mode() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file is left");
 }
 
+/// The existing file is unchanged until the temporary one has its name.
+#[cfg(unix)]
+#[test]
+fn temporary_file_has_the_mode_from_the_start() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::open(folder.path()).unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, "old").unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o6700)).unwrap();
+    let (_, permissions) = root.target(path.to_str().unwrap()).unwrap();
+    // A directory cannot be replaced, which leaves the temporary file as it was created.
+    std::fs::create_dir(folder.path().join("directory")).unwrap();
+    let (temporary, target) = (Path::new(".temporary"), Path::new("directory"));
+    assert!(root.replace(temporary, target, permissions, b"new").is_err());
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(&folder.path().join(temporary)), 0o700);
+    write(&root, &path).unwrap();
+    assert_eq!(mode(&path), 0o700, "the bits for the user and the group are removed");
+}
+
 #[cfg(unix)]
 #[test]
 fn failed_write_leaves_no_temporary_file() {

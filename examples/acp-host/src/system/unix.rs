@@ -142,12 +142,20 @@ fn wait(agent: Pid) -> nix::Result<WaitStatus> {
     nix::sys::wait::waitpid(agent, None)
 }
 
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) return an error. By default SIGXFSZ ends this program, and with it
+/// the session of an editor.
+fn report_full_files() -> io::Result<()> {
+    // The handler stays in place without its receiver.
+    signal(SignalKind::from_raw(signal::Signal::SIGXFSZ as i32)).map(drop)
+}
+
 /// Returns a future that waits for SIGTERM or SIGINT, or for an event of the console on Windows. From now on these signals
 /// do not end the program.
 ///
 /// # Errors
 /// The system does not let this program handle signals.
 pub fn termination() -> io::Result<impl Future<Output = ()>> {
+    report_full_files()?;
     let mut terminated = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
     Ok(async move {
@@ -164,6 +172,7 @@ pub(crate) fn forward_signals(
     tell: impl Fn(Signal) -> bool + Clone + Send + 'static,
 ) -> io::Result<()> {
     let _context = runtime.enter();
+    report_full_files()?;
     for (kind, number) in [
         (SignalKind::terminate(), Signal::Terminate),
         (SignalKind::interrupt(), Signal::Interrupt),

@@ -72,7 +72,7 @@ impl Remote {
     /// See [`RemoteError`].
     pub fn address(self) -> Result<Address, RemoteError> {
         let url = Url::parse(&self.url).ok().filter(Url::has_host);
-        let url = url.ok_or_else(|| RemoteError::Url(self.url.clone()))?;
+        let url = url.ok_or_else(|| RemoteError::Url(redacted(&self.url)))?;
         let has_user = !url.username().is_empty() || url.password().is_some();
         if self.authorization.is_some() && has_user {
             return Err(RemoteError::Credentials);
@@ -83,7 +83,7 @@ impl Remote {
         match url.scheme() {
             "ws" | "wss" => Ok(Address::WebSocket(self)),
             "http" | "https" => Ok(Address::Http(self)),
-            _ => Err(RemoteError::Url(self.url)),
+            _ => Err(RemoteError::Url(redacted(&self.url))),
         }
     }
 
@@ -128,10 +128,12 @@ impl Remote {
     }
 }
 
-/// Returns a URL without its user, query and fragment, which may be secrets.
-fn redacted(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+/// Returns a URL without its user, query and fragment, which may be secrets. Other text is returned
+/// as it is.
+#[must_use]
+pub fn redacted(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = host.rsplit('@').next().unwrap_or_default();
     format!("{scheme}://{host}{path}")

@@ -5,6 +5,8 @@ use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
 use jsonrpc_core::transcript::{self, Direction, Entry};
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -197,6 +199,27 @@ fn recording_is_continued_in_another_file_at_its_size() {
     let texts: Vec<_> = files.into_iter().flat_map(|(_, texts)| texts).collect();
     let twice: Vec<_> = lines.iter().flat_map(|line| [line.clone(), line.clone()]).collect();
     assert_eq!(texts, twice);
+}
+
+/// The system ends a program that writes beyond the limit, unless it handles the signal.
+#[cfg(unix)]
+#[test]
+fn limit_of_file_sizes_ends_the_recording_and_not_the_session() {
+    let (_folder, path) = place();
+    let options = ["--otlp-endpoint", NO_COLLECTOR, "--record", path.to_str().unwrap()];
+    let program = acp_traces(&options);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 1; exec \"$0\" \"$@\""]);
+    command.arg(program.get_program()).args(program.get_args());
+    command.arg("--").arg(test_agent()).arg("echo");
+    let mut proxy = Proxy::spawn(command);
+    for number in 0..40 {
+        let line = format!("{number:0100}\n");
+        proxy.write(line.as_bytes());
+        assert_eq!(proxy.read_line(), line);
+    }
+    proxy.finish();
+    assert!(fs::metadata(&path).unwrap().len() <= 1024);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use axum::Json;
 use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use http_access::{Connection, Principal, RequestError};
+use http_access::{Access, Connection, Principal, RequestError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -78,16 +78,28 @@ pub(super) async fn files(
         return Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent)));
     };
     let Some(root) = found.root(&principal) else { return Ok(Json(FoundFiles::default())) };
-    let found = spawn_blocking(move || root.search(&search.query)).await;
+    let place = threads.file_searches().enter(principal.as_str()).await;
+    // The place is free when the search has ended, also for a client that is gone.
+    let found = spawn_blocking(move || {
+        let _place = place;
+        root.search(&search.query)
+    })
+    .await;
     found.map(Json).map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))
 }
 
-/// `GET /readyz`: whether the agents can be reached.
+/// `GET /readyz`: whether the agents can be reached. Only a request of a user tries it, which can start them.
 pub(super) async fn ready(
     State(threads): State<Arc<Threads>>,
     Extension(logins): Extension<Arc<Logins>>,
+    Extension(access): Extension<Arc<Access>>,
+    request: Request,
 ) -> (StatusCode, Json<Value>) {
-    let agents = threads.readiness().await;
+    let (parts, _) = request.into_parts();
+    let agents = match access.is_of_user(&parts).await {
+        true => threads.readiness().await,
+        false => threads.last_readiness(),
+    };
     let store = threads.replicas().is_reached();
     let is_ready = store && agents.values().all(|is_ready| *is_ready);
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

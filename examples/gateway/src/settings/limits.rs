@@ -1,5 +1,5 @@
 //! Time limits and size limits.
-use http_access::{AuthSettings, ConnectionLimits, UserLimits};
+use http_access::{AuthSettings, ConnectionLimits, SessionLimits, UserLimits};
 use run_store::LogLimits;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -32,8 +32,12 @@ pub(crate) struct Times {
     pub(crate) disconnect_grace: Seconds,
     /// Time for which a run can be read after its end.
     pub(crate) keep: Seconds,
-    /// Time for which an unused conversation stays in the store.
+    /// Time of use of the store for which an unused conversation stays outside of the trash.
     pub(crate) history: Seconds,
+    /// Time without a request after which a browser is signed out.
+    pub(crate) sign_in_idle: Seconds,
+    /// Time after which a browser is signed out in any case.
+    pub(crate) sign_in: Seconds,
     /// Maximum time of a run in the queue.
     pub(crate) queue: Seconds,
     /// Timeout for a client to read sent data.
@@ -59,12 +63,21 @@ impl Default for Times {
             disconnect_grace: seconds(60),
             keep: seconds(10 * 60),
             history: seconds(90 * 24 * 60 * 60),
+            sign_in_idle: seconds(7 * 24 * 60 * 60),
+            sign_in: seconds(30 * 24 * 60 * 60),
             queue: seconds(30),
             write: seconds(30),
             header: seconds(10),
             body: seconds(60),
             connection_idle: seconds(75),
         }
+    }
+}
+
+impl Times {
+    /// Limits of the sessions of browsers.
+    pub(crate) fn of_sessions(&self) -> SessionLimits {
+        SessionLimits { idle: self.sign_in_idle.0, age: self.sign_in.0 }
     }
 }
 
@@ -86,7 +99,7 @@ pub(crate) struct Limits {
     pub(crate) log_bytes: usize,
     /// Bytes of all runs. Beyond this limit, ended runs are removed early.
     pub(crate) kept_bytes: usize,
-    /// Bytes of the conversations in the store. Beyond this limit, the oldest are removed.
+    /// Bytes of the conversations in the store. Beyond their share of this limit, the oldest of a user are moved to the trash.
     pub(crate) history_bytes: u64,
     /// Connections of clients. A quarter may be without a user, and a quarter may belong to one of several users.
     pub(crate) connections: usize,

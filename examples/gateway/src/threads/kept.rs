@@ -1,9 +1,10 @@
 //! Retention of runs, and numbers of open objects.
 use super::shared::run_name;
 use super::steering::key;
-use super::{Entry, Kept, RunKey, Threads, lock};
+use super::{Cancel, Entry, Kept, RunKey, Threads, lock, request_cancel};
 use crate::run::StartError;
 use crate::settings::Limits;
+use agui_bridge::CancelReason;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
 use http_access::Principal;
@@ -34,7 +35,7 @@ impl Threads {
     }
 
     /// Stops a run without readers. Returns when it has ended.
-    pub(super) async fn watch(&self, run: &RunKey, log: &RunLog, cancel: &CancellationToken) {
+    pub(super) async fn watch(&self, run: &RunKey, log: &RunLog, cancelled: &Cancel) {
         let grace = self.times.disconnect_grace.0;
         let abandoned = async {
             log.abandoned(grace).await;
@@ -47,7 +48,7 @@ impl Threads {
             () = log.ended() => {}
             () = abandoned => {
                 tracing::info!(run = run.1, "nobody reads the run; stopping it");
-                cancel.cancel();
+                request_cancel(cancelled, CancelReason::NoReader);
                 log.ended().await;
             }
         }
@@ -217,7 +218,7 @@ impl Kept {
             fingerprint: hash(&text),
             input_bytes: text.len().saturating_mul(INPUT_COPIES),
             log,
-            cancel: CancellationToken::new(),
+            cancel: Cancel::default(),
             forgotten: CancellationToken::new(),
             shared: CancellationToken::new(),
             timeline: None,
@@ -260,6 +261,12 @@ fn hash(text: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Returns what ends the storing of each open run of a thread.
+pub(super) fn open(runs: &HashMap<RunKey, Kept>, thread: &ThreadName) -> Vec<CancellationToken> {
+    let ours = runs.values().filter(|kept| kept.is_ours && kept.thread == *thread);
+    ours.filter(|kept| !kept.shared.is_cancelled()).map(|kept| kept.shared.clone()).collect()
 }
 
 /// Returns the span of the interrupted run that an input resumes, if it belongs to this gateway.

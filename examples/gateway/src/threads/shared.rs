@@ -1,8 +1,9 @@
 //! Threads and runs of other gateways, and records of own ones for them.
 use super::steering::key;
-use super::{Kept, RunKey, Threads, lock};
+use super::{Kept, RunKey, Threads, lock, request_cancel};
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
 use crate::run::StartError;
+use agui_bridge::CancelReason;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
 use chat_history::{LiveThreads, chat_path};
@@ -210,10 +211,10 @@ impl Threads {
 
     /// Copies the events of a run to the store for readers elsewhere. Stops a run that another gateway has ended.
     pub(super) async fn share(&self, run: &RunKey, record: &RunRecord, kept: &Kept) {
-        let Kept { log, forgotten, cancel, .. } = kept;
+        let Kept { log, forgotten, .. } = kept;
         if !self.replicas.share(&run_name(run), record, log, forgotten, &self.shutdown).await {
             tracing::warn!(run = run.1, "another gateway has ended the run");
-            cancel.cancel();
+            request_cancel(&kept.cancel, CancelReason::OwnerLost);
         }
     }
 
@@ -233,7 +234,7 @@ impl Threads {
         tracing::warn!(thread = key.id, "another gateway has taken a thread");
         for kept in lock(&self.runs).values() {
             if kept.is_ours && kept.thread == key {
-                kept.cancel.cancel();
+                request_cancel(&kept.cancel, CancelReason::OwnerLost);
             }
         }
         lock(&self.threads).remove(&key);

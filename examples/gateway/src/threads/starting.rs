@@ -1,6 +1,6 @@
 //! The beginning of a run in a thread that this gateway owns.
 use super::shared::run_name;
-use super::{Entry, INTERRUPT, Kept, RunKey, Threads, fingerprint, kept, lock};
+use super::{Cancel, Entry, INTERRUPT, Kept, RunKey, Threads, fingerprint, kept, lock};
 use crate::agents::{AcpAgents, Agents};
 use crate::model::{ModelRunStart, ModelThread};
 use crate::run::StartError;
@@ -8,9 +8,9 @@ use agent_tools::mcp_bridge_http::random_id;
 use agui_bridge::conversation::{RunQueue, RunRequest};
 use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;
-use agui_types::message::Message;
 use agui_types::run_log::RunOutcome;
 use chat_model::ChatModel;
+use futures::FutureExt;
 use hub_server::{NewRun, UserAgent};
 use run_store::{Lease, Reader, RunLog, ThreadName};
 use run_telemetry::Span;
@@ -26,10 +26,12 @@ const MAX_STARTS: usize = 64;
 
 /// A run before its agent is known.
 struct Asked {
+    name: String,
     input: RunAgentInput,
-    earlier: Vec<Message>,
+    /// The open runs of the thread before it.
+    before: Vec<CancellationToken>,
     log: Arc<RunLog>,
-    cancel: CancellationToken,
+    cancel: Cancel,
     span: Option<TraceContext>,
 }
 
@@ -44,8 +46,9 @@ impl Threads {
         caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
         let log = RunLog::new(&input, self.limits.log()).with_held_end();
-        let (kept, reader, record, mut before, forgotten, resumed) = {
+        let (kept, reader, record, mut before, forgotten, resumed, open) = {
             let mut runs = lock(&self.runs);
+            let open = kept::open(&runs, &key);
             let resumed = kept::resumed(&runs, &key, &input);
             let log = Arc::new(match runs.get(&run) {
                 Some(other) if other.is_resumed_by(&key, &input) => log.behind(&other.log),
@@ -57,7 +60,7 @@ impl Threads {
             let reader = kept.log.follow(0)?;
             let forgotten = self.make_room(&mut runs, &run.0)?;
             let before = runs.insert(run.clone(), kept.clone());
-            (kept, reader, record, before, forgotten, resumed)
+            (kept, reader, record, before, forgotten, resumed, open)
         };
         let Kept { log, cancel, forgotten: crowded_out, shared, .. } = kept.clone();
         self.retire(&forgotten).await;
@@ -82,8 +85,8 @@ impl Threads {
                 Ok(true) => {
                     let context = span.as_ref().and_then(Span::context);
                     let (log, cancel) = (log.clone(), cancel.clone());
-                    let earlier = threads.replicas.earlier(&name, &input).await;
-                    let asked = Asked { input, earlier, log, cancel, span: context };
+                    let (run, before) = (name.clone(), open.clone());
+                    let asked = Asked { name: run, input, before, log, cancel, span: context };
                     let begun = threads.begin(&key, lease, asked).await;
                     if begun.is_err() {
                         threads.replicas.forget_run(&name).await;
@@ -97,6 +100,7 @@ impl Threads {
             if !has_begun {
                 // Recorded before the reply, since the client may repeat the request at once.
                 threads.forget(&run, &log);
+                shared.cancel();
                 if let Some(before) = before.take() {
                     lock(&threads.runs).entry(run.clone()).or_insert(before);
                 }
@@ -111,6 +115,7 @@ impl Threads {
                     before.forgotten.cancel();
                 }
                 let share = async {
+                    all_cancelled(open).await;
                     threads.share(&run, &record, &kept).await;
                     shared.cancel();
                 };
@@ -139,11 +144,16 @@ impl Threads {
             return Err(StartError::Ending);
         }
         let (reply, begun) = oneshot::channel();
-        let Asked { mut input, earlier, log, cancel, span } = asked;
+        let Asked { name, input, before, log, cancel, span } = asked;
         match agents {
             Agents::Model(model) => {
-                input.messages.splice(..0, earlier);
-                let run = ModelRunStart { input, log, cancel, span, reply };
+                let (replicas, posted) = (self.replicas.clone(), input.clone());
+                let earlier = async move {
+                    all_cancelled(before).await;
+                    replicas.earlier(&name, &posted).await
+                };
+                let earlier = earlier.boxed();
+                let run = ModelRunStart { input, earlier, log, cancel, span, reply };
                 let sent = self.model_thread(key, lease, model)?.try_send(run);
                 sent.map_err(|_| StartError::Overloaded)?;
                 match timeout(self.times.queue.0, begun).await {
@@ -152,15 +162,20 @@ impl Threads {
                 }
             }
             Agents::Acp(acp) => {
+                let earlier = self.replicas.earlier(&name, &input).await;
                 let (name, run_id) = (key.text(), input.run_id.clone());
                 let user = acp.users.open(&key.user).await?;
                 self.open_thread(key, lease, acp, &user).await?;
                 let mut run = RunRequest::from(input);
                 run.earlier = earlier;
-                user.connection.start(&name, NewRun { run, log, span }, reply);
+                user.connection.start(
+                    &name,
+                    NewRun { run, log, span, cancel: cancel.clone() },
+                    reply,
+                );
                 let cancelled = async {
-                    cancel.cancelled().await;
-                    user.connection.cancel(&name, &run_id);
+                    let reason = *cancel.wait().await;
+                    user.connection.cancel(&name, &run_id, reason);
                     std::future::pending::<()>().await;
                 };
                 tokio::select! {
@@ -271,12 +286,21 @@ impl Threads {
     }
 }
 
+async fn all_cancelled(tokens: Vec<CancellationToken>) {
+    for token in tokens {
+        token.cancelled().await;
+    }
+}
+
 /// Ends the span of a run with the run.
 async fn end(span: Option<Span>, log: &RunLog) {
     let Some(mut span) = span else { return };
     log.ended().await;
     if let Some(outcome) = log.outcome() {
         span.set("agui.run.outcome", outcome.name().to_owned());
+        if let Some(reason) = outcome.cancel_reason() {
+            span.set("agui.run.cancel_reason", reason.to_owned());
+        }
         if let RunOutcome::Error(_) = outcome {
             span.fail(outcome.name().to_owned());
         }

@@ -1,5 +1,5 @@
 //! Inputs during runs: answers, results of page tools, cancellation, settings of sessions.
-use super::{INTERRUPT, RunKey, Threads, lock};
+use super::{Cancel, INTERRUPT, RunKey, Threads, lock};
 use agui_bridge::AnswerError;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};
 use agui_bridge::frontend_tool::{Completion, ToolResult};
@@ -8,7 +8,6 @@ use http_access::Principal;
 use hub_server::{ACTIVITY_WAIT, TooManyWaiting, UserAgent};
 use run_store::{RunLog, ThreadName};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 impl Threads {
     /// Answers a question of the agent.
@@ -92,14 +91,14 @@ impl Threads {
         thread: &ThreadName,
         run: &RunKey,
         log: &RunLog,
-        cancel: &CancellationToken,
+        cancel: &Cancel,
     ) {
-        tokio::select! {
+        let reason = tokio::select! {
             () = log.ended() => return,
-            () = cancel.cancelled() => {}
-        }
+            reason = cancel.wait() => *reason,
+        };
         if let Some((acp, name)) = self.conversation(thread) {
-            acp.connection.cancel(&name, &run.1.as_str().into());
+            acp.connection.cancel(&name, &run.1.as_str().into(), reason);
         }
         log.ended().await;
     }

@@ -1,10 +1,13 @@
 //! The audit log.
 use crate::gateway::{Gateway, input, soon};
-use crate::run::Run;
+use crate::run::{Run, Told};
+use jsonrpc_core::peek_member;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// Lets a user ask and approve, with a wrong token in between; returns the records without their times.
 async fn recorded(content: bool) -> Vec<Value> {
@@ -60,7 +63,7 @@ async fn requests_and_decisions_are_recorded_without_content() {
         json!({ "event": "run.start", "thread": thread, "run": "1" }),
         request("alice", "/api/ai/chat", 200),
         request("bob", answer, 404),
-        json!({ "event": "answer", "thread": thread, "question": "of the agent", "decision": "allow-once" }),
+        json!({ "event": "answer", "thread": thread, "question": "of the agent", "call": "call-2", "decision": "allow-once", "by": "user" }),
         request("alice", answer, 202),
         json!({ "event": "run.end", "thread": thread, "run": "1", "outcome": "success" }),
     ];
@@ -78,6 +81,10 @@ async fn content_is_recorded_on_request() {
     let start = records.iter().find(|record| record["event"] == "run.start").unwrap();
     let message: Value = serde_json::from_str(start["content"].as_str().unwrap()).unwrap();
     assert_eq!(message["content"], "edit");
+    let answer = records.iter().find(|record| record["event"] == "answer").unwrap();
+    let request: Value = serde_json::from_str(answer["content"].as_str().unwrap()).unwrap();
+    assert_eq!(request["title"], "Edit greeting.txt?");
+    assert_eq!(request["toolCall"]["content"][0]["type"], "diff");
 }
 
 /// Runs of models are recorded too, with the names of their tool calls.
@@ -118,10 +125,96 @@ async fn decision_of_a_rule_is_recorded() {
     gateway.signal(Signal::SIGTERM);
     assert!(gateway.ended().await.success());
     let text = fs::read_to_string(&path).unwrap();
-    let mut records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let decided = records.find(|record| record["event"] == "decision").unwrap();
+    let records: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let decided = records.iter().find(|record| record["event"] == "decision").unwrap();
     assert_eq!((&decided["rule"], &decided["decision"]), (&json!(2), &json!("reject")));
     assert!(!decided["session"].as_str().unwrap().contains('"'), "{decided}");
+    let answer = records.iter().find(|record| record["event"] == "answer").unwrap();
+    assert_eq!((&answer["decision"], &answer["by"]), (&json!("reject-once"), &json!("rule")));
+}
+
+/// Each answer is recorded with its origin, and the stream has the same origin.
+#[tokio::test]
+async fn answers_without_the_user_are_told_and_recorded() {
+    let table = [
+        ("permission = 'reject'", "reject-once", "policy"),
+        ("permission = 'ask-in-stream'\ntimes.question = 1", "reject-once", "time"),
+    ];
+    for (settings, decision, by) in table {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let log = format!("audit-log = '{}'\naudit-content = true\n{settings}", path.display());
+        let gateway = Gateway::configured(&log).await;
+        let told = gateway.ask("t", "r", "permission").await.rest().await;
+        let settled = ["acp.permission", "acp.permission.resolved"].map(|name| told.customs(name));
+        let settled = settled.concat();
+        assert_eq!(
+            (&settled[0]["optionId"], &settled[0]["answeredBy"]),
+            (&json!(decision), &json!(by))
+        );
+        gateway.signal(Signal::SIGTERM);
+        assert!(gateway.ended().await.success());
+        let text = fs::read_to_string(&path).unwrap();
+        let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let answers: Vec<_> = records.filter(|record| record["event"] == "answer").collect();
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        assert_eq!((&answers[0]["decision"], &answers[0]["by"]), (&json!(decision), &json!(by)));
+        let content: Value = serde_json::from_str(answers[0]["content"].as_str().unwrap()).unwrap();
+        assert!(content["title"].is_string() && content["options"].is_array(), "{content}");
+    }
+}
+
+/// The stream and the record of a cancelled run have the same reason.
+#[tokio::test]
+async fn reason_of_a_cancelled_run_is_told_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let settings = format!(
+        "audit-log = '{}'\nwhen-busy = 'supersede'\n[times]\ndisconnect-grace = 0",
+        path.display()
+    );
+    let gateway = Gateway::configured(&settings).await;
+    let reason = |told: &Told| {
+        let result = told.finished().result.as_ref().unwrap();
+        peek_member(result.as_str(), "cancelReason").unwrap().unwrap().to_owned()
+    };
+
+    let mut stopped = gateway.ask("t", "stopped", "slow").await;
+    stopped.until("1 of 50").await;
+    gateway.post("runs/stopped/cancel", &Value::Null).await;
+    assert_eq!(reason(&stopped.rest().await), r#""user""#);
+
+    let mut replaced = gateway.ask("t", "replaced", "slow").await;
+    replaced.until("1 of 50").await;
+    let newer = gateway.ask("t", "newer", "hello").await;
+    assert_eq!(reason(&replaced.rest().await), r#""newer-run""#);
+    assert_eq!(newer.rest().await.end(), "success");
+
+    let mut left = gateway.ask("t", "left", "slow").await;
+    left.until("1 of 50").await;
+    drop(left);
+    let ends = soon(async {
+        loop {
+            let text = fs::read_to_string(&path).unwrap();
+            let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            let ends: Vec<_> = records.filter(|record| record["event"] == "run.end").collect();
+            if ends.iter().any(|record| record["run"] == "left") {
+                return ends;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    let recorded: Vec<_> =
+        ends.iter().map(|it| (&it["run"], &it["outcome"], &it["reason"])).collect();
+    let expected = [
+        (&json!("stopped"), &json!("cancelled"), &json!("user")),
+        (&json!("replaced"), &json!("cancelled"), &json!("newer-run")),
+        (&json!("newer"), &json!("success"), &Value::Null),
+        (&json!("left"), &json!("cancelled"), &json!("no-reader")),
+    ];
+    assert_eq!(recorded, expected);
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ async fn run_with_open_permission_is_cancelled() {
     assert_eq!(told.results().len(), 1, "the tool call has its result");
     assert_eq!(
         told.customs("acp.permission.resolved"),
-        [json!({ "interruptId": asked, "outcome": "cancelled" })]
+        [json!({ "interruptId": asked, "outcome": "cancelled", "answeredBy": "end" })]
     );
     let (status, _) =
         gateway.post(&format!("interrupts/{asked}"), &json!({ "optionId": "allow-once" })).await;

@@ -63,7 +63,7 @@ fn is_defined(file: &str, name: &str) -> bool {
     let paths =
         [root.join(file), root.join("examples").join(file), root.join("examples").join(own)];
     let text = paths.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    let starts = ["fn ", "const ", "function ", "test(\""];
+    let starts = ["fn ", "const ", "function ", "async ", "test(\""];
     starts.iter().any(|start| {
         text.match_indices(&format!("{start}{name}")).any(|(at, found)| {
             let next = text.get(at + found.len()..).and_then(|rest| rest.chars().next());

@@ -1,9 +1,13 @@
 //! Conversations in a file: after a restart, over HTTP, and as events.
-use crate::gateway::{Gateway, command, input, refusal, script, soon};
+use crate::gateway::{Gateway, PROGRAM, command, command_of, input, refusal, script, soon};
 use crate::interrupts::{Asked, answered_booking, booking};
 use crate::run::{Run, Told};
 use agui_types::message::Message;
 use agui_types::reduce::Reducer;
+use futures::FutureExt;
+use futures::future::select_all;
+#[cfg(unix)]
+use nix::sys::signal::Signal;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -64,8 +68,16 @@ async fn request(
     path: &str,
     body: Option<Value>,
 ) -> (StatusCode, Value) {
-    let url = gateway.url(&format!("/api/ai/threads{path}"));
-    let mut request = gateway.client.request(method, url);
+    requested(gateway, method, &format!("/api/ai/threads{path}"), body).await
+}
+
+async fn requested(
+    gateway: &Gateway,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+) -> (StatusCode, Value) {
+    let mut request = gateway.client.request(method, gateway.url(path));
     if let Some(body) = body {
         request = request.json(&body);
     }
@@ -135,7 +147,8 @@ async fn parked_question_is_shown_after_a_restart_and_ends_with_a_notice() {
     let gateway = kept.gateway(&[]).await;
     let read = connected(&gateway, "demo", "t", "t-1").await.rest().await;
     assert_eq!(read.end(), "interrupt");
-    assert_eq!(read.interrupts()[0].message.as_deref(), Some("Edit greeting.txt?"));
+    let question = read.interrupts()[0].message.as_deref();
+    assert_eq!(question, Some("Edit greeting.txt?\n\nA line is added."));
     let answer = asked.answered("2", "resolved", &json!({ "optionId": "allow-once" }));
     let told = gateway.run(&answer).await.rest().await;
     assert_eq!(told.end(), "cancelled", "the question went with the agent");
@@ -174,6 +187,34 @@ async fn session_of_the_agent_is_loaded_after_a_restart() {
     assert!(loading.contains(r#""method":"session/load""#), "{loading}");
     let prompt = gateway.says("agent: asked").await;
     assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
+}
+
+/// An agent that reports facts while it resumes, and one that repeats the conversation after its response.
+#[cfg(unix)]
+#[tokio::test]
+async fn conversation_and_session_survive_each_way_of_a_restart() {
+    for name in ["reports-and-resumes", "loads-late"] {
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+            let kept = Kept::new();
+            let agent = script(name);
+            let gateway = kept.gateway(&["--agent", &agent]).await;
+            assert_eq!(gateway.ask("t", "1", "one").await.rest().await.end(), "success");
+            gateway.signal(signal);
+            let _status = gateway.ended().await;
+            let mut gateway = kept.gateway(&["--agent", &agent]).await;
+            let told = gateway.ask("t", "2", "two").await.rest().await;
+            assert_eq!(told.end(), "success", "{name} {signal}");
+            assert_eq!(told.text(), "and on", "{name} {signal}");
+            assert!(!told.tags().contains(&"MESSAGES_SNAPSHOT"), "{:?}", told.tags());
+            assert!(!told.tags().contains(&"TOOL_CALL_START"), "{:?}", told.tags());
+            let continuing = gateway.says("agent: asked").await;
+            assert!(continuing.contains(r#""sessionId":"s""#), "{name} {signal}: {continuing}");
+            let prompt = gateway.says("agent: asked").await;
+            assert!(!prompt.contains("one") && prompt.contains("two"), "{prompt}");
+            let read = connected(&gateway, "agent", "t", "2").await.rest().await;
+            assert_eq!(texts(&read), ["one", "first", "two", "and on"], "{name} {signal}");
+        }
+    }
 }
 
 /// Runs an input with an agent that records its prompts. Returns its texts, and the notices in the page.
@@ -227,6 +268,35 @@ async fn conversation_of_an_agent_without_sessions_is_told_again_after_a_restart
     assert_eq!((&*texts[1], notices.len()), ("four", 1));
 }
 
+/// A client without the conversation posts during a run of another client.
+#[tokio::test]
+async fn message_that_waited_follows_the_whole_answer() {
+    let kept = Kept::new();
+    let settings = format!(
+        "store = '{}'\npermission = 'ask-in-stream'\nwhen-busy = 'queue'\n[limits]\nqueue = 1",
+        kept.path().display()
+    );
+    let gateway = Gateway::configured(&settings).await;
+    let mut first = gateway.ask("t", "1", "permission").await;
+    let asked = first.until_asked().await;
+    // One of them waits when the other one is refused.
+    let inputs = ["2", "3"].map(|run| input("t", run, "hello"));
+    let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
+    let (refused, which, waiting) = select_all(both).await;
+    assert_eq!(refusal(refused).await.0, 409);
+    let answer = json!({ "optionId": "allow-once" });
+    gateway.post(&format!("interrupts/{asked}"), &answer).await;
+    let first = first.rest().await;
+    let waited = &inputs[1 - which];
+    let second = Run::new(waited, select_all(waiting).await.0).rest().await;
+    assert_eq!((first.end(), second.end()), ("success", "success"));
+
+    let told = connected(&gateway, "demo", "t", waited["runId"].as_str().unwrap()).await;
+    let told = told.rest().await;
+    let expected = ["permission".to_owned(), first.text(), "hello".to_owned(), second.text()];
+    assert_eq!(texts(&told), expected);
+}
+
 #[tokio::test]
 async fn conversations_are_listed_searched_renamed_and_removed() {
     let gateway = Gateway::demo(&[]).await;
@@ -266,6 +336,66 @@ async fn conversations_are_listed_searched_renamed_and_removed() {
 }
 
 #[tokio::test]
+async fn deleted_conversation_is_restored_or_deleted_from_the_trash() {
+    let gateway = Gateway::demo(&[]).await;
+    for thread in ["a", "b"] {
+        let told = gateway.ask(thread, &format!("{thread}-1"), "hello").await.rest().await;
+        assert_eq!(told.end(), "success");
+        assert_eq!(request(&gateway, Method::DELETE, &format!("/{thread}"), None).await.0, 204);
+    }
+    let (_, list) = request(&gateway, Method::GET, "", None).await;
+    assert_eq!(list["trashed"], 2, "{list}");
+    let (status, trash) = requested(&gateway, Method::GET, "/api/ai/trash", None).await;
+    assert_eq!(status, 200);
+    let [b, a] = &trash["threads"].as_array().unwrap()[..] else { panic!("{trash}") };
+    assert_eq!(a["title"], "hello");
+    assert_eq!(a["reason"], "user");
+    assert_eq!(a["daysLeft"], 30);
+    let restore = format!("/api/ai/trash/{}/restore", a["number"]);
+    let (status, thread) = requested(&gateway, Method::POST, &restore, None).await;
+    assert_eq!(status, 200, "{thread}");
+    assert_eq!(thread["id"], "a");
+    let again = connected(&gateway, "demo", "a", "a-1").await.rest().await;
+    assert_eq!(texts(&again).len(), 2, "the prompt and the answer");
+    assert_eq!(gateway.ask("a", "a-3", "more").await.rest().await.end(), "success");
+    let delete = format!("/api/ai/trash/{}", b["number"]);
+    assert_eq!(requested(&gateway, Method::DELETE, &delete, None).await.0, 204);
+    for (method, path) in [(Method::POST, &restore), (Method::DELETE, &delete)] {
+        let (status, why) = requested(&gateway, method, path, None).await;
+        assert_eq!(status, 404, "{why}");
+    }
+    let (_, trash) = requested(&gateway, Method::GET, "/api/ai/trash", None).await;
+    assert_eq!(trash["threads"], json!([]));
+}
+
+#[tokio::test]
+async fn user_makes_room_for_own_conversations_only() {
+    let settings = "limits.history-bytes = 4_000_000\n\
+         [auth.tokens]\none = 'token-of-the-one'\nother = 'token-of-the-other'";
+    let gateway = Gateway::configured(settings).await;
+    let chat = async |user: &str, id: &str, text: &str| {
+        let request = gateway.client.post(gateway.url("/api/ai/chat"));
+        let request = request.bearer_auth(format!("token-of-the-{user}"));
+        let sent = soon(request.json(&input(id, id, text)).send()).await.unwrap();
+        assert!(soon(sent.text()).await.unwrap().contains("RUN_FINISHED"));
+    };
+    let list = async |user: &str| -> Value {
+        let request = gateway.client.get(gateway.url("/api/ai/threads"));
+        let request = request.bearer_auth(format!("token-of-the-{user}"));
+        soon(soon(request.send()).await.unwrap().json()).await.unwrap()
+    };
+    chat("one", "important", "hello").await;
+    for number in 0..8 {
+        let text = format!("hello {}", "x".repeat(400_000));
+        chat("other", &number.to_string(), &text).await;
+    }
+    assert_eq!(list("one").await["threads"][0]["id"], "important");
+    let others = list("other").await;
+    assert_eq!(others["threads"][0]["id"], "7");
+    assert!(others["evicted"].as_u64().unwrap() > 0, "{others}");
+}
+
+#[tokio::test]
 async fn conversations_belong_to_their_user() {
     let settings = "[auth.tokens]\none = 'token-of-the-one'\nother = 'token-of-the-other'";
     let gateway = Gateway::configured(settings).await;
@@ -287,6 +417,22 @@ async fn conversations_belong_to_their_user() {
         let response = soon(request.json(&json!({ "title": "x" })).send()).await.unwrap();
         assert_eq!(refusal(response).await.0, 404, "{method}");
     }
+    let removed = as_user("one", Method::DELETE, "/api/ai/threads/t");
+    assert_eq!(soon(removed.send()).await.unwrap().status(), 204);
+    let trash = async |user: &str| -> Value {
+        let trash = soon(as_user(user, Method::GET, "/api/ai/trash").send()).await.unwrap();
+        soon(trash.json()).await.unwrap()
+    };
+    let number = trash("one").await["threads"][0]["number"].to_string();
+    assert_eq!(trash("other").await["threads"], json!([]));
+    let restore = format!("/api/ai/trash/{number}/restore");
+    let delete = format!("/api/ai/trash/{number}");
+    for (method, path) in [(Method::POST, &restore), (Method::DELETE, &delete)] {
+        let response = soon(as_user("other", method, path).send()).await.unwrap();
+        assert_eq!(refusal(response).await.0, 404);
+    }
+    let restored = soon(as_user("one", Method::POST, &restore).send()).await.unwrap();
+    assert_eq!(restored.status(), 200);
     let connect = as_user("other", Method::POST, "/api/ai/agents/demo/connect").json(&body);
     let text = soon(soon(connect.send()).await.unwrap().text()).await.unwrap();
     assert!(text.contains("RUN_FINISHED") && !text.contains("a secret"), "{text}");
@@ -335,6 +481,39 @@ async fn file_in_use_or_damaged_is_an_error_with_its_name() {
     assert!(said.contains("damaged.db: not a store"), "{said}");
     assert!(said.contains("move the file away"), "{said}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+}
+
+/// No file can be written, as on a full disk.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn conversations_are_read_while_the_disk_is_full() {
+    let kept = Kept::new();
+    let gateway = kept.gateway(&[]).await;
+    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
+    kill(gateway).await;
+    let path = kept.path();
+    let before = std::fs::read(&path).unwrap();
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
+    let store = path.to_str().unwrap();
+    let mut full = command_of("sh", &["-c", script, "sh", PROGRAM, "--store", store]);
+    full.env_remove("GATEWAY_STORE");
+    let gateway = Gateway::listening(full).await;
+    assert_eq!(titles(&gateway, "").await, ["hello"]);
+    let read = connected(&gateway, "demo", "t", "1").await.rest().await;
+    assert_eq!(texts(&read).len(), 2, "the prompt and the answer");
+    let more = gateway.client.post(gateway.url("/api/ai/chat")).json(&input("t", "2", "more"));
+    let (status, why) = refusal(soon(more.send()).await.unwrap()).await;
+    assert_eq!(status, 503, "{why}");
+    assert!(why.contains("cannot be written") && why.contains("free space"), "{why}");
+    let ready = soon(gateway.client.get(gateway.url("/readyz")).send()).await.unwrap();
+    assert_eq!(ready.status(), 503);
+    let ready: Value = soon(ready.json()).await.unwrap();
+    assert_eq!(ready["store"], false, "{ready}");
+    kill(gateway).await;
+    assert_eq!(std::fs::read(&path).unwrap(), before, "the file is unchanged");
+    let gateway = kept.gateway(&[]).await;
+    assert_eq!(gateway.ask("t", "3", "more").await.rest().await.end(), "success");
+    assert_eq!(titles(&gateway, "").await, ["hello"]);
 }
 
 #[cfg(target_os = "linux")]

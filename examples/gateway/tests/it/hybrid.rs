@@ -9,9 +9,12 @@ use axum::http::{HeaderMap, StatusCode, Version};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use futures::FutureExt;
+use futures::future::select_all;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 /// Posts to the agent `hybrid`.
@@ -107,10 +110,12 @@ async fn model_runs_are_stopped_and_queued() {
 }
 
 /// An endpoint's requests and responses.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Endpoint {
     asked: Arc<Mutex<Vec<(Version, HeaderMap, Value)>>>,
     answers: Arc<Mutex<VecDeque<(StatusCode, String)>>>,
+    /// A permit for each response.
+    permits: Arc<Semaphore>,
 }
 
 impl Endpoint {
@@ -121,6 +126,7 @@ impl Endpoint {
         Json(body): Json<Value>,
     ) -> Response {
         endpoint.asked.lock().unwrap().push((version, headers, body));
+        endpoint.permits.acquire().await.unwrap().forget();
         endpoint.answers.lock().unwrap().pop_front().unwrap().into_response()
     }
 
@@ -140,9 +146,12 @@ impl Endpoint {
         answers: &[(StatusCode, &str)],
         tls: Option<TlsAcceptor>,
     ) -> (Self, String) {
-        let endpoint = Self::default();
         let own = answers.iter().map(|(status, text)| (*status, (*text).to_owned()));
-        endpoint.answers.lock().unwrap().extend(own);
+        let endpoint = Self {
+            asked: Arc::default(),
+            answers: Arc::new(Mutex::new(own.collect())),
+            permits: Arc::new(Semaphore::new(answers.len())),
+        };
         let router = Router::new().route("/v1/chat/completions", post(Self::answer));
         let router = router.with_state(endpoint.clone());
         let url = serve(move |_| router.clone(), tls).await;
@@ -218,6 +227,39 @@ async fn model_endpoint_calls_tools_of_gateway_and_page() {
     assert_eq!(second["messages"][3]["tool_call_id"], second["messages"][2]["tool_calls"][0]["id"]);
 }
 
+/// Clients without the conversation post during a run of another client.
+#[tokio::test]
+async fn model_receives_the_whole_answer_that_a_run_waited_for() {
+    let said = |text: &str| chunks(&[delta(json!({ "content": text }))]);
+    let [one, two] = ["One.", "Two."].map(said);
+    let answers = [(StatusCode::OK, &*one), (StatusCode::OK, &*two)];
+    let (endpoint, settings) = Endpoint::listen(&answers).await;
+    endpoint.permits.forget_permits(answers.len());
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("gateway.db");
+    let gateway = Gateway::configured(&format!(
+        "store = '{}'\nwhen-busy = 'queue'\nlimits.queue = 1\n{settings}",
+        store.display()
+    ))
+    .await;
+    let first = gateway.ask("t", "1", "Hi").await;
+    // One of them waits when the other one is refused.
+    let inputs = ["2", "3"].map(|run| input("t", run, "More"));
+    let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
+    let (refused, which, waiting) = select_all(both).await;
+    assert_eq!(refusal(refused).await.0, StatusCode::CONFLICT);
+    endpoint.permits.add_permits(answers.len());
+    assert_eq!(first.rest().await.text(), "One.");
+    let second = Run::new(&inputs[1 - which], select_all(waiting).await.0).rest().await;
+    assert_eq!((second.end(), &*second.text()), ("success", "Two."));
+
+    let asked = endpoint.asked.lock().unwrap();
+    let [_, (_, _, asked)] = &asked[..] else { panic!("asked {}", asked.len()) };
+    let texts: Vec<_> =
+        asked["messages"].as_array().unwrap().iter().map(|it| &it["content"]).collect();
+    assert_eq!(texts, ["Be brief.", "Hi", "One.", "More"]);
+}
+
 #[tokio::test]
 async fn a_model_behind_https_may_speak_http_2_alone() {
     let certificate = Certificate::new();
@@ -272,7 +314,7 @@ async fn invalid_model_settings_are_explained() {
     for (settings, message) in [
         (
             "model = { url = 'ftp://x', name = 'm' }",
-            "model.url: expected http://… or https://…, got `ftp://x`",
+            "model.url: expected http://… or https://…, got ftp:…",
         ),
         ("model = { url = 'http://x' }", "model.name: expected the name of a model"),
         (

@@ -87,7 +87,7 @@ async fn permission_interrupts_and_answer_continues_turn() {
     let asked = Asked::for_word(&gateway, "t", "edit").await;
     let interrupt = &asked.told.interrupts()[0];
     assert_eq!(interrupt.reason, "tool_call");
-    assert_eq!(interrupt.message.as_deref(), Some("Edit greeting.txt?"));
+    assert_eq!(interrupt.message.as_deref(), Some("Edit greeting.txt?\n\nA line is added."));
     let answer = asked.answered("2", "resolved", &json!({ "optionId": "allow-once" }));
     let next = gateway.run(&answer).await.rest().await;
     assert_eq!(next.end(), "success");

@@ -101,6 +101,9 @@ mod sessions;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+#[cfg(unix)]
+mod signed_in;
+#[cfg(test)]
 mod site;
 #[cfg(test)]
 #[cfg(unix)]

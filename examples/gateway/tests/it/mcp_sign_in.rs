@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use mcp_bridge_http::{Endpoint, EndpointOptions, router};
-use reqwest::header::{COOKIE, SET_COOKIE};
+use reqwest::header::{COOKIE, HOST, SET_COOKIE};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -195,6 +195,22 @@ async fn only_the_browser_that_began_a_sign_in_finishes_it() {
     assert!(page.contains("You are signed in."), "{page}");
     let again = follow(&gateway, &redirect, &cookie).await;
     assert_eq!(again.0, StatusCode::CONFLICT, "it ends once");
+}
+
+/// The code of the user would be sent there.
+#[tokio::test]
+async fn sign_in_at_an_address_that_a_request_names_is_refused() {
+    let server = serve(None).await;
+    let (gateway, _folder) = gateway(&server, "").await;
+    needs_login(&gateway).await;
+    let url = gateway.url("/api/ai/mcp-servers/docs/login");
+    for host in ["203.0.113.9", "203.0.113.9:80", "[2001:db8::9]", "localhost:1"] {
+        let request = gateway.client.post(&url).header(HOST, host);
+        let (status, error) = refusal(soon(request.send()).await.unwrap()).await;
+        assert_eq!(status, StatusCode::FORBIDDEN, "{host}: {error}");
+        assert!(error.contains("is no address of this program; set site.hosts"), "{error}");
+    }
+    begin(&gateway, "docs").await;
 }
 
 #[tokio::test]

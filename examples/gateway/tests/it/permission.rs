@@ -29,6 +29,7 @@ async fn answer_reaches_agent() {
         if let Some(option) = answer.get("optionId") {
             resolved = json!({ "interruptId": asked, "outcome": "selected", "optionId": option });
         }
+        resolved["answeredBy"] = "user".into();
         assert_eq!(told.customs("acp.permission.resolved"), [resolved]);
     }
 }

@@ -3,6 +3,7 @@ use crate::gateway::{Gateway, PROGRAM, http, input, refusal, script, soon};
 use crate::http_agents::{Agent, Does, next};
 use crate::page_tools::{asking, begin, mcp, request, respond};
 use crate::run::Run;
+use agui_types::event::Event;
 use axum::Router;
 use axum::http::{StatusCode, header};
 use axum::routing::{any, post};
@@ -101,6 +102,12 @@ async fn links_to_private_addresses_are_refused() {
         "LOCALHOST",
         "localhost.",
         "user@127.0.0.1",
+        "\u{24db}ocalhost",
+        "lo\u{ad}calhost",
+        "loca%6chost",
+        "[::1%25lo]",
+        "ip6-localhost",
+        "example.com\\@127.0.0.1",
     ] {
         let mut asked = input("t", "1", "");
         asked["messages"][0]["content"] = json!([image(&format!("http://{host}:80/a.png"))]);
@@ -113,7 +120,7 @@ async fn links_to_private_addresses_are_refused() {
     asked["messages"][0]["content"] = json!([image("https://example.com/a.png")]);
     assert_eq!(gateway.run(&asked).await.rest().await.end(), "success");
     for (run, host) in
-        ["[2606:4700::1111]", "[64:ff9b::808:808]", "8.8.8.8", "local.example", "notlocal"]
+        ["[2606:4700::1111]", "[64:ff9b::808:808]", "8.8.8.8", "local.example", "notlocal.com"]
             .into_iter()
             .enumerate()
     {
@@ -145,6 +152,29 @@ async fn input_urls_are_not_fetched() {
         assert_eq!(Run::new(&asked, response).rest().await.end(), "success", "{agent}");
     }
     assert!(listener.accept().now_or_never().is_none(), "somebody has come");
+}
+
+/// Some endpoints repeat what they refuse.
+#[tokio::test]
+async fn secrets_of_a_model_are_hidden_in_its_errors() {
+    let (listener, address) = listener().await;
+    let refused =
+        "no key-of-the-model, user%21name, user!name, a-password, query-key!, query-key%21; v1";
+    let router = Router::new()
+        .route("/v1/chat/completions", post(async move || (StatusCode::UNAUTHORIZED, refused)))
+        .fallback(async move || (StatusCode::UNAUTHORIZED, refused));
+    tokio::spawn(axum::serve(listener, router).into_future());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let url = format!("http://user%21name:a-password@{address}/v1?key=query-key%21&version=v1");
+    let model = format!("[agents.a.model]\nname = 'm'\nkey-variable = 'KEY'\nurl = '{url}'");
+    std::fs::write(file.path(), model).unwrap();
+    let config = ["--config", file.path().to_str().unwrap()];
+    let gateway = Gateway::start(&config, &[("KEY", "key-of-the-model")]).await;
+    let told = gateway.ask("t", "1", "Hi").await.rest().await;
+    assert_eq!(told.end(), "MODEL_REFUSED");
+    let expected = "The model's endpoint answers 401 Unauthorized: no (hidden), (hidden), (hidden), (hidden), \
+                    (hidden), (hidden); v1";
+    assert_eq!(told.error().message, expected);
 }
 
 #[tokio::test]
@@ -464,4 +494,118 @@ async fn secrets_are_in_no_log_and_no_error() {
     let variables = log.lines().find(|line| line.starts_with("agent: variables")).unwrap();
     assert!(variables.contains("TEST_OTHER=passed on"), "{variables}");
     assert!(log.contains("TRACE"), "all of it was looked at");
+}
+
+/// Permission requests with each kind, and each way to name a tool of the page, announced in each way.
+fn hostile_requests() -> Vec<(Vec<Value>, Value)> {
+    let kinds = ["execute", "delete", "edit", "move", "read", "other", ""];
+    let command = || json!({ "command": "rm -rf ~" });
+    let carried =
+        |name: &str| json!({ "command": "rm -rf ~", "tool_name": name, "tool_input": {} });
+    let of_meta = |meta: Value| json!({ "_meta": meta, "rawInput": command() });
+    let forms = [
+        json!({ "name": "mcp__ui__set_theme", "rawInput": command() }),
+        json!({ "name": "mcp__ui__set_theme" }),
+        json!({ "title": "ui/set_theme", "rawInput": { "theme": "dark" } }),
+        json!({ "title": "mcp__ui__set_theme", "rawInput": command() }),
+        of_meta(json!({ "claudeCode": { "toolName": "mcp__ui__set_theme" } })),
+        of_meta(json!({ "toolName": "ui_set_theme" })),
+        of_meta(json!({ "tool_name": "mcp_ui_set_theme" })),
+        json!({ "rawInput": carried("mcp__ui__set_theme") }),
+        json!({ "rawInput": carried("ui/set_theme") }),
+        json!({ "rawInput": { "tool_name": "ui__set_theme", "tool_input": { "theme": "dark" } } }),
+        json!({ "rawInput": { "server": "ui", "tool": "set_theme", "arguments": command() } }),
+    ];
+    let mut requests = Vec::new();
+    for kind in kinds {
+        for form in &forms {
+            for announced in 0..4 {
+                let id = format!("c{}", requests.len());
+                let mut call = json!({ "toolCallId": id, "title": "rm -rf ~" });
+                call.as_object_mut().unwrap().extend(form.as_object().unwrap().clone());
+                if !kind.is_empty() {
+                    call["kind"] = json!(kind);
+                }
+                let own = json!({ "toolCallId": id, "title": "rm -rf ~", "rawInput": command() });
+                let of_page =
+                    json!({ "toolCallId": id, "title": "x", "name": "mcp__ui__set_theme" });
+                let before = match announced {
+                    0 => None,
+                    1 => Some(call.clone()),
+                    2 => Some(own),
+                    _ => Some(of_page),
+                };
+                let update = |mut call: Value| {
+                    call["sessionUpdate"] = json!("tool_call");
+                    json!({ "sessionId": "s", "update": call })
+                };
+                let options = json!([
+                    { "optionId": "yes", "name": "Allow", "kind": "allow_once" },
+                    { "optionId": "no", "name": "Reject", "kind": "reject_once" },
+                ]);
+                let asked = json!({ "sessionId": "s", "toolCall": call, "options": options });
+                requests.push((before.into_iter().map(update).collect(), asked));
+            }
+        }
+    }
+    requests
+}
+
+#[tokio::test]
+async fn text_of_a_model_grants_and_hides_no_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let [settings, audit, file] =
+        ["settings", "audit", "requests"].map(|it| folder.path().join(it));
+    let requests = hostile_requests();
+    assert!(requests.len() >= 300, "{}", requests.len());
+    let mut lines = String::new();
+    for (updates, asked) in &requests {
+        for update in updates {
+            lines += &format!("session/update {update}\n");
+        }
+        lines += &format!("session/request_permission {asked}\n");
+    }
+    std::fs::write(&file, lines).unwrap();
+    let text = format!(
+        "permission = 'ask-in-stream'\naudit-log = {audit:?}\n[agents.own]\ncommand = {:?}\n",
+        crate::gateway::script("asks-host")
+    );
+    std::fs::write(&settings, text).unwrap();
+    let arguments = ["--config", settings.to_str().unwrap()];
+    let gateway = Gateway::start(&arguments, &[("REQUESTS", file.to_str().unwrap())]).await;
+    let mut run = gateway.run(&crate::page_tools::asking("t", "1", "go")).await;
+    let mut questions = Vec::new();
+    for _ in &requests {
+        let question = run.until_asked().await;
+        let refused = json!({ "optionId": "no" });
+        let (status, said) = gateway.post(&format!("interrupts/{question}"), &refused).await;
+        assert_eq!(status, 202, "{said}");
+        questions.push(question);
+    }
+    let told = run.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "asked"));
+    // Each request was a question about a call in the stream, and has the answer of the user.
+    let asked = told.customs("acp.permission.requested");
+    let starts = told.events.iter().filter_map(|event| match event {
+        Event::ToolCallStart(start) => Some(start.tool_call_id.as_str()),
+        _ => None,
+    });
+    let starts: BTreeSet<&str> = starts.collect();
+    for ((_, request), question) in requests.iter().zip(&asked) {
+        let shown = question["toolCallId"].as_str().unwrap();
+        assert_eq!(shown, request["toolCall"]["toolCallId"], "{request}");
+        assert!(starts.contains(shown), "{request}");
+    }
+    assert_eq!(asked.len(), requests.len());
+    let resolved = told.customs("acp.permission.resolved");
+    assert!(resolved.iter().all(|resolved| resolved["optionId"] == "no"));
+    gateway.signal(Signal::SIGTERM);
+    assert!(gateway.ended().await.success());
+    let records = std::fs::read_to_string(&audit).unwrap();
+    let records = records.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let answers = records.filter(|record| record["event"] == "answer");
+    let answers: Vec<_> =
+        answers.map(|it| (it["question"].clone(), it["decision"].clone())).collect();
+    let expected: Vec<_> = questions.iter().map(|it| (json!(it), json!("no"))).collect();
+    assert_eq!(answers, expected);
 }

@@ -85,11 +85,8 @@ async fn session_is_loaded_after_agent_restart() {
     assert!(loading.contains(r#""sessionId":"s""#), "{loading}");
     assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
     assert_eq!(told.text(), "and on", "what was told again is not told as new");
-    let snapshots = told.tags().iter().filter(|tag| **tag == "MESSAGES_SNAPSHOT").count();
-    assert_eq!(snapshots, 1, "{:?}", told.tags());
-    let Event::MessagesSnapshot(snapshot) = &told.events[1] else { panic!("{:?}", told.events) };
-    let messages = serde_json::to_string(&snapshot.messages).unwrap();
-    assert!(messages.contains("first, as it was") && messages.contains("three"), "{messages}");
+    // The replay lacks an answer that the page has, and a snapshot would remove it.
+    assert!(!told.tags().contains(&"MESSAGES_SNAPSHOT"), "{:?}", told.tags());
     assert_eq!(told.customs("acp.notice"), [Value::Null; 0], "it is no new session");
 }
 

@@ -227,7 +227,7 @@ async fn invalid_settings_are_explained() {
             "GATEWAY_PERMISSION: unknown variant, expected one of `ask`, ",
         ),
         (
-            "[auth.tokens]\na = 't'\nb = ''",
+            "[auth.tokens]\na = 'a-secret'\nb = ''",
             &[],
             "auth.tokens.b: expected a token, got an empty one",
         ),

@@ -95,7 +95,7 @@ async fn missing_authentication_is_announced() {
 #[tokio::test]
 async fn wrong_tokens_are_limited() {
     // The one with a token that can be guessed refuses even the right one for a while.
-    for (token, status) in [("short", 429), ("a-token-that-nothing-guesses", 200)] {
+    for (token, status) in [("too-short", 429), ("a-token-that-nothing-guesses", 200)] {
         let mut gateway = Gateway::with_environment(&[("GATEWAY_TOKEN", token)]).await;
         let with = |token: &str| {
             soon(gateway.client.get(gateway.url("/api/ai/agents")).bearer_auth(token).send())
@@ -289,6 +289,49 @@ async fn tokens_are_read_again_on_hangup() {
     assert_eq!(status(&gateway, "the-second-token").await, 200);
 }
 
+/// A setting below the tokens would become a user that can be guessed.
+#[tokio::test]
+async fn setting_below_the_tokens_is_no_user() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for (below, expected) in [
+        ("login = 'true'", "auth.tokens.login: expected at least 8 characters, got 4; `openssl"),
+        (
+            "trusted-header = 'x-forwarded-user'",
+            "auth.tokens.trusted-header: expected the name of a user, got a setting; write it in",
+        ),
+        ("[auth.tokens.bob]\ntoken = 'a-token-of-bob'", "invalid type: map, expected a string"),
+        ("bob.token = 'a-token-of-bob'", "invalid type: map, expected a string"),
+    ] {
+        let settings = format!("[auth.tokens]\nalice = 'a-token-of-alice'\n{below}");
+        std::fs::write(file.path(), settings).unwrap();
+        let config = ["--print-config", "--config", file.path().to_str().unwrap()];
+        let refused = soon(command(&config).output()).await.unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(said.contains(expected), "{below}: {said}");
+        assert_eq!(refused.status.code(), Some(1), "{below}");
+    }
+}
+
+/// A page of another site can send the request.
+#[tokio::test]
+async fn readiness_without_a_token_starts_no_agent() {
+    let gateway = Gateway::with_environment(&[("GATEWAY_TOKEN", "a-token-of-the-test")]).await;
+    let ready = |token: Option<&str>| {
+        let request = gateway.client.get(gateway.url("/readyz"));
+        let request = match token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
+        async { soon(request.send()).await.unwrap().json::<Value>().await.unwrap() }
+    };
+    let unknown = json!({ "hybrid": true });
+    let started = json!({ "demo": true, "hybrid": true });
+    assert_eq!(ready(None).await["agents"], unknown);
+    assert_eq!(ready(Some("a-wrong-token")).await["agents"], unknown);
+    assert_eq!(ready(Some("a-token-of-the-test")).await["agents"], started);
+    assert_eq!(ready(None).await["agents"], started);
+}
+
 #[tokio::test]
 async fn pages_of_named_sites_are_accepted() {
     let settings = "[site]\nhosts = ['chat.example']\norigins = ['https://app.example']";
@@ -356,29 +399,37 @@ async fn public_address_needs_users() {
 #[tokio::test]
 async fn secrets_are_not_shown() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), "[agents.own]\nurl = 'ws://127.0.0.1:1'\ntoken = 's3cret'")
+    std::fs::write(file.path(), "[agents.own]\nurl = 'ws://u:s3cret@127.0.0.1:1/p?key=s3cret#s3cret'\ntoken = 's3cret-token'\n\
+         [agents.model.model]\nname = 'm'\nurl = 'https://s3cret@a.example/v1?key=s3cret'\n\
+         [mcp-servers.docs]\nurl = 'https://a.example/mcp?api_key=s3cret'",
+    )
         .unwrap();
     let mut command = command(&["--print-config", "--config", file.path().to_str().unwrap()]);
-    command.env("GATEWAY_TOKEN", "s3cret").env("GATEWAY_TIMES_TURN", "5");
-    command.env("GATEWAY_AGENT_URL", "ws://127.0.0.1:1").env("GATEWAY_AGENT_TOKEN", "s3cret");
+    command.env("GATEWAY_TOKEN", "s3cret-token").env("GATEWAY_TIMES_TURN", "5");
+    command.env("GATEWAY_AGENT_URL", "ws://127.0.0.1:1").env("GATEWAY_AGENT_TOKEN", "s3cret-token");
     let output = soon(command.output()).await.unwrap();
-    let settings: toml::Table = String::from_utf8(output.stdout).unwrap().parse().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(!printed.contains("s3cret"), "{printed}");
+    let settings: toml::Table = printed.parse().unwrap();
+    assert_eq!(settings["agents"]["own"]["url"].as_str(), Some("ws://127.0.0.1:1/p"));
+    assert_eq!(settings["agents"]["model"]["model"]["url"].as_str(), Some("https://a.example/v1"));
+    assert_eq!(settings["mcp-servers"]["docs"]["url"].as_str(), Some("https://a.example/mcp"));
     assert_eq!(settings["auth"]["tokens"]["user"].as_str(), Some("(hidden)"));
     for agent in ["agent", "own"] {
         assert_eq!(settings["agents"][agent]["token"].as_str(), Some("(hidden)"), "{agent}");
     }
     let mut gateway = Gateway::with_environment(&[
-        ("GATEWAY_TOKEN", "s3cret"),
+        ("GATEWAY_TOKEN", "s3cret-token"),
         ("GATEWAY_TIMES_TURN", "5"),
         ("RUST_LOG", "trace"),
     ])
     .await;
-    let agents = gateway.client.get(gateway.url("/api/ai/agents")).bearer_auth("s3cret");
+    let agents = gateway.client.get(gateway.url("/api/ai/agents")).bearer_auth("s3cret-token");
     let listed: Value = soon(agents.send()).await.unwrap().json().await.unwrap();
     assert_eq!(listed["agents"][0]["name"], "demo");
     gateway.signal(nix::sys::signal::Signal::SIGTERM);
     while let Some(line) = gateway.line().await {
-        assert!(!line.contains("s3cret"), "{line}");
+        assert!(!line.contains("s3cret-token"), "{line}");
     }
 }
 

@@ -79,7 +79,7 @@ pub(super) fn header(token: &[u8], permitted: &[SignatureAlgorithm]) -> Option<H
     Some(Header { key: header.kid, algorithm: *algorithm })
 }
 
-/// Returns the user of a token with this header.
+/// Returns the user of a token with this header, and the end of the token in seconds since 1970.
 ///
 /// Spec: [RFC 9068, section 4](https://www.rfc-editor.org/rfc/rfc9068#section-4)
 pub(super) fn user(
@@ -89,7 +89,7 @@ pub(super) fn user(
     settings: &OidcSettings,
     issuer: &str,
     audience: &str,
-) -> Result<Principal, TokenError> {
+) -> Result<(Principal, u64), TokenError> {
     let mut rules = Validation::new(header.algorithm.into());
     rules.leeway = LEEWAY;
     rules.validate_nbf = true;
@@ -118,7 +118,9 @@ pub(super) fn user(
     check_access(&claims, settings)?;
     let name =
         claims.get(&settings.user_claim).and_then(Value::as_str).filter(|name| is_name(name));
-    name.map(Principal::from).ok_or_else(|| TokenError::Claim(settings.user_claim.clone()))
+    let name = name.ok_or_else(|| TokenError::Claim(settings.user_claim.clone()))?;
+    let end = claims.get("exp").and_then(Value::as_f64).unwrap_or_default();
+    Ok((name.into(), end as u64))
 }
 
 /// Checks the scopes and other claims that tokens need.

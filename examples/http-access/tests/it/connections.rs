@@ -229,3 +229,60 @@ async fn end_of_server_ends_idle_connections() {
     assert_eq!(receive(&mut stream).await, "");
     timeout(PATIENCE, server.task).await.unwrap().unwrap();
 }
+
+/// A frame of HTTP/2.
+///
+/// Spec: [RFC 9113, section 4.1](https://www.rfc-editor.org/rfc/rfc9113#section-4.1)
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    let mut frame = length[1..].to_vec();
+    frame.extend([kind, flags]);
+    frame.extend(stream.to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const WINDOW_UPDATE: u8 = 8;
+
+/// Sends a request to `/open` on a stream.
+async fn request_http2(client: &mut TcpStream, stream: u32) {
+    // GET and http of the static table, and two literals: the path, the authority.
+    let headers = b"\x82\x86\x04\x05/open\x01\x09localhost";
+    // The headers end here, and so does the stream.
+    client.write_all(&frame(HEADERS, 0x4 | 0x1, stream, headers)).await.unwrap();
+}
+
+/// Returns the payload of the next frame of this kind on the stream.
+async fn frame_of(client: &mut TcpStream, kind: u8, stream: u32) -> Vec<u8> {
+    loop {
+        let mut head = [0; 9];
+        timeout(PATIENCE / 6, client.read_exact(&mut head))
+            .await
+            .expect("nothing arrives")
+            .unwrap();
+        let mut payload = vec![0; usize::from(head[1]) << 8 | usize::from(head[2])];
+        client.read_exact(&mut payload).await.unwrap();
+        if head[3] == kind && head[5..] == stream.to_be_bytes() {
+            return payload;
+        }
+    }
+}
+
+/// The client answers pings and acknowledges all that it receives, so that its socket is not at a standstill.
+#[tokio::test]
+async fn stream_without_a_window_ends_and_others_continue() {
+    let server = Server::start(ConnectionLimits { write: SHORT, ..LIMITS }).await;
+    let mut client = server.connect().await;
+    client.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+    // SETTINGS_INITIAL_WINDOW_SIZE
+    client.write_all(&frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])).await.unwrap();
+    request_http2(&mut client, 1).await;
+    let cancelled = [0, 0, 0, 8];
+    assert_eq!(frame_of(&mut client, RST_STREAM, 1).await, cancelled);
+    request_http2(&mut client, 3).await;
+    client.write_all(&frame(WINDOW_UPDATE, 0, 3, &[0, 0, 0, 100])).await.unwrap();
+    assert_eq!(frame_of(&mut client, 0, 3).await, b"ok");
+}

@@ -9,4 +9,6 @@ mod oidc;
 #[cfg(test)]
 mod oidc_provider;
 #[cfg(test)]
+mod sessions;
+#[cfg(test)]
 mod tls;

@@ -48,7 +48,11 @@ async fn run_waits_for_the_end_of_a_closed_connection() {
     let limits = LogLimits { events: 64, bytes: 1 << 16, readers: 1 };
     let log = Arc::new(RunLog::new(&input, limits));
     let (reply, mut begun) = oneshot::channel();
-    connection.start("t", NewRun { run: input.into(), log, span: None }, reply);
+    connection.start(
+        "t",
+        NewRun { run: input.into(), log, span: None, cancel: Arc::default() },
+        reply,
+    );
     let state = connection.shared.lock();
     assert!(!state.hub.is_connected());
     assert_eq!(state.postponed.as_ref().map(Vec::len), Some(1));

@@ -284,8 +284,6 @@ fn wide_tables_do_not_multiply() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
-
     /// No combination of pieces becomes an element or attribute that is not listed.
     #[test]
     fn pieces_have_no_effect(pieces in prop::collection::vec(prop::sample::select(vec![

@@ -85,8 +85,6 @@ fn markdown() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
     /// A streamed text is shown as a whole one, however it is cut.
     #[test]
     fn any_cut_gives_the_same_html(parts in markdown()) {

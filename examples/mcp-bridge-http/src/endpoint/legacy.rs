@@ -1,5 +1,6 @@
 //! Sessions, up to 2025-11-25.
 use super::reply::{error_response, json, not_allowed, refuse, session_not_found};
+use super::room::Full;
 use super::{Endpoint, Sender};
 use crate::connection::Connection;
 use crate::guard::accepts;
@@ -55,7 +56,7 @@ impl Endpoint {
                 let Ok(session) = self.new_session() else {
                     return refuse(StatusCode::INTERNAL_SERVER_ERROR, "no randomness");
                 };
-                (self.connection(sender.principal.clone(), Era::Legacy), Some(session))
+                (self.connection(sender, Era::Legacy), Some(session))
             }
             None => {
                 let text = "no session: expected `initialize`, or the header Mcp-Session-Id";
@@ -157,7 +158,7 @@ impl Endpoint {
     /// Returns the session with this id, if it belongs to the principal.
     fn session(&self, name: &str, principal: &str) -> Option<Arc<Connection>> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.get(name).filter(|connection| connection.principal == principal).cloned()
+        sessions.get(name).filter(|connection| connection.client.principal == principal).cloned()
     }
 
     /// Returns the id of a new session.
@@ -189,8 +190,9 @@ impl Endpoint {
         parts: Parts,
         body: Body,
     ) -> Response {
-        let Ok(body) = axum::body::to_bytes(body, self.options.max_body).await else {
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+        let body = match self.read(body).await {
+            Ok(body) => body,
+            Err(response) => return response,
         };
         match replicas.forward(program, parts, body).await {
             Forwarded::Response(response) => response,
@@ -222,8 +224,16 @@ impl Endpoint {
             }
             is_used
         });
-        if sessions.len() >= self.options.max_connections {
-            return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many sessions");
+        let open: Vec<_> = sessions.values().cloned().collect();
+        match self.make_room(&open, &connection.client) {
+            Ok(None) => {}
+            Ok(Some(ended)) => sessions.retain(|_, session| !Arc::ptr_eq(session, &ended)),
+            Err(Full) => {
+                return refuse(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "too many sessions with open calls",
+                );
+            }
         }
         if let Ok(value) = HeaderValue::from_str(&name) {
             let header = HeaderName::from_static("mcp-session-id");

@@ -14,7 +14,7 @@ use mcp_bridge::mcp::error::{
 };
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge::server::Received;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 use tokio::time::timeout;
 
 impl Endpoint {
@@ -39,7 +39,7 @@ impl Endpoint {
         let has_meta = message.meta().is_some_and(|meta| {
             meta.protocol_version.is_some() && meta.client_capabilities.is_some()
         });
-        let connection = self.connection(sender.principal.clone(), Era::Modern);
+        let connection = self.connection(sender, Era::Modern);
         let Some(connection) = self.keep_request(connection) else {
             return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many open requests");
         };
@@ -66,14 +66,13 @@ impl Endpoint {
         Sse { reader, connection, keep_alive, is_resumable, is_primed, first, end }.into_response()
     }
 
-    /// Registers an open request, unless there are too many.
+    /// Registers an open request, unless there are too many with calls.
     fn keep_request(&self, connection: Arc<Connection>) -> Option<Arc<Connection>> {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        if requests.len() >= self.options.max_connections {
-            requests.retain(|request| request.strong_count() > 0);
-        }
-        if requests.len() >= self.options.max_connections {
-            return None;
+        requests.retain(|request| request.strong_count() > 0);
+        let open: Vec<_> = requests.iter().filter_map(Weak::upgrade).collect();
+        if let Some(ended) = self.make_room(&open, &connection.client).ok()? {
+            requests.retain(|request| !std::ptr::eq(request.as_ptr(), Arc::as_ptr(&ended)));
         }
         requests.push(Arc::downgrade(&connection));
         Some(connection)

@@ -91,7 +91,7 @@ pub(crate) async fn world(
     (World::new(Arc::clone(&tools) as Arc<_>, options).await, tools, told)
 }
 
-fn call(id: i64, tool: &str) -> Value {
+pub(crate) fn call(id: i64, tool: &str) -> Value {
     let params = json!({ "name": tool, "arguments": {}, "_meta": { "progressToken": "p" } });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
@@ -311,23 +311,5 @@ async fn invalid_requests_are_rejected() {
             let body: Value = serde_json::from_str(&text).expect("an error is JSON");
             assert!(body["error"]["code"].is_i64(), "row {index}: {text}");
         }
-    }
-}
-
-#[tokio::test]
-async fn number_of_sessions_is_limited() {
-    let mut options = EndpointOptions::default();
-    options.max_connections = 2;
-    let (first, ..) = world(options.clone()).await;
-    let _one = first.session(&json!({})).await;
-    let _two = first.session(&json!({})).await;
-    let hello = json!({ "protocolVersion": OLD, "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
-    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
-    assert_eq!(first.post(&hello).send().await.expect("an answer").status(), 503);
-    // Unused sessions are evicted.
-    options.idle_time = Duration::ZERO;
-    let (second, ..) = world(options).await;
-    for _ in 0..4 {
-        second.post(&hello).send().await.expect("an answer").error_for_status().expect("room");
     }
 }

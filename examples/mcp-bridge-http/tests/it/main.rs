@@ -20,6 +20,8 @@ mod hand_over;
 #[cfg(feature = "client")]
 mod replicas;
 #[cfg(test)]
+mod room;
+#[cfg(test)]
 #[cfg(feature = "client")]
 mod sign_in;
 #[cfg(test)]

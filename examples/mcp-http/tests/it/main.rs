@@ -5,6 +5,8 @@ mod book_flight;
 #[cfg(test)]
 mod client;
 #[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod ends;
 #[cfg(test)]
 mod key;

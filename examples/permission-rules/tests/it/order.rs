@@ -101,6 +101,23 @@ fn facts_of_earlier_messages_are_used_until_they_change() {
     assert_eq!(allows(&mut connection), None);
 }
 
+/// A request with the id of a call that has ended is about another call.
+#[test]
+fn ended_call_is_forgotten() {
+    let rules = [rule("kind = 'read'\naction = 'allow'")];
+    for status in ["completed", "failed", "cancelled", "in_progress"] {
+        let mut connection = Connection::new(&rules, Path::new("/"));
+        let announced =
+            json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "x", "kind": "read"});
+        connection.update(&announced);
+        connection.update(
+            &json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": status}),
+        );
+        let decided = connection.ask(&json!({})).map(|decision| decision.action());
+        assert_eq!(decided.is_some(), status == "in_progress", "{status}");
+    }
+}
+
 #[test]
 fn oldest_call_is_forgotten_first() {
     let rules = [rule("kind = 'read'\naction = 'allow'")];
@@ -134,6 +151,9 @@ fn requests_without_a_readable_call_are_not_allowed() {
         format!(r#"{{"sessionId":"s",{options},"toolCall":{read},"toolCall":{read}}}"#),
         format!(
             r#"{{"sessionId":"s",{options},"toolCall":{{"toolCallId":"c","kind":"read","kind":"read"}}}}"#
+        ),
+        format!(
+            r#"{{"sessionId":"s",{options},"toolCall":{read},"subject":{{"type":"tool_call","toolCall":{read}}}}}"#
         ),
         format!(r#"{{"sessionId":"s",{options},"deep":{}{}}}"#, "[".repeat(200), "]".repeat(200)),
         "[]".to_owned(),

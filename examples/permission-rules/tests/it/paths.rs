@@ -94,6 +94,33 @@ fn path_that_may_lead_elsewhere_is_never_allowed() {
 }
 
 /// As a tool of version 2 sends its content in pieces.
+/// A folder is removed with the paths below it.
+#[test]
+fn removal_of_a_folder_concerns_the_paths_below_it() {
+    let folder = folder();
+    let root = folder.path().join("root");
+    let rules = rules(
+        "[[permission-rules]]\npath = ['secrets/keys/**', '**/.env*']\naction = 'reject'\n\
+         [[permission-rules]]\naction = 'allow'",
+    );
+    let decide = |kind: &str, path: &str| {
+        let call = json!({"kind": kind, "locations": [{"path": path}]});
+        Connection::new(&rules, &root).ask(&call).unwrap().action()
+    };
+    let absolute = root.to_str().unwrap().to_owned();
+    for kind in ["delete", "move"] {
+        for path in
+            ["secrets/keys/a", "secrets/keys", "secrets/", "./Secrets", "secrets", ".", &absolute]
+        {
+            assert_eq!(decide(kind, path), Action::Reject, "{kind} {path}");
+        }
+        // It may have a file of such a name.
+        assert_eq!(decide(kind, "src"), Action::Ask, "{kind}");
+        assert_eq!(decide(kind, "src/a"), Action::Allow, "{kind}");
+    }
+    assert_eq!(decide("read", "secrets"), Action::Allow);
+}
+
 #[test]
 fn paths_of_pieces_of_content_count() {
     let folder = folder();

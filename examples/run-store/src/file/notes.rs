@@ -1,5 +1,6 @@
 //! Texts by kind and key: sessions of threads, and what programs keep beside the conversations.
 use super::FileLimits;
+use super::clock::Now;
 use crate::MAX_KEPT;
 use rusqlite::{Connection, OptionalExtension, Result};
 
@@ -10,7 +11,7 @@ pub(super) const SESSION: &str = "session";
 pub(super) const KEPT: &str = "kept";
 
 /// Stores a text of the program, or removes it. Returns whether there is room.
-pub(super) fn keep(it: &Connection, name: &str, text: Option<&str>, now: i64) -> Result<bool> {
+pub(super) fn keep(it: &Connection, name: &str, text: Option<&str>, now: Now) -> Result<bool> {
     let others: i64 = it
         .prepare_cached("SELECT count(*) FROM note WHERE kind = ?1 AND key <> ?2")?
         .query_row((KEPT, name), |row| row.get(0))?;
@@ -27,12 +28,12 @@ pub(super) fn set(
     kind: &str,
     key: &str,
     text: Option<&str>,
-    now: i64,
+    now: Now,
 ) -> Result<()> {
     match text {
         Some(text) => it
             .prepare_cached("INSERT OR REPLACE INTO note VALUES (?1, ?2, ?3, ?4)")?
-            .execute((kind, key, text, now))?,
+            .execute((kind, key, text, now.age))?,
         None => it
             .prepare_cached("DELETE FROM note WHERE kind = ?1 AND key = ?2")?
             .execute((kind, key))?,
@@ -55,7 +56,13 @@ pub(super) fn all(it: &Connection, kind: &str) -> Result<Vec<(String, String)>> 
 }
 
 /// Removes the texts that were not changed for the limit of age, and expire.
-pub(super) fn forget_old(it: &Connection, limits: &FileLimits, now: i64) -> Result<()> {
-    it.execute("DELETE FROM note WHERE kind <> ?1 AND updated < ?2", (KEPT, limits.oldest(now)))?;
+pub(super) fn forget_old(it: &Connection, limits: &FileLimits, now: Now) -> Result<()> {
+    let removed = it.execute(
+        "DELETE FROM note WHERE kind <> ?1 AND updated < ?2",
+        (KEPT, limits.oldest(now.age)),
+    )?;
+    if removed > 0 {
+        tracing::info!(removed, "texts that were unused for the limit of age are removed");
+    }
     Ok(())
 }

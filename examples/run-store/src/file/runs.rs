@@ -1,10 +1,15 @@
 //! Runs and their events.
-use super::{FileLimits, threads, titles};
-use crate::messages::{MessagesAfter, continue_with};
+use super::clock::Now;
+use super::{FileLimits, threads, titles, trash};
+use crate::messages::{MessagesAfter, continue_after, continue_with};
 use crate::{Appended, LogBase, LogPart, RunRecord, ThreadName};
+use agui_types::message::Message;
 use bytes::Bytes;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Result, Row};
+
+/// Bytes of an event beside its frame.
+const FRAME_BYTES: i64 = 16;
 
 /// A row of a run.
 struct Run {
@@ -39,37 +44,59 @@ fn decoded(text: &str) -> Result<RunRecord> {
     serde_json::from_str(text).map_err(invalid)
 }
 
+fn encoded(record: &RunRecord) -> Result<String> {
+    serde_json::to_string(record)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
 pub(super) fn record(it: &Connection, name: &str) -> Result<Option<RunRecord>> {
-    let mut query = it.prepare_cached("SELECT record FROM run WHERE name = ?1")?;
-    let text: Option<String> = query.query_row([name], |row| row.get(0)).optional()?;
-    text.as_deref().map(decoded).transpose()
+    find(it, name)?.map(|run| record_of(it, run.number)).transpose()
+}
+
+/// Returns a record with the conversation before the run.
+fn record_of(it: &Connection, run: i64) -> Result<RunRecord> {
+    let mut query = it.prepare_cached("SELECT record, follows FROM run WHERE number = ?1")?;
+    let (text, follows) = query
+        .query_row([run], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?)))?;
+    let mut record = decoded(&text)?;
+    if let Some(before) = follows {
+        let asked = record_of(it, before)?.input;
+        continue_after(&mut record.input, &asked, messages_after(it, before)?);
+    }
+    Ok(record)
 }
 
 /// Returns the last run of a thread.
 pub(super) fn last(it: &Connection, thread: &str) -> Result<Option<(String, RunRecord)>> {
-    let mut query = it.prepare_cached(
-        "SELECT name, record FROM run WHERE thread = ?1 ORDER BY number DESC LIMIT 1",
-    )?;
-    let found = query.query_row([thread], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
-    let found = found.optional()?;
-    found.map(|(name, text)| Ok((name, decoded(&text)?))).transpose()
+    let Some(run) = last_of(it, thread)? else { return Ok(None) };
+    let mut query = it.prepare_cached("SELECT name FROM run WHERE number = ?1")?;
+    let name = query.query_row([run], |row| row.get(0))?;
+    Ok(Some((name, record_of(it, run)?)))
 }
 
-/// Returns the last run of a thread, with the messages after it.
-fn messages_of(it: &Connection, thread: &str) -> Result<Option<Vec<agui_types::message::Message>>> {
-    let Some((name, record)) = last(it, thread)? else { return Ok(None) };
-    let mut messages = MessagesAfter::new(record);
-    if let Some(run) = find(it, &name)? {
-        // A frame at a time, because a run may have many bytes.
-        for sql in [FOLDED, FRAMES] {
-            let mut query = it.prepare_cached(sql)?;
-            let mut rows = query.query((run.number, 0))?;
-            while let Some(row) = rows.next()? {
-                messages.apply(row.get_ref(0)?.as_blob()?);
-            }
+fn last_of(it: &Connection, thread: &str) -> Result<Option<i64>> {
+    it.prepare_cached("SELECT max(number) FROM run WHERE thread = ?1")?
+        .query_row([thread], |row| row.get(0))
+}
+
+/// Returns the messages of a thread after its last run.
+fn messages_of(it: &Connection, thread: &str) -> Result<Vec<Message>> {
+    let last = last_of(it, thread)?;
+    Ok(last.map(|run| messages_after(it, run)).transpose()?.unwrap_or_default())
+}
+
+/// Returns the messages after a run.
+fn messages_after(it: &Connection, run: i64) -> Result<Vec<Message>> {
+    let mut messages = MessagesAfter::new(record_of(it, run)?);
+    // A frame at a time, because a run may have many bytes.
+    for sql in [FOLDED, FRAMES] {
+        let mut query = it.prepare_cached(sql)?;
+        let mut rows = query.query((run, 0))?;
+        while let Some(row) = rows.next()? {
+            messages.apply(row.get_ref(0)?.as_blob()?);
         }
     }
-    Ok(Some(messages.finish()))
+    Ok(messages.finish())
 }
 
 /// The compacted events of a run from a place on.
@@ -83,30 +110,74 @@ pub(super) fn begin(
     name: &str,
     mut record: RunRecord,
     limits: &FileLimits,
-    now: i64,
+    now: Now,
 ) -> Result<bool> {
     match find(it, name)? {
         Some(run) if !run.is_retired => return Ok(false),
         _ => {}
     }
-    if let Some(before) = messages_of(it, &record.thread)? {
-        continue_with(&mut record.input.messages, before);
+    let thread = ThreadName::of_text(&record.thread);
+    if let Some(thread) = &thread {
+        trash::continue_evicted(it, thread, now)?;
+    }
+    let before = last_of(it, &record.thread)?;
+    let follows = before.map(|run| is_open(it, run)).transpose()?.unwrap_or_default();
+    if let Some(before) = before
+        && !follows
+    {
+        continue_with(&mut record.input, messages_after(it, before)?);
     }
     // A run of another thread may have the id as well; its history stays.
     it.prepare_cached("UPDATE run SET name = name || '#' || number WHERE name = ?1")?
         .execute([name])?;
-    let text = serde_json::to_string(&record)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-    it.prepare_cached("INSERT INTO run (name, thread, id, record) VALUES (?1, ?2, ?3, ?4)")?
-        .execute((name, &record.thread, record.input.run_id.as_str(), text))?;
-    if let Some(thread) = ThreadName::of_text(&record.thread) {
-        threads::begin_run(it, &thread, &record.input.messages, now)?;
+    let text = encoded(&record)?;
+    it.prepare_cached(
+        "INSERT INTO run (name, thread, id, record, bytes, follows)
+         VALUES (?1, ?2, ?3, ?4, octet_length(?4), ?5)",
+    )?
+    .execute((
+        name,
+        &record.thread,
+        record.input.run_id.as_str(),
+        &text,
+        before.filter(|_| follows),
+    ))?;
+    if let Some(thread) = thread {
+        let whole = record_of(it, it.last_insert_rowid())?;
+        threads::begin_run(it, limits, &thread, &whole.input.messages, now)?;
     }
-    threads::evict(it, limits, now)?;
+    threads::expire(it, limits, now)?;
     Ok(true)
 }
 
-pub(super) fn append(it: &Connection, name: &str, part: &LogPart, now: i64) -> Result<Appended> {
+fn is_open(it: &Connection, run: i64) -> Result<bool> {
+    it.prepare_cached("SELECT NOT ended FROM run WHERE number = ?1")?
+        .query_row([run], |row| row.get(0))
+}
+
+/// Completes the records of the runs that waited for this one.
+fn complete_next(it: &Connection, run: i64) -> Result<()> {
+    let mut query = it.prepare_cached("SELECT number FROM run WHERE follows = ?1")?;
+    let next = query.query_map([run], |row| row.get(0))?;
+    for next in next.collect::<Result<Vec<i64>>>()? {
+        let text = encoded(&record_of(it, next)?)?;
+        it.prepare_cached(
+            "UPDATE run SET record = ?2, follows = NULL,
+                 bytes = bytes - octet_length(record) + octet_length(?2)
+             WHERE number = ?1",
+        )?
+        .execute((next, text))?;
+    }
+    Ok(())
+}
+
+pub(super) fn append(
+    it: &Connection,
+    name: &str,
+    part: &LogPart,
+    limits: &FileLimits,
+    now: Now,
+) -> Result<Appended> {
     let Some(mut run) = find(it, name)? else { return Ok(Appended::Unknown) };
     if run.has_ended {
         return Ok(Appended::Ended);
@@ -129,6 +200,10 @@ pub(super) fn append(it: &Connection, name: &str, part: &LogPart, now: i64) -> R
     }
     it.prepare_cached("UPDATE run SET folded = ?2, last = ?3, ended = ?4 WHERE number = ?1")?
         .execute((run.number, run.folded.cast_signed(), run.last.cast_signed(), part.has_ended))?;
+    if part.has_ended {
+        complete_next(it, run.number)?;
+        measure(it, run.number)?;
+    }
     let old = part.base.iter().flat_map(|base| &base.frames);
     let title = old.chain(part.frames.iter().skip(known)).filter_map(titles::agent_title).last();
     if let Some(title) = title {
@@ -137,10 +212,22 @@ pub(super) fn append(it: &Connection, name: &str, part: &LogPart, now: i64) -> R
     }
     if part.has_ended {
         let thread = thread_of(it, run.number)?;
-        let messages = messages_of(it, &thread)?.unwrap_or_default();
-        threads::end_run(it, &thread, &messages, now)?;
+        let messages = messages_of(it, &thread)?;
+        threads::end_run(it, limits, &thread, &messages, now)?;
     }
     Ok(Appended::Taken)
+}
+
+/// Measures a run with its events.
+fn measure(it: &Connection, run: i64) -> Result<()> {
+    it.prepare_cached(
+        "UPDATE run SET bytes = octet_length(record)
+             + (SELECT coalesce(sum(octet_length(bytes) + ?2), 0) FROM frame WHERE run = ?1)
+             + (SELECT coalesce(sum(octet_length(bytes) + ?2), 0) FROM folded WHERE run = ?1)
+         WHERE number = ?1",
+    )?
+    .execute((run, FRAME_BYTES))?;
+    Ok(())
 }
 
 fn thread_of(it: &Connection, run: i64) -> Result<String> {
@@ -180,7 +267,9 @@ pub(super) fn end(it: &Connection, name: &str, after: u64, frame: &Bytes) -> Res
     ))?;
     it.prepare_cached("UPDATE run SET last = ?2, ended = 1 WHERE number = ?1")?
         .execute((run.number, number))?;
-    Ok(())
+    complete_next(it, run.number)?;
+    measure(it, run.number)?;
+    threads::measure(it, &thread_of(it, run.number)?)
 }
 
 /// Removes a run, and its thread if that has no other.
@@ -188,7 +277,8 @@ pub(super) fn forget(it: &Connection, name: &str) -> Result<()> {
     let Some(run) = find(it, name)? else { return Ok(()) };
     let thread = thread_of(it, run.number)?;
     remove(it, name)?;
-    threads::remove_empty(it, &thread)
+    threads::remove_empty(it, &thread)?;
+    threads::measure(it, &thread)
 }
 
 /// Ends the retention of a run: only the last run of a thread is kept for the history.
@@ -204,12 +294,22 @@ pub(super) fn retire(it: &Connection, name: &str) -> Result<()> {
     for name in earlier.collect::<Result<Vec<String>>>()? {
         remove(it, &name)?;
     }
-    Ok(())
+    threads::measure(it, &thread)
 }
 
 /// Removes a run with its events.
 pub(super) fn remove(it: &Connection, name: &str) -> Result<()> {
     let Some(run) = find(it, name)? else { return Ok(()) };
+    // Those that waited for this one have what it would have had.
+    let relinked = it
+        .prepare_cached(
+            "UPDATE run SET follows = (SELECT follows FROM run WHERE number = ?1)
+             WHERE follows = ?1 AND EXISTS (SELECT 1 FROM run WHERE number = ?1 AND follows IS NOT NULL)",
+        )?
+        .execute([run.number])?;
+    if relinked == 0 {
+        complete_next(it, run.number)?;
+    }
     for table in ["frame", "folded"] {
         it.prepare_cached(&format!("DELETE FROM {table} WHERE run = ?1"))?.execute([run.number])?;
     }

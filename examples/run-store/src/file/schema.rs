@@ -1,8 +1,11 @@
 //! The tables, their versions, and the checks of a file.
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Marks a database of this library: `Span` in ASCII.
@@ -15,7 +18,8 @@ const CLOSING_TIME: Duration = Duration::from_millis(500);
 const MAX_CHANGES: i64 = 16 * 1024 * 1024;
 
 /// The steps from each version to the next one, starting from an empty file. Published steps never change.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 4] = [
+    "
     CREATE TABLE thread (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         name TEXT NOT NULL UNIQUE,
@@ -61,7 +65,86 @@ const STEPS: [&str; 1] = ["
         updated INTEGER NOT NULL,
         PRIMARY KEY (kind, key)
     ) WITHOUT ROWID;
-"];
+",
+    // Sizes, ages and a trash. The last use of the store is the time of its last change.
+    "
+    CREATE TABLE time (clock INTEGER NOT NULL, age INTEGER NOT NULL);
+    INSERT INTO time SELECT coalesce(max(updated), 0), coalesce(max(updated), 0)
+        FROM (SELECT updated FROM thread UNION ALL SELECT updated FROM note);
+    ALTER TABLE run ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+    UPDATE run SET bytes = octet_length(record)
+        + (SELECT coalesce(sum(octet_length(bytes) + 16), 0) FROM frame WHERE run = run.number)
+        + (SELECT coalesce(sum(octet_length(bytes) + 16), 0) FROM folded WHERE run = run.number);
+    ALTER TABLE thread ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE thread ADD COLUMN used INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE thread ADD COLUMN trashed INTEGER;
+    ALTER TABLE thread ADD COLUMN reason INTEGER NOT NULL DEFAULT 0;
+    UPDATE thread SET used = updated, bytes = 1024 + octet_length(text)
+        + (SELECT coalesce(sum(bytes), 0) FROM run WHERE run.thread = thread.name);
+    DROP INDEX thread_by_age;
+    CREATE INDEX thread_by_use ON thread (used);
+    CREATE INDEX thread_by_trash ON thread (trashed) WHERE trashed IS NOT NULL;
+    CREATE INDEX thread_by_size ON thread (user, trashed, bytes);
+",
+    // An index of texts. Until here a text began with the title, once for each title that the thread had.
+    "
+    ALTER TABLE thread ADD COLUMN sought_title TEXT NOT NULL DEFAULT '';
+    UPDATE thread SET sought_title = substr(text, 1, instr(text, char(10)) - 1),
+        text = substr(substr(text, instr(text, char(10)) + 1), -65536)
+        WHERE instr(text, char(10)) > 0;
+    CREATE VIRTUAL TABLE search USING fts5(
+        user, text, content = 'thread', content_rowid = 'number', tokenize = 'trigram case_sensitive 1'
+    );
+    INSERT INTO search (search) VALUES ('rebuild');
+    CREATE TRIGGER thread_insert AFTER INSERT ON thread BEGIN
+        INSERT INTO search (rowid, user, text) VALUES (new.number, new.user, new.text);
+    END;
+    CREATE TRIGGER thread_delete AFTER DELETE ON thread BEGIN
+        INSERT INTO search (search, rowid, user, text)
+            VALUES ('delete', old.number, old.user, old.text);
+    END;
+    CREATE TRIGGER thread_update AFTER UPDATE OF text ON thread WHEN old.text <> new.text BEGIN
+        INSERT INTO search (search, rowid, user, text)
+            VALUES ('delete', old.number, old.user, old.text);
+        INSERT INTO search (rowid, user, text) VALUES (new.number, new.user, new.text);
+    END;
+    UPDATE thread SET bytes = bytes + 3 * octet_length(text);
+",
+    // The run before one that began to wait for its end. Its messages are not in the record yet.
+    "
+    ALTER TABLE run ADD COLUMN follows INTEGER;
+    CREATE INDEX run_after ON run (follows) WHERE follows IS NOT NULL;
+",
+];
+
+/// Files that this program has open: locks are those of a process.
+static OPEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// The only use of a file in this program, which ends when dropped.
+#[derive(Debug)]
+pub(super) struct SoleUse(PathBuf);
+
+impl SoleUse {
+    fn of(path: &Path) -> Result<Self, FileError> {
+        let failed =
+            |error: io::Error| FileError::Open { path: path.to_owned(), why: error.to_string() };
+        let path = fs::canonicalize(path).map_err(failed)?;
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.insert(path.clone()) { Ok(Self(path)) } else { Err(FileError::InUse(path)) }
+    }
+}
+
+impl Drop for SoleUse {
+    fn drop(&mut self) {
+        OPEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+/// The file system module of SQLite. Its locks exclude other programs, and permit other connections of this one.
+#[cfg(unix)]
+const VFS: &str = "unix-excl";
+#[cfg(windows)]
+const VFS: &str = "win32";
 
 /// A file cannot be used as a store. It is unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -112,15 +195,15 @@ impl FileError {
 }
 
 /// Opens or creates a file, checks it, and brings it to the newest version.
-pub(super) fn open(path: &Path) -> Result<Connection, FileError> {
+pub(super) fn open(path: &Path) -> Result<(Connection, SoleUse), FileError> {
     let failed = |error: rusqlite::Error| FileError::new(path, &error);
     create(path)
         .map_err(|error| FileError::Open { path: path.to_owned(), why: error.to_string() })?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    let sole_use = SoleUse::of(path)?;
+    let mut connection = connect(path).map_err(failed)?;
+    // A file that is refused stays as it is, with its log of changes.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
     connection.busy_timeout(CLOSING_TIME).map_err(failed)?;
-    // From the next read on, no other program can open the file.
-    connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(failed)?;
     connection.execute_batch("BEGIN EXCLUSIVE; COMMIT").map_err(failed)?;
     let number = |name: &str| {
         connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(failed)
@@ -144,7 +227,20 @@ pub(super) fn open(path: &Path) -> Result<Connection, FileError> {
             return damaged(found);
         }
     }
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(failed)?;
     prepare(&mut connection).map_err(failed)?;
+    Ok((connection, sole_use))
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags_and_vfs(path, flags, VFS)
+}
+
+/// Opens another connection to a file that this program has open, for reading.
+pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = connect(path)?;
+    connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
 
@@ -184,8 +280,11 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.query_row(&format!("PRAGMA journal_size_limit = {MAX_CHANGES}"), (), |_| Ok(()))?;
     // Removed conversations are overwritten where this needs no further writes.
     connection.query_row("PRAGMA secure_delete = FAST", (), |_| Ok(()))?;
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if usize::try_from(version).is_ok_and(|version| version == STEPS.len()) {
+        return Ok(());
+    }
     let transaction = connection.transaction()?;
-    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for step in STEPS.iter().skip(usize::try_from(version).unwrap_or_default()) {
         transaction.execute_batch(step)?;
     }

@@ -1,11 +1,21 @@
 //! Conversations: their list, titles, sessions, and removal.
-use super::{FileLimits, notes, runs, titles};
-use crate::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary};
+use super::clock::Now;
+use super::{FileLimits, notes, runs, titles, trash};
+use crate::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary, TrashReason};
 use agui_types::message::Message;
 use rusqlite::{Connection, OptionalExtension, Result, Row};
 
 /// Number of pages of the file that one change returns to the file system.
 const MAX_RETURNED: usize = 4096;
+
+/// Number of characters of the entries of the index of texts.
+const INDEXED: usize = 3;
+
+/// Size of a text with its index, for each byte of the text.
+const TEXT_BYTES: i64 = 4;
+
+/// Bytes of a thread beside its runs and its text: rows, and entries of indexes.
+const THREAD_BYTES: i64 = 1024;
 
 /// The author of a title. A later one overrides earlier ones, not the reverse.
 #[derive(Clone, Copy)]
@@ -43,23 +53,43 @@ pub(super) fn list(it: &Connection, user: &str, query: &ThreadQuery) -> Result<T
     });
     let (updated, number) = position.unwrap_or((i64::MAX, i64::MAX));
     let search = query.search.as_deref().unwrap_or_default().trim().to_lowercase();
+    // The index has three characters at a time; texts of this user alone are read for fewer.
+    let is_indexed = search.chars().count() >= INDEXED;
+    let in_text = if is_indexed {
+        "thread.number IN (SELECT rowid FROM search WHERE search MATCH ?6)"
+    } else {
+        "instr(text, ?6) > 0"
+    };
+    let sought = if is_indexed { phrases(user, &search) } else { search.clone() };
     let sql = format!(
         "SELECT {SUMMARY} FROM {THREADS}
-         WHERE user = ?1 AND (updated, thread.number) < (?2, ?3)
-         AND (?4 = '' OR instr(text, ?4) > 0)
+         WHERE user = ?1 AND trashed IS NULL AND (updated, thread.number) < (?2, ?3)
+         AND (?4 = '' OR instr(sought_title, ?4) > 0 OR {in_text})
          ORDER BY updated DESC, thread.number DESC LIMIT ?5"
     );
     let mut statement = it.prepare_cached(&sql)?;
     let most = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement
-        .query_map((user, updated, number, &search, most + 1), |row| {
+        .query_map((user, updated, number, &search, most + 1, &sought), |row| {
             Ok((summary(row)?, row.get::<_, i64>(7)?))
         })?
         .collect::<Result<Vec<_>>>()?;
     let last = rows.get(limit - 1).filter(|_| rows.len() > limit);
     let next = last.map(|(thread, number)| format!("{}-{number}", thread.updated_at));
     let threads = rows.into_iter().take(limit).map(|(thread, _)| thread).collect();
-    Ok(ThreadPage { threads, next })
+    let (trashed, evicted) = trash::count(it, user)?;
+    Ok(ThreadPage { threads, next, trashed, evicted })
+}
+
+/// Returns the query of the index for a text of a user.
+fn phrases(user: &str, search: &str) -> String {
+    let phrase = |text: &str| format!("\"{}\"", text.replace('"', "\"\"").replace('\0', " "));
+    let text = format!("text : {}", phrase(search));
+    if user.chars().count() < INDEXED {
+        text
+    } else {
+        format!("user : {} AND {text}", phrase(user))
+    }
 }
 
 pub(super) fn find(
@@ -70,7 +100,8 @@ pub(super) fn find(
 ) -> Result<Option<ThreadSummary>> {
     let sql = format!(
         "SELECT {SUMMARY} FROM {THREADS}
-         WHERE user = ?1 AND thread.id = ?2 AND (?3 IS NULL OR agent = ?3) ORDER BY updated DESC LIMIT 1"
+         WHERE user = ?1 AND thread.id = ?2 AND trashed IS NULL AND (?3 IS NULL OR agent = ?3)
+         ORDER BY updated DESC LIMIT 1"
     );
     it.prepare_cached(&sql)?.query_row((user, id, agent), summary).optional()
 }
@@ -78,14 +109,19 @@ pub(super) fn find(
 /// Notes the begin of a run: its thread is listed first.
 pub(super) fn begin_run(
     it: &Connection,
+    limits: &FileLimits,
     thread: &ThreadName,
     messages: &[Message],
-    now: i64,
+    now: Now,
 ) -> Result<()> {
-    let (name, title) = (thread.text(), titles::title(messages));
-    let sql = "INSERT INTO thread (name, user, agent, id, title, title_by, text, created, updated)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', ?7, ?7)
-               ON CONFLICT (name) DO UPDATE SET updated = ?7";
+    let name = thread.text();
+    let title = titles::title(messages);
+    let sought_title = title.to_lowercase();
+    let is_new = !exists(it, &name)?;
+    let sql = "INSERT INTO thread
+                   (name, user, agent, id, title, title_by, sought_title, text, created, updated, used)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?9, '', ?7, ?7, ?8)
+               ON CONFLICT (name) DO UPDATE SET updated = ?7, used = ?8";
     let by = TitleBy::Prompt as i64;
     it.prepare_cached(sql)?.execute((
         &name,
@@ -94,48 +130,90 @@ pub(super) fn begin_run(
         &thread.id,
         title,
         by,
-        now,
+        now.clock,
+        now.age,
+        sought_title,
     ))?;
-    write_text(it, &name, messages)
+    // The text of an active run is searched after its end.
+    if is_new {
+        write_text(it, &name, messages)?;
+    }
+    make_room(it, limits, thread, now)
 }
 
 /// Notes the end of a run, with the messages after it.
-pub(super) fn end_run(it: &Connection, name: &str, messages: &[Message], now: i64) -> Result<()> {
-    it.prepare_cached("UPDATE thread SET updated = ?2 WHERE name = ?1")?.execute((name, now))?;
-    write_text(it, name, messages)
+pub(super) fn end_run(
+    it: &Connection,
+    limits: &FileLimits,
+    name: &str,
+    messages: &[Message],
+    now: Now,
+) -> Result<()> {
+    it.prepare_cached("UPDATE thread SET updated = ?2, used = ?3 WHERE name = ?1")?
+        .execute((name, now.clock, now.age))?;
+    write_text(it, name, messages)?;
+    match ThreadName::of_text(name) {
+        Some(thread) => make_room(it, limits, &thread, now),
+        None => Ok(()),
+    }
 }
 
-/// Writes the text to search, which begins with the title.
+/// Measures a thread after a change of its runs.
+pub(super) fn measure(it: &Connection, name: &str) -> Result<()> {
+    it.prepare_cached(
+        "UPDATE thread SET bytes = ?2 + ?3 * octet_length(text)
+             + (SELECT coalesce(sum(bytes), 0) FROM run WHERE run.thread = thread.name)
+         WHERE name = ?1",
+    )?
+    .execute((name, THREAD_BYTES, TEXT_BYTES))?;
+    Ok(())
+}
+
+/// Writes the text to search.
 fn write_text(it: &Connection, name: &str, messages: &[Message]) -> Result<()> {
-    let title: Option<String> = it
-        .prepare_cached("SELECT title FROM thread WHERE name = ?1")?
-        .query_row([name], |row| row.get(0))
-        .optional()?;
-    let Some(title) = title else { return Ok(()) };
-    let text = format!("{}\n{}", title.to_lowercase(), titles::text(messages));
-    it.prepare_cached("UPDATE thread SET text = ?2 WHERE name = ?1")?.execute((name, text))?;
+    it.prepare_cached("UPDATE thread SET text = ?2 WHERE name = ?1")?
+        .execute((name, titles::text(messages)))?;
     Ok(())
 }
 
 /// Sets the title, unless a later author has set one. Returns whether the thread exists.
 pub(super) fn rename(it: &Connection, name: &str, title: &str, by: TitleBy) -> Result<bool> {
-    let (title, by) = (titles::shortened(title), by as i64);
-    let text = format!("{}\n", title.to_lowercase());
-    let sql = "UPDATE thread SET title = ?2, title_by = ?3, text = ?4 || text
-               WHERE name = ?1 AND title_by <= ?3 AND title <> ?2";
-    it.prepare_cached(sql)?.execute((name, title, by, text))?;
+    let title = titles::shortened(title);
+    it.prepare_cached(
+        "UPDATE thread SET title = ?2, title_by = ?3, sought_title = ?4
+         WHERE name = ?1 AND title_by <= ?3",
+    )?
+    .execute((name, &title, by as i64, title.to_lowercase()))?;
+    exists(it, name)
+}
+
+pub(super) fn exists(it: &Connection, name: &str) -> Result<bool> {
     it.prepare_cached("SELECT 1 FROM thread WHERE name = ?1")?.exists([name])
 }
 
-/// Removes a thread with its runs and its session. Returns whether it existed.
-pub(super) fn remove(it: &Connection, name: &str) -> Result<bool> {
-    let mut query = it.prepare_cached("SELECT name FROM run WHERE thread = ?1")?;
-    let names = query.query_map([name], |row| row.get(0))?.collect::<Result<Vec<String>>>()?;
+/// Moves a thread to the trash, without its session. Returns whether it existed.
+pub(super) fn remove(it: &Connection, limits: &FileLimits, name: &str, now: Now) -> Result<bool> {
+    let number: Option<i64> = it
+        .prepare_cached("SELECT number FROM thread WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))
+        .optional()?;
+    let Some(number) = number else { return Ok(false) };
+    notes::set(it, notes::SESSION, name, None, now)?;
+    trash::put(it, limits, number, TrashReason::User, now)?;
+    Ok(true)
+}
+
+/// Deletes a thread with its runs.
+pub(super) fn delete(it: &Connection, number: i64) -> Result<()> {
+    let mut query = it.prepare_cached(
+        "SELECT run.name FROM run JOIN thread ON run.thread = thread.name WHERE thread.number = ?1",
+    )?;
+    let names = query.query_map([number], |row| row.get(0))?.collect::<Result<Vec<String>>>()?;
     for run in names {
         runs::remove(it, &run)?;
     }
-    notes::set(it, notes::SESSION, name, None, 0)?;
-    Ok(it.prepare_cached("DELETE FROM thread WHERE name = ?1")?.execute([name])? > 0)
+    it.prepare_cached("DELETE FROM thread WHERE number = ?1")?.execute([number])?;
+    Ok(())
 }
 
 /// Removes a thread without runs.
@@ -148,29 +226,77 @@ pub(super) fn remove_empty(it: &Connection, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes the oldest threads beyond the limits, except threads with an active run.
-pub(super) fn evict(it: &Connection, limits: &FileLimits, now: i64) -> Result<()> {
-    let first = "SELECT name, updated FROM thread WHERE NOT EXISTS
-                  (SELECT 1 FROM run WHERE run.thread = thread.name AND NOT ended AND NOT retired)
-                  ORDER BY updated, number LIMIT 1";
-    let mut has_removed = false;
-    loop {
-        let row = it
-            .prepare_cached(first)?
-            .query_row((), |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)));
-        let Some((name, updated)) = row.optional()? else { break };
-        let is_old = updated < limits.oldest(now);
-        if !is_old && used_bytes(it)? <= limits.bytes {
-            break;
-        }
-        tracing::info!(is_old, "the oldest conversation is removed from the store");
-        remove(it, &name)?;
-        has_removed = true;
+/// A condition of threads that can be moved: not in the trash, and without an active run.
+const IS_IDLE: &str = "trashed IS NULL AND NOT EXISTS
+    (SELECT 1 FROM run WHERE run.thread = thread.name AND NOT ended AND NOT retired)";
+
+/// Moves the least recently used threads of a user beyond the user's share to the trash, except the thread `current`. Threads
+/// of other users stay.
+pub(super) fn make_room(
+    it: &Connection,
+    limits: &FileLimits,
+    current: &ThreadName,
+    now: Now,
+) -> Result<()> {
+    let user = &current.user;
+    let name = current.text();
+    measure(it, &name)?;
+    let (mut bytes, mut count) = it
+        .prepare_cached(
+            "SELECT coalesce(sum(bytes), 0), count(*) FROM thread
+             WHERE user = ?1 AND trashed IS NULL",
+        )?
+        .query_row([user], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let share = share(it, limits)?;
+    while bytes.cast_unsigned() > share || count > limits.threads() {
+        let oldest = format!(
+            "SELECT number, bytes FROM thread WHERE user = ?1 AND name <> ?2 AND {IS_IDLE}
+             ORDER BY used, number LIMIT 1"
+        );
+        let oldest = it
+            .prepare_cached(&oldest)?
+            .query_row((user, &name), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+        let Some((number, freed)) = oldest.optional()? else { break };
+        trash::put(it, limits, number, TrashReason::Space, now)?;
+        bytes -= freed;
+        count -= 1;
     }
-    if has_removed {
-        let freed = format!("PRAGMA incremental_vacuum({MAX_RETURNED})");
-        it.prepare(&freed)?.query_map((), |_| Ok(()))?.for_each(drop);
+    Ok(())
+}
+
+/// Returns the bytes that a user may have: a share of the limit, or an equal part of it while all conversations together are
+/// beyond it.
+fn share(it: &Connection, limits: &FileLimits) -> Result<u64> {
+    let share = limits.share();
+    if used_bytes(it)? <= limits.bytes {
+        return Ok(share);
     }
+    let (bytes, users) = it
+        .prepare_cached(
+            "SELECT coalesce(sum(bytes), 0), count(DISTINCT user) FROM thread WHERE trashed IS NULL",
+        )?
+        .query_row((), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    if bytes.cast_unsigned() <= limits.bytes {
+        return Ok(share);
+    }
+    Ok(share.min(limits.bytes / users.max(1).cast_unsigned()))
+}
+
+/// Moves the threads that were unused for the limit of age to the trash, and deletes what was there for its time.
+pub(super) fn expire(it: &Connection, limits: &FileLimits, now: Now) -> Result<()> {
+    let old = format!("SELECT number FROM thread WHERE used < ?1 AND {IS_IDLE}");
+    let mut query = it.prepare_cached(&old)?;
+    let rows = query.query_map([limits.oldest(now.age)], |row| row.get(0))?;
+    for number in rows.collect::<Result<Vec<i64>>>()? {
+        trash::put(it, limits, number, TrashReason::Age, now)?;
+    }
+    trash::expire(it, now)
+}
+
+/// Returns a part of the space of deleted threads to the file system.
+pub(super) fn return_space(it: &Connection) -> Result<()> {
+    let freed = format!("PRAGMA incremental_vacuum({MAX_RETURNED})");
+    it.prepare(&freed)?.query_map((), |_| Ok(()))?.for_each(drop);
     Ok(())
 }
 

@@ -1,20 +1,26 @@
 //! The thread that owns the database: each transaction has all jobs that wait.
 use crate::StoreError;
-use rusqlite::{Connection, TransactionBehavior};
+use fair_queue::{FairLimits, FairQueue};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use tokio::sync::{mpsc, oneshot};
 
 /// Largest number of changes in one commit.
 pub(super) const MAX_GROUP: usize = 256;
 
-/// Largest number of waiting changes; further ones wait for a place.
-const MAX_WAITING: usize = 1024;
+/// Largest number of changes of one user among those that wait for the thread; further ones wait for their turn.
+const MAX_OF_USER: usize = 2;
 
 /// A change, and whether it is synchronized to the disk. It returns what reports its outcome after the commit.
 struct Job {
     run: Box<dyn FnOnce(&Connection) -> Report + Send>,
     is_synced: bool,
 }
+
+/// The first change of a connection. It is repeated until it is committed.
+pub(super) type Begin = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send>;
 
 type Report = Box<dyn FnOnce(Option<&StoreError>) + Send>;
 
@@ -23,12 +29,25 @@ type Report = Box<dyn FnOnce(Option<&StoreError>) + Send>;
 pub(super) struct Worker {
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
+    turns: Arc<FairQueue>,
+    is_writable: Arc<AtomicBool>,
 }
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        if is_unwritable(&error) {
+            return Self(format!(
+                "its file cannot be written ({error}); conversations can be read; free space on the disk to continue them"
+            ));
+        }
         Self(error.to_string())
     }
+}
+
+/// Returns whether an error is that of a full disk, or of one that accepts no changes.
+pub(super) fn is_unwritable(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::ReadOnly))
 }
 
 impl Drop for Worker {
@@ -41,37 +60,52 @@ impl Drop for Worker {
 }
 
 impl Worker {
-    pub(super) fn new(connection: Connection) -> Self {
-        let (jobs, inbox) = mpsc::channel(MAX_WAITING);
-        let thread = thread::spawn(move || serve(connection, inbox));
-        Self { jobs: Some(jobs), thread: Some(thread) }
+    /// Starts the thread. The change `begin`, which has failed, comes before all others.
+    pub(super) fn new(connection: Connection, begin: Option<Begin>) -> Self {
+        let (jobs, inbox) = mpsc::channel(MAX_GROUP);
+        let is_writable = Arc::new(AtomicBool::new(begin.is_none()));
+        let state = is_writable.clone();
+        let thread = thread::spawn(move || serve(connection, inbox, begin, &state));
+        let limits = FairLimits { at_once: MAX_GROUP, of_user: MAX_OF_USER };
+        let turns = FairQueue::new(limits);
+        Self { jobs: Some(jobs), thread: Some(thread), turns, is_writable }
     }
 
-    /// Runs a change. Returns after its commit.
+    /// Returns whether the last commit succeeded.
+    pub(super) fn is_writable(&self) -> bool {
+        self.is_writable.load(Ordering::Relaxed)
+    }
+
+    /// Runs a change of a user, in turn with other users. Returns after its commit.
     pub(super) async fn run<T: Send + 'static>(
         &self,
+        user: &str,
         change: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.enqueue(change, false).await
+        self.enqueue(user, change, false).await
     }
 
     /// Runs a change that a power failure must not undo: it is synchronized to the disk directly after its commit.
     pub(super) async fn run_synced<T: Send + 'static>(
         &self,
+        user: &str,
         change: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.enqueue(change, true).await
+        self.enqueue(user, change, true).await
     }
 
     async fn enqueue<T: Send + 'static>(
         &self,
+        user: &str,
         change: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         is_synced: bool,
     ) -> Result<T, StoreError> {
+        let place = self.turns.enter(user).await;
         let (reply, done) = oneshot::channel();
         let run = Box::new(move |connection: &Connection| -> Report {
             let result = within_savepoint(connection, change).map_err(StoreError::from);
             Box::new(move |failed| {
+                let _place = place;
                 let _gone = reply.send(match failed {
                     Some(error) => Err(error.clone()),
                     None => result,
@@ -83,6 +117,13 @@ impl Worker {
         jobs.send(Job { run, is_synced }).await.map_err(|_| ended())?;
         done.await.map_err(|_| ended())?
     }
+}
+
+/// Commits a change, or undoes it if it fails.
+pub(super) fn within_transaction(connection: &Connection, change: &Begin) -> rusqlite::Result<()> {
+    let transaction = connection.unchecked_transaction()?;
+    change(&transaction)?;
+    transaction.commit()
 }
 
 /// Undoes a change that fails, without the others of its transaction.
@@ -97,15 +138,25 @@ fn within_savepoint<T>(
     result
 }
 
-fn serve(mut connection: Connection, mut jobs: mpsc::Receiver<Job>) {
+fn serve(
+    mut connection: Connection,
+    mut jobs: mpsc::Receiver<Job>,
+    mut begin: Option<Begin>,
+    is_writable: &AtomicBool,
+) {
     while let Some(first) = jobs.blocking_recv() {
         let (mut reports, mut is_synced) = (Vec::new(), false);
-        let committed = commit(&mut connection, first, &mut jobs, &mut reports, &mut is_synced);
+        let committed =
+            commit(&mut connection, first, &mut jobs, begin.as_ref(), &mut reports, &mut is_synced);
         let failed = committed.err();
         if let Some(error) = &failed {
             tracing::error!(%error, "the file of the store cannot be written");
         }
         let has_failed = failed.is_some();
+        is_writable.store(!has_failed, Ordering::Relaxed);
+        if !has_failed {
+            begin = None;
+        }
         let failed = failed.map(StoreError::from);
         reports.into_iter().for_each(|report| report(failed.as_ref()));
         if is_synced && !has_failed {
@@ -122,10 +173,12 @@ fn commit(
     connection: &mut Connection,
     first: Job,
     jobs: &mut mpsc::Receiver<Job>,
+    begin: Option<&Begin>,
     reports: &mut Vec<Report>,
     is_synced: &mut bool,
 ) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let begun = begin.map_or(Ok(()), |begin| begin(&transaction));
     let mut next = Some(first);
     while let Some(job) = next.take() {
         *is_synced |= job.is_synced;
@@ -135,5 +188,6 @@ fn commit(
             next = jobs.try_recv().ok();
         }
     }
+    begun?;
     transaction.commit()
 }

@@ -11,6 +11,8 @@ pub(super) struct Scripts {
     pub(super) append: Script,
     pub(super) read: Script,
     pub(super) end: Script,
+    pub(super) complete: Script,
+    pub(super) unlink: Script,
 }
 
 impl Scripts {
@@ -24,6 +26,8 @@ impl Scripts {
             append: Script::new(APPEND),
             read: Script::new(READ),
             end: Script::new(END),
+            complete: Script::new(COMPLETE),
+            unlink: Script::new(UNLINK),
         }
     }
 }
@@ -71,13 +75,42 @@ const RELEASE: &str = r"
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 ";
 
-/// `KEYS`: the run, its events, the compacted events. `ARGV`: the record, its lifetime.
+/// `KEYS`: the run, its events, the compacted events, the channel, the last run of the thread, the run that it waits for.
+/// `ARGV`: the run, the record, its lifetime, the lifetime of the last run's name, the run that it waits for or nothing.
 const BEGIN: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('DEL', KEYS[2], KEYS[3])
-redis.call('HSET', KEYS[1], 'record', ARGV[1], 'last', 0, 'folded', 0)
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
+redis.call('HSET', KEYS[1], 'record', ARGV[2], 'last', 0, 'folded', 0)
+if ARGV[5] ~= '' then
+    redis.call('HSET', KEYS[1], 'follows', ARGV[5])
+    if redis.call('EXISTS', KEYS[6]) == 1 then redis.call('HSET', KEYS[6], 'next', ARGV[1]) end
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('SET', KEYS[5], ARGV[1], 'PX', ARGV[4])
 return 1
+";
+
+/// `KEYS`: the run. `ARGV`: its record, with the messages before it.
+const COMPLETE: &str = r"
+if redis.call('EXISTS', KEYS[1]) == 0 then return end
+redis.call('HSET', KEYS[1], 'record', ARGV[1])
+redis.call('HDEL', KEYS[1], 'follows')
+";
+
+/// `KEYS`: the last run of the thread, the run before, the run after. `ARGV`: the run, the run before or nothing, the run
+/// after or nothing.
+const UNLINK: &str = r"
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+    if ARGV[2] == '' then redis.call('DEL', KEYS[1])
+    else redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL') end
+end
+if ARGV[2] ~= '' and redis.call('EXISTS', KEYS[2]) == 1 then
+    if ARGV[3] == '' then redis.call('HDEL', KEYS[2], 'next')
+    else redis.call('HSET', KEYS[2], 'next', ARGV[3]) end
+end
+if ARGV[2] ~= '' and ARGV[3] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
+    redis.call('HSET', KEYS[3], 'follows', ARGV[2])
+end
 ";
 
 /// `KEYS`: the run, its events, the compacted events; the channel that announces events. `ARGV`: the run, its lifetime,

@@ -50,7 +50,10 @@ impl Replica {
             }
         };
         let mut messages = record.map(|record| record.input.messages).unwrap_or_default();
-        messages.truncate(messages.len().saturating_sub(input.messages.len()));
+        if !messages.ends_with(&input.messages) {
+            return Vec::new();
+        }
+        messages.truncate(messages.len() - input.messages.len());
         messages
     }
 

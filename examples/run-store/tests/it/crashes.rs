@@ -13,7 +13,15 @@ const KILLS: u64 = 20;
 const MAX_CHANGES: u64 = 150;
 
 fn open(path: &Path) -> Result<FileStore, FileError> {
-    FileStore::open(path, FileLimits { bytes: 64 << 20, age: Duration::from_secs(3600) })
+    FileStore::open(
+        path,
+        FileLimits {
+            bytes: 64 << 20,
+            threads: FileLimits::THREADS,
+            shares: 1,
+            age: Duration::from_secs(3600),
+        },
+    )
 }
 
 /// Runs the program until it has accepted about `changes` changes, and kills it. Returns the numbers of the accepted events.

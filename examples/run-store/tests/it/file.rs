@@ -8,7 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-const LIMITS: FileLimits = FileLimits { bytes: 64 << 20, age: Duration::from_secs(3600) };
+const LIMITS: FileLimits = FileLimits {
+    bytes: 64 << 20,
+    threads: FileLimits::THREADS,
+    shares: 1,
+    age: Duration::from_secs(3600),
+};
 
 proptest! {
     /// For any steps in any order, the store in a file behaves as the memory store.
@@ -101,8 +106,8 @@ async fn file_of_a_newer_version_is_refused() {
     drop(newer);
     let before = fs::read(&path).expect("the file");
     let error = FileStore::open(&path, LIMITS).expect_err("the version is unknown");
-    assert!(matches!(error, FileError::Newer { known: 1, got: 1000, .. }), "{error:?}");
-    assert!(error.to_string().contains("store.db: expected at most version 1, got version 1000"));
+    assert!(matches!(error, FileError::Newer { known: 4, got: 1000, .. }), "{error:?}");
+    assert!(error.to_string().contains("store.db: expected at most version 4, got version 1000"));
     assert_eq!(fs::read(&path).expect("the file"), before);
 }
 
@@ -151,6 +156,27 @@ async fn damaged_files_are_refused_and_unchanged() {
     other.execute_batch("CREATE TABLE bookmarks (url TEXT)").expect("a table");
     drop(other);
     refused(&path, "another program");
+}
+
+#[tokio::test]
+async fn damaged_file_of_a_killed_program_is_unchanged_with_its_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.db");
+    written(&path).await;
+    let store = FileStore::open(&path, LIMITS).expect("a file");
+    store.remember("other", Some("session")).await.expect("a text");
+    let copy = folder.path().join("copy.db");
+    let mut bytes = fs::read(&path).expect("the file");
+    let middle = bytes.len() / 2;
+    bytes[4096..middle].fill(0xa5);
+    fs::write(&copy, bytes).expect("the damage");
+    let log = folder.path().join("copy.db-wal");
+    fs::copy(folder.path().join("store.db-wal"), &log).expect("the log of changes");
+    drop(store);
+    let before = fs::read(&log).expect("the log");
+    assert!(!before.is_empty());
+    refused(&copy, "damaged");
+    assert_eq!(fs::read(&log).expect("the log"), before);
 }
 
 #[tokio::test]

@@ -1,15 +1,22 @@
 //! The history of conversations in a file.
 use crate::conversations::{
-    answer, continues_with_new_messages, record, run, thread, user_message,
+    answer, continues_after_waiting, continues_with_answers, continues_with_new_messages,
+    keeps_messages, record, run, thread, user_message,
 };
 use agui_types::event::{ActivitySnapshotEvent, CustomEvent};
 use agui_types::message::Message;
 use jsonrpc_core::wire::{self, Extra, Raw};
+use proptest::prelude::*;
 use run_store::{FileLimits, FileStore, RunRecord, RunStore, ThreadQuery, ThreadSummary};
 use std::path::Path;
 use std::time::Duration;
 
-const LIMITS: FileLimits = FileLimits { bytes: 64 << 20, age: Duration::from_secs(3600) };
+const LIMITS: FileLimits = FileLimits {
+    bytes: 64 << 20,
+    threads: FileLimits::THREADS,
+    shares: 1,
+    age: Duration::from_secs(3600),
+};
 
 async fn list(store: &FileStore, user: &str, search: &str) -> Vec<ThreadSummary> {
     let query = ThreadQuery { search: Some(search.to_owned()), ..ThreadQuery::default() };
@@ -36,8 +43,60 @@ async fn conversations_of_one_user_are_listed_and_searched() {
     assert_eq!(titles(&store, "race CONDITION").await, ["Why 100%?"], "answers are searched");
     assert_eq!(titles(&store, "100%").await, ["Why 100%?"], "a sign is no wildcard");
     assert_eq!(titles(&store, "mine").await, [""; 0], "another user's");
+    assert_eq!(titles(&store, "r").await, ["Why 100%?", "Fix the Büro test"], "one character");
+    assert_eq!(titles(&store, "\"x").await, [""; 0], "a quotation mark is text");
     let found = store.thread("other", None, "a").await.expect("a read");
     assert_eq!(found, None, "another user's");
+}
+
+#[tokio::test]
+async fn renames_do_not_add_to_the_text() {
+    let store = memory();
+    let name = thread("user", "a");
+    run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
+    for title in ["First title", "Second title", "Third title"] {
+        assert!(store.rename(&name, title).await.expect("a title"));
+    }
+    assert_eq!(list(&store, "user", "third").await.len(), 1);
+    assert_eq!(list(&store, "user", "second").await, [], "an earlier title is not searched");
+}
+
+/// A text of few different characters, so that parts of it are found.
+fn text() -> impl Strategy<Value = String> {
+    "[abé\"% ]{0,12}"
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// For any texts and any search, a user finds the own conversations that contain it, in any case.
+    #[test]
+    fn search_finds_every_conversation_with_the_text(
+        texts in prop::collection::vec((prop_oneof![Just("u"), Just("user"), Just("other")], text()), 0..8),
+        search in "[abéABÉ\"% ]{0,5}",
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let folder = tempfile::tempdir().expect("a folder");
+            let store = FileStore::open(&folder.path().join("store.db"), LIMITS).expect("a file");
+            for (number, (user, text)) in texts.iter().enumerate() {
+                let id = number.to_string();
+                let said = answer("n", text);
+                run(&store, &id, &thread(user, &id), &user_message("m", "-"), &said).await;
+            }
+            let sought = search.trim().to_lowercase();
+            for user in ["u", "user", "other"] {
+                let found = list(&store, user, &search).await.into_iter();
+                let mut found: Vec<_> = found.map(|thread| thread.id).collect();
+                found.sort();
+                let with_text = texts.iter().enumerate().filter(|(_, (owner, text))| {
+                    *owner == user && text.to_lowercase().contains(&sought)
+                });
+                let expected: Vec<_> = with_text.map(|(number, _)| number.to_string()).collect();
+                prop_assert_eq!(found, expected, "{} {:?}", user, sought);
+            }
+            Ok(())
+        })?;
+    }
 }
 
 #[tokio::test]
@@ -151,6 +210,21 @@ async fn conversation_continues_with_new_messages_alone() {
 }
 
 #[tokio::test]
+async fn answers_without_the_conversation_keep_it() {
+    continues_with_answers(&memory()).await;
+}
+
+#[tokio::test]
+async fn conversation_keeps_its_messages() {
+    keeps_messages(&memory()).await;
+}
+
+#[tokio::test]
+async fn waiting_run_has_the_whole_answer_before_it() {
+    continues_after_waiting(&memory()).await;
+}
+
+#[tokio::test]
 async fn removed_conversation_leaves_nothing() {
     let (store, name) = (memory(), thread("u", "a"));
     run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
@@ -203,13 +277,14 @@ async fn oldest_conversations_leave_a_full_file() {
 }
 
 #[tokio::test]
-async fn old_conversations_are_removed_when_the_file_is_opened() {
+async fn old_conversations_are_moved_when_the_file_is_opened() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store.db");
     let _written = written(&path, 2).await;
     let other = rusqlite::Connection::open(&path).expect("a database");
-    other.execute("UPDATE thread SET updated = 0 WHERE id = '1'", ()).expect("a change");
+    other.execute("UPDATE thread SET used = 0 WHERE id = '1'", ()).expect("a change");
     drop(other);
     let store = FileStore::open(&path, LIMITS).expect("a file");
     assert_eq!(titles(&store, "").await, ["0"]);
+    assert_eq!(store.trash("u").await.expect("a list").len(), 1);
 }

@@ -20,3 +20,6 @@ mod history;
 #[cfg(test)]
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(test)]
+#[cfg(feature = "file")]
+mod shares;

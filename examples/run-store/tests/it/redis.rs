@@ -1,7 +1,8 @@
 //! The Redis store behaves as the memory store. The tests need a server at `REDIS_URL`.
 use crate::contract::{LONG, all, step};
 use crate::conversations::{
-    answer, continues_with_new_messages, frame, record, run, thread, user_message,
+    answer, continues_after_waiting, continues_with_answers, continues_with_new_messages, frame,
+    keeps_messages, record, run, thread, user_message,
 };
 use agui_types::message::Message;
 use proptest::prelude::*;
@@ -60,6 +61,21 @@ async fn owners_count_as_alive_in_a_store_found_empty() {
 #[tokio::test]
 async fn conversation_continues_with_new_messages_alone() {
     continues_with_new_messages(&grown().await).await;
+}
+
+#[tokio::test]
+async fn answers_without_the_conversation_keep_it() {
+    continues_with_answers(&grown().await).await;
+}
+
+#[tokio::test]
+async fn conversation_keeps_its_messages() {
+    keeps_messages(&grown().await).await;
+}
+
+#[tokio::test]
+async fn waiting_run_has_the_whole_answer_before_it() {
+    continues_after_waiting(&grown().await).await;
 }
 
 /// The messages of runs are known to the next ones after the runs expired, and if their owner was lost.

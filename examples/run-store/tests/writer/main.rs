@@ -20,7 +20,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let path = PathBuf::from(arguments.next().ok_or("expected a file")?);
     let prefix = arguments.next().ok_or("expected a prefix of names")?;
     let prefix = prefix.to_string_lossy();
-    let limits = FileLimits { bytes: 64 << 20, age: Duration::from_secs(3600) };
+    let limits = FileLimits {
+        bytes: 64 << 20,
+        threads: FileLimits::THREADS,
+        shares: 1,
+        age: Duration::from_secs(3600),
+    };
     let store = FileStore::open(&path, limits)?;
     let mut out = std::io::stdout();
     let keep = Duration::from_secs(60);

@@ -59,7 +59,7 @@ fn start(url: &str, token: &str) -> ToolServer {
 
 async fn text(server: &ToolServer, tool: &str) -> String {
     let arguments = Raw::from_text("{}").expect("JSON");
-    let mut call = server.open(CallParams::new(tool, arguments)).await.expect("a server");
+    let mut call = server.open("ada", CallParams::new(tool, arguments)).await.expect("a server");
     match call.next().await {
         CallEvent::Ended(Ok(result)) => match &result.content[..] {
             [ContentBlock::Text(text)] => text.text.clone(),
@@ -76,7 +76,7 @@ async fn tools_change_and_are_called() {
     let (service, endpoint) = serve(listener, &["one"]).await;
     let server = start(&url, "7f3a");
     assert_eq!(text(&server, "one").await, "one of {}");
-    let mut changes = server.subscribe();
+    let mut changes = server.subscribe("ada");
     let known = async {
         // The notification is lost unless the subscription is open, so the change is announced until it is seen.
         while server.tools().len() < 2 {
@@ -98,7 +98,7 @@ async fn wrong_token_is_an_error_that_names_the_server() {
     server.ready().await;
     assert!(server.tools().is_empty());
     let arguments = Raw::from_text("{}").expect("JSON");
-    let error = server.open(CallParams::new("one", arguments)).await.expect_err("no access");
+    let error = server.open("ada", CallParams::new("one", arguments)).await.expect_err("no access");
     assert!(error.to_string().starts_with("the MCP server `web` is not available: "), "{error}");
     assert!(!error.to_string().contains("wrong"), "the token is secret: {error}");
 }

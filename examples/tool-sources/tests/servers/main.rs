@@ -9,6 +9,7 @@
     reason = "a test, which has no `cfg(test)` without a harness"
 )]
 mod scripted;
+mod users;
 
 use acp_host::process::Guard;
 use acp_types::v1::session_setup::{McpServer, McpServerStdio};
@@ -31,7 +32,7 @@ const SERVER: &str = "--server";
 
 type Test = (&'static str, fn() -> BoxFuture<'static, ()>);
 
-const TESTS: [Test; 9] = [
+const TESTS: [Test; 12] = [
     ("tools_of_both_generations_are_called", || both_generations().boxed()),
     ("question_is_answered_in_both_generations", || question().boxed()),
     ("server_that_died_is_started_for_the_next_call", || died().boxed()),
@@ -41,6 +42,9 @@ const TESTS: [Test; 9] = [
     ("tool_that_hangs_fails_without_the_others", || hangs().boxed()),
     ("changed_list_is_retrieved", || changed().boxed()),
     ("large_result_is_complete", || large().boxed()),
+    ("questions_and_answers_stay_with_their_user", || users::stay_apart().boxed()),
+    ("question_without_a_call_is_refused_on_a_shared_connection", || users::share().boxed()),
+    ("unused_connections_of_users_are_closed", || users::are_limited().boxed()),
 ];
 
 fn main() -> ExitCode {
@@ -83,7 +87,7 @@ fn params(tool: &str, arguments: &Value) -> CallParams {
 }
 
 async fn open(server: &ToolServer, tool: &str, arguments: &Value) -> ServerCall {
-    server.open(params(tool, arguments)).await.expect("a server")
+    server.open("ada", params(tool, arguments)).await.expect("a server")
 }
 
 async fn ended(mut call: ServerCall) -> Result<Box<CallToolResult>, CallError> {
@@ -147,7 +151,8 @@ async fn silent() {
     let server = start_with("silent", options);
     server.ready().await;
     assert!(names(&server).is_empty());
-    let error = server.open(params("echo", &json!({}))).await.expect_err("no server").to_string();
+    let error =
+        server.open("ada", params("echo", &json!({}))).await.expect_err("no server").to_string();
     assert_eq!(error, "the MCP server `scripted` is not available: no answer within 0.2 seconds");
 }
 
@@ -155,14 +160,16 @@ async fn missing() {
     let server = McpServerStdio::new("gone", "/nonexistent/server", [], []);
     let server = ToolServer::start(&McpServer::Stdio(server), options(), None).expect("an address");
     server.ready().await;
-    let error = server.open(params("echo", &json!({}))).await.expect_err("no server").to_string();
+    let error =
+        server.open("ada", params("echo", &json!({}))).await.expect_err("no server").to_string();
     assert!(error.starts_with("the MCP server `gone` is not available: "), "{error}");
     assert!(error.contains("/nonexistent/server"), "{error}");
 }
 
 async fn broken() {
     let server = start("broken");
-    let error = server.open(params("echo", &json!({}))).await.expect_err("no server").to_string();
+    let error =
+        server.open("ada", params("echo", &json!({}))).await.expect_err("no server").to_string();
     assert!(error.contains("exit status: 3"), "{error}");
     assert!(error.contains("the licence has expired"), "{error}");
 }
@@ -183,7 +190,7 @@ async fn changed() {
     for mode in ["modern", "legacy"] {
         let server = start(mode);
         server.ready().await;
-        let mut changes = server.subscribe();
+        let mut changes = server.subscribe("ada");
         let call = open(&server, "add", &json!({ "name": "later" })).await;
         assert_eq!(text(call).await, "added");
         let known = async {

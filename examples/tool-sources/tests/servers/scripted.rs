@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use std::process::{ExitCode, exit};
 
+mod asking;
+
 /// Serves until the end of stdin. With `silent`, nothing is answered; with `broken`, the server ends at once; with `legacy`, it
-/// is one up to 2025-11-25.
+/// is one up to 2025-11-25; with `asking`, one that asks in an order of its own.
 pub(crate) fn serve(mode: &str) -> ExitCode {
     if mode == "broken" {
         eprintln!("the licence has expired");
@@ -22,8 +24,13 @@ pub(crate) fn serve(mode: &str) -> ExitCode {
         tools.push(tool(name));
     }
     let mut server = Server::new(ServerOptions::new(info, tools.clone()));
+    let mut asking = asking::Asking::default();
     for line in io::stdin().lock().lines() {
         let line = line.expect("text");
+        if mode == "asking" {
+            asking.handle(&line);
+            continue;
+        }
         match mode {
             "silent" => continue,
             "legacy" if line.contains(r#""server/discover""#) => {

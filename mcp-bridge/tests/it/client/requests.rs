@@ -277,7 +277,7 @@ fn log_level_is_requested() {
     assert_eq!(Server::new(None).client.set_log_level(LoggingLevel::Info), Err(NotSent::NotReady));
 }
 
-/// A log message belongs to the call of its stream, or else to the only open call.
+/// A log message belongs to the call of its stream while it is open. Without a stream it belongs to the only open call.
 #[test]
 fn log_message_belongs_to_a_call() {
     for era in [Era::Modern, Era::Legacy] {
@@ -296,6 +296,8 @@ fn log_message_belongs_to_a_call() {
         server.result(&sent, json!({ "content": [] }));
         assert!(matches!(server.client.poll_event(), Some(ClientEvent::Done { .. })));
         server.client.handle_line(Ok(&line.to_string()), Some(one));
+        assert_eq!(logs(&mut server), [(None, params.clone())]);
+        server.line(&line);
         assert_eq!(logs(&mut server), [(Some(two), params)]);
     }
 }

@@ -58,8 +58,6 @@ fn pass_on(params: &mut Value, carrier: Carrier, harm: Harm) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
     /// Extraction returns the encoded context and the original elicitation, for any message, schema and context.
     #[test]
     fn extraction_inverts_encoding(

@@ -98,8 +98,6 @@ fn described() -> BoxedStrategy<(Value, Value)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
     /// Any value that a schema describes can be answered in its form, and is reassembled unchanged.
     #[test]
     fn answers_are_reassembled((schema, value) in described()) {

@@ -5,9 +5,13 @@ mod context;
 mod fixture;
 mod task_tools;
 
-use axum::serve::ListenerExt;
+use axum::Extension;
+use axum::extract::{ConnectInfo, Request};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use clap::{Parser, ValueEnum};
 use conformance::Conformance;
+use http_access::{Connection, ConnectionLimits};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{DefinitionError, MemoryStore, PluginHost, SessionStore, SuspendPolicy};
 use mcp_bridge::seal::{SealedStates, StateKey};
@@ -25,6 +29,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 /// Path of the endpoint.
@@ -39,6 +44,16 @@ const REDIS_PREFIX: &str = "{mcp-http}";
 
 /// Interval of removing ended sessions.
 const SWEEP: Duration = Duration::from_secs(60);
+
+/// Limits of connections.
+const LIMITS: ConnectionLimits = ConnectionLimits {
+    connections: 4096,
+    strangers: 1024,
+    header: Duration::from_secs(10),
+    body: EndpointOptions::DEFAULT_BODY_TIME,
+    idle: Duration::from_secs(75),
+    write: Duration::from_secs(30),
+};
 
 /// An MCP server over Streamable HTTP, at /mcp, for clients of both generations.
 #[derive(Debug, Parser)]
@@ -196,7 +211,11 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     };
     let listener = tokio::net::TcpListener::bind(args.listen).await?;
     let address = listener.local_addr()?;
+    let limits = LIMITS.within_open_files();
     let mut options = EndpointOptions::default();
+    // Room for clients without a session or an open request is left.
+    options.max_connections = options.max_connections.min((limits.connections / 2).max(1));
+    options.body_time = limits.body;
     let mut plugins = plugins(&args, policy, address, &mut options).await?;
     if args.ask_in_results {
         plugins = plugins.with_questions_in_results();
@@ -210,19 +229,27 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     let swept = Arc::clone(&service);
     tokio::spawn(async move { swept.plugins().sweep(SWEEP).await });
     eprintln!("listening on http://{address}{PATH}");
-    let ending = Arc::clone(&endpoint);
-    // Otherwise the second part of a response waits until the client has acknowledged the first.
-    let listener = listener.tap_io(|stream| {
-        // An error means that the client has left.
-        let _left = stream.set_nodelay(true);
-    });
-    axum::serve(listener, router(PATH, endpoint))
-        .with_graceful_shutdown(async move {
-            shutdown_signal().await;
-            ending.close();
-        })
-        .await?;
+    let ending = CancellationToken::new();
+    let router = router(PATH, endpoint.clone()).layer(from_fn(identify));
+    let serving = http_access::serve(listener, None, router, limits, ending.clone());
+    let end = async {
+        shutdown_signal().await;
+        endpoint.close();
+        ending.cancel();
+    };
+    tokio::join!(serving, end);
     Ok(())
+}
+
+/// Passes the address of the client to the endpoint. A connection with a request is not closed in favour of one without.
+async fn identify(
+    Extension(connection): Extension<Connection>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    connection.authenticated();
+    request.extensions_mut().insert(ConnectInfo(connection.peer()));
+    next.run(request).await
 }
 
 /// Waits for SIGINT or SIGTERM.

@@ -1,0 +1,296 @@
+//! Sessions that are continued: what the agent sends before, during and after its response.
+use super::*;
+use crate::thread::{ended, opened, update};
+use agui_bridge::conversation::Conversation;
+use agui_types::event::Event;
+use agui_types::message::Message;
+use serde_json::Value;
+
+fn features(can_load: bool) -> AgentFeatures {
+    let mut features = AgentFeatures::default();
+    features.load = can_load;
+    features.resume = !can_load;
+    features
+}
+
+fn chunk(kind: &str, text: &str) -> Value {
+    json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
+}
+
+fn asked(text: &str) -> Value {
+    chunk("user_message_chunk", text)
+}
+
+fn answered(text: &str) -> Value {
+    chunk("agent_message_chunk", text)
+}
+
+fn call(id: &str) -> Value {
+    json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Edit", "kind": "edit",
+        "status": "completed", "content": []})
+}
+
+/// The messages of the thread: a question, a call with its result, and an answer.
+fn thread() -> Vec<Value> {
+    let call =
+        json!({"id": "t1", "type": "function", "function": {"name": "Edit", "arguments": "{}"}});
+    vec![
+        user("u-1", "one"),
+        json!({"id": "msg-1", "role": "assistant", "content": "", "toolCalls": [call]}),
+        json!({"id": "res-t1", "role": "tool", "toolCallId": "t1", "content": "done"}),
+        json!({"id": "msg-2", "role": "assistant", "content": "ok"}),
+    ]
+}
+
+/// A thread that another process continues with these updates before the response of the agent.
+fn continued(can_load: bool, messages: &[Value], updates: &[Value]) -> Rig {
+    let rig = loading(can_load, messages, updates);
+    assert_eq!(rig.prompt(), ["two"]);
+    rig
+}
+
+fn loading(can_load: bool, messages: &[Value], updates: &[Value]) -> Rig {
+    let mut rig = Rig::connected(options());
+    rig.say("1", "one").unwrap();
+    rig.open("s");
+    assert!(rig.session(SessionEvent::Update(update(&call("t1")))).is_none());
+    assert!(rig.session(said("ok")).is_none());
+    rig.end();
+    let remembered = rig.thread.remembered().cloned().unwrap();
+    let mut rig = Rig::of(Conversation::new(options()).with_remembered(remembered));
+    rig.connect(features(can_load));
+    rig.run(input("2", messages, &json!({}))).unwrap();
+    let SessionEvent::Opened(mut loaded) = opened("s", &json!({})) else { panic!() };
+    loaded.replay = updates.iter().map(update).collect();
+    assert!(rig.session(SessionEvent::Opened(loaded)).is_none());
+    rig
+}
+
+fn with_prompt(mut messages: Vec<Value>) -> Vec<Value> {
+    messages.push(user("u-2", "two"));
+    messages
+}
+
+/// Returns role and text of the messages of the only snapshot of run `2`, or nothing.
+fn restated(rig: &Rig) -> Option<Vec<(String, String)>> {
+    let snapshots: Vec<_> = rig
+        .events
+        .iter()
+        .filter_map(|(run, event)| match event {
+            Event::MessagesSnapshot(snapshot) if run == "2" => Some(&snapshot.messages),
+            _ => None,
+        })
+        .collect();
+    assert!(snapshots.len() < 2);
+    let written = |message: &Message| {
+        let value = serde_json::to_value(message).unwrap();
+        let text = value["content"].as_str().unwrap_or_default();
+        (message.tag().to_owned(), text.to_owned())
+    };
+    snapshots.first().map(|messages| messages.iter().map(written).collect())
+}
+
+/// Returns the texts that run `2` has streamed.
+fn streamed(rig: &Rig) -> Vec<String> {
+    let text = |(_, event): &(String, Event)| match event {
+        Event::TextMessageContent(content) => Some(content.delta.clone()),
+        Event::ToolCallStart(call) => Some(format!("call {}", call.tool_call_id)),
+        _ => None,
+    };
+    rig.events.iter().filter(|(run, _)| run == "2").filter_map(text).collect()
+}
+
+#[test]
+fn updates_of_a_resumed_session_do_not_restate_the_conversation() {
+    let updates = [
+        json!({"sessionUpdate": "session_info_update", "title": "T"}),
+        json!({"sessionUpdate": "available_commands_update", "availableCommands": []}),
+        json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}),
+        json!({"sessionUpdate": "config_option_update", "configOptions": []}),
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"}),
+        json!({"sessionUpdate": "plan", "entries": []}),
+        json!({"sessionUpdate": "replay_complete"}),
+        json!({"sessionUpdate": "state_update", "state": "idle"}),
+    ];
+    for can_load in [false, true] {
+        for messages in [with_prompt(thread()), with_prompt(Vec::new())] {
+            let mut rig = continued(can_load, &messages, &updates);
+            rig.end();
+            assert_eq!(restated(&rig), None);
+            assert_eq!(rig.outcome("2"), OK);
+        }
+    }
+}
+
+#[test]
+fn replay_adds_what_the_thread_lacks() {
+    let all = ["user one", "assistant ", "tool done", "assistant ok"];
+    let with = |more: &[&str]| {
+        let all = all.iter().chain(more).map(|text| text.split_once(' ').unwrap());
+        Some(all.map(|(role, text)| (role.to_owned(), text.to_owned())).collect::<Vec<_>>())
+    };
+    let context = asked("<session_context>");
+    let rows = [
+        (vec![], None),
+        (vec![context.clone()], None),
+        (vec![asked("one"), call("t1"), answered("ok")], None),
+        (vec![context, asked("some context\none"), answered("ok")], None),
+        // Only the agent's messages, and parts of them.
+        (vec![answered("o"), answered("k")], None),
+        (vec![call("t1")], None),
+        // The session was continued elsewhere.
+        (
+            vec![asked("one"), call("t1"), answered("ok"), asked("more"), answered("yes")],
+            with(&["user more", "assistant yes", "user two"]),
+        ),
+        (vec![asked("other"), answered("no")], None),
+    ];
+    for (updates, expected) in rows {
+        let rig = continued(true, &with_prompt(thread()), &updates);
+        assert_eq!(restated(&rig), expected, "{updates:?}");
+    }
+}
+
+#[test]
+fn replay_is_not_shown_without_the_messages_that_the_page_has() {
+    let alone = [user("u-2", "two")];
+    let rig = continued(true, &alone, &[asked("<session_context>")]);
+    assert_eq!(restated(&rig), None);
+    let rig = continued(true, &alone, &[asked("one"), answered("ok")]);
+    let texts = restated(&rig).unwrap().into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+    assert_eq!(texts, ["one", "ok", "two"]);
+}
+
+/// Recorded: gemini-cli responds to `session/load` before it repeats the conversation, with messages of its own.
+#[test]
+fn replay_after_the_response_is_not_shown_in_the_run() {
+    let late = [
+        asked("one"),
+        call("t1"),
+        asked("[Function Response: edit]"),
+        answered("o"),
+        answered("k"),
+        json!({"sessionUpdate": "available_commands_update", "availableCommands": []}),
+    ];
+    for replay in [vec![], vec![asked("<session_context>")]] {
+        let mut rig = continued(true, &with_prompt(thread()), &replay);
+        for part in &late {
+            assert!(rig.session(SessionEvent::Update(update(part))).is_none());
+        }
+        assert_eq!(streamed(&rig), [""; 0]);
+        assert!(rig.session(said("ok")).is_none());
+        assert!(rig.session(said(", and more")).is_none());
+        rig.end();
+        assert_eq!(restated(&rig), None);
+        assert_eq!(streamed(&rig).concat(), "ok, and more");
+        assert_eq!(rig.outcome("2"), OK);
+    }
+}
+
+#[test]
+fn answer_is_shown_if_it_equals_an_old_one() {
+    let full = [asked("one"), call("t1"), answered("ok")];
+    for (can_load, replay) in [(true, &full[..]), (true, &[]), (false, &[])] {
+        let mut rig = continued(can_load, &with_prompt(thread()), replay);
+        assert!(rig.session(SessionEvent::Update(update(&call("t1")))).is_none());
+        assert!(rig.session(said("ok")).is_none());
+        rig.end();
+        assert_eq!(streamed(&rig).concat().matches("ok").count(), 1);
+        assert!(streamed(&rig).iter().any(|text| text.starts_with("call t1")));
+    }
+}
+
+/// What is not recognized as old is shown: at the end of the turn, or after some silence of the replay.
+#[test]
+fn unknown_part_of_a_late_replay_is_shown() {
+    let mut rig = continued(true, &with_prompt(thread()), &[asked("<session_context>")]);
+    for part in [asked("one"), answered("o"), answered("dd")] {
+        assert!(rig.session(SessionEvent::Update(update(&part))).is_none());
+    }
+    assert_eq!(streamed(&rig), [""; 0]);
+    rig.wait(Duration::from_secs(2));
+    assert_eq!(streamed(&rig).concat(), "odd");
+    assert!(rig.session(said(", and more")).is_none());
+    assert_eq!(streamed(&rig).concat(), "odd, and more");
+    rig.end();
+
+    let mut rig = continued(true, &with_prompt(thread()), &[]);
+    for part in [asked("<session_context>"), answered("hm")] {
+        assert!(rig.session(SessionEvent::Update(update(&part))).is_none());
+    }
+    assert_eq!(streamed(&rig), [""; 0]);
+    assert!(rig.session(ended("end_turn")).is_none());
+    assert_eq!(streamed(&rig).concat(), "hm");
+    assert_eq!(rig.outcome("2"), OK);
+}
+
+/// The user has sent a message again after a failure, so that the agent has it more often.
+#[test]
+fn repeated_prompt_of_a_late_replay_is_not_shown() {
+    let mut rig = continued(true, &with_prompt(thread()), &[]);
+    let replay = [
+        asked("one"),
+        answered("cut o"),
+        asked("one"),
+        call("t1"),
+        answered("ok"),
+        asked("one"),
+        call("t1"),
+        answered("ok"),
+        asked("two"),
+        answered("new"),
+    ];
+    for part in &replay {
+        assert!(rig.session(SessionEvent::Update(update(part))).is_none());
+    }
+    rig.end();
+    // The second call `t1` has no counterpart in the thread.
+    assert_eq!(streamed(&rig), ["new"]);
+    assert_eq!(restated(&rig), None);
+}
+
+/// The message of a turn that was killed with the program is sent again in the loaded session.
+#[test]
+fn replay_is_not_shown_in_the_run_of_a_repeated_message() {
+    let mut rig = Rig::begun(options(), "one");
+    assert!(rig.session(said("o")).is_none());
+    let remembered = rig.thread.remembered().cloned().unwrap();
+    let mut rig = Rig::of(Conversation::new(options()).with_remembered(remembered));
+    rig.connect(features(true));
+    rig.run(input("2", &[user("u-1", "one")], &json!({}))).unwrap();
+    rig.open("s");
+    assert_eq!(rig.prompt(), ["one"]);
+    for part in [asked("<session_context>"), asked("one"), answered("o"), asked("one")] {
+        assert!(rig.session(SessionEvent::Update(update(&part))).is_none());
+    }
+    assert!(rig.session(said("ok")).is_none());
+    rig.end();
+    assert_eq!(streamed(&rig), ["ok"]);
+    assert_eq!(restated(&rig), None);
+}
+
+/// The session of an edited conversation is left with its replay, before the response and after it.
+#[test]
+fn replay_of_a_left_session_is_not_shown() {
+    for (early, late) in [(0, 3), (1, 2), (3, 0)] {
+        let edited = [user("u-1", "one, edited")];
+        let replay = [asked("<session_context>"), asked("one"), answered("ok")];
+        let mut rig = loading(true, &edited, &replay[..early]);
+        let left = rig.commands.iter().find_map(|command| match command {
+            Command::Open(number, _) => Some(*number),
+            _ => None,
+        });
+        assert_ne!(left, rig.session);
+        for part in &replay[early..early + late] {
+            let event = SessionEvent::Update(update(part));
+            assert!(rig.thread.handle_session(left.unwrap(), event, rig.now).is_none());
+        }
+        rig.wait(Duration::ZERO);
+        rig.open("s-2");
+        assert_eq!(rig.prompt(), ["one, edited"]);
+        assert!(rig.session(said("Well")).is_none());
+        rig.end();
+        assert_eq!(restated(&rig), None);
+        assert_eq!(streamed(&rig), ["Well"]);
+    }
+}
