@@ -29,10 +29,10 @@ async function deaf(target, bytes, seconds) {
   socket.resetAndDestroy();
 }
 
-/** Posts a body, reads and drops the response. A broken connection is no error. */
-async function post({ url, headers, onStatus }, path, body, signal) {
+/** Sends a request, reads and drops the response. A broken connection is no error. */
+async function send({ url, headers, onStatus }, method, path, body, signal) {
   try {
-    const sent = { method: "POST", headers: { "content-type": "application/json", ...headers }, body, signal };
+    const sent = { method, headers: { "content-type": "application/json", ...headers }, body, signal };
     const response = await fetch(url + path, sent);
     onStatus?.(response.status);
     await response.body.pipeTo(new WritableStream());
@@ -41,16 +41,21 @@ async function post({ url, headers, onStatus }, path, body, signal) {
   }
 }
 
+const post = (target, path, body, signal) => send(target, "POST", path, body, signal);
+
+/** Calls a function for each number below a count, at the same time. */
+const each = (count, act) => Promise.all(Array.from({ length: count }, (_, number) => act(number)));
+
 const json = { "content-type": "application/json" };
 
 /** Connections that send nothing, or half of a header. */
 export const silent = (target, count, seconds) =>
-  Promise.all(Array.from({ length: count }, (_, i) => deaf(target, i % 2 ? "GET /healthz HTTP/1.1\r\nHost: " : "", seconds)));
+  each(count, (number) => deaf(target, number % 2 ? "GET /healthz HTTP/1.1\r\nHost: " : "", seconds));
 
 /** Runs of which the client reads nothing. */
 export const slowReaders = (target, count, seconds, content) => {
   const one = () => deaf(target, request(target, "POST", "/api/ai/chat", json, input(content)), seconds);
-  return Promise.all(Array.from({ length: count }, one));
+  return each(count, one);
 };
 
 /** WebSockets of clients that leave without a word. */
@@ -61,7 +66,7 @@ export const droppedSockets = (target, count, seconds) => {
     "sec-websocket-version": "13",
     "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
   };
-  return Promise.all(Array.from({ length: count }, () => deaf(target, request(target, "GET", "/api/ai/ws", upgrade), seconds)));
+  return each(count, () => deaf(target, request(target, "GET", "/api/ai/ws", upgrade), seconds));
 };
 
 /** Inputs that are too large, large, and malformed. */
@@ -76,4 +81,26 @@ export const oversized = (target, signal) =>
 
 /** Runs in threads of their own that end at once. */
 export const manyThreads = (target, count, signal) =>
-  Promise.all(Array.from({ length: count }, () => post(target, "/api/ai/chat", input("0 every 1"), signal)));
+  each(count, () => post(target, "/api/ai/chat", input("0 every 1"), signal));
+
+/** Messages of some megabytes, each in a thread of its own. */
+export const uploads = (target, count, signal) =>
+  each(count, () => post(target, "/api/ai/chat", input(`0 every 1 ${"word ".repeat(0.7 * MEGABYTE)}`), signal));
+
+/** Searches of the history for a text that is in no conversation. */
+export const searches = (target, count, signal) =>
+  each(count, (number) => send(target, "GET", `/api/ai/threads?search=absent${number}`, undefined, signal));
+
+/** Markdown with many delimiters, entities and open code. */
+export const renderings = (target, count, signal) => {
+  const texts = ["*_".repeat(MEGABYTE / 4), "&".repeat(MEGABYTE / 2), `\`\`\`rust\n${"let a = [".repeat(50_000)}`];
+  const body = JSON.stringify(texts.map((text) => ({ text, isComplete: true })));
+  return each(count, () => post(target, "/api/ai/markdown", body, signal));
+};
+
+/** Changes of the title of one conversation. */
+export const renames = (target, threadId, count, signal) =>
+  each(count, (number) => send(target, "PATCH", `/api/ai/threads/${threadId}`, JSON.stringify({ title: `${number} ${"t".repeat(2000)}` }), signal));
+
+/** New sessions, of which the cookies are dropped. */
+export const sessions = (target, count, signal) => each(count, () => post(target, "/api/sessions", "", signal));

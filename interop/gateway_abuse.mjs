@@ -1,4 +1,4 @@
-// Ten honest users beside one that abuses the gateway, with the store in memory and with Redis. The time to the first token of the
+// Ten honest users beside one that abuses the gateway, with the default store and with Redis. The time to the first token of the
 // honest users is measured while the eleventh user is honest too, and during its abuse, in turn, because other work on the machine
 // changes. Runs begin at fixed times, so that the load of the honest users is the same in both phases, and a late run counts as late.
 //
@@ -12,7 +12,9 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { droppedSockets, input, manyThreads, oversized, silent, slowReaders } from "./abuse.mjs";
+import {
+  droppedSockets, input, manyThreads, oversized, renames, renderings, searches, sessions, silent, slowReaders, uploads,
+} from "./abuse.mjs";
 import { BIN, INTEROP, Place, Program, check, within } from "./harness.mjs";
 
 const SECONDS = Number(process.env.ABUSE_SECONDS ?? 3);
@@ -92,6 +94,8 @@ async function abuse(url) {
     console.error(`statuses: ${JSON.stringify(Object.fromEntries(statuses))}`);
     process.exit(0);
   });
+  const threadId = randomUUID();
+  await run(abuser, threadId);
   await Promise.all([
     forever(() => silent({ url }, 150, 1)),
     forever(() => slowReaders(abuser, 10, 1, "100 every 10")),
@@ -99,17 +103,23 @@ async function abuse(url) {
     forever(() => oversized(abuser, signal)),
     forever(() => manyThreads(abuser, 40, signal)),
     forever(() => manyThreads(stranger, 5, signal)),
+    forever(() => uploads(abuser, 4, signal)),
+    forever(() => searches(abuser, 12, signal)),
+    forever(() => renderings(abuser, 8, signal)),
+    forever(() => renames(abuser, threadId, 20, signal)),
+    forever(() => sessions(abuser, 20, signal)),
   ]);
 }
 
-async function compare(store, variables) {
+async function compare(name, location, variables = {}) {
   const place = new Place();
   const honestUsers = Array.from({ length: HONEST }, (_, number) => `honest${number}`);
   const users = [...honestUsers, ABUSER];
   const settings = join(place.root, "gateway.toml");
   writeFileSync(settings, `${LIMITS}[auth.tokens]\n${users.map((user) => `${user} = "${token(user)}"\n`).join("")}`);
   const agent = `'${process.execPath}' '${AGENT}'`;
-  const options = ["--config", settings, "--listen", "127.0.0.1:0", "--cwd", place.workspace, "--agent", agent];
+  const store = location ?? join(place.root, "gateway.db");
+  const options = ["--config", settings, "--listen", "127.0.0.1:0", "--cwd", place.workspace, "--agent", agent, "--store", store];
   const program = new Program(join(BIN, "gateway"), options, { ...place.env, ...variables });
   try {
     const [, url] = await program.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, 15);
@@ -126,10 +136,10 @@ async function compare(store, variables) {
       for (const [status, count] of Object.entries(JSON.parse(counted))) statuses[status] = (statuses[status] ?? 0) + count;
     }
     for (const times of [quiet, loud]) times.sort((a, b) => a - b);
-    const ratio = at(loud, 0.99) / at(quiet, 0.99);
-    console.log(`${store}, quiet: ${shown(quiet)}`);
-    console.log(`${store}, with abuse: ${shown(loud)}; ratio of the 99th percentiles ${ratio.toFixed(2)}`);
-    console.log(`${store}, responses to the abuser: ${JSON.stringify(statuses)}`);
+    const ratio = (part) => (at(loud, part) / at(quiet, part)).toFixed(2);
+    console.log(`${name}, quiet: ${shown(quiet)}`);
+    console.log(`${name}, with abuse: ${shown(loud)}; ratio of the medians ${ratio(0.5)}, of the 99th percentiles ${ratio(0.99)}`);
+    console.log(`${name}, responses to the abuser: ${JSON.stringify(statuses)}`);
     await within(30, "a run after the abuse", run(target(url, "honest1"), randomUUID()));
     assert.equal(await program.stop(30), 0);
     assert.deepEqual([...place.processes().values()], [], "processes left behind");
@@ -141,8 +151,8 @@ async function compare(store, variables) {
 if (process.argv[2] === ABUSER) {
   await abuse(process.argv[3]);
 } else {
-  await check(`abuse: ${HONEST} honest users and an abuser, in memory`, () => compare("memory", {}));
+  await check(`abuse: ${HONEST} honest users and an abuser, with the default store`, () => compare("default store"));
   assert.ok(process.env.REDIS_URL, "REDIS_URL is not set");
-  const shared = { GATEWAY_REPLICAS_STORE: process.env.REDIS_URL, GATEWAY_REPLICAS_PREFIX: randomUUID() };
-  await check(`abuse: ${HONEST} honest users and an abuser, with Redis`, () => compare("Redis", shared));
+  const prefix = { GATEWAY_REPLICAS_PREFIX: randomUUID() };
+  await check(`abuse: ${HONEST} honest users and an abuser, with Redis`, () => compare("Redis", process.env.REDIS_URL, prefix));
 }

@@ -14,6 +14,13 @@ const MAX_DEPTH: usize = 32;
 /// Maximum number of raw tags. A parser of HTML takes time for each open tag at each new one.
 const MAX_TAGS: usize = 256;
 
+/// Maximum number of bytes of a text and of an attribute in the document. The writer of HTML looks through the rest of it for each
+/// character that it escapes.
+const MAX_NODE: usize = 16 * 1024;
+
+/// Separates two texts of the document, and is removed from it.
+const SEPARATOR: &str = "<!---->";
+
 /// Rewrites the events of a text, a block at a time.
 pub(crate) struct Rewriter<'a> {
     out: Vec<Event<'a>>,
@@ -74,8 +81,8 @@ impl<'a> Rewriter<'a> {
                 }
             }
             Event::Text(text) => self.text(text),
-            Event::InlineMath(formula) | Event::DisplayMath(formula) => {
-                self.out.push(Event::Code(formula));
+            Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => {
+                self.code(code);
             }
             Event::Html(raw) => self.raw(raw, Event::Html),
             Event::InlineHtml(raw) => self.raw(raw, Event::InlineHtml),
@@ -91,7 +98,7 @@ impl<'a> Rewriter<'a> {
                     r#"<span class="task" role="img" aria-label="{name}">{mark}</span> "#
                 ));
             }
-            event @ (Event::Code(_) | Event::HardBreak | Event::Rule) => self.out.push(event),
+            event @ (Event::HardBreak | Event::Rule) => self.out.push(event),
         }
     }
 
@@ -119,13 +126,17 @@ impl<'a> Rewriter<'a> {
             }
             Tag::TableHead | Tag::TableRow => self.start_row(tag),
             Tag::TableCell => self.cell(),
-            Tag::Link { .. } => {
+            Tag::Link { link_type, dest_url, title, id } => {
                 self.links += 1;
-                self.out.push(Event::Start(tag));
+                let (dest_url, title) = (within_limit(dest_url), within_limit(title));
+                self.out.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
             }
             Tag::Image { link_type, dest_url, title, id } => {
                 self.links += 1;
-                let is_image = is_shown_image(&dest_url);
+                // Nothing of an image in Base64 is escaped.
+                let is_image = is_shown_image(&dest_url) && !dest_url.contains('&');
+                let dest_url = if is_image { dest_url } else { within_limit(dest_url) };
+                let title = within_limit(title);
                 self.images.push(is_image);
                 self.out.push(Event::Start(match is_image {
                     true => Tag::Image { link_type, dest_url, title, id },
@@ -166,27 +177,55 @@ impl<'a> Rewriter<'a> {
             return code.push_str(&text);
         }
         if self.links > 0 {
-            return self.out.push(Event::Text(text));
+            return self.plain(&text);
         }
         let mut finder = LinkFinder::new();
         finder.kinds(&[LinkKind::Url]);
         for span in finder.spans(&text) {
-            let part = CowStr::from(span.as_str().to_owned());
-            if span.kind().is_none() {
-                self.out.push(Event::Text(part));
+            if span.kind().is_none() || span.as_str().len() > MAX_NODE {
+                self.plain(span.as_str());
                 continue;
             }
+            let part = CowStr::from(span.as_str().to_owned());
             let (dest_url, title, id) = (part.clone(), "".into(), "".into());
             let link = Tag::Link { link_type: LinkType::Autolink, dest_url, title, id };
             self.out.extend([Event::Start(link), Event::Text(part), Event::End(TagEnd::Link)]);
         }
     }
 
+    /// Writes text without links.
+    fn plain(&mut self, text: &str) {
+        let (first, mut rest) = split_at_limit(text);
+        self.out.push(Event::Text(first.to_owned().into()));
+        // The alternative text of an image is an attribute.
+        while !rest.is_empty() && !self.images.contains(&true) {
+            let (next, later) = split_at_limit(rest);
+            self.tag(SEPARATOR.to_owned());
+            self.out.push(Event::Text(next.to_owned().into()));
+            rest = later;
+        }
+    }
+
+    fn code(&mut self, code: CowStr<'a>) {
+        if code.len() <= MAX_NODE {
+            return self.out.push(Event::Code(code));
+        }
+        self.tag("<code>".to_owned());
+        self.plain(&code);
+        self.tag("</code>".to_owned());
+    }
+
     fn raw(&mut self, raw: CowStr<'a>, event: fn(CowStr<'a>) -> Event<'a>) {
         self.tags += raw.matches('<').count();
         // Only images of Markdown have addresses that are checked.
-        let is_text = self.tags > MAX_TAGS || raw.to_ascii_lowercase().contains("<img");
-        self.out.push(if is_text { Event::Text(raw) } else { event(raw) });
+        let is_shown_as_text = self.tags > MAX_TAGS
+            || raw.len() > MAX_NODE
+            || raw.to_ascii_lowercase().contains("<img");
+        if is_shown_as_text {
+            self.plain(&raw);
+        } else {
+            self.out.push(event(raw));
+        }
     }
 
     /// Returns the number of a footnote.
@@ -222,13 +261,26 @@ impl<'a> Rewriter<'a> {
                 .tag(format!("<pre><code class=\"language-{language}\">{html}</code></pre>\n"));
         }
         let kind = CodeBlockKind::Fenced(language.to_owned().into());
-        let end = Event::End(TagEnd::CodeBlock);
-        self.out.extend([Event::Start(Tag::CodeBlock(kind)), Event::Text(text.into()), end]);
+        self.out.push(Event::Start(Tag::CodeBlock(kind)));
+        self.plain(&text);
+        self.out.push(Event::End(TagEnd::CodeBlock));
     }
 
     fn tag(&mut self, html: String) {
         self.out.push(Event::InlineHtml(html.into()));
     }
+}
+
+/// Splits a text behind the first [`MAX_NODE`] bytes, or before the character there.
+fn split_at_limit(text: &str) -> (&str, &str) {
+    let limit = text.len().min(MAX_NODE);
+    let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end));
+    text.split_at(end.unwrap_or_default())
+}
+
+/// Returns an address or a title that is not too long for an attribute.
+fn within_limit(value: CowStr<'_>) -> CowStr<'_> {
+    if value.len() > MAX_NODE { "".into() } else { value }
 }
 
 /// Headings of the page rank above those of a message.

@@ -65,16 +65,15 @@ impl Log {
         // The parser of HTML warns of tags that are not nested well, which are an agent's.
         let plain =
             plain.with_target(AUDIT, LevelFilter::OFF).with_target("html5ever", LevelFilter::ERROR);
+        let rate = Arc::new(Rate::default());
         let lines = tracing_subscriber::fmt::layer()
             .with_writer(writer.clone())
             .with_ansi(io::stderr().is_terminal())
-            .with_filter(filter.and(plain));
+            .with_filter(filter.and(plain).and(rate::Limit(rate.clone())));
         let audit = Audit::default();
         let records = Targets::new().with_target(AUDIT, LevelFilter::INFO);
         let records = audit.clone().with_filter(records);
-        let rate = Arc::new(Rate::default());
-        let limit = rate::Limit(rate.clone());
-        tracing_subscriber::registry().with(lines).with(records).with(limit).init();
+        tracing_subscriber::registry().with(lines).with(records).init();
         let _first = WRITER.set(writer);
         let reporting = report_regularly(rate.clone());
         Self { lost, rate, audit, auditing: None, _reporting: reporting, _writing: writing }

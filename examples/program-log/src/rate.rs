@@ -1,13 +1,12 @@
 //! The limit of lines of each place in the source.
-use crate::AUDIT;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::callsite::Identifier;
-use tracing::{Event, Level, Metadata, Subscriber};
-use tracing_subscriber::Layer;
-use tracing_subscriber::layer::Context;
+use tracing::{Event, Level, Metadata};
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::{Context, Filter};
 
 /// Maximum number of lines of one place in [`WINDOW`].
 pub const LINES: u64 = 20;
@@ -87,15 +86,23 @@ impl Rate {
     }
 }
 
-/// The limit as a layer of the subscriber.
+/// The limit as a filter of the layer that writes lines.
 #[derive(Debug)]
 pub(crate) struct Limit(pub(crate) Arc<Rate>);
 
-impl<S: Subscriber> Layer<S> for Limit {
-    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+impl<S> Filter<S> for Limit {
+    fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
+        true
+    }
+
+    fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {
         let metadata = event.metadata();
-        let is_limited = *metadata.level() <= Level::INFO && metadata.target() != AUDIT;
-        !is_limited || self.0.admit(metadata, Instant::now())
+        *metadata.level() > Level::INFO || self.0.admit(metadata, Instant::now())
+    }
+
+    /// Without a level, places that no layer logs would be asked for each time.
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::TRACE)
     }
 }
 
@@ -103,6 +110,8 @@ impl<S: Subscriber> Layer<S> for Limit {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use tracing::Subscriber;
+    use tracing_subscriber::Layer;
     use tracing_subscriber::prelude::*;
 
     /// Counts the events that reach it.
@@ -118,7 +127,7 @@ mod tests {
     fn logged(work: impl FnOnce()) -> (Arc<Rate>, usize) {
         let (rate, count) = (Arc::new(Rate::default()), Arc::new(AtomicUsize::new(0)));
         let layers = tracing_subscriber::registry();
-        let layers = layers.with(Counter(count.clone())).with(Limit(rate.clone()));
+        let layers = layers.with(Counter(count.clone()).with_filter(Limit(rate.clone())));
         tracing::subscriber::with_default(layers, work);
         (rate, count.load(Ordering::Relaxed))
     }

@@ -3,11 +3,11 @@
 //! It is read at any time. Neither a flood nor a reader of this program's standard error that stands still stops the command, and
 //! the memory is bounded.
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::ChildStderr;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -27,6 +27,8 @@ const MAX_WAITING: usize = 64;
 /// A task that reads, and a thread that writes.
 pub(super) struct Passing {
     reading: JoinHandle<()>,
+    /// Ends the reading.
+    stop: oneshot::Sender<()>,
     written: oneshot::Receiver<()>,
 }
 
@@ -36,24 +38,25 @@ impl Passing {
     /// # Errors
     /// The system starts no thread.
     pub(super) fn begin(errors: ChildStderr, name: &str) -> io::Result<Self> {
-        let (sender, receiver) = sync_channel(MAX_WAITING);
+        let (sender, receiver) = channel(MAX_WAITING);
         let (done, written) = oneshot::channel();
+        let (stop, stopped) = oneshot::channel();
         // A write may block for any time.
         thread::Builder::new().spawn(move || {
-            write(&receiver);
+            write(receiver);
             let _gone = done.send(());
         })?;
         let output = Bounded::new(sender, name.to_owned());
-        Ok(Self { reading: tokio::spawn(output.read(errors)), written })
+        Ok(Self { reading: tokio::spawn(output.read(errors, stopped)), stop, written })
     }
 
     /// Passes on the rest, as far as `time` allows. Another process may hold the pipe open.
     pub(super) async fn end(self, time: Duration) {
-        let Self { mut reading, written } = self;
+        let Self { mut reading, stop, written } = self;
         let rest = async {
             if timeout(time / 2, &mut reading).await.is_err() {
-                reading.abort();
-                let _aborted = reading.await;
+                let _ended = stop.send(());
+                let _reported = reading.await;
             }
             let _written = written.await;
         };
@@ -61,9 +64,9 @@ impl Passing {
     }
 }
 
-fn write(receiver: &Receiver<Vec<u8>>) {
+fn write(mut receiver: Receiver<Vec<u8>>) {
     let mut output = io::stderr();
-    for bytes in receiver {
+    while let Some(bytes) = receiver.blocking_recv() {
         if output.write_all(&bytes).is_err() {
             return;
         }
@@ -72,7 +75,7 @@ fn write(receiver: &Receiver<Vec<u8>>) {
 
 /// The output within its limit.
 struct Bounded {
-    sender: SyncSender<Vec<u8>>,
+    sender: Sender<Vec<u8>>,
     name: String,
     began: Instant,
     /// Bytes that were passed on in this window.
@@ -84,11 +87,11 @@ struct Bounded {
 }
 
 impl Bounded {
-    fn new(sender: SyncSender<Vec<u8>>, name: String) -> Self {
+    fn new(sender: Sender<Vec<u8>>, name: String) -> Self {
         Self { sender, name, began: Instant::now(), passed: 0, left_out: 0, is_at_start: true }
     }
 
-    async fn read(mut self, mut errors: ChildStderr) {
+    async fn read(mut self, mut errors: impl AsyncRead + Unpin, mut stop: oneshot::Receiver<()>) {
         let mut buffer = [0; READ_SIZE];
         loop {
             tokio::select! {
@@ -97,9 +100,13 @@ impl Bounded {
                     Ok(0) | Err(_) => break,
                 },
                 () = sleep_until(self.began + WINDOW), if self.left_out > 0 => self.begin_window(),
+                _ = &mut stop => break,
             }
         }
-        self.report();
+        if self.left_out > 0 {
+            // There is no later report: this one waits for room.
+            let _closed = self.sender.send(self.line()).await;
+        }
     }
 
     fn pass(&mut self, bytes: &[u8]) {
@@ -121,62 +128,92 @@ impl Bounded {
     }
 
     fn report(&mut self) {
-        if self.left_out == 0 {
-            return;
-        }
-        let (name, count) = (&self.name, self.left_out);
-        let start = if self.is_at_start { "" } else { "\n" };
-        let line = format!(
-            "{start}{name}: {count} further bytes of the agent's standard error were left out\n"
-        );
-        if self.sender.try_send(line.into_bytes()).is_ok() {
+        if self.left_out > 0 && self.sender.try_send(self.line()).is_ok() {
             (self.left_out, self.is_at_start) = (0, true);
         }
+    }
+
+    /// The report of what was left out.
+    fn line(&self) -> Vec<u8> {
+        let start = if self.is_at_start { "" } else { "\n" };
+        let name = &self.name;
+        let count = self.left_out;
+        format!(
+            "{start}{name}: {count} further bytes of the agent's standard error were left out\n"
+        )
+        .into_bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::io::AsyncWriteExt;
 
-    fn said(receiver: &Receiver<Vec<u8>>) -> String {
-        String::from_utf8(receiver.try_iter().flatten().collect()).unwrap()
+    fn said(receiver: &mut Receiver<Vec<u8>>) -> String {
+        let mut bytes = Vec::new();
+        while let Ok(part) = receiver.try_recv() {
+            bytes.extend(part);
+        }
+        String::from_utf8(bytes).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
     async fn output_has_a_limit_for_each_window() {
-        let (sender, receiver) = sync_channel(MAX_WAITING * 2);
+        let (sender, mut receiver) = channel(MAX_WAITING * 2);
         let mut output = Bounded::new(sender, "program".to_owned());
         for _ in 0..3 {
             for _ in 0..LIMIT / READ_SIZE + 10 {
                 output.pass(&[b'x'; READ_SIZE]);
             }
-            assert_eq!(said(&receiver).len(), LIMIT);
+            assert_eq!(said(&mut receiver).len(), LIMIT);
             tokio::time::advance(WINDOW).await;
             output.pass(b"next\n");
             let left_out = 10 * READ_SIZE;
             let report = format!(
                 "\nprogram: {left_out} further bytes of the agent's standard error were left out\nnext\n"
             );
-            assert_eq!(said(&receiver), report);
+            assert_eq!(said(&mut receiver), report);
             tokio::time::advance(WINDOW).await;
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn output_that_nothing_reads_is_left_out() {
-        let (sender, receiver) = sync_channel(1);
+        let (sender, mut receiver) = channel(1);
         let mut output = Bounded::new(sender, "program".to_owned());
         for _ in 0..3 {
             output.pass(b"line\n");
         }
         output.report();
-        assert_eq!((output.left_out, said(&receiver)), (10, "line\n".to_owned()));
+        assert_eq!((output.left_out, said(&mut receiver)), (10, "line\n".to_owned()));
         output.report();
         let report = "program: 10 further bytes of the agent's standard error were left out\n";
-        assert_eq!((output.left_out, &*said(&receiver)), (0, report));
+        assert_eq!((output.left_out, &*said(&mut receiver)), (0, report));
         drop(receiver);
         output.pass(b"line\n");
         assert_eq!(output.left_out, 5);
+    }
+
+    #[tokio::test]
+    async fn end_waits_for_room_for_the_report() {
+        let (sender, mut receiver) = channel(1);
+        let (mut program, errors) = tokio::io::duplex(READ_SIZE);
+        let (stop, stopped) = oneshot::channel();
+        let output = Bounded::new(sender, "program".to_owned());
+        let reading = tokio::spawn(output.read(errors, stopped));
+        for _ in 0..4 {
+            program.write_all(&[b'\n'; READ_SIZE]).await.unwrap();
+        }
+        // The pipe stays open, as it does while another process has it.
+        stop.send(()).unwrap();
+        let mut parts = Vec::new();
+        while let Some(part) = receiver.recv().await {
+            parts.push(String::from_utf8(part).unwrap());
+        }
+        reading.await.unwrap();
+        let report = parts.pop().unwrap();
+        assert!(report.starts_with("program: "), "{report}");
+        assert!(report.ends_with(" of the agent's standard error were left out\n"), "{report}");
     }
 }

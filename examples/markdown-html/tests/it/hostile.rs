@@ -275,6 +275,51 @@ fn texts_of_a_request_share_its_time() {
     assert_eq!(render_all(&texts(MAX_TEXTS + 1), now), Err(TooMuch::Texts(MAX_TEXTS + 1)));
 }
 
+/// The document has them in parts, so that the time to write it is in proportion to them.
+#[test]
+fn long_texts_are_shown_whole() {
+    const COUNT: usize = 200_000;
+    for sign in ["&", "§", "a"] {
+        let long = sign.repeat(COUNT);
+        let texts = [
+            long.clone(),
+            format!("`{long}`"),
+            format!("```\n{long}\n```"),
+            format!("```rust\n{long}\n```"),
+            format!("**{long}**"),
+            format!("[{long}](https://example.org)"),
+            format!("<div>{long}\n</div>"),
+            format!("<b>{long}</b>"),
+            format!("$${long}$$"),
+            format!("https://example.org/{long}"),
+            format!("![{long}](https://example.org/a.png)"),
+        ];
+        let written = if sign == "&" { "&amp;" } else { sign };
+        for text in texts {
+            let shown = html(&text);
+            let start: String = text.chars().take(20).collect();
+            assert!(shown.matches(written).count() >= COUNT, "{start}");
+            assert!(!shown.contains("!--"), "{start}");
+            for tag in tags(&shown) {
+                assert_eq!(is_harmless(tag), Ok(()), "{start}");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_attributes_are_left_out() {
+    let long = "&".repeat(200_000);
+    let shown = html(&format!("[a](https://example.org/?{long})"));
+    assert!(shown.ends_with("\">a</a></p>\n") && !shown.contains("href"), "{shown}");
+    let shown = html(&format!("[a](https://example.org/ \"{long}\")"));
+    assert!(shown.contains("href=\"https://example.org/\"") && !shown.contains("&amp;"), "{shown}");
+    let shown = html(&format!("![{long}](data:image/png;base64,aaaa)"));
+    assert!(shown.contains("alt=\"&amp;&amp;") && !shown.contains("!--"), "an image");
+    let shown = html(&format!("<a title=\"{long}\">b</a>"));
+    assert!(shown.starts_with("<p>&lt;a title="), "an element");
+}
+
 #[test]
 fn wide_tables_do_not_multiply() {
     let columns = 2_000;
