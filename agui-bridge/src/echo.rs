@@ -4,6 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
+/// Maximum number of bytes of a prompt that is recognized after the end of its turn.
+const MAX_LATE: usize = 4096;
+
 /// The prompt of the last turn, as far as the agent has not repeated it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Echo {
@@ -22,6 +25,16 @@ impl Echo {
             }
         }
         echo
+    }
+
+    /// Forgets what is too long to be held without a run. Some agents repeat the prompt after the
+    /// end of the turn.
+    pub(crate) fn end_turn(&mut self) {
+        if self.text.len() > MAX_LATE {
+            self.text = String::new();
+            self.repeated = 0;
+        }
+        self.blocks.retain(|block| matches!(block, ContentBlock::ResourceLink(_)));
     }
 
     /// Returns whether a user chunk repeats the prompt.

@@ -212,6 +212,7 @@ impl Translator {
     /// Closes all open items, so that only the end of the run is missing.
     pub(super) fn close_run(&mut self, is_cancelled: bool) {
         self.cancel_questions();
+        self.echo.end_turn();
         self.outbox.close_texts();
         self.terminals.show_all(&self.basis.root(), &mut self.outbox);
         self.close_calls(is_cancelled);

@@ -39,6 +39,19 @@ fn thread_keeps_its_session() {
     assert!(!rig.thread.is_running());
 }
 
+/// The memory of a thread without a run does not depend on the length of its texts.
+#[test]
+fn idle_thread_holds_no_text() {
+    const LENGTH: usize = 100_000;
+    let mut rig = Rig::connected(options());
+    for run in ["1", "2", "3"] {
+        rig.turn(run, &"q".repeat(LENGTH), &"a".repeat(LENGTH));
+        rig.take_commands();
+    }
+    let idle = serde_json::to_string(&rig.thread).unwrap();
+    assert!(idle.len() < LENGTH, "{} bytes", idle.len());
+}
+
 #[test]
 fn input_without_news_needs_no_agent() {
     let mut rig = Rig::connected(options());
