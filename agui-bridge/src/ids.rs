@@ -33,6 +33,13 @@ impl Ids {
         Self { used: BTreeMap::new(), limit, overflow: 0 }
     }
 
+    /// Excludes the id of a message from use. Without a prefix of the bridge it equals none of its own.
+    pub(crate) fn reserve_message(&mut self, id: &str) {
+        if OURS.iter().any(|ours| id.starts_with(ours)) {
+            self.reserve(id);
+        }
+    }
+
     /// Excludes `id` from use.
     pub(crate) fn reserve(&mut self, id: &str) {
         if self.used.len() < self.limit && id.len() <= KEY_BYTES && !self.used.contains_key(id) {

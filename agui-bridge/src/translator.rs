@@ -403,7 +403,7 @@ impl Translator {
 /// Excludes the identifiers of a message from use.
 fn reserve(ids: &mut Ids, message: &Message) {
     if let Some(id) = message.id() {
-        ids.reserve(id.as_str());
+        ids.reserve_message(id.as_str());
     }
     if let Message::Assistant(message) = message {
         for call in message.tool_calls.iter().flatten() {

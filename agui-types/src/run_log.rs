@@ -74,8 +74,8 @@ pub struct RunLog {
     /// The run's part of an event id: the run id in printable ASCII.
     printable_id: String,
     limits: RunLogLimits,
-    /// The conversation before the run.
-    messages: Vec<Message>,
+    /// The conversation before the run, as a JSON array. Decoded messages need several times its memory.
+    messages: Raw,
     /// The state before the run; `None` means `{}`.
     state: Option<Raw>,
     /// Number of events in `old`.
@@ -153,7 +153,7 @@ impl RunLog {
             run_id: input.run_id.clone(),
             printable_id: input.run_id.as_str().chars().map(printable).collect(),
             limits,
-            messages: input.messages.clone(),
+            messages: Raw::of(&input.messages),
             state: input.state.clone(),
             folded: 0,
             old: Vec::new(),
@@ -282,9 +282,9 @@ impl RunLog {
         self.folded + self.recent.len() as u64
     }
 
-    /// Returns the memory that the events use, in bytes.
+    /// Returns the memory that the events use, and the conversation before them, in bytes.
     pub fn bytes(&self) -> usize {
-        self.old_bytes + self.recent_bytes
+        self.old_bytes + self.recent_bytes + self.messages.as_str().len()
     }
 
     /// Returns whether compaction no longer keeps the log within its bounds. Stop the run then: at twice the bound the
@@ -320,7 +320,7 @@ impl RunLog {
 
     /// Returns the conversation before the run, as a frame.
     fn restated(&self) -> Option<Bytes> {
-        let mut messages = self.messages.clone();
+        let mut messages: Vec<Message> = self.messages.decode().ok()?;
         for event in self.old.iter().filter_map(fold::decode) {
             // A snapshot keeps reasoning messages that it does not list. The repeated deltas would be appended to
             // those.

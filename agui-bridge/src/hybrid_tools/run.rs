@@ -92,7 +92,7 @@ impl HybridRun {
     pub fn begin(input: &RunAgentInput) -> Self {
         let mut ids = Ids::new(MAX_IDS);
         for message in &input.messages {
-            message.id().iter().for_each(|id| ids.reserve(id.as_str()));
+            message.id().iter().for_each(|id| ids.reserve_message(id.as_str()));
             if let Message::Assistant(assistant) = message {
                 assistant
                     .tool_calls

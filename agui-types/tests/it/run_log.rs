@@ -209,6 +209,17 @@ fn written_deltas_are_logged_as_their_events() {
 }
 
 #[test]
+fn conversation_before_the_run_counts() {
+    let text = "a".repeat(10_000);
+    let input = format!(
+        r#"{{"threadId":"t","runId":"r","messages":[{{"id":"u","role":"user","content":"{text}"}}]}}"#
+    );
+    let log = RunLog::new(&wire::decode(&input).unwrap(), LIMITS);
+    assert!((10_000..10_100).contains(&log.bytes()), "{}", log.bytes());
+    assert!(!log.is_full(), "the limit is that of the events");
+}
+
+#[test]
 fn compacted_events_are_read_from_the_beginning_or_as_a_restart() {
     let events = run(500);
     let log = log(&events);

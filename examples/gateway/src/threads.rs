@@ -90,7 +90,7 @@ struct Kept {
     /// Hash of the input, compared with that of a repeated input.
     fingerprint: u64,
     /// Bytes of the copies of the input.
-    input_bytes: usize,
+    open_bytes: usize,
     log: Arc<RunLog>,
     cancel: Cancel,
     /// Cancelled when the run is removed for lack of space.

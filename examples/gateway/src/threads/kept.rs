@@ -17,8 +17,11 @@ use std::sync::Arc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// Copies of an input while its run is kept: those of the run, its record, its log, and its thread.
-const INPUT_COPIES: usize = 4;
+/// Logs of a run: the gateway's, and that of the agent's hub.
+const LOGS: usize = 2;
+
+/// Copies of an input until its run has ended, beside those of its logs: those of the run, its record, and its thread.
+const OPEN_COPIES: usize = 3;
 
 impl Threads {
     /// Describes the numbers of open threads, of runs that have not ended, and of runs that can be read.
@@ -216,7 +219,7 @@ impl Kept {
             is_ours: true,
             thread,
             fingerprint: hash(&text),
-            input_bytes: text.len().saturating_mul(INPUT_COPIES),
+            open_bytes: text.len().saturating_mul(OPEN_COPIES),
             log,
             cancel: Cancel::default(),
             forgotten: CancellationToken::new(),
@@ -228,7 +231,8 @@ impl Kept {
 
     /// Returns the number of bytes of the run.
     fn bytes(&self) -> usize {
-        self.log.bytes().saturating_add(self.input_bytes)
+        let open_bytes = if self.log.has_ended() { 0 } else { self.open_bytes };
+        self.log.bytes().saturating_mul(LOGS).saturating_add(open_bytes)
     }
 
     /// Follows the run, if the input is a repetition of its own.

@@ -122,6 +122,7 @@ impl Threads {
                 let steer = threads.steer(&key, &run, &log, &cancel);
                 let watch = threads.watch(&run, &log, &cancel);
                 tokio::join!(share, watch, steer, end(span, &log));
+                drop(record);
                 threads.keep(&crowded_out).await;
                 // At the end of this gateway, records that others read expire in the store.
                 if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
