@@ -1,4 +1,5 @@
 //! The users and the site of one server.
+use crate::body::body_length;
 use crate::failures::Failures;
 use crate::layers::Refused;
 use crate::oidc::{SourceError, TokenError};
@@ -208,7 +209,8 @@ impl Access {
         if let Some(connection) = connection {
             connection.authenticated();
         }
-        let at_work = self.quotas.begin(&grant.user, connection.cloned(), Instant::now());
+        let (body, now) = (body_length(request), Instant::now());
+        let at_work = self.quotas.begin(&grant.user, connection.cloned(), body, now);
         let at_work = at_work.map_err(|over| Refused::later(&over, over.wait))?;
         let at_work = at_work.of_session(session.as_ref().map(|session| session.end.clone()));
         Ok(Admitted { grant, session, at_work })

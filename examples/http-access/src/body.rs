@@ -1,7 +1,8 @@
 //! The bodies of requests.
 use crate::{BodyTimeout, RequestError};
 use axum::body::{Body, BodyDataStream};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode, Version, header};
 use futures::StreamExt;
 use jsonrpc_core::wire;
 use std::time::Duration;
@@ -44,10 +45,7 @@ pub async fn read_json<T: serde::de::DeserializeOwned>(
 /// # Errors
 /// The body is too large or too slow, or the connection is lost.
 pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, RequestError> {
-    let declared = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    let mut fits = declared.is_none_or(|length| length <= MAX_BODY);
+    let mut fits = declared_length(headers).is_none_or(|length| length <= MAX_BODY);
     let (mut chunks, mut read) = (body.into_data_stream(), Vec::new());
     while fits && let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| {
@@ -69,6 +67,27 @@ pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Reque
     }
     let message = format!("the body has more than {MAX_BODY} bytes");
     Err(RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+}
+
+/// Returns how many bytes of a body are read at most: its length if that is declared, and the maximum otherwise.
+pub(crate) fn body_length(request: &Parts) -> usize {
+    if let Some(declared) = declared_length(&request.headers) {
+        return declared.min(MAX_DISCARDED);
+    }
+    // Before HTTP/2, a body without a length is in chunks.
+    let may_have_body = match request.version {
+        Version::HTTP_09 | Version::HTTP_10 | Version::HTTP_11 => {
+            request.headers.contains_key(header::TRANSFER_ENCODING)
+        }
+        _ => {
+            !matches!(request.method, Method::GET | Method::HEAD | Method::DELETE | Method::OPTIONS)
+        }
+    };
+    if may_have_body { MAX_BODY } else { 0 }
+}
+
+fn declared_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Reads the rest of a rejected body.

@@ -12,12 +12,15 @@ const MAX_USERS: usize = 1024;
 /// The period of `UserLimits::a_minute`.
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// Number of bytes of a body that count as one more request.
+const BODY_SHARE: usize = 256 * 1024;
+
 /// Limits of one user.
 #[derive(Clone, Copy, Debug)]
 pub struct UserLimits {
     /// Requests that are at work at the same time, including streams and WebSockets that are open.
     pub at_work: usize,
-    /// Requests that begin in a minute.
+    /// Requests that begin in a minute. One with a large body counts once more for each 256 KiB of it.
     pub a_minute: u32,
 }
 
@@ -32,7 +35,7 @@ pub(crate) struct Quotas {
 struct Use {
     /// Each request at work holds a reference.
     at_work: Arc<()>,
-    /// Requests left, at `counted`. They grow back with time.
+    /// Requests left, at `counted`. They grow back with time. A large request is begun with less than it counts.
     left: f64,
     counted: Instant,
 }
@@ -84,11 +87,12 @@ impl Quotas {
         Self { limits, users: Mutex::default() }
     }
 
-    /// Takes a request from the quota of its user.
+    /// Takes a request with a body of this length from the quota of its user.
     pub(crate) fn begin(
         &self,
         user: &Principal,
         connection: Option<Connection>,
+        body: usize,
         now: Instant,
     ) -> Result<AtWork, OverQuota> {
         let full = f64::from(self.limits.a_minute);
@@ -113,7 +117,8 @@ impl Quotas {
             let why = format!("more than {} requests at the same time", self.limits.at_work);
             return Err(OverQuota { why, wait: AT_WORK_WAIT });
         }
-        used.left -= 1.0;
+        let count = u32::try_from(body / BODY_SHARE).unwrap_or(u32::MAX).saturating_add(1);
+        used.left -= f64::from(count);
         let slot = Slot { _at_work: used.at_work.clone() };
         Ok(AtWork { _slot: Arc::new(slot), _connection: connection, session_end: None })
     }
@@ -127,36 +132,50 @@ mod tests {
     fn quota_is_for_one_user() {
         let quotas = Quotas::new(UserLimits { at_work: 2, a_minute: 4 });
         let (now, alice) = (Instant::now(), Principal::from("alice"));
-        let first = quotas.begin(&alice, None, now).unwrap();
+        let first = quotas.begin(&alice, None, 0, now).unwrap();
         let copy = first.clone();
-        let second = quotas.begin(&alice, None, now).unwrap();
+        let second = quotas.begin(&alice, None, 0, now).unwrap();
         drop(first);
-        let refused = quotas.begin(&alice, None, now).unwrap_err();
+        let refused = quotas.begin(&alice, None, 0, now).unwrap_err();
         assert_eq!(refused.to_string(), "more than 2 requests at the same time");
-        assert!(quotas.begin(&Principal::from("bob"), None, now).is_ok());
+        assert!(quotas.begin(&Principal::from("bob"), None, 0, now).is_ok());
         drop(copy);
-        let third = quotas.begin(&alice, None, now).unwrap();
+        let third = quotas.begin(&alice, None, 0, now).unwrap();
         drop(second);
         drop(third);
-        drop(quotas.begin(&alice, None, now).unwrap());
-        let refused = quotas.begin(&alice, None, now).unwrap_err();
+        drop(quotas.begin(&alice, None, 0, now).unwrap());
+        let refused = quotas.begin(&alice, None, 0, now).unwrap_err();
         assert_eq!(refused.to_string(), "more than 4 requests in a minute");
         assert_eq!(refused.wait, Duration::from_secs(15));
-        assert!(quotas.begin(&alice, None, now + refused.wait).is_ok());
+        assert!(quotas.begin(&alice, None, 0, now + refused.wait).is_ok());
+    }
+
+    #[test]
+    fn large_bodies_count_by_their_length() {
+        let quotas = Quotas::new(UserLimits { at_work: 9, a_minute: 60 });
+        let (now, alice) = (Instant::now(), Principal::from("alice"));
+        let after = |seconds| now + Duration::from_secs(seconds);
+        assert!(quotas.begin(&alice, None, 59 * BODY_SHARE - 1, now).is_ok());
+        assert!(quotas.begin(&alice, None, 9 * BODY_SHARE, now).is_ok(), "one request is left");
+        let refused = quotas.begin(&alice, None, 0, now).unwrap_err();
+        assert_eq!(refused.wait, Duration::from_secs(10));
+        assert!(quotas.begin(&alice, None, 0, after(9)).is_err());
+        assert!(quotas.begin(&alice, None, 0, after(10)).is_ok());
     }
 
     #[test]
     fn users_without_activity_are_forgotten() {
         let quotas = Quotas::new(UserLimits { at_work: 1, a_minute: 60 });
         let now = Instant::now();
-        let working = quotas.begin(&Principal::from("working"), None, now).unwrap();
+        let working = quotas.begin(&Principal::from("working"), None, 0, now).unwrap();
         for number in 0..MAX_USERS {
-            let _ended = quotas.begin(&Principal::from(&*number.to_string()), None, now).unwrap();
+            let _ended =
+                quotas.begin(&Principal::from(&*number.to_string()), None, 0, now).unwrap();
         }
         let later = now + MINUTE;
-        drop(quotas.begin(&Principal::from("later"), None, later).unwrap());
+        drop(quotas.begin(&Principal::from("later"), None, 0, later).unwrap());
         assert_eq!(quotas.users.lock().unwrap().len(), 2);
-        assert!(quotas.begin(&Principal::from("working"), None, later).is_err());
+        assert!(quotas.begin(&Principal::from("working"), None, 0, later).is_err());
         drop(working);
     }
 }

@@ -147,6 +147,28 @@ async fn requests_of_user_are_limited() {
     assert_eq!(with("b-secret").await.unwrap().status(), 200);
 }
 
+/// A body without a declared length counts as the largest one.
+#[tokio::test]
+async fn large_bodies_of_user_are_limited() {
+    let settings = "[limits]\nrequests-a-minute = 3\n[auth.tokens]\n\
+                    alice = 'a-secret'\nbob = 'b-secret'\ncarol = 'c-secret'";
+    let gateway = Gateway::configured(settings).await;
+    let post = |token: &str, body: reqwest::Body| {
+        let request = gateway.client.post(gateway.url("/api/ai/markdown")).bearer_auth(token);
+        soon(request.header("content-type", "application/json").body(body).send())
+    };
+    let blank = |length: usize| format!("[{}]", " ".repeat(length));
+    let in_parts = || reqwest::Body::wrap_stream(futures::stream::iter([Ok::<_, String>("[]")]));
+    for (token, body, next) in [
+        ("a-secret", blank(10).into(), 200),
+        ("b-secret", blank(600_000).into(), 429),
+        ("c-secret", in_parts(), 429),
+    ] {
+        assert_eq!(post(token, body).await.unwrap().status(), 200, "{token}");
+        assert_eq!(post(token, "[]".into()).await.unwrap().status(), next, "{token}");
+    }
+}
+
 #[tokio::test]
 async fn streams_of_user_are_limited() {
     // A quarter of four.
