@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum AnsweredBy {
-    /// `user`: an answer of the user.
+    /// `user`: an answer of the user, or a message that leaves the question open and goes on.
     User,
     /// `rule`: a decision that the program passed in with the request.
     Rule,

@@ -216,7 +216,7 @@
 //! | the call | result | status |
 //! |---|---|---|
 //! | was rejected | `rejected by user`, `rejected by policy`, `not answered in time` | `failed` |
-//! | was undecided, or open when the run was cancelled | `cancelled` | `cancelled` |
+//! | was undecided, also because the next message left its question, or open when the run was cancelled | `cancelled` | `cancelled` |
 //! | was open | its output so far and `[incomplete]`, or `incomplete` | `incomplete` |
 //!
 //! Spec: [ACP, version 1](https://agentclientprotocol.com/protocol/v1/overview), [AG-UI 1.0](https://ag-ui.com/spec/1.0)

@@ -87,7 +87,8 @@ pub enum Unanswered {
     /// With a prompt the run fails with `INTERRUPTS_OPEN`; without one it ends with the same interrupts.
     #[default]
     Reject,
-    /// The questions are answered `cancelled`, their turn is cancelled, and the prompt follows it.
+    /// The questions are answered `cancelled`, as [by the user](crate::AnsweredBy::User), their turn
+    /// is cancelled, and the prompt follows it.
     Abandon,
 }
 

@@ -183,6 +183,20 @@ impl Questions {
         self.collecting = None;
     }
 
+    /// Cancels all open questions, since the user goes on without answering them. The stream shows
+    /// each with its answer; the client already has those of an interrupt.
+    pub(crate) fn leave_all(&mut self, desk: &mut Desk<'_>) {
+        while let Some((&number, question)) = self.open.first_key_value() {
+            let settlement = question.about.cancelled();
+            match question.put {
+                Put::Later => self.show_later(desk, number, Way::InStream),
+                _ => self.set_in_stream(number),
+            }
+            self.resolve(desk, number, &settlement, AnsweredBy::User);
+        }
+        self.collecting = None;
+    }
+
     /// Refuses the questions that were not answered in time.
     pub(crate) fn expire(&mut self, desk: &mut Desk<'_>, now: Duration) {
         let is_due = |question: &Question| question.expires.is_some_and(|expires| expires <= now);
@@ -209,10 +223,7 @@ impl Questions {
         for number in self.numbers(Put::Later) {
             let Some(question) = self.open.get(&number) else { continue };
             let way = self.rules.way(&desk.frame, &question.about, true).unwrap_or(Way::InStream);
-            if let Some(call) = question.about.call() {
-                desk.calls.end_if_known(&desk.frame, desk.out, desk.terminals, call);
-            }
-            self.show(desk, number, way);
+            self.show_later(desk, number, way);
         }
     }
 
@@ -311,6 +322,21 @@ impl Questions {
         self.open.insert(number, Question { request_id, about, put: Put::Later, expires });
         if desk.turn.has_run {
             self.show(desk, number, way);
+        }
+    }
+
+    /// Sends a question that arrived while no run was open.
+    fn show_later(&mut self, desk: &mut Desk<'_>, number: u64, way: Way) {
+        if let Some(call) = self.about(number).and_then(About::call) {
+            desk.calls.end_if_known(&desk.frame, desk.out, desk.terminals, call);
+        }
+        self.show(desk, number, way);
+    }
+
+    /// Records that the stream shows the end of a question.
+    fn set_in_stream(&mut self, number: u64) {
+        if let Some(question) = self.open.get_mut(&number) {
+            question.put = Put::InStream;
         }
     }
 

@@ -179,6 +179,10 @@ impl Translator {
     /// | any, after the end of the turn | that end; with a prompt [`Begun::Prompt`] |
     /// | any, after the loss of the agent | the failure `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
     ///
+    /// A prompt without answers also cancels the questions that no run has shown. The stream then has
+    /// the request and the answer `cancelled` of each, as of a question that the
+    /// [user](crate::AnsweredBy::User) dismisses. Without a prompt the run shows these questions.
+    ///
     /// An entry of [`resume`](RunAgentInput::resume) answers a question: a permission request by `{"optionId":…}`,
     /// `{"approved":true}`, `{"approved":false}` or a plain boolean; a form by its content, by `{"content":{…}}`, or by
     /// `{"action":"decline"}`; a URL by `{}`, or by such an action. `cancelled` answers any question. Entries for

@@ -136,7 +136,6 @@ impl Translator {
         let mut is_cancelled = parked.is_cancelled;
         if answers.is_empty() {
             is_cancelled |= !open.is_empty();
-            self.cancel_questions();
         } else {
             let (questions, mut desk) = self.questions();
             let resumed = questions.resume(&mut desk, &input.run_id, answers, prompt.is_empty());
@@ -149,6 +148,9 @@ impl Translator {
         }
         self.questions.forget_settled();
         self.catch_up();
+        if answers.is_empty() && !prompt.is_empty() {
+            self.leave_questions();
+        }
         let has_ended = parked.end.is_some();
         if prompt.is_empty() {
             if is_cancelled {

@@ -107,7 +107,7 @@ impl Translator {
             }
         };
         if is_over || !prompt.is_empty() {
-            self.cancel_questions();
+            self.leave_questions();
             self.runs.end_own();
             return None;
         }

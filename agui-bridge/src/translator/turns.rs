@@ -237,6 +237,12 @@ impl Translator {
         questions.cancel_all(&mut desk);
     }
 
+    /// Cancels the open questions for a message of the user that answers none of them.
+    pub(super) fn leave_questions(&mut self) {
+        let (questions, mut desk) = self.questions();
+        questions.leave_all(&mut desk);
+    }
+
     pub(super) fn succeed(&mut self, response: Option<&PromptResponse>) {
         self.runs.succeed(&self.basis.root(), &mut self.outbox, response);
     }

@@ -1,7 +1,9 @@
 //! Turns that an agent begins without a prompt, in runs without a prompt.
-use crate::thread::{Rig, input, options, permission, raw, read, said, user};
+use crate::thread::{Rig, input, options, permission, raw, read, request, said, user};
 use acp_types::client::{Received, SessionEvent, Update};
+use agui_bridge::AnsweredBy;
 use agui_bridge::conversation::{Accepted, AgentReply, Command, Notice, RunRefused};
+use agui_types::event::Event;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -133,4 +135,69 @@ fn silence_ends_a_turn_without_a_report() {
     assert_eq!(rig.say("p", "And?"), Ok(Accepted::Begun));
     assert_eq!(rig.outcome("g"), "RUN_FINISHED success");
     assert!(matches!(&rig.commands[..], [Command::Prompt { .. }]), "{:?}", rig.commands);
+}
+
+/// The values of the custom events of a run with this name.
+fn values(rig: &Rig, run: &str, name: &str) -> Vec<Value> {
+    let value = |(of, event): &(String, Event)| match event {
+        Event::Custom(custom) if of == run && custom.name == name => custom.value.decode().ok(),
+        _ => None,
+    };
+    rig.events.iter().filter_map(value).collect()
+}
+
+/// A form without fields.
+fn elicitation(key: u64) -> SessionEvent {
+    let params = json!({"sessionId": "s", "mode": "form", "message": "Name?",
+        "requestedSchema": {"type": "object", "properties": {}}});
+    request(key, "elicitation/create", &params)
+}
+
+/// The next message of the user answers the question, which no run has shown.
+#[test]
+fn question_that_the_next_message_leaves_is_cancelled() {
+    for is_reported in [false, true] {
+        let mut rig = rested();
+        if is_reported {
+            rig.session(running());
+        }
+        rig.session(permission(7));
+        rig.session(elicitation(8));
+        assert!(rig.commands.is_empty(), "the questions wait");
+        rig.say("p", "Never mind").unwrap();
+        let answers = rig.notices.iter().filter_map(|notice| match notice {
+            Notice::RequestAnswered(response) => Some(response),
+            _ => None,
+        });
+        let answers: Vec<_> = answers.map(|it| (it.answered_by, json!(it.result))).collect();
+        let outcome = json!({"outcome": {"outcome": "cancelled"}});
+        let action = json!({"action": "cancel"});
+        assert_eq!(answers, [(AnsweredBy::User, outcome), (AnsweredBy::User, action)]);
+        rig.end();
+        assert_eq!(rig.outcome("p"), "RUN_FINISHED success");
+
+        let asked = values(&rig, "p", "acp.permission.requested");
+        assert_eq!(asked.len(), 1);
+        assert_eq!(asked[0]["toolCallId"], "call-7");
+        let resolved = values(&rig, "p", "acp.permission.resolved");
+        let id = &asked[0]["interruptId"];
+        let expected = json!({"interruptId": id, "outcome": "cancelled", "answeredBy": "user"});
+        assert_eq!(resolved, [expected]);
+        let asked = values(&rig, "p", "acp.elicitation.requested");
+        let id = &asked[0]["interruptId"];
+        let expected = json!({"interruptId": id, "action": "cancel", "answeredBy": "user"});
+        assert_eq!(values(&rig, "p", "acp.elicitation.resolved"), [expected]);
+        assert_eq!(call_results(&rig, "p"), [("call-7".to_owned(), "cancelled".to_owned())]);
+    }
+}
+
+/// Returns the results of tool calls in a run, with the calls.
+fn call_results(rig: &Rig, run: &str) -> Vec<(String, String)> {
+    let result = |(of, event): &(String, Event)| match event {
+        Event::ToolCallResult(result) if of == run => {
+            Some((result.tool_call_id.to_string(), result.content.text()))
+        }
+        _ => None,
+    };
+    rig.events.iter().filter_map(result).collect()
 }

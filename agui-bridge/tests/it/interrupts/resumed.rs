@@ -244,3 +244,85 @@ fn repeated_answers_return_the_resumed_run() {
     assert_eq!(resumed(&resume("r3", &[("int-1", json!({"optionId": "no"}))])), None);
     assert_eq!(resumed(&json!({"resume": []})), None);
 }
+
+/// Returns the values of the custom events with this name.
+fn values(stream: &[Value], name: &str) -> Vec<Value> {
+    let events = of_type(stream, "CUSTOM").into_iter().filter(|event| event["name"] == name);
+    events.map(|event| event["value"].clone()).collect()
+}
+
+/// The stream states the answer to an interrupt that the input does not answer.
+#[test]
+fn interrupts_that_the_next_message_leaves_are_cancelled() {
+    let mut options = interrupting();
+    options.unanswered = Unanswered::Abandon;
+    options.times.collect = Duration::from_millis(50);
+    let steps = [
+        json!({"tick": 1000}),
+        begin("r1"),
+        ask(1, "t"),
+        form(2),
+        json!({"tick": 1050}),
+        ask(3, "u"),
+        prompt("r2"),
+        json!({"result": {"stopReason": "cancelled"}}),
+        end(),
+    ];
+    let stream = played_with(options, &steps);
+    assert_eq!(ends(&stream), ["interrupt", "success"]);
+    let action = json!({"action": "cancel"});
+    assert_eq!(
+        answers(&stream),
+        [(json!(1), cancelled()), (json!(2), action), (json!(3), cancelled())]
+    );
+    let left = |id: &str| json!({"interruptId": id, "outcome": "cancelled", "answeredBy": "user"});
+    assert_eq!(values(&stream, "acp.permission.resolved"), [left("int-1"), left("int-3")]);
+    let form = json!({"interruptId": "int-2", "action": "cancel", "answeredBy": "user"});
+    assert_eq!(values(&stream, "acp.elicitation.resolved"), [form]);
+    // The client has the others as interrupts.
+    let asked = values(&stream, "acp.permission.requested");
+    assert_eq!(asked.len(), 1);
+    assert_eq!(asked[0]["interruptId"], "int-3");
+    let results = of_type(&stream, "TOOL_CALL_RESULT");
+    assert_eq!(results.len(), 2);
+    assert!(results.iter().all(|result| result["content"] == "cancelled"), "{results:?}");
+}
+
+/// The same after a run that has ended for calls of the page's tools: the turn goes on.
+#[test]
+fn question_during_calls_of_the_page_is_cancelled_by_the_next_message() {
+    let page_call = json!({"frontend": "f", "name": "pick", "arguments": {}});
+    let steps = [
+        begin("r1"),
+        page_call,
+        json!({"parked": true}),
+        ask(1, "t"),
+        prompt("r2"),
+        end(),
+        say("Now."),
+        end(),
+    ];
+    let stream = played(&steps);
+    assert_eq!(ends(&stream), ["success", "success"]);
+    assert_eq!(answers(&stream), [(json!(1), cancelled())]);
+    let left = json!({"interruptId": "int-1", "outcome": "cancelled", "answeredBy": "user"});
+    assert_eq!(values(&stream, "acp.permission.resolved"), [left]);
+    let results = of_type(&stream, "TOOL_CALL_RESULT");
+    let result = results.iter().find(|result| result["toolCallId"] == "t").unwrap();
+    assert_eq!(result["content"], "cancelled");
+}
+
+/// A run without a message shows what the turn asks since then.
+#[test]
+fn question_waits_for_the_run_that_has_no_message() {
+    let page_call = json!({"frontend": "f", "name": "pick", "arguments": {}});
+    let parked = [begin("r1"), page_call, json!({"parked": true}), ask(1, "t")];
+    let answered = [begin("r1"), ask(9, "s"), json!({"answer": "int-1"}), ask(1, "t")];
+    for (before, id) in [(parked, "int-1"), (answered, "int-2")] {
+        let answer = resume("r3", &[(id, json!({"optionId": "once"}))]);
+        let steps = [&before[..], &[begin("r2"), answer, end()]].concat();
+        let stream = played(&steps);
+        assert_eq!(ends(&stream).last().unwrap(), "success");
+        assert_eq!(answers(&stream).last().unwrap(), &(json!(1), selected("once")), "{stream:#?}");
+    }
+}
