@@ -67,7 +67,7 @@ impl SessionMemory {
     /// | … and results without a waiting call | text at the beginning of this or a later prompt |
     /// | … and nothing else, or the agent's own messages | no prompt |
     /// | differ: one is edited, missing, or not from the agent | by [`Divergence`] |
-    /// | end with a message that was answered, to repeat the answer | by [`Divergence`] |
+    /// | end with a message that was answered, also without text, to repeat the answer | by [`Divergence`] |
     /// | lack the end of the agent's last message, and continue | a prompt: the page lost its connection |
     /// | are those of a run that ended with `RUN_ERROR` | its prompt again |
     /// | have some that were cancelled before they were sent | the same without those |
@@ -107,7 +107,7 @@ impl SessionMemory {
         let forwarded = rules.forwarded.read(input.forwarded_props.as_ref())?;
         let messages = &*self.without_cancelled(input);
         let last = last_words(messages).max(self.after_unanswered(input));
-        let aim = self.aim(messages, last, rules, &forwarded)?;
+        let aim = self.aim(input, messages, last, rules, &forwarded)?;
         let (answers, late) = self.results(messages, &aim, waits);
         let mut plan = Plan {
             session: SessionStep::Keep,
@@ -146,6 +146,7 @@ impl SessionMemory {
     /// the final instruction.
     fn aim(
         &self,
+        input: &RunAgentInput,
         messages: &[Message],
         last: usize,
         rules: &Rules,
@@ -159,6 +160,9 @@ impl SessionMemory {
             return Ok(fresh(last, last));
         }
         let diverged = match self.standing(messages, rules.new_alone) {
+            Standing::Known(start) if self.is_repetition(input, messages, start) => {
+                "/messages".to_string()
+            }
             Standing::Known(start) if !has_answer(messages, start) => {
                 let again = self.has_failed() && !has_question(messages, start);
                 let start = if again { last } else { start };

@@ -128,6 +128,9 @@ struct Known {
     /// Whether the turn of this prompt ended regularly, so that the agent has its whole answer.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     is_complete: bool,
+    /// Whether the turn of this prompt has ended without a failure.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    has_ended: bool,
 }
 
 /// An input's messages in comparison with the agent's.
@@ -197,10 +200,17 @@ impl SessionMemory {
         if let Some(turn) = self.turn.as_mut().filter(|_| is_interrupted) {
             turn.is_interrupted = true;
         } else if let Some(turn) = self.turn.take() {
-            let users = self.known.iter_mut().filter(|known| !known.by_agent);
-            let prompt = users.filter(|known| turn.instruction.has(&known.id));
-            prompt.for_each(|known| known.is_complete = !turn.is_unclear);
+            for known in self.prompt_of(&turn) {
+                known.is_complete = !turn.is_unclear;
+                known.has_ended = true;
+            }
         }
+    }
+
+    /// Returns the known messages of the user that began a turn.
+    fn prompt_of<'a>(&'a mut self, turn: &'a OpenTurn) -> impl Iterator<Item = &'a mut Known> {
+        let users = self.known.iter_mut().filter(|known| !known.by_agent);
+        users.filter(|known| turn.instruction.has(&known.id))
     }
 
     /// Records that the answer of the open turn may have parts of an earlier one. The replay of the agent
@@ -214,7 +224,10 @@ impl SessionMemory {
     /// Records that the open turn was cancelled. Without an answer, its instruction is not carried out
     /// later either, unless the user sends it again.
     pub(crate) fn handle_turn_cancelled(&mut self) {
-        if let Some(turn) = self.turn.take().filter(|turn| !turn.has_answer) {
+        let Some(turn) = self.turn.take() else { return };
+        if turn.has_answer {
+            self.prompt_of(&turn).for_each(|known| known.has_ended = true);
+        } else {
             self.unanswered.insert(&turn.instruction);
             self.has_failed = true;
         }
@@ -293,7 +306,10 @@ impl SessionMemory {
     /// `has_earlier` states whether the session has the earlier turns.
     pub(super) fn begin_turn(&mut self, instruction: &Instruction, has_earlier: bool) {
         let is_open = |known: &&mut Known| !has_earlier || instruction.has(&known.id);
-        self.known.iter_mut().filter(is_open).for_each(|known| known.is_complete = false);
+        for known in self.known.iter_mut().filter(is_open) {
+            known.is_complete = false;
+            known.has_ended = false;
+        }
         self.turn = Some(OpenTurn::new(instruction));
     }
 
@@ -325,9 +341,12 @@ impl SessionMemory {
         let earlier = core::mem::take(&mut self.known);
         self.forgotten = 0;
         self.know_more(messages);
-        let ends = completed(&earlier, self.known.iter().filter(|known| !known.by_agent));
+        let prompts = prompts_of(&earlier, self.known.iter().filter(|known| !known.by_agent));
         let users = self.known.iter_mut().filter(|known| !known.by_agent);
-        users.zip(ends).for_each(|(known, is_complete)| known.is_complete = is_complete);
+        for (known, prompt) in users.zip(prompts) {
+            known.is_complete = prompt.is_some_and(|prompt| prompt.is_complete);
+            known.has_ended = prompt.is_some_and(|prompt| prompt.has_ended);
+        }
     }
 
     /// Returns the messages of a thread, each with whether it is a prompt of the user with the agent's
@@ -337,11 +356,12 @@ impl SessionMemory {
         messages: impl Iterator<Item = &'a Message> + Clone,
     ) -> impl Iterator<Item = (&'a Message, bool)> {
         let known: Vec<_> = messages.clone().filter_map(Known::of).collect();
-        let ends = completed(&self.known, known.iter().filter(|known| !known.by_agent));
-        let mut ends = ends.into_iter();
+        let prompts = prompts_of(&self.known, known.iter().filter(|known| !known.by_agent));
+        let mut prompts = prompts.into_iter();
         messages.map(move |message| {
             let is_user = matches!(message, Message::User(_));
-            (message, is_user && ends.next().unwrap_or_default())
+            let prompt = is_user.then(|| prompts.next().flatten()).flatten();
+            (message, prompt.is_some_and(|prompt| prompt.is_complete))
         })
     }
 
@@ -438,6 +458,26 @@ impl SessionMemory {
         self.known.is_empty()
     }
 
+    /// Returns whether an input repeats the last prompt of the agent, after a turn without a text. All
+    /// messages before `start` are known.
+    ///
+    /// Calls, results, thoughts and activities of that turn would follow the prompt.
+    pub(super) fn is_repetition(
+        &self,
+        input: &RunAgentInput,
+        messages: &[Message],
+        start: usize,
+    ) -> bool {
+        let answers = input.resume.as_deref().unwrap_or_default();
+        let is_context =
+            |message: &Message| matches!(message, Message::System(_) | Message::Developer(_));
+        let last = start.checked_sub(1).and_then(|last| messages.get(last));
+        answers.is_empty()
+            && matches!(last, Some(Message::User(_)))
+            && messages.iter().skip(start).all(is_context)
+            && self.known.last().is_some_and(|known| !known.by_agent && known.has_ended)
+    }
+
     /// Compares messages with those of the agent.
     ///
     /// Only messages of user and agent are compared, by role, text and place. Their ids are not: some clients make new
@@ -507,7 +547,8 @@ impl Known {
 
     fn new(id: MessageId, by_agent: bool, text: &str) -> Self {
         let print = Print::default().and(text);
-        Self { id, by_agent, print, bytes: text.len(), is_complete: false }
+        let bytes = text.len();
+        Self { id, by_agent, print, bytes, is_complete: false, has_ended: false }
     }
 
     /// Returns whether a message of the page equals this one. A user message of the agent is the page's under its id.
@@ -522,19 +563,22 @@ impl Known {
     }
 }
 
-/// Returns for each message of the user whether its turn is known as complete. The known messages
-/// are in the same order; some clients renew ids.
-fn completed<'a>(known: &[Known], users: impl Iterator<Item = &'a Known>) -> Vec<bool> {
+/// Returns for each message of the user the known prompt that it is. The known messages are in the
+/// same order; some clients renew ids.
+fn prompts_of<'a, 'b>(
+    known: &'a [Known],
+    users: impl Iterator<Item = &'b Known>,
+) -> Vec<Option<&'a Known>> {
     let mut rest = known.iter().filter(|known| !known.by_agent);
-    let ends = users.map(|user| {
+    let prompts = users.map(|user| {
         let mut later = rest.clone();
         let found = later.find(|known| known.print == user.print);
         if found.is_some() {
             rest = later;
         }
-        found.is_some_and(|known| known.is_complete)
+        found
     });
-    ends.collect()
+    prompts.collect()
 }
 
 /// Returns the text, or the parts as JSON.

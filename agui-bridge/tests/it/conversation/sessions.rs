@@ -2,7 +2,7 @@
 use super::*;
 use crate::thread::{opened, update};
 use agui_bridge::conversation::Conversation;
-use agui_bridge::input::SessionScope;
+use agui_bridge::input::{Divergence, SessionScope};
 
 fn resumes() -> AgentFeatures {
     let mut features = AgentFeatures::default();
@@ -230,4 +230,91 @@ fn whole_conversation_after_new_messages_alone_is_no_edit() {
     rig.run(input("3", &all, &json!({}))).unwrap();
     assert_eq!(rig.prompt(), ["Bye"]);
     assert_eq!(rig.commands.len(), 1, "the session goes on: {:?}", rig.commands);
+}
+
+/// A tool call of the agent that has ended.
+fn call(id: &str) -> SessionEvent {
+    SessionEvent::Update(update(&json!({"sessionUpdate": "tool_call", "toolCallId": id,
+        "title": "Edit", "kind": "edit", "status": "completed"})))
+}
+
+/// Adds a turn of the user's message that has a call and no text, until its end.
+fn call_alone(rig: &mut Rig, run: &str, messages: &[serde_json::Value]) {
+    rig.run(input(run, messages, &json!({}))).unwrap();
+    if matches!(rig.commands.last(), Some(Command::Open(..))) {
+        rig.open("s");
+    }
+    assert!(rig.session(call("t1")).is_none());
+}
+
+/// The page removes the call, and sends the message again.
+#[test]
+fn answer_without_text_is_repeated() {
+    let asked = [user("u-1", "Edit it")];
+    for ends in ["end_turn", "cancelled"] {
+        let mut rig = Rig::connected(options());
+        call_alone(&mut rig, "1", &asked);
+        assert!(rig.session(crate::thread::ended(ends)).is_none());
+        rig.take_commands();
+        rig.run(input("2", &asked, &json!({}))).unwrap();
+        assert!(matches!(rig.commands[..], [Command::Release(_), Command::Open(..)]), "{ends}");
+        rig.open("s2");
+        assert_eq!(rig.prompt(), ["Edit it"]);
+        assert!(rig.session(said("Done.")).is_none());
+        rig.end();
+        assert_eq!(rig.outcome("2"), OK);
+    }
+}
+
+#[test]
+fn answer_without_text_is_repeated_in_another_process() {
+    let earlier = [
+        user("u-1", "Hi"),
+        json!({"id": "msg-1", "role": "assistant", "content": "Hello."}),
+        user("u-2", "Edit it"),
+    ];
+    let mut rig = Rig::connected(options());
+    rig.turn("1", "Hi", "Hello.");
+    call_alone(&mut rig, "2", &earlier);
+    rig.end();
+    let text = serde_json::to_string(rig.thread.remembered().unwrap()).unwrap();
+    let remembered = serde_json::from_str(&text).unwrap();
+    let mut rig = Rig::of(Conversation::new(options()).with_remembered(remembered));
+    rig.connect(resumes());
+    rig.run(input("3", &earlier, &json!({}))).unwrap();
+    rig.open("s");
+    rig.open("s2");
+    assert_eq!(rig.prompt().last().unwrap(), "Edit it");
+}
+
+/// An input that has the call repeats nothing, nor does one that answers questions.
+#[test]
+fn answer_without_text_is_not_repeated_by_other_inputs() {
+    let asked = [user("u-1", "Edit it")];
+    let mut strict = options();
+    strict.rules.divergence = Divergence::Reject;
+    let mut rig = Rig::connected(strict);
+    call_alone(&mut rig, "1", &asked);
+    rig.end();
+    rig.take_commands();
+    let function = json!({"name": "Edit", "arguments": "{}"});
+    let calls = json!([{"id": "t1", "type": "function", "function": function}]);
+    let with_call = [
+        asked[0].clone(),
+        json!({"id": "msg-1", "role": "assistant", "toolCalls": calls}),
+        json!({"id": "res-t1", "role": "tool", "toolCallId": "t1", "content": ""}),
+    ];
+    rig.run(input("2", &with_call, &json!({}))).unwrap();
+    assert_eq!(rig.kinds("2"), ["RUN_STARTED", OK]);
+    let with_plan = [asked[0].clone(), json!({"id": "r", "role": "reasoning", "content": "hm"})];
+    rig.run(input("3", &with_plan, &json!({}))).unwrap();
+    assert_eq!(rig.kinds("3"), ["RUN_STARTED", OK]);
+    let answers = json!({"resume": [{"interruptId": "int-1", "status": "cancelled"}]});
+    rig.run(input("4", &asked, &answers)).unwrap();
+    assert_eq!(rig.commands, []);
+    assert!(rig.run(input("0", &asked, &json!({}))).is_err(), "a repetition is refused");
+    // The thread is still that of the agent.
+    rig.run(input("5", &[asked[0].clone(), user("u-2", "Go on")], &json!({}))).unwrap();
+    assert_eq!(rig.prompt(), ["Go on"]);
+    assert_eq!(rig.commands.len(), 1, "{:?}", rig.commands);
 }
