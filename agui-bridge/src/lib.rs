@@ -143,7 +143,7 @@
 //! | updates while no run is open | the same events, at the beginning of the next run | the same |
 //! | a turn without a prompt, see [`Translator::has_activity`] | the same events, in a run without a prompt until the turn ends | the same |
 //! | parts of the conversation between `session/load` and its response | one `MESSAGES_SNAPSHOT` if they add to the input's messages, see [`Translator::begin_replay`] | the same |
-//! | … after the response, as far as they repeat the thread | none | the same |
+//! | … after the response, as far as they repeat the thread; a last answer that was cut off is shown again | none | the same |
 //! | a new session in a conversation that has begun | `CUSTOM` `acp.notice`, see [`Translator::handle_new_session`] | the same |
 //! | updates dropped because of a limit | `CUSTOM` `acp.dropped` `{updates}` | the same |
 //! | the response to the prompt; `state_update` `idle` (v2) | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |

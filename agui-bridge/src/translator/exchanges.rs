@@ -16,18 +16,9 @@ struct Exchange {
     user: String,
     /// The agent's texts without white space: agents divide an answer into messages in different ways.
     text: String,
-    /// Calls that the agent has not repeated.
     calls: BTreeSet<ToolCallId>,
     /// Whether the turn ended regularly, so that the agent has the whole answer.
     is_whole: bool,
-}
-
-impl Exchange {
-    /// Returns the call with the agent's id of another. An id that is used again has a number.
-    fn call(&self, id: &ToolCallId) -> Option<ToolCallId> {
-        let own = agents_id(id);
-        self.calls.iter().find(|call| agents_id(call) == own).cloned()
-    }
 }
 
 /// The exchanges of a thread, and how far the agent has repeated them.
@@ -40,6 +31,9 @@ pub(super) struct Exchanges {
     current: usize,
     /// Length of the repeated text of the current exchange.
     repeated: usize,
+    /// The repeated calls of the current exchange.
+    #[serde(default)]
+    repeated_calls: BTreeSet<ToolCallId>,
     /// Whether the agent has repeated anything else in the current exchange.
     is_different: bool,
     /// Whether an earlier exchange, which was left out, has the message of the current one.
@@ -66,7 +60,14 @@ impl Exchanges {
                 _ => {}
             }
         }
-        Self { all, current: 0, repeated: 0, is_different: false, is_doubtful: false }
+        Self {
+            all,
+            current: 0,
+            repeated: 0,
+            repeated_calls: BTreeSet::new(),
+            is_different: false,
+            is_doubtful: false,
+        }
     }
 
     /// Returns whether the agent repeats a message of the user, or several that were one prompt.
@@ -78,6 +79,10 @@ impl Exchanges {
             return true;
         }
         let Some(first) = self.find_user(text) else { return false };
+        if self.passes_whole(first) && self.repeats_current_user(text) {
+            self.restart_answer();
+            return true;
+        }
         let exchange = self.whole_of(first, text);
         self.go_to(exchange);
         self.is_doubtful = exchange != first;
@@ -104,6 +109,13 @@ impl Exchanges {
         let whole = later.find(|(_, exchange)| exchange.is_whole);
         let same = whole.filter(|(_, whole)| has_message(text, &compact, &whole.user));
         same.map_or(exchange, |(place, _)| place)
+    }
+
+    /// Returns whether an exchange with a whole answer, which the agent has, is between the current one
+    /// and a later one.
+    fn passes_whole(&self, exchange: usize) -> bool {
+        let between = self.all.get(self.current + 1..exchange).unwrap_or_default();
+        between.iter().any(|exchange| exchange.is_whole)
     }
 
     /// Returns the first later exchange with these messages of the user; the last one of several that
@@ -133,12 +145,18 @@ impl Exchanges {
 
     /// Returns whether the agent repeats a call of the current exchange, for the first time.
     pub(super) fn repeat_call(&mut self, id: &ToolCallId) -> bool {
-        let Some(exchange) = self.all.get_mut(self.current) else { return false };
         if self.is_different {
             return false;
         }
-        let Some(call) = exchange.call(id) else { return false };
-        exchange.calls.remove(&call)
+        let own = agents_id(id);
+        let call = self.open_calls().find(|call| agents_id(call) == own).cloned();
+        call.is_some_and(|call| self.repeated_calls.insert(call))
+    }
+
+    /// Returns the calls of the current exchange that the agent has not repeated.
+    fn open_calls(&self) -> impl Iterator<Item = &ToolCallId> {
+        let calls = self.current().into_iter().flat_map(|exchange| &exchange.calls);
+        calls.filter(|call| !self.repeated_calls.contains(*call))
     }
 
     /// Returns whether no message of the user is to be repeated.
@@ -150,6 +168,12 @@ impl Exchanges {
     pub(super) fn is_said(&self) -> bool {
         let is_doubtful = self.is_doubtful && self.repeated == 0;
         self.rest().is_empty() && !is_doubtful
+    }
+
+    /// Returns whether the text or a call of the current exchange was repeated, with nothing left of the
+    /// text. It may be that of an earlier exchange with the same message.
+    pub(super) fn may_be_said(&self) -> bool {
+        self.rest().is_empty() && !self.is_doubtful()
     }
 
     /// Returns whether a message of the user was repeated.
@@ -164,14 +188,14 @@ impl Exchanges {
     }
 
     /// Returns whether the agent may have repeated an earlier exchange with the message of the current
-    /// one.
+    /// one. A part of the answer decides.
     pub(super) fn is_doubtful(&self) -> bool {
-        self.is_doubtful
+        self.is_doubtful && self.repeated == 0 && self.repeated_calls.is_empty()
     }
 
     /// Returns whether everything was repeated.
     pub(super) fn is_complete(&self) -> bool {
-        let has_calls = self.current().is_some_and(|exchange| !exchange.calls.is_empty());
+        let has_calls = self.open_calls().next().is_some();
         self.is_last() && self.has_whole_answer() && !has_calls && !self.expects_more()
     }
 
@@ -203,6 +227,7 @@ impl Exchanges {
     fn go_to(&mut self, exchange: usize) {
         self.current = exchange;
         self.repeated = 0;
+        self.repeated_calls.clear();
         self.is_different = false;
         self.is_doubtful = false;
     }

@@ -13,9 +13,12 @@
 //! | anything else | shown |
 //!
 //! What is held is shown when the replay is over: with the thread's last answer, the prompt, a
-//! question of the agent, the end of the turn, or some silence of the replay. An answer that was cut
-//! off may be missing in the agent's conversation, so that its repetition may be a new answer, and
-//! is shown. Nothing new is lost; the worst is that something old is shown twice.
+//! question of the agent, the end of the turn, or some silence of the replay. Nothing new is lost; the
+//! worst is that something old is shown twice.
+//!
+//! The repetition of an answer that was cut off is shown, if no message of the user follows it. No text
+//! decides whether it is old: an agent that has the part of the thread, repeats it and then answers
+//! sends the same updates as an agent that lacks it, and begins its answer with the same words.
 use super::Translator;
 use super::exchanges::Exchanges;
 use crate::update::{Part, Update};
@@ -81,7 +84,11 @@ impl LateReplay {
         };
         for update in repeated.into_updates() {
             match update.part() {
-                Part::User(text) => _ = late.repeat_user(&text),
+                Part::User(text) => {
+                    if !late.repeat_user(&text) && late.thread.repeats_current_user(&text) {
+                        late.thread.restart_answer();
+                    }
+                }
                 part => _ = late.compare(&part),
             }
         }
@@ -244,7 +251,7 @@ impl Translator {
         let is_prompt = !late.thread.is_doubtful() && self.echo.completes(text);
         if !is_again {
             late.is_over |= is_prompt;
-        } else if is_prompt && late.thread.is_said() {
+        } else if is_prompt && late.thread.may_be_said() {
             // It is either the prompt or its earlier repetition.
             self.is_unclear = true;
         } else {

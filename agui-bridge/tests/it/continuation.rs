@@ -91,7 +91,7 @@ enum Op {
 
 fn said() -> impl Strategy<Value = Said> {
     let text = select(vec!["one", "two", "go on", "say it\nin lines"]);
-    let piece = select(vec!["ok", "o", "I ", "see. ", "Done.", " \n"]);
+    let piece = select(vec!["ok", "o", "I ", "see. ", "Done.", " \n", "I read the file first. "]);
     let answer = prop::collection::vec(piece, 0..4);
     let call = prop::option::of(select(vec!["call_1", "call_2"]));
     let end = prop_oneof![
@@ -148,6 +148,8 @@ struct World {
     events: Vec<Event>,
     /// The new message of the user in this run.
     new: Vec<String>,
+    /// Whether the message was sent before.
+    is_again: bool,
     /// Whether a late replay of this run may equal a new answer.
     is_ambiguous: bool,
     /// The part of the answer that the agent has sent in this run.
@@ -239,6 +241,7 @@ impl World {
             runs: 0,
             events: Vec::new(),
             new: Vec::new(),
+            is_again: false,
             is_ambiguous: false,
             sent: String::new(),
         }
@@ -253,12 +256,16 @@ impl World {
 
     fn play(&mut self, op: &Op) -> Result<(), TestCaseError> {
         match op {
-            Op::Say(said) => self.say(said, None),
+            Op::Say(said) => {
+                self.is_again = false;
+                self.say(said, None)
+            }
             Op::Edit(back, said) => {
                 let users = self.page.iter().enumerate().rev();
                 let mut users = users.filter(|(_, message)| matches!(message, Message::User(_)));
                 let Some((place, message)) = users.nth(*back) else { return Ok(()) };
                 let id = message.id().map(|id| id.to_string());
+                self.is_again = shown(message).is_some_and(|(_, text)| text == said.text);
                 self.page.truncate(place);
                 self.say(said, id)
             }
@@ -488,18 +495,30 @@ impl World {
     /// - The thread may have parts of an earlier replay in an answer, for the same reasons.
     /// - The prompt may be the last one of the replay or its own repetition, if both are equal; also
     ///   if the thread has further equal messages, which the agent may lack.
+    /// - The agent may have or lack a message that is sent again.
+    /// - The last message of the replay may be an earlier one that is equal, if the agent lacks one of
+    ///   them and no answer follows it.
     fn note_ambiguity(&mut self, turns: &[Turn]) {
         let new = self.new.as_slice();
         let is_repeated = |turn: &Turn| turn.prompt.iter().any(|text| new.contains(text));
         let is_last_unclear =
             turns.last().is_some_and(|turn| !turn.is_complete || is_repeated(turn));
         let users = self.page.iter().rev().filter_map(shown).filter(|(role, _)| role == "user");
+        let users = users.map(|(_, text)| text);
+        let is_bare = |turn: &Turn| turn.call.is_none() && turn.answer.trim().is_empty();
+        let is_lacked = |turn: &Turn| {
+            let shown = users.clone().filter(|text| turn.prompt.contains(text)).count();
+            let repeated = turns.iter().filter(|other| other.prompt.last() == turn.prompt.last());
+            shown > repeated.count()
+        };
+        let is_doubtful = turns.last().is_some_and(|turn| is_bare(turn) && is_lacked(turn));
         let mut lacking = users
-            .map(|(_, text)| text)
+            .clone()
             .take_while(|text| turns.last().is_none_or(|turn| !turn.prompt.contains(text)));
         let is_lacking = lacking.any(|text| new.contains(&text));
-        self.is_ambiguous =
-            is_last_unclear || is_lacking || turns.iter().any(|turn| !turn.is_exact);
+        let is_inexact = turns.iter().any(|turn| !turn.is_exact);
+        let is_repeated = self.is_again || is_lacking;
+        self.is_ambiguous = is_last_unclear || is_doubtful || is_repeated || is_inexact;
     }
 
     /// Opens a session as the agent does.
@@ -582,4 +601,95 @@ proptest! {
             world.play(op)?;
         }
     }
+}
+
+fn saying(text: &'static str, answer: &[&'static str], call: Option<&'static str>, end: End) -> Op {
+    Op::Say(Said { text, answer: answer.to_vec(), call, end })
+}
+
+/// Plays turns with an agent that responds to `session/load` after this number of parts of the replay.
+fn play_late(early: usize, ops: &[Op]) -> Result<(), TestCaseError> {
+    let mut world = World::new(Agent::LoadsLate(early), false, Vec::new(), Inputs::Whole);
+    ops.iter().try_for_each(|op| world.play(op))
+}
+
+#[test]
+fn call_is_recognized_after_each_repetition_of_its_message() -> Result<(), TestCaseError> {
+    let ops = [
+        saying("two", &[], Some("call_2"), End::Cancelled),
+        saying("two", &[], Some("call_2"), End::Complete),
+        Op::KillAgent,
+        saying("go on", &[], None, End::Complete),
+    ];
+    play_late(0, &ops)
+}
+
+/// The call of the first answer is that of the second one, too.
+#[test]
+fn text_of_an_equal_message_is_not_shown_again() -> Result<(), TestCaseError> {
+    let ops = [
+        saying("two", &["ok"], Some("call_2"), End::Cancelled),
+        saying("two", &[], Some("call_2"), End::Complete),
+        Op::KillAgent,
+        saying("one", &[], None, End::Complete),
+    ];
+    play_late(0, &ops)
+}
+
+/// The agent has each whole answer, so that a repeated message is not one behind such an answer.
+#[test]
+fn repeated_message_is_not_one_behind_a_whole_answer() -> Result<(), TestCaseError> {
+    let ops = [
+        saying("go on", &["ok"], None, End::Cancelled),
+        saying("go on", &[], Some("call_1"), End::Complete),
+        saying("two", &["ok"], None, End::Complete),
+        saying("go on", &[], None, End::Killed(Stored::Nothing)),
+        saying("one", &[], None, End::Complete),
+    ];
+    play_late(3, &ops)
+}
+
+/// The agent may lack an answer that was cut off, and begin the next one with the same text.
+#[test]
+fn answer_is_shown_if_it_begins_as_one_that_was_cut_off() -> Result<(), TestCaseError> {
+    let answer = ["I read the file first. ", "Now I edit it.", " Done."];
+    for stored in [Stored::Nothing, Stored::Question, Stored::Answer] {
+        let ops = [
+            saying("one", &answer, None, End::Killed(stored)),
+            saying("two", &answer, None, End::Complete),
+        ];
+        play_late(0, &ops)?;
+    }
+    Ok(())
+}
+
+/// The first message is not in the second session, so that the only one there is the second.
+#[test]
+fn answer_is_shown_if_it_equals_the_one_of_an_equal_message() -> Result<(), TestCaseError> {
+    for (answer, call) in [(&[][..], Some("call_2")), (&["ok"], None)] {
+        let ops = [
+            saying("two", &["o"], None, End::Complete),
+            Op::Restart(Restart::WithoutSession),
+            saying("two", answer, call, End::Complete),
+            Op::KillAgent,
+            saying("two", answer, call, End::Complete),
+        ];
+        let mut world = World::new(Agent::Loads, true, Vec::new(), Inputs::Whole);
+        ops.iter().try_for_each(|op| world.play(op))?;
+    }
+    Ok(())
+}
+
+/// The early part of the replay has a message twice, so that its whole answer is not missing.
+#[test]
+fn message_that_is_repeated_early_is_not_doubtful() -> Result<(), TestCaseError> {
+    let ops = [
+        saying("one", &[], None, End::Cancelled),
+        saying("one", &[], None, End::Complete),
+        Op::KillAgent,
+        saying("two", &["ok"], Some("call_1"), End::Complete),
+        Op::KillAgent,
+        saying("go on", &[], None, End::Complete),
+    ];
+    play_late(4, &ops)
 }
