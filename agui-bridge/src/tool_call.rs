@@ -239,6 +239,11 @@ impl ToolCalls {
         self.open().any(|(_, call)| call.stage() == Stage::Started)
     }
 
+    /// Returns whether a call lacks its result.
+    pub(crate) fn has_open(&self) -> bool {
+        self.open().next().is_some()
+    }
+
     /// Returns the time at which arguments settle next.
     pub(crate) fn settling(&self) -> Option<Duration> {
         self.settling.first().map(|(settles, _)| *settles)

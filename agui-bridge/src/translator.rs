@@ -125,6 +125,9 @@ pub struct Translator {
     /// The parts of that conversation as the agent has divided it.
     #[serde(default)]
     repeated_updates: Waiting,
+    /// The messages of the thread that continues a named session, until that is open.
+    #[serde(default)]
+    named: Option<Vec<Message>>,
     /// Whether the agent has responded to `session/load`, and no run has begun since.
     #[serde(default)]
     is_loaded: bool,
@@ -154,6 +157,7 @@ impl Translator {
             replay: None,
             repeated: None,
             repeated_updates: Waiting::default(),
+            named: None,
             is_loaded: false,
             late: None,
             is_unclear: false,
@@ -324,7 +328,8 @@ impl Translator {
         started.protocol_version = Some(PROTOCOL_VERSION.into());
         self.outbox.emit(&self.basis.root(), started);
         self.runs.begin(input);
-        let is_whole = self.restate_repeated(input);
+        self.repeated_updates = Waiting::default();
+        let is_whole = self.restate_repeated(&input.messages);
         self.session.begin_run(&self.basis.root(), &mut self.outbox, input, is_whole);
     }
 

@@ -8,7 +8,7 @@ use crate::CancelReason;
 use crate::input::{Divergence, Instruction, Plan, Rules, SessionScope, SessionStep};
 use crate::reason::reason;
 use crate::{Begun, Failure};
-use acp_types::client::{Opened, Update};
+use acp_types::client::Opened;
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_types::id::{MessageId, RunId};
 use agui_types::input::RunAgentInput;
@@ -204,13 +204,7 @@ impl Conversation {
         let replay = core::mem::take(&mut opened.replay);
         if !replay.is_empty() {
             self.translator.begin_replay();
-            for update in replay {
-                match update.value {
-                    Update::V1(update) => self.translator.handle_notification(update),
-                    Update::V2(update) => self.translator.handle_notification_v2(update),
-                    _ => {}
-                }
-            }
+            self.translator.read_replay(replay.into_iter().map(|update| update.value));
             self.translator.end_replay();
         }
         if starting.has_replay {
@@ -313,8 +307,12 @@ impl Conversation {
     /// Prepares the replay of a loaded session for the run of an input.
     fn plan_replay(&mut self, whole: &RunAgentInput, plan: &Plan) {
         if plan.session != SessionStep::Keep {
-            // The conversation goes on in a session without a replay.
-            return self.translator.drop_replay();
+            // The conversation goes on in a session without a replay, or in one that is still to be loaded.
+            self.translator.drop_replay();
+            if plan.session == SessionStep::Attach {
+                self.translator.expect_named(whole.messages.clone());
+            }
+            return;
         }
         let messages = self.memory.without_cancelled(whole);
         // The agent also has a message of the prompt that is sent again.
@@ -322,9 +320,10 @@ impl Conversation {
         let earlier = messages.iter().filter(|message| !message.id().is_some_and(|id| is_new(&id)));
         self.translator.expect_replay(self.memory.with_completed(earlier));
         let memory = &self.memory;
-        // The agent also repeats a message that the user sends again.
+        // The agent also repeats a message that the user sends again, and what an edit has removed.
         let has_prompt = plan.prompt.is_some() && !memory.has_any_of(&plan.instruction);
-        let is_shown = |messages: &[Message]| has_prompt && memory.is_contained(messages.iter());
+        let is_new = has_prompt && plan.diverged.is_none();
+        let is_shown = |messages: &[Message]| is_new && memory.is_contained(messages.iter());
         self.translator.show_replay_if(whole, is_shown);
     }
 

@@ -134,6 +134,11 @@ impl Conversation {
         self.translator.set_opening(false);
         self.handle_attempt_opened();
         if let Stage::Opening { turn, .. } = stage {
+            if turn.step == SessionStep::Attach {
+                let replay = core::mem::take(&mut opened.replay).into_iter();
+                let is_loaded = !self.can_resume();
+                self.translator.show_named(replay.map(|update| update.value), is_loaded);
+            }
             self.prompt(turn);
         }
     }
@@ -375,6 +380,11 @@ impl Conversation {
         // The session is still known, so that the answer so far is remembered.
         self.flush();
         self.disconnect(Trouble::Failed(Failure::GatewayShutdown, message.to_owned()), self.now);
+    }
+
+    /// Returns whether the agent continues sessions without a replay.
+    fn can_resume(&self) -> bool {
+        matches!(&self.agent, AgentState::Connected(features) if features.resume)
     }
 
     /// Returns whether another process can continue the session.

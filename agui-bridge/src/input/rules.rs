@@ -85,7 +85,7 @@ pub enum Divergence {
     /// A fork of the session. The fork knows the whole conversation; its prompt begins with the point to which the user
     /// went back.
     Fork,
-    /// The same session, which receives only the new messages.
+    /// The same session, which receives only the new messages. It also has those that an edit has removed.
     Ignore,
     /// A refusal: [`InputError::Diverged`](super::InputError::Diverged).
     Reject,

@@ -18,7 +18,9 @@
 //!
 //! The repetition of an answer that was cut off is shown, if no message of the user follows it. No text
 //! decides whether it is old: an agent that has the part of the thread, repeats it and then answers
-//! sends the same updates as an agent that lacks it, and begins its answer with the same words.
+//! sends the same updates as an agent that lacks it, and begins its answer with the same words. The same
+//! holds for the last answer in a session that the client names, since its turn is unknown, and for one
+//! that an edit has removed from the thread while the session goes on.
 use super::Translator;
 use super::exchanges::Exchanges;
 use crate::update::{Part, Update};
@@ -187,6 +189,7 @@ impl Translator {
     /// Leaves the replay out: the conversation goes on in another session.
     pub(crate) fn drop_replay(&mut self) {
         self.is_loaded = false;
+        self.named = None;
         self.repeated = None;
         self.repeated_updates = Waiting::default();
         self.late = None;

@@ -1,8 +1,9 @@
 //! Replay of a conversation by the agent, as after `session/load`.
-use super::Translator;
+use super::{Translator, reserve};
+use crate::ids::Ids;
 use crate::outbox::History;
 use crate::update::Update;
-use crate::waiting::Waiting;
+use acp_types::client;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::message::{AssistantMessage, Message};
@@ -25,33 +26,90 @@ impl Translator {
         if self.runs.is_open() || self.runs.is_parked() || self.replay.is_some() {
             return;
         }
+        let ids = self.outbox.ids().clone();
+        self.replay = Some(Box::new(self.reader(ids)));
+    }
+
+    /// Creates the translator of a replay.
+    fn reader(&self, ids: Ids) -> Self {
         let mut options = self.basis.options.clone();
         options.history = true;
         options.state = false;
         let mut reader = Self::new(options);
-        *reader.outbox.ids() = self.outbox.ids().clone();
+        *reader.outbox.ids() = ids;
         reader.basis.profile = self.basis.profile;
         let input = RunAgentInput::new("replay", "replay", []);
         // A new translator has no open run.
         let _ = reader.begin_run(&input, &[]);
-        self.replay = Some(Box::new(reader));
+        reader
+    }
+
+    /// Handles the updates of a replay.
+    pub(crate) fn read_replay(&mut self, updates: impl Iterator<Item = client::Update>) {
+        for update in updates {
+            match update {
+                client::Update::V1(update) => self.handle_notification(update),
+                client::Update::V2(update) => self.handle_notification_v2(update),
+                _ => {}
+            }
+        }
+    }
+
+    /// Sets the messages of a thread that continues a session named by the client, until that is open.
+    pub(crate) fn expect_named(&mut self, messages: Vec<Message>) {
+        self.named = Some(messages);
+    }
+
+    /// Restates the conversation with what the agent has repeated of a named session before its response,
+    /// in the open run. `is_loaded` states that the rest of a replay may follow.
+    pub(crate) fn show_named(
+        &mut self,
+        updates: impl Iterator<Item = client::Update>,
+        is_loaded: bool,
+    ) {
+        let Some(messages) = self.named.take() else { return };
+        // The run has reserved the identifiers of the thread's messages, which the replay has as well.
+        let ids = Ids::new(self.basis.options.limits.ids);
+        self.replay = Some(Box::new(self.reader(ids)));
+        self.read_replay(updates);
+        if let Some(reader) = self.replay.take() {
+            let (repeated, _) = self.end_reader(*reader);
+            repeated.iter().for_each(|message| reserve(self.outbox.ids(), message));
+            self.repeated = Some(repeated);
+        }
+        // A snapshot would remove the calls of questions that the run has shown.
+        if !self.calls.has_open() {
+            self.restate_repeated(&messages);
+        }
+        self.repeated = None;
+        if is_loaded {
+            self.handle_loaded();
+        }
+        let earlier = messages.len() - new_messages(&messages);
+        self.expect_replay(messages.iter().take(earlier).map(|message| (message, false)));
     }
 
     /// Ends the replay. The beginning of a run ends it as well.
     pub fn end_replay(&mut self) {
-        let Some(mut reader) = self.replay.take() else { return };
+        let Some(reader) = self.replay.take() else { return };
+        let (messages, reader) = self.end_reader(*reader);
+        self.repeated = Some(messages);
+        *self.outbox.ids() = reader.outbox.into_ids();
+        self.calls = reader.calls;
+        self.basis.turns = self.basis.turns.saturating_add(reader.basis.turns);
+        self.terminals = reader.terminals;
+    }
+
+    /// Ends the translator of a replay. Returns it with its messages for the client.
+    fn end_reader(&self, mut reader: Self) -> (Vec<Message>, Self) {
         reader.close_run(false);
         let is_legacy = !self.basis.is_modern();
         let is_kept = |message: &&Message| {
             !(is_legacy && matches!(message, Message::Activity(_) | Message::Reasoning(_)))
         };
         let history = reader.outbox.history().map(History::messages).unwrap_or_default();
-        self.repeated = Some(history.iter().filter(is_kept).cloned().collect());
-        let reader = *reader;
-        *self.outbox.ids() = reader.outbox.into_ids();
-        self.calls = reader.calls;
-        self.basis.turns = self.basis.turns.saturating_add(reader.basis.turns);
-        self.terminals = reader.terminals;
+        let messages = history.iter().filter(is_kept).cloned().collect();
+        (messages, reader)
     }
 
     /// Returns whether a replay is active.
@@ -87,11 +145,10 @@ impl Translator {
         }
     }
 
-    /// Restates the conversation of the input with what the replay adds, and returns whether it adds anything.
-    pub(super) fn restate_repeated(&mut self, input: &RunAgentInput) -> bool {
-        self.repeated_updates = Waiting::default();
+    /// Restates the conversation of a thread with what the replay adds, and returns whether it adds anything.
+    pub(super) fn restate_repeated(&mut self, messages: &[Message]) -> bool {
         let Some(repeated) = self.repeated.take() else { return false };
-        let Some(messages) = with_added(&input.messages, repeated) else { return false };
+        let Some(messages) = with_added(messages, repeated) else { return false };
         self.outbox.restate_as(&self.basis.root(), messages);
         true
     }

@@ -1,7 +1,9 @@
 //! Sessions that are continued: what the agent sends before, during and after its response.
 use super::*;
 use crate::thread::{ended, opened, update};
-use agui_bridge::conversation::Conversation;
+use agui_bridge::PermissionMode;
+use agui_bridge::conversation::{Conversation, ConversationOptions};
+use agui_bridge::input::Divergence;
 use agui_types::event::Event;
 use agui_types::message::Message;
 use serde_json::Value;
@@ -50,14 +52,23 @@ fn continued(can_load: bool, messages: &[Value], updates: &[Value]) -> Rig {
 }
 
 fn loading(can_load: bool, messages: &[Value], updates: &[Value]) -> Rig {
-    let mut rig = Rig::connected(options());
+    loading_with(options(), can_load, messages, updates)
+}
+
+fn loading_with(
+    options: ConversationOptions,
+    can_load: bool,
+    messages: &[Value],
+    updates: &[Value],
+) -> Rig {
+    let mut rig = Rig::connected(options.clone());
     rig.say("1", "one").unwrap();
     rig.open("s");
     assert!(rig.session(SessionEvent::Update(update(&call("t1")))).is_none());
     assert!(rig.session(said("ok")).is_none());
     rig.end();
     let remembered = rig.thread.remembered().cloned().unwrap();
-    let mut rig = Rig::of(Conversation::new(options()).with_remembered(remembered));
+    let mut rig = Rig::of(Conversation::new(options).with_remembered(remembered));
     rig.connect(features(can_load));
     rig.run(input("2", messages, &json!({}))).unwrap();
     let SessionEvent::Opened(mut loaded) = opened("s", &json!({})) else { panic!() };
@@ -293,4 +304,128 @@ fn replay_of_a_left_session_is_not_shown() {
         assert_eq!(restated(&rig), None);
         assert_eq!(streamed(&rig), ["Well"]);
     }
+}
+
+/// The session goes on after an edit, and its replay has what the user has removed.
+#[test]
+fn replay_does_not_undo_an_edit() {
+    let mut ignoring = options();
+    ignoring.rules.divergence = Divergence::Ignore;
+    ignoring.rules.new_alone = false;
+    let replay = [asked("one"), call("t1"), answered("ok")];
+    for id in ["u-1", "u-9"] {
+        let edited = [user(id, "one, edited")];
+        let mut rig = loading_with(ignoring.clone(), true, &edited, &replay);
+        assert_eq!(rig.prompt(), ["one, edited"]);
+        assert!(rig.session(said("Well")).is_none());
+        rig.end();
+        assert_eq!(restated(&rig), None);
+        assert_eq!(streamed(&rig), ["Well"]);
+        assert_eq!(rig.outcome("2"), OK);
+    }
+    // The thread lacks the last answer of a late replay, which may be new.
+    for early in 0..replay.len() {
+        let edited = [user("u-1", "one, edited")];
+        let mut rig = loading_with(ignoring.clone(), true, &edited, &replay[..early]);
+        for part in &replay[early..] {
+            assert!(rig.session(SessionEvent::Update(update(part))).is_none());
+        }
+        assert!(rig.session(said("Well")).is_none());
+        rig.end();
+        assert_eq!(restated(&rig), None);
+        let shown = streamed(&rig);
+        assert!(shown.ends_with(&["ok".to_owned(), "Well".to_owned()]), "{shown:?}");
+        assert!(!rig.kinds("2").is_empty() && !shown.contains(&"one".to_owned()));
+    }
+}
+
+/// A run that names the session of its thread. The agent loads it with these updates before its response.
+fn named(messages: &[Value], early: &[Value]) -> Rig {
+    let mut naming = options();
+    naming.rules.forwarded.session_id = true;
+    let mut rig = naming_run(naming, messages);
+    open_named(&mut rig, early);
+    rig
+}
+
+fn naming_run(options: ConversationOptions, messages: &[Value]) -> Rig {
+    let mut rig = Rig::new(options);
+    rig.connect(features(true));
+    let name = json!({"forwardedProps": {"acp": {"sessionId": "s"}}});
+    rig.run(input("2", messages, &name)).unwrap();
+    assert_eq!(rig.opening().origin, SessionOrigin::Load("s".into()));
+    rig
+}
+
+fn open_named(rig: &mut Rig, early: &[Value]) {
+    let SessionEvent::Opened(mut loaded) = opened("s", &json!({})) else { panic!() };
+    loaded.replay = early.iter().map(update).collect();
+    assert!(rig.session(SessionEvent::Opened(loaded)).is_none());
+    assert_eq!(rig.prompt(), ["two"]);
+}
+
+/// The session `s` of [`named`], with one turn more than [`thread`].
+fn longer() -> [Value; 6] {
+    let context = asked("<session_context>");
+    [context, asked("one"), call("t1"), answered("ok"), asked("more"), answered("yes")]
+}
+
+/// Messages of the user and earlier answers are not shown. The last answer may be new: it is not known
+/// whether the agent has the one of the page.
+#[test]
+fn late_replay_of_a_named_session_is_not_shown() {
+    let mut whole = thread();
+    whole.push(user("u-9", "more"));
+    whole.push(json!({"id": "msg-9", "role": "assistant", "content": "yes"}));
+    for messages in [whole, thread()] {
+        for early in [0, 1, 4, 5] {
+            let mut rig = named(&with_prompt(messages.clone()), &longer()[..early]);
+            for part in &longer()[early..] {
+                assert!(rig.session(SessionEvent::Update(update(part))).is_none());
+            }
+            assert!(rig.session(said("Well")).is_none());
+            rig.end();
+            assert_eq!(streamed(&rig), ["yes", "Well"], "{early}");
+            assert_eq!(rig.outcome("2"), OK);
+        }
+    }
+}
+
+#[test]
+fn replay_of_a_named_session_adds_what_the_thread_lacks() {
+    let all = ["one", "", "done", "ok", "more", "yes", "two"];
+    for messages in [with_prompt(thread()), with_prompt(Vec::new())] {
+        let mut rig = named(&messages, &longer()[1..]);
+        let texts = restated(&rig).unwrap().into_iter().map(|(_, text)| text);
+        // The content of the call is empty in the replay.
+        let expected =
+            all.map(|text| if messages.len() == 1 && text == "done" { "" } else { text });
+        assert_eq!(texts.collect::<Vec<_>>(), expected);
+        assert!(rig.session(said("Well")).is_none());
+        rig.end();
+        assert_eq!(streamed(&rig), ["Well"]);
+        assert_eq!(rig.outcome("2"), OK);
+        // The thread goes on in this session.
+        rig.take_commands();
+        rig.say("3", "And?").unwrap();
+        assert_eq!(rig.prompt(), ["And?"]);
+        assert_eq!(rig.commands.len(), 1, "{:?}", rig.commands);
+    }
+}
+
+/// The call of a question that the run has shown is not in the replay.
+#[test]
+fn replay_of_a_named_session_does_not_remove_a_question() {
+    let mut naming = options();
+    naming.rules.forwarded.session_id = true;
+    naming.translator.permission = PermissionMode::InStream;
+    let mut rig = naming_run(naming, &with_prompt(Vec::new()));
+    assert!(rig.session(crate::thread::permission(7)).is_none());
+    open_named(&mut rig, &longer());
+    assert_eq!(restated(&rig), None);
+    rig.end();
+    let kinds = rig.kinds("2");
+    let results = kinds.iter().filter(|kind| *kind == "TOOL_CALL_RESULT").count();
+    assert_eq!(results, 1, "{kinds:?}");
+    assert_eq!(rig.outcome("2"), OK);
 }
