@@ -54,6 +54,11 @@ class Sequence {
     return this.tabs[user];
   }
 
+  /** Whether a page has left the conversation and cannot load it again: Redis has no list of conversations. */
+  isUnread(user) {
+    return this.world.isShared && this.tabs[user] === null;
+  }
+
   /** The lines that the agent has written in this sequence. */
   get log() {
     return this.world.log(this.agent).slice(this.logged);
@@ -127,7 +132,7 @@ class Sequence {
 
   // Operations
 
-  async message(operation, user = "alice", { alone = false, tab, id = this.newId() } = {}) {
+  async message(operation, user = "alice", { tab, alone = tab === undefined && this.isUnread(user), id = this.newId() } = {}) {
     const { fault } = operation;
     const isContinued = this.continued.has(user) && tab === undefined;
     const opened = this.log.length;
@@ -181,6 +186,7 @@ class Sequence {
   }
 
   async edit(operation, isAgain = false) {
+    if (this.isUnread("alice")) return;
     const tab = await this.tabOf("alice");
     const { prompts } = tab;
     const message = prompts[Math.floor(operation.at * prompts.length)];
@@ -200,6 +206,7 @@ class Sequence {
 
   /** Cancels a message while the session is being opened. */
   async "cancel-unsent"({ at }) {
+    if (this.isUnread("alice")) return;
     const { world, agent } = this;
     const tab = await this.tabOf("alice");
     await world.restart(at < 0.5 ? "SIGKILL" : "SIGTERM", agent);
