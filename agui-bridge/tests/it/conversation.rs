@@ -142,6 +142,28 @@ fn busy_thread_refuses_queues_or_supersedes() {
     assert_eq!(rig.prompt(), ["5"]);
 }
 
+/// The timer of a program expires again for a run that begins with its time limit already reached.
+#[test]
+fn waiting_run_that_is_due_at_once_ends_with_its_own_deadline() {
+    let mut queues = options();
+    queues.when_busy = WhenBusy::Queue;
+    queues.translator.times.idle = Some(Duration::ZERO);
+    let mut rig = Rig::new(queues);
+    rig.say("1", "one").unwrap();
+    rig.say("2", "two").unwrap();
+    rig.connect(AgentFeatures::default());
+    for run in ["1", "2"] {
+        assert_eq!(rig.thread.poll_timeout(), Some(rig.now), "{run}");
+        assert!(matches!(rig.take_commands()[..], [Command::Open(..)]), "{run}");
+        rig.wait(Duration::ZERO);
+        assert_eq!(rig.outcome(run), "RUN_ERROR IDLE_TIMEOUT");
+        assert!(matches!(rig.commands.remove(0), Command::Release(_)), "{run}");
+    }
+    assert_eq!(rig.thread.poll_timeout(), None);
+    rig.disconnect();
+    assert_eq!(rig.take_commands(), []);
+}
+
 #[test]
 fn cancelled_queued_run_ends_in_its_turn() {
     let mut queues = options();

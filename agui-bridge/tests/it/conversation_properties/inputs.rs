@@ -10,6 +10,9 @@ use agui_bridge::conversation::{Accepted, AgentFeatures, Setting, ToolQuestion, 
 use agui_bridge::frontend_tool::{NewCall, ToolResult};
 use agui_bridge::{Failure, PermissionAnswer};
 
+/// Number of runs that may be due one after the other: the open one and those that wait.
+const MAX_EXPIRIES: usize = 4;
+
 fn pick<T>(from: &[T], nth: u8) -> Option<&T> {
     from.get(usize::from(nth) % from.len().max(1))
 }
@@ -20,10 +23,8 @@ impl World {
             let text = serde_json::to_string(&self.thread).unwrap();
             self.thread = serde_json::from_str(&text).unwrap();
         }
-        // Deadlines come before the next step.
+        self.handle_deadlines()?;
         let now = self.now;
-        self.thread.handle_timeout(now);
-        self.drain()?;
         match op {
             Op::Run(run, messages, answers, tools) => {
                 let input = self.input(*run, *messages, *answers, *tools);
@@ -129,6 +130,19 @@ impl World {
         }
         self.drain()?;
         self.check()
+    }
+
+    /// Handles the deadlines before the next step, as a program does with an expired timer. A
+    /// waiting run that begins then may be due at once, so the timer may expire again.
+    fn handle_deadlines(&mut self) -> Result<(), TestCaseError> {
+        for _ in 0..=MAX_EXPIRIES {
+            self.thread.handle_timeout(self.now);
+            self.drain()?;
+            if self.thread.poll_timeout().is_none_or(|at| at > self.now) {
+                return Ok(());
+            }
+        }
+        Err(TestCaseError::fail("a deadline remains due"))
     }
 
     fn input(
