@@ -233,17 +233,19 @@ proptest! {
         prop_assert_eq!(messages(&apart), messages(&together));
     }
 
-    /// Repeating a whole value has no effect, except for the announcement of a call that has ended.
+    /// Repeating a whole value has no effect, except for the announcement of a call that has ended:
+    /// the first one may describe that call, and the next one begins another call with its id.
     #[test]
     fn repetition_is_harmless(options in options(), updates in proptest::collection::vec(
         (prop_oneof![2 => upsert(), 1 => chunk(block())], 1..3usize), 0..30)) {
         let script = |repeats: bool| {
             let mut script = vec![json!({"run": "r"})];
+            let mut ended = BTreeSet::new();
             for (update, times) in &updates {
                 let is_chunk = update.get("content").is_some() && update.get("toolCallId").is_none()
                     || update.pointer("/_meta/terminal_output_delta").is_some();
-                let is_whole_call = update["sessionUpdate"] == "tool_call" && is_end(&update["status"]);
-                let times = if repeats && !is_chunk && !is_whole_call { *times } else { 1 };
+                let announces_ended = announces_ended_call(&mut ended, update);
+                let times = if repeats && !is_chunk && !announces_ended { *times } else { 1 };
                 script.extend(std::iter::repeat_n(json!({"update": update}), times));
             }
             script.push(json!({"result": {"stopReason": "end_turn"}}));
@@ -283,6 +285,24 @@ proptest! {
         }
         prop_assert_eq!(went, came);
     }
+}
+
+/// Returns whether an update announces a call that it ends, or that an earlier one has ended. Keeps
+/// the ids of ended calls.
+fn announces_ended_call(ended: &mut BTreeSet<String>, update: &Value) -> bool {
+    let Some(id) = update["toolCallId"].as_str() else { return false };
+    let announces = update["sessionUpdate"] == "tool_call";
+    let was_ended = ended.contains(id);
+    if is_end(&update["status"]) {
+        ended.insert(id.to_owned());
+        return announces;
+    }
+    let describes = ["title", "name", "kind", "rawInput"].iter().any(|it| update.get(it).is_some());
+    if announces || describes && update.get("status").is_some() {
+        // The call with this id is an open one, or its next announcement begins one.
+        ended.remove(id);
+    }
+    announces && was_ended
 }
 
 fn is_end(status: &Value) -> bool {

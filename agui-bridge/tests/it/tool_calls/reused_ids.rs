@@ -42,6 +42,22 @@ fn each_announcement_after_an_end_has_the_next_number() {
     assert_eq!(ids, ["t", "t~2", "t~3"]);
 }
 
+/// The first announcement describes the call that updates have ended. The same message again may be
+/// that of another call, which must not be hidden.
+#[test]
+fn second_announcement_after_the_end_is_a_new_call() {
+    let end = update(json!({"title": "echo hi", "status": "completed", "rawOutput": "hi"}));
+    let announcement = call(json!({"title": "echo hi"}));
+    for (announcements, expected) in [(1, &["t"][..]), (2, &["t", "t~2"]), (3, &["t", "t~2"])] {
+        let mut updates = vec![end.clone()];
+        updates.extend(std::iter::repeat_n(announcement.clone(), announcements));
+        let body = turn(&updates);
+        let ids: Vec<_> =
+            of_type(&body, "TOOL_CALL_START").iter().map(|it| it["toolCallId"].clone()).collect();
+        assert_eq!(ids, expected);
+    }
+}
+
 #[test]
 fn report_on_an_ended_call_is_late() {
     let [first, end] = ended();
