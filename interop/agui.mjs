@@ -11,7 +11,7 @@ import { EventEncoder } from "@ag-ui/encoder";
 import { INTEROP, check } from "./harness.mjs";
 
 const STREAMS = "300";
-const program = join(process.env.INTEROP_AGUI_BIN, "agui-streams");
+const program = join(process.env.INTEROP_RUST_BIN, "agui-streams");
 const produced = (profile) =>
   execFileSync(program, [STREAMS, profile], { maxBuffer: 1 << 28 }).toString().trimEnd().split("\n").map((line) => JSON.parse(line));
 const readByUs = (bodies) => {

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from harness import check, finish
 
-PROGRAM = os.path.join(os.environ["INTEROP_AGUI_BIN"], "agui-streams")
+PROGRAM = os.path.join(os.environ["INTEROP_RUST_BIN"], "agui-streams")
 STREAMS = "300"
 EVENT = TypeAdapter(Event)
 

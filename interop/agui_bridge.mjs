@@ -59,7 +59,7 @@ const CLIENTS = [["1.0", "1.0.0", Modern], ["legacy", "0.0.59", Legacy]];
 
 /** Checks each stream that a program prints for clients of a profile. */
 async function checkStreams(what, Agent, client, program, args) {
-  const path = join(process.env.INTEROP_AGUI_BIN, program);
+  const path = join(process.env.INTEROP_RUST_BIN, program);
   const streams = execFileSync(path, args, { maxBuffer: 1 << 30 }).toString().trimEnd().split("\n");
   await check(`client ${client}: ${streams.length} ${what}`, async () => {
     for (const [number, stream] of streams.entries()) {

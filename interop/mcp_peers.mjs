@@ -16,7 +16,7 @@ import { ElicitRequestSchema, LoggingMessageNotificationSchema } from "mcp-sdk-1
 import { BIN, INTEROP, NODE_22, Program, check, within } from "./harness.mjs";
 
 const ME = { name: "interop", version: "1" };
-const PEER_BIN = process.env.INTEROP_ORACLES_BIN;
+const PEER_BIN = process.env.INTEROP_RUST_BIN;
 const MAX = 2 ** 31 - 1;
 const EXPECTED = {
   tools: {

@@ -39,7 +39,7 @@ const [, url] = await serve.said(/listening on (\S+)\n/, 30);
 for (const [name, [client, Stdio, Http]] of Object.entries(CLIENTS)) {
   for (const [what, command] of [
     ["mcp-bridge over stdio", join(EXAMPLES, "stdio")],
-    ["mcp-bridge in rmcp", join(process.env.INTEROP_ORACLES_BIN, "examples/rmcp_server")],
+    ["mcp-bridge in rmcp", join(process.env.INTEROP_RUST_BIN, "examples/rmcp_server")],
   ]) {
     await check(`mcp servers, ${name}: ${what}`, () => {
       if (!existsSync(command)) throw new Error(`${command} was not built`);
@@ -51,7 +51,7 @@ for (const [name, [client, Stdio, Http]] of Object.entries(CLIENTS)) {
 await serve.stop(10);
 
 // The bridge from stdin and stdout to HTTP has tools of mcp-bridge behind it.
-const peer = new Program(join(process.env.INTEROP_ORACLES_BIN, "peer-ours"), ["127.0.0.1:0"], process.env);
+const peer = new Program(join(process.env.INTEROP_RUST_BIN, "peer-ours"), ["127.0.0.1:0"], process.env);
 const [, behind] = await peer.said(/listening on (\S+)\n/, 30);
 
 const SERVERS = {
@@ -60,7 +60,7 @@ const SERVERS = {
   "fastmcp 4.2.3": [join(INTEROP, ".venv-mcp-2/bin/python"), join(INTEROP, "mcp_server.py"), "fastmcp"],
   "typescript 1.32.2": [process.execPath, join(INTEROP, "mcp_server.mjs")],
   "typescript 2.4.0": [process.execPath, join(INTEROP, "mcp_server_2.mjs")],
-  "rmcp 3.11.0": [join(process.env.INTEROP_ORACLES_BIN, "peer-rmcp")],
+  "rmcp 3.11.0": [join(process.env.INTEROP_RUST_BIN, "peer-rmcp")],
   "mcp-remote 0.15.1": [process.execPath, join(INTEROP, "node_modules/mcp-remote/dist/proxy.js"), behind],
 };
 

@@ -16,7 +16,7 @@ import { BIN, INTEROP, NODE_22, Program, check, within } from "./harness.mjs";
 const run = promisify(execFile);
 const ME = { name: "interop", version: "1" };
 const CLIENT = join(BIN, "mcp-conformance-client");
-const RMCP = join(process.env.INTEROP_ORACLES_BIN, "peer-rmcp-skills");
+const RMCP = join(process.env.INTEROP_RUST_BIN, "peer-rmcp-skills");
 
 // Values that parsers of YAML 1.1 and 1.2 read differently, and names that a URI encodes.
 const FILES = {

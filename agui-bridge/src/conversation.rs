@@ -94,7 +94,7 @@ mod turn;
 
 use active::{ActiveRun, Stage};
 pub use answers::{QuestionError, ToolQuestion, UserAnswer};
-use begin::StartingRun;
+use begin::{StartingRun, UnclaimedSession};
 pub use options::{AgentFeatures, ConversationOptions, PageTools};
 pub use output::{
     AgentReply, Command, ConversationDiagnostic, Notice, OpenSession, QuestionKey, RunEvent,
@@ -149,6 +149,8 @@ pub struct Conversation {
     setting: BTreeMap<SettingKey, (SessionNumber, Setting)>,
     keys: u64,
     starting: Option<StartingRun>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unclaimed: Option<UnclaimedSession>,
     active: Option<ActiveRun>,
     queue: RunQueue<PendingRun>,
     known: KnownRuns,
@@ -182,6 +184,7 @@ impl Conversation {
             setting: BTreeMap::new(),
             keys: 0,
             starting: None,
+            unclaimed: None,
             active: None,
             queue: RunQueue::new(options.when_busy, options.max_queued),
             known: KnownRuns::new(options.max_known_runs),

@@ -29,6 +29,14 @@ pub(super) struct StartingRun {
     pub(super) has_replay: bool,
 }
 
+/// A session that is being continued for a run that was cancelled. The next run takes it: an agent
+/// would repeat the conversation once for each request.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct UnclaimedSession {
+    pub(super) number: SessionNumber,
+    has_replay: bool,
+}
+
 impl Conversation {
     /// Handles the input of a run.
     ///
@@ -92,6 +100,12 @@ impl Conversation {
 
     pub(super) fn is_busy(&self) -> bool {
         self.active.is_some() || self.starting.is_some()
+    }
+
+    /// Returns the session that is being continued.
+    pub(super) fn continuing(&self) -> Option<SessionNumber> {
+        let unclaimed = self.unclaimed.map(|unclaimed| unclaimed.number);
+        self.starting.as_ref().and_then(|starting| starting.loading).or(unclaimed)
     }
 
     fn enqueue(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
@@ -180,19 +194,23 @@ impl Conversation {
         let Some(origin) = continued else { return self.begin(run) };
         self.known.insert(&run.request.input);
         self.page.set_tools(&run.request.input);
-        let meta = run.request.meta.clone();
-        let has_replay = matches!(origin, SessionOrigin::Load(_));
-        let loading = Some(self.open(origin, None, None, meta));
-        self.starting = Some(StartingRun { run, loading, has_replay });
+        let UnclaimedSession { number, has_replay } = match self.unclaimed.take() {
+            Some(unclaimed) => unclaimed,
+            None => {
+                let has_replay = matches!(origin, SessionOrigin::Load(_));
+                let number = self.open(origin, None, None, run.request.meta.clone());
+                UnclaimedSession { number, has_replay }
+            }
+        };
+        self.starting = Some(StartingRun { run, loading: Some(number), has_replay });
         Ok(Accepted::Queued)
     }
 
     /// Cancels the run that waits for the agent or for its session. It ends without them.
     pub(super) fn cancel_starting(&mut self, reason: CancelReason) {
         if let Some(mut starting) = self.starting.take() {
-            if starting.loading.is_some() {
-                self.release();
-            }
+            let has_replay = starting.has_replay;
+            self.unclaimed = starting.loading.map(|number| UnclaimedSession { number, has_replay });
             starting.run.cancel.get_or_insert(reason);
             self.start_waiting(starting.run);
         }
@@ -200,14 +218,21 @@ impl Conversation {
 
     /// Handles that the session was continued: the waiting run begins.
     pub(super) fn handle_continued(&mut self, number: SessionNumber, opened: &mut Opened) {
-        let Some(starting) = self.starting.take() else { return };
+        let starting = self.starting.take();
+        let unclaimed = self.unclaimed.take();
+        let has_replay = starting.as_ref().map(|starting| starting.has_replay);
+        let has_replay = has_replay.or(unclaimed.map(|unclaimed| unclaimed.has_replay));
         let replay = core::mem::take(&mut opened.replay);
-        if !replay.is_empty() {
+        let continues = starting.is_none() && has_replay == Some(true);
+        if !replay.is_empty() || continues {
             self.translator.begin_replay();
             self.translator.read_replay(replay.into_iter().map(|update| update.value));
+        }
+        if !continues {
+            // Otherwise the replay goes on until the next run.
             self.translator.end_replay();
         }
-        if starting.has_replay {
+        if has_replay == Some(true) {
             self.translator.handle_loaded();
         }
         self.session = Some(OpenedSession::new(number, opened));
@@ -215,12 +240,15 @@ impl Conversation {
         if let Some(remembered) = &self.remembered {
             self.memory.restore(remembered.memory());
         }
-        self.start_waiting(starting.run);
+        if let Some(starting) = starting {
+            self.start_waiting(starting.run);
+        }
     }
 
     /// Handles that the session was not continued: the waiting run gets a new one.
     pub(super) fn handle_not_continued(&mut self, trouble: &Trouble) {
-        let Some(starting) = self.starting.take() else { return };
+        let starting = self.starting.take();
+        self.unclaimed = None;
         self.attached = None;
         self.translator.forget_own_turn();
         self.forget_remembered();
@@ -229,7 +257,9 @@ impl Conversation {
             Trouble::Failed(_, message) => message.clone(),
         };
         self.diagnose(ConversationDiagnostic::SessionLost(why));
-        self.start_waiting(starting.run);
+        if let Some(starting) = starting {
+            self.start_waiting(starting.run);
+        }
     }
 
     /// Begins a run with the open session, or with a new one.
@@ -247,6 +277,7 @@ impl Conversation {
         if let Some(run_id) = self.translator.resumed_by(answers) {
             return Err(RunRefused::Resumed(run_id.clone()));
         }
+        self.translator.end_replay();
         let (rules, capabilities) = (self.rules(), self.prompt_capabilities());
         let page = &self.page.machine;
         let mut plan = self.memory.plan(sent, &rules, &capabilities, |call| page.awaits(call))?;

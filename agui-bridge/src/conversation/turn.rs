@@ -117,7 +117,7 @@ impl Conversation {
     }
 
     pub(super) fn handle_opened(&mut self, number: SessionNumber, mut opened: Opened) {
-        if self.starting.as_ref().is_some_and(|starting| starting.loading == Some(number)) {
+        if self.continuing() == Some(number) {
             return self.handle_continued(number, &mut opened);
         }
         if self.session.is_some() {
@@ -159,9 +159,10 @@ impl Conversation {
         if self.session.is_some() || self.reopen(error) {
             return;
         }
-        let method = if self.starting.is_some() { "session/load" } else { "session/new" };
+        let is_continued = self.continuing().is_some();
+        let method = if is_continued { "session/load" } else { "session/new" };
         let trouble = Trouble::of(method, error, Failure::AgentTimeout, &self.options.sign_in);
-        if self.starting.as_ref().is_some_and(|starting| starting.loading.is_some()) {
+        if is_continued {
             return self.handle_not_continued(&trouble);
         }
         self.trouble(trouble);
@@ -330,6 +331,7 @@ impl Conversation {
         if let Some(session) = self.attached.take() {
             self.commands.push_back(Command::Release(session));
         }
+        self.unclaimed = None;
         self.end_session();
     }
 
@@ -402,6 +404,7 @@ impl Conversation {
         self.end_session();
         self.page.machine.handle_turn_end();
         self.page.drive(&mut self.translator);
+        self.unclaimed = None;
         match &self.starting {
             // The end of the program says nothing about the session that is being continued.
             Some(starting) if starting.loading.is_some() && !is_shutdown => {

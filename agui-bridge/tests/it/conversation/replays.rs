@@ -61,6 +61,16 @@ fn loading_with(
     messages: &[Value],
     updates: &[Value],
 ) -> Rig {
+    let mut rig = reconnected(options, can_load);
+    rig.run(input("2", messages, &json!({}))).unwrap();
+    let SessionEvent::Opened(mut loaded) = opened("s", &json!({})) else { panic!() };
+    loaded.replay = updates.iter().map(update).collect();
+    assert!(rig.session(SessionEvent::Opened(loaded)).is_none());
+    rig
+}
+
+/// The thread in another process, which is connected to the agent.
+fn reconnected(options: ConversationOptions, can_load: bool) -> Rig {
     let mut rig = Rig::connected(options.clone());
     rig.say("1", "one").unwrap();
     rig.open("s");
@@ -70,10 +80,6 @@ fn loading_with(
     let remembered = rig.thread.remembered().cloned().unwrap();
     let mut rig = Rig::of(Conversation::new(options).with_remembered(remembered));
     rig.connect(features(can_load));
-    rig.run(input("2", messages, &json!({}))).unwrap();
-    let SessionEvent::Opened(mut loaded) = opened("s", &json!({})) else { panic!() };
-    loaded.replay = updates.iter().map(update).collect();
-    assert!(rig.session(SessionEvent::Opened(loaded)).is_none());
     rig
 }
 
@@ -103,12 +109,16 @@ fn restated(rig: &Rig) -> Option<Vec<(String, String)>> {
 
 /// Returns the texts that run `2` has streamed.
 fn streamed(rig: &Rig) -> Vec<String> {
+    streamed_in(rig, "2")
+}
+
+fn streamed_in(rig: &Rig, run: &str) -> Vec<String> {
     let text = |(_, event): &(String, Event)| match event {
         Event::TextMessageContent(content) => Some(content.delta.clone()),
         Event::ToolCallStart(call) => Some(format!("call {}", call.tool_call_id)),
         _ => None,
     };
-    rig.events.iter().filter(|(run, _)| run == "2").filter_map(text).collect()
+    rig.events.iter().filter(|(of, _)| of == run).filter_map(text).collect()
 }
 
 #[test]
@@ -195,6 +205,44 @@ fn replay_after_the_response_is_not_shown_in_the_run() {
         assert_eq!(restated(&rig), None);
         assert_eq!(streamed(&rig).concat(), "ok, and more");
         assert_eq!(rig.outcome("2"), OK);
+    }
+}
+
+/// A session that is being loaded for a run that is cancelled is that of the next run, which begins before the response,
+/// before the replay, or after it. Another request would have another replay.
+#[test]
+fn load_of_a_cancelled_run_is_that_of_the_next_one() {
+    let replay = [asked("one"), call("t1"), answered("ok")];
+    for early in 0..=replay.len() {
+        for begins_at in 0..=replay.len() + 1 {
+            let mut rig = reconnected(options(), true);
+            rig.run(input("2", &with_prompt(thread()), &json!({}))).unwrap();
+            assert!(matches!(rig.opening().origin, SessionOrigin::Load(_)));
+            rig.cancel("2");
+            assert_eq!(rig.outcome("2"), CANCELLED);
+            let mut messages = thread();
+            messages.push(user("u-3", "three"));
+            let SessionEvent::Opened(mut loaded) = opened("s", &json!({})) else { panic!() };
+            loaded.replay = replay[..early].iter().map(update).collect();
+            let late = replay[early..].iter().map(|part| SessionEvent::Update(update(part)));
+            let events = core::iter::once(SessionEvent::Opened(loaded)).chain(late);
+            for (place, event) in events.enumerate() {
+                if place == begins_at {
+                    rig.run(input("3", &messages, &json!({}))).unwrap();
+                }
+                assert!(rig.session(event).is_none());
+            }
+            if begins_at > replay.len() - early {
+                rig.run(input("3", &messages, &json!({}))).unwrap();
+            }
+            assert_eq!(rig.prompt(), ["three"], "{early} {begins_at}");
+            let is_open = |command: &&Command| matches!(command, Command::Open(..));
+            assert_eq!(rig.commands.iter().filter(is_open).count(), 1, "{early} {begins_at}");
+            assert!(rig.session(said("Well")).is_none());
+            rig.end();
+            assert_eq!(streamed_in(&rig, "3"), ["Well"], "{early} {begins_at}");
+            assert_eq!(rig.outcome("3"), OK);
+        }
     }
 }
 

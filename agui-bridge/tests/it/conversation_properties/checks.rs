@@ -140,12 +140,13 @@ impl World {
         if !self.thread.is_running() {
             self.play(&Op::Follow(9))?;
         }
+        // A run that waits for the agent begins with it.
+        self.play(&Op::Disconnect)?;
+        prop_assert!(!self.thread.is_running());
         for number in 1..=self.said {
             let shown = self.shown.matches(&format!("<{number}>")).count();
             prop_assert!(shown == 1 || shown == 0 && is_cut, "text {} in runs: {}", number, shown);
         }
-        self.play(&Op::Disconnect)?;
-        prop_assert!(!self.thread.is_running());
         for (run, (accepted, ended)) in &self.runs {
             prop_assert_eq!(accepted, ended, "{}", run);
         }
