@@ -104,7 +104,10 @@ class Sequence {
     // A failed message may be sent again with the next one.
     if (isCut || end.kind === "failed") this.allowed.set(turn.id, Infinity);
     // The page has an event that the killed gateway had not stored: its user loads it again.
-    if (isCut) this.tabs[turn.user] = null;
+    if (isCut) {
+      this.tabs[turn.user] = null;
+      this.conversations[turn.user].doubt(turn.id);
+    }
     return end;
   }
 
@@ -300,7 +303,9 @@ class Sequence {
     }
     for (const { ids, passedOn } of prompts.slice(this.checked)) {
       const conversation = Object.values(this.conversations).find(({ entries }) => entries.some(({ id }) => id === ids[0]));
-      if (passedOn !== null) conversation?.checkPassedOn(passedOn, ids[0], this.withdrawn);
+      // A message that was cancelled before the agent had it is not passed on.
+      const isOptional = (id) => this.withdrawn.has(id) || !counts.has(id);
+      if (passedOn !== null) conversation?.checkPassedOn(passedOn, ids[0], isOptional);
     }
     this.checked = prompts.length;
   }

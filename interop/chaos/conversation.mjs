@@ -1,7 +1,8 @@
 // What a conversation must contain: the messages that were acknowledged, each once, in order.
 //
 // A message of the user is acknowledged when its run has begun, a text of the agent when its end was delivered. Other messages
-// are optional: those of a request that was cut off, and a text of which a part was delivered.
+// are optional: those of a request that was cut off, a text of which a part was delivered, and the texts of a turn in which the
+// gateway was killed: readers get an event at once, and only the end of a run waits until it is stored.
 import assert from "node:assert/strict";
 
 /** The texts of a turn of `agent.py`. */
@@ -28,6 +29,11 @@ export class Conversation {
   /** Removes a message of the user and those after it. */
   cut(content) {
     this.entries.length = this.entries.findIndex(({ role, full }) => role === "user" && full === content);
+  }
+
+  /** Makes the texts of a turn optional that may not have been stored. */
+  doubt(id) {
+    for (const entry of this.entries) if (entry.id === id && entry.role !== "user") entry.text = null;
   }
 
   #observer(prompt, answers) {
@@ -61,10 +67,10 @@ export class Conversation {
   }
 
   /** Checks a conversation that was passed on to an agent as text, in front of the message with an id. */
-  checkPassedOn(text, id, withdrawn) {
+  checkPassedOn(text, id, isOptional) {
     let from = 0;
     for (const entry of this.entries.slice(0, this.entries.findIndex((each) => each.id === id))) {
-      if (entry.text === null || withdrawn.has(entry.id)) continue;
+      if (entry.text === null || isOptional(entry.id)) continue;
       const at = text.indexOf(entry.text, from);
       assert.notEqual(at, -1, `the text for the agent before ${id} lacks ${entry.role} ${JSON.stringify(entry.text)}:\n${text}`);
       from = at + entry.text.length;

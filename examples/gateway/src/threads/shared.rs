@@ -104,7 +104,7 @@ impl Threads {
         self.tasks.spawn(async move {
             let follow = async {
                 let unread = threads.times.disconnect_grace.0.max(threads.replicas.beat_time());
-                threads.replicas.mirror(&name, &record.owner, &mirrored, unread).await;
+                threads.replicas.mirror(&name, &record, &mirrored, unread).await;
                 if mirrored.has_ended() {
                     threads.keep(&crowded_out).await;
                 }

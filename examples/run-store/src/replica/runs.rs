@@ -2,7 +2,7 @@
 use super::{Replica, lock};
 use crate::{Appended, LogLimits, RunLog, RunRecord, StoreError};
 use agui_types::PROTOCOL_VERSION;
-use agui_types::event::RunStartedEvent;
+use agui_types::event::{Event, RunStartedEvent};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use std::sync::Arc;
@@ -18,6 +18,9 @@ const RETRY_TIME: Duration = Duration::from_millis(500);
 
 /// Time that an ending owner tries to copy the events of its runs to the store.
 const LAST_TIME: Duration = Duration::from_secs(3);
+
+/// Limits of a log with the beginning of a run.
+const BEGINNING: LogLimits = LogLimits { events: 2, bytes: 64 * 1024, readers: 1 };
 
 impl Replica {
     /// Begins a run. Returns `false` if a run with this name exists.
@@ -92,17 +95,32 @@ impl Replica {
                 return Ok(log);
             }
         }
+        self.end_lost(run, record, &log).await?;
         if log.last() == 0 {
-            let (thread, run) = (record.input.thread_id.clone(), record.input.run_id.clone());
-            let mut started = RunStartedEvent::new(thread, run);
-            started.protocol_version = Some(PROTOCOL_VERSION.into());
-            log.push(&started.into());
-        } else {
-            let (last, frame) = log.next_frame(&self.options.lost);
-            self.store.end_run(run, last, &frame).await?;
+            log.push(&started(record));
         }
         log.lose(&self.options.lost);
         Ok(log)
+    }
+
+    /// Ends a run whose owner is gone, in the store. A run without events has not lost its beginning: readers insert the
+    /// conversation before the run behind that.
+    async fn end_lost(
+        &self,
+        run: &str,
+        record: &RunRecord,
+        log: &RunLog,
+    ) -> Result<(), StoreError> {
+        let begun = RunLog::new(&record.input, BEGINNING);
+        let (last, frame) = if log.last() == 0 {
+            begun.push(&started(record));
+            let keep = self.options.keep + self.options.lifetime;
+            self.store.append(run, &begun.part(0), keep).await?;
+            begun.next_frame(&self.options.lost)
+        } else {
+            log.next_frame(&self.options.lost)
+        };
+        self.store.end_run(run, last, &frame).await
     }
 
     /// Reports that a run of another owner is read here.
@@ -182,12 +200,12 @@ impl Replica {
     }
 
     /// Follows a run of another owner until its end, or until it has had no reader here for `unread`.
-    pub async fn mirror(&self, run: &str, owner: &str, log: &RunLog, unread: Duration) {
+    pub async fn mirror(&self, run: &str, record: &RunRecord, log: &RunLog, unread: Duration) {
         let more = lock(&self.mirrors).entry(run.to_owned()).or_default().clone();
         let follow = async {
             let mut unknown_since = None;
             while !log.has_ended() {
-                match self.look(run, owner, log, &mut unknown_since).await {
+                match self.look(run, record, log, &mut unknown_since).await {
                     Ok(true) => {}
                     Ok(false) => {
                         let _quiet = timeout(LOOK_TIME, more.notified()).await;
@@ -210,7 +228,7 @@ impl Replica {
     async fn look(
         &self,
         run: &str,
-        owner: &str,
+        record: &RunRecord,
         log: &RunLog,
         unknown_since: &mut Option<Instant>,
     ) -> Result<bool, StoreError> {
@@ -227,9 +245,9 @@ impl Replica {
         };
         *unknown_since = None;
         if part.is_empty() {
+            let owner = &record.owner;
             if !self.is_mine(owner) && !self.store.owners().lives(owner).await? {
-                let (last, frame) = log.next_frame(&self.options.lost);
-                self.store.end_run(run, last, &frame).await?;
+                self.end_lost(run, record, log).await?;
                 return Ok(true);
             }
             return Ok(false);
@@ -239,28 +257,72 @@ impl Replica {
     }
 }
 
+/// Returns the first event of a run.
+fn started(record: &RunRecord) -> Event {
+    let (thread, run) = (record.input.thread_id.clone(), record.input.run_id.clone());
+    let mut started = RunStartedEvent::new(thread, run);
+    started.protocol_version = Some(PROTOCOL_VERSION.into());
+    started.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{LogLimits, MemoryStore, ReplicaOptions};
-    use agui_types::event::{Event, RunErrorEvent, RunFinishedEvent, RunStartedEvent};
+    use agui_types::event::{RunErrorEvent, RunFinishedEvent};
+    use futures::StreamExt;
     use jsonrpc_core::wire;
     use std::sync::Arc;
 
+    const LIMITS: LogLimits = LogLimits { events: 64, bytes: 16 * 1024, readers: 2 };
+
+    fn owner(id: &str, store: Arc<MemoryStore>) -> Replica {
+        let options = ReplicaOptions {
+            id: id.to_owned(),
+            lifetime: Duration::from_secs(1),
+            keep: Duration::from_secs(1),
+            lost: Event::from(RunErrorEvent::new("lost")),
+        };
+        Replica::new(store, options)
+    }
+
+    fn input() -> RunAgentInput {
+        wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#).unwrap()
+    }
+
+    /// A run whose owner has died before the store had an event of it begins as any other, so that the conversation before
+    /// it is shown.
+    #[tokio::test(start_paused = true)]
+    async fn lost_run_without_events_has_a_beginning() {
+        for is_followed in [false, true] {
+            let store = Arc::new(MemoryStore::default());
+            let record = owner("gone", store.clone()).record("t".to_owned(), 0, input());
+            let reader = owner("here", store);
+            assert!(reader.begin_run("r", &record).await.unwrap());
+            let log = if is_followed {
+                let log = Arc::new(RunLog::new(&record.input, LIMITS));
+                let _reader = log.follow(0).unwrap();
+                reader.mirror("r", &record, &log, Duration::from_secs(60)).await;
+                log
+            } else {
+                reader.copy("r", &record, LIMITS).await.unwrap()
+            };
+            let copied = reader.copy("r", &record, LIMITS).await.unwrap();
+            for log in [log, copied] {
+                assert_eq!(log.last(), 2, "{is_followed}");
+                let frames: Vec<_> = log.follow(0).unwrap().read().collect().await;
+                let text = String::from_utf8(frames.concat()).unwrap();
+                let place = |kind: &str| text.find(kind).unwrap_or_else(|| panic!("{text}"));
+                assert!(place("RUN_STARTED") < place("RUN_ERROR"), "{text}");
+            }
+        }
+    }
+
     /// Removes a run from the store while its end is not copied yet. Returns whether the run is in the store afterwards.
     async fn is_restored(was_forgotten: bool) -> bool {
-        let replica = Replica::new(
-            Arc::new(MemoryStore::default()),
-            ReplicaOptions {
-                id: String::new(),
-                lifetime: Duration::from_secs(1),
-                keep: Duration::from_secs(1),
-                lost: Event::from(RunErrorEvent::new("lost")),
-            },
-        );
-        let input: RunAgentInput =
-            wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#).unwrap();
-        let log = RunLog::new(&input, LogLimits { events: 64, bytes: 16 * 1024, readers: 2 });
+        let replica = owner("", Arc::new(MemoryStore::default()));
+        let input = input();
+        let log = RunLog::new(&input, LIMITS);
         let record = replica.record("t".to_owned(), 0, input);
         let [forgotten, ending] = [CancellationToken::new(), CancellationToken::new()];
         assert!(replica.begin_run("r", &record).await.unwrap());
