@@ -339,6 +339,7 @@ impl Conversation {
     pub(super) fn end_session(&mut self) {
         self.requests.remove_agent();
         self.translator.forget_own_turn();
+        self.translator.forget_replay();
         if let Some(session) = self.session.take() {
             self.page.forget_session(&session.id);
         }

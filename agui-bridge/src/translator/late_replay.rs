@@ -188,11 +188,17 @@ impl Translator {
 
     /// Leaves the replay out: the conversation goes on in another session.
     pub(crate) fn drop_replay(&mut self) {
-        self.is_loaded = false;
+        self.forget_replay();
         self.named = None;
+        self.late = None;
+    }
+
+    /// Forgets what a session has repeated since it was loaded, before a run: the session has ended.
+    pub(crate) fn forget_replay(&mut self) {
+        self.is_loaded = false;
+        self.replay = None;
         self.repeated = None;
         self.repeated_updates = Waiting::default();
-        self.late = None;
     }
 
     /// Takes a chunk of the user that repeats the prompt, unless it belongs to a replay.

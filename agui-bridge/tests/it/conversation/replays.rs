@@ -246,6 +246,34 @@ fn load_of_a_cancelled_run_is_that_of_the_next_one() {
     }
 }
 
+/// What an agent has repeated before it died says nothing about the replay of its successor.
+#[test]
+fn session_is_loaded_again_after_the_death_of_the_agent() {
+    let replay = [asked("one"), call("t1"), answered("ok")];
+    for before in 0..=replay.len() {
+        let mut rig = reconnected(options(), true);
+        rig.run(input("2", &with_prompt(thread()), &json!({}))).unwrap();
+        rig.cancel("2");
+        rig.open("s");
+        for part in &replay[..before] {
+            assert!(rig.session(SessionEvent::Update(update(part))).is_none());
+        }
+        rig.disconnect();
+        rig.connect(features(true));
+        let mut messages = thread();
+        messages.push(user("u-3", "three"));
+        rig.run(input("3", &messages, &json!({}))).unwrap();
+        assert!(matches!(rig.opening().origin, SessionOrigin::Load(_)));
+        rig.open("s");
+        for part in &replay {
+            assert!(rig.session(SessionEvent::Update(update(part))).is_none());
+        }
+        assert!(rig.session(said("Well")).is_none());
+        rig.end();
+        assert_eq!(streamed_in(&rig, "3"), ["Well"], "{before}");
+    }
+}
+
 #[test]
 fn answer_is_shown_if_it_equals_an_old_one() {
     let full = [asked("one"), call("t1"), answered("ok")];
