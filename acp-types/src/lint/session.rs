@@ -216,7 +216,12 @@ impl Session {
             self.background.call(update, limits);
         } else if kind == "tool_call" {
             if call.is_announced && self.standing != Standing::Opening {
-                let message = format!("`{}` was announced before", shown(&id));
+                let ended = if call.is_over {
+                    ", and has ended: each call needs an id of its own"
+                } else {
+                    ""
+                };
+                let message = format!("`{}` was announced before{ended}", shown(&id));
                 report.add(&rule::TOOL_CALL_AGAIN, pointer, message);
             }
             call.is_announced = true;
@@ -229,7 +234,7 @@ impl Session {
         let is_over = is_final(&status);
         // The replay of a resumed session repeats earlier states.
         if call.is_over && !is_over && self.standing != Standing::Opening {
-            let message = format!("`{}` had ended", shown(&id));
+            let message = format!("`{}` had ended: each call needs an id of its own", shown(&id));
             report.add(&rule::TOOL_CALL_REOPENED, "/params/update/status", message);
         }
         call.is_over = is_over;

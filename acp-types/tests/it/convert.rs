@@ -5,6 +5,7 @@ mod diffs;
 mod limits;
 mod members;
 mod own_turns;
+mod permissions;
 mod properties;
 mod properties_v1;
 mod recorded;

@@ -205,9 +205,12 @@ impl Calls {
         let call = match it.subject.as_deref() {
             Some(RequestPermissionSubject::ToolCall(subject)) => {
                 let (mut change, is_new) = self.change_call(&subject.tool_call, out);
-                if it.description.is_some() {
+                if let Some(description) = &it.description {
                     let id = change.tool_call_id.as_str();
                     out.lose_of(BridgeLoss::Permission, id, "description");
+                    let shown = change.content.value().cloned();
+                    let shown = shown.unwrap_or_else(|| self.content(id, out));
+                    change.content = described(description, shown).into();
                 }
                 if is_new && change.title.is_absent() {
                     out.lose(BridgeLoss::ToolTitle, change.tool_call_id.as_str());
@@ -234,15 +237,21 @@ impl Calls {
                 input.insert("command", Raw::of(&subject.command));
                 input.insert("cwd", Raw::of(&subject.cwd));
                 change.raw_input = Raw::of(&input).into();
+                if let Some(description) = &it.description {
+                    let shown = self.content(change.tool_call_id.as_str(), out);
+                    change.content = described(description, shown).into();
+                }
                 change
             }
-            None | Some(RequestPermissionSubject::Unknown(_)) => {
+            subject @ (None | Some(RequestPermissionSubject::Unknown(_))) => {
                 let mut change = Change::new(invented());
                 out.lose(BridgeLoss::Permission, change.tool_call_id.as_str());
                 change.title = it.title.clone().into();
                 if let Some(description) = &it.description {
-                    let content = Content::new(description.as_str());
-                    change.content = Vec::from([Produced::Content(content)]).into();
+                    change.content = described(description, Vec::new()).into();
+                }
+                if let Some(subject) = subject {
+                    change.raw_input = Raw::of(subject).into();
                 }
                 change
             }
@@ -254,6 +263,13 @@ impl Calls {
         same.meta = it.meta;
         same
     }
+}
+
+/// Returns the description of a request for permission, followed by the content of its call.
+fn described(description: &str, content: Vec<Produced>) -> Vec<Produced> {
+    let mut described = Vec::from([Produced::Content(Content::new(description))]);
+    described.extend(content);
+    described
 }
 
 /// An option of an unknown kind is no permission.

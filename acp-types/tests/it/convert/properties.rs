@@ -282,6 +282,9 @@ fn clean(update: &mut Value, chain: &Chain) {
         for name in names.iter().filter(|name| has_lost_part(BridgeLoss::Cleared, name)) {
             members.remove(name);
         }
+        if has_lost_part(BridgeLoss::Permission, "description") {
+            members.remove("content");
+        }
         let lost = [
             (BridgeLoss::Controls, "capabilities"),
             (BridgeLoss::ToolTitle, "title"),

@@ -28,7 +28,7 @@ line 4, received: warning[unknown-member] at /result/models: unknown member of `
 line 4, received: error[current-value] at /result/configOptions/0/currentValue: `openai-compatible` is not one of options (session/new)
 line 4, received: error[not-announced] at /result/configOptions/3: `boolean` needs `clientCapabilities.session.configOptions.boolean` (session/new)
 line 7, received: warning[tool-call-unknown] at /params/update/toolCallId: `call_stub_002341` was not announced (session/update)
-line 12, received: warning[tool-call-reopened] at /params/update/status: `call_stub_002341` had ended (session/update)
+line 12, received: warning[tool-call-reopened] at /params/update/status: `call_stub_002341` had ended: each call needs an id of its own (session/update)
 2 errors, 3 warnings, 0 infos
 ";
     assert_eq!(stdout(&output), expected);
