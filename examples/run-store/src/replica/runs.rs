@@ -103,7 +103,7 @@ impl Replica {
         Ok(log)
     }
 
-    /// Ends a run whose owner is gone, in the store. A run without events has not lost its beginning: readers insert the
+    /// Ends the run of an owner that is gone, in the store. A run without events has not lost its beginning: readers insert the
     /// conversation before the run behind that.
     async fn end_lost(
         &self,
@@ -290,7 +290,7 @@ mod tests {
         wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#).unwrap()
     }
 
-    /// A run whose owner has died before the store had an event of it begins as any other, so that the conversation before
+    /// A run of an owner that has died before the store had an event of it begins as any other, so that the conversation before
     /// it is shown.
     #[tokio::test(start_paused = true)]
     async fn lost_run_without_events_has_a_beginning() {
