@@ -34,6 +34,8 @@ const RUNS_OF_A_THREAD = 5;
 /** The abuser reaches its share of these, a quarter, within the time of the check. */
 const LIMITS = "[limits]\nthreads = 80\nruns = 320\nrequests-a-minute = 600\n";
 const ABUSER = "abuser";
+/** The conversation that the abuser renames. */
+const RENAMED = "renamed";
 const KINDS = process.env.ABUSE_KINDS ? { ABUSE_KINDS: process.env.ABUSE_KINDS } : {};
 const AGENT = join(INTEROP, "agents/stream-agent.mjs");
 
@@ -75,6 +77,11 @@ async function honest(url, users) {
   return (await Promise.all(users.map(user))).flat();
 }
 
+/** Waits until the requests of a user are admitted. */
+async function admitted({ url, headers }) {
+  while ((await fetch(`${url}/api/tools`, { headers })).status === 429) await sleep(ABUSE_MS);
+}
+
 const at = (times, part) => times[Math.floor((times.length - 1) * part)];
 const shown = (times) => `${times.length} runs, ${at(times, 0.5).toFixed(0)} ms (median), ${at(times, 0.99).toFixed(0)} ms (99 %)`;
 
@@ -97,8 +104,6 @@ async function abuse(url) {
     console.error(`statuses: ${JSON.stringify(Object.fromEntries(statuses))}`);
     process.exit(0);
   });
-  const threadId = randomUUID();
-  await run(abuser, threadId);
   const kinds = {
     silent: () => silent({ url }, 150, 1),
     "slow-readers": () => slowReaders(abuser, 10, 1, "100 every 10"),
@@ -109,7 +114,7 @@ async function abuse(url) {
     uploads: () => uploads(abuser, 4, signal),
     searches: () => searches(abuser, 12, signal),
     renderings: () => renderings(abuser, 8, signal),
-    renames: () => renames(abuser, threadId, 20, signal),
+    renames: () => renames(abuser, RENAMED, 20, signal),
     sessions: () => sessions(abuser, 20, signal),
   };
   const wanted = process.env.ABUSE_KINDS?.split(",") ?? Object.keys(kinds);
@@ -130,8 +135,10 @@ async function compare(name, location, variables = {}) {
   try {
     const [, url] = await program.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, 15);
     await run(target(url, "honest0"), randomUUID());
+    await run(target(url, ABUSER), RENAMED);
     const [quiet, loud, statuses] = [[], [], {}];
     for (let round = 0; round < ROUNDS; round++) {
+      await within(30, "the end of the abuser's debt of large bodies", admitted(target(url, ABUSER)));
       quiet.push(...(await honest(url, users)));
       // The abuser has a lower priority, because a real one has a processor of its own.
       const abuser = new Program("nice", ["-n", "10", process.execPath, process.argv[1], ABUSER, url], { ...place.env, ...KINDS });
