@@ -223,13 +223,13 @@ impl Conversation {
         let has_replay = starting.as_ref().map(|starting| starting.has_replay);
         let has_replay = has_replay.or(unclaimed.map(|unclaimed| unclaimed.has_replay));
         let replay = core::mem::take(&mut opened.replay);
+        // Without a run, the replay goes on until the next one begins.
         let continues = starting.is_none() && has_replay == Some(true);
         if !replay.is_empty() || continues {
             self.translator.begin_replay();
             self.translator.read_replay(replay.into_iter().map(|update| update.value));
         }
         if !continues {
-            // Otherwise the replay goes on until the next run.
             self.translator.end_replay();
         }
         if has_replay == Some(true) {

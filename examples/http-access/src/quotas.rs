@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn large_bodies_count_by_their_length() {
         let quotas = Quotas::new(UserLimits { at_work: 9, a_minute: 60 });
-        let (now, alice) = (Instant::now(), Principal::from("alice"));
+        let now = Instant::now();
+        let alice = Principal::from("alice");
         let after = |seconds| now + Duration::from_secs(seconds);
         assert!(quotas.begin(&alice, None, 59 * BODY_SHARE - 1, now).is_ok());
         assert!(quotas.begin(&alice, None, 9 * BODY_SHARE, now).is_ok(), "one request is left");

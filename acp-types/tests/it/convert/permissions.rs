@@ -40,6 +40,7 @@ fn permission_shows_description_and_unknown_subject() {
         );
         let call = &asked.last().unwrap()["params"]["toolCall"];
         let shown: Vec<_> = content.into_iter().map(text).collect();
-        assert_eq!((&call["content"], &call["rawInput"]), (&json!(shown), &input), "{call}");
+        assert_eq!(call["content"], json!(shown), "{call}");
+        assert_eq!(call["rawInput"], input, "{call}");
     }
 }
