@@ -24,11 +24,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 mod kept;
+mod session_note;
 mod shared;
 mod starting;
 mod steering;
 
 use kept::fingerprint;
+use session_note::SessionNote;
 
 pub(crate) use shared::Target;
 
@@ -47,6 +49,8 @@ struct Entry {
     lease: Lease,
     /// Sends runs to the task of a model's thread.
     model: Option<mpsc::Sender<ModelRunStart>>,
+    /// The record of an agent's session.
+    note: Option<Arc<SessionNote>>,
     /// Number of the last use: the lowest is the longest ago.
     used: u64,
 }

@@ -179,6 +179,11 @@ impl AgentConnection {
         self.shared.wake.notify_one();
     }
 
+    /// Reports the present session of a thread to the receiver of its [state](ThreadState::new).
+    pub fn report_session(&self, thread: &str) {
+        self.shared.lock().report_session(thread);
+    }
+
     /// Forgets the log of a run.
     pub fn forget(&self, thread: &str, run_id: &RunId) {
         self.shared.lock().hub.forget_run(thread, run_id);

@@ -169,6 +169,15 @@ impl State {
         });
     }
 
+    /// Reports the session of a thread that can be continued after a restart: the present one, whose notice may still wait.
+    pub(crate) fn report_session(&self, name: &str) {
+        if let (Some(thread), Some(conversation)) =
+            (self.threads.get(name), self.hub.conversation(name))
+        {
+            thread.remembered.send_replace(conversation.remembered().cloned());
+        }
+    }
+
     fn handle_notice(&mut self, name: &str, notice: Notice) {
         let Some(thread) = self.threads.get_mut(name) else { return };
         match notice {
@@ -193,12 +202,7 @@ impl State {
                 }
             }
             Notice::Activity => thread.activity.notify_waiters(),
-            Notice::Remember(remembered) => {
-                thread.remembered.send_replace(Some(*remembered));
-            }
-            Notice::Forget => {
-                thread.remembered.send_replace(None);
-            }
+            Notice::Remember(_) | Notice::Forget => self.report_session(name),
             Notice::Diagnostic(diagnostic) => tracing::warn!("{diagnostic}"),
             _ => {}
         }

@@ -211,8 +211,19 @@ impl Threads {
 
     /// Copies the events of a run to the store for readers elsewhere. Stops a run that another gateway has ended.
     pub(super) async fn share(&self, run: &RunKey, record: &RunRecord, kept: &Kept) {
-        let Kept { log, forgotten, .. } = kept;
-        if !self.replicas.share(&run_name(run), record, log, forgotten, &self.shutdown).await {
+        let Kept { log, forgotten, thread, .. } = kept;
+        let note = lock(&self.threads).get(thread).and_then(|entry| entry.note.clone());
+        // A reader that has the end may continue the conversation after a crash: in the same session, whose agent has the
+        // whole answer.
+        let write_session = async {
+            let Some(note) = note else { return };
+            if let Some((acp, name)) = self.conversation(thread) {
+                acp.connection.report_session(&name);
+            }
+            note.write(&self.replicas).await;
+        };
+        let (name, shutdown) = (run_name(run), &self.shutdown);
+        if !self.replicas.share(&name, record, log, forgotten, shutdown, write_session).await {
             tracing::warn!(run = run.1, "another gateway has ended the run");
             request_cancel(&kept.cancel, CancelReason::OwnerLost);
         }

@@ -1,6 +1,8 @@
 //! The beginning of a run in a thread that this gateway owns.
 use super::shared::run_name;
-use super::{Cancel, Entry, INTERRUPT, Kept, RunKey, Threads, fingerprint, kept, lock};
+use super::{
+    Cancel, Entry, INTERRUPT, Kept, RunKey, SessionNote, Threads, fingerprint, kept, lock,
+};
 use crate::agents::{AcpAgents, Agents};
 use crate::model::{ModelRunStart, ModelThread};
 use crate::run::StartError;
@@ -209,12 +211,15 @@ impl Threads {
             thread.used = used;
             return Ok(None);
         }
+        // The agent may have the thread under an earlier lease.
+        let note = threads.get(key).and_then(|entry| entry.note.clone());
         threads.retain(|other, thread| !thread.has_ended() && other != key);
         let evicted = self.make_place(&mut threads, &key.user)?;
         // The name begins the ids of questions, which an agent must not be able to guess.
         let random = random_id().map_err(|_| StartError::Overloaded)?;
         let name = format!("{}-{random}", self.name());
-        let entry = Entry { name: name.clone(), lease: lease.clone(), model: model.cloned(), used };
+        let (name_of, lease, model) = (name.clone(), lease.clone(), model.cloned());
+        let entry = Entry { name: name_of, lease, model, note, used };
         threads.insert(key.clone(), entry);
         drop(threads);
         if let Some((key, entry)) = evicted {
@@ -241,15 +246,16 @@ impl Threads {
         let session = self.replicas.recall(&name).await;
         let session = session.and_then(|session| serde_json::from_str(&session).ok());
         let remembered = watch::Sender::new(session);
-        let mut remembers = remembered.subscribe();
-        let opened = acp.open_thread(user, key, prefix, &self.page_servers, remembered)?;
-        if opened {
-            let (threads, name) = (self.clone(), name);
+        let mut changes = remembered.subscribe();
+        let note = Arc::new(SessionNote::new(name, changes.clone()));
+        if acp.open_thread(user, key, prefix, &self.page_servers, remembered)? {
+            if let Some(entry) = lock(&self.threads).get_mut(key) {
+                entry.note = Some(note.clone());
+            }
+            let threads = self.clone();
             self.tasks.spawn(async move {
-                while remembers.changed().await.is_ok() {
-                    let session = remembers.borrow_and_update().clone();
-                    let session = session.and_then(|it| serde_json::to_string(&it).ok());
-                    threads.replicas.remember(&name, session.as_deref()).await;
+                while changes.changed().await.is_ok() {
+                    note.write(&threads.replicas).await;
                 }
             });
         }

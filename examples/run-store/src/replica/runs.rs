@@ -5,6 +5,9 @@ use agui_types::PROTOCOL_VERSION;
 use agui_types::event::{Event, RunStartedEvent};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
+use futures::FutureExt;
+use futures::future::FusedFuture;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -142,7 +145,8 @@ impl Replica {
     }
 
     /// Copies the events of a run to the store until its end, or until the run is removed from the store after `forgotten` was
-    /// cancelled. Returns `false` if another owner has ended it.
+    /// cancelled. `before_end` is awaited before the end is stored and passed on to readers. Returns `false` if another owner
+    /// has ended the run.
     pub async fn share(
         &self,
         run: &str,
@@ -150,8 +154,9 @@ impl Replica {
         log: &RunLog,
         forgotten: &CancellationToken,
         ending: &CancellationToken,
+        before_end: impl Future<Output = ()>,
     ) -> bool {
-        let is_ours = self.copy_to_store(run, record, log, forgotten, ending).await;
+        let is_ours = self.copy_to_store(run, record, log, forgotten, ending, before_end).await;
         log.release_end();
         is_ours
     }
@@ -163,7 +168,9 @@ impl Replica {
         log: &RunLog,
         forgotten: &CancellationToken,
         ending: &CancellationToken,
+        before_end: impl Future<Output = ()>,
     ) -> bool {
+        let mut before_end = pin!(before_end.fuse());
         let (mut changed, mut after) = (log.changed(), 0);
         let keep = self.options.keep + self.options.lifetime;
         loop {
@@ -171,6 +178,9 @@ impl Replica {
             let part = log.part(after);
             if part.is_empty() && timeout(self.options.lifetime, changed.changed()).await.is_ok() {
                 continue;
+            }
+            if part.has_ended && !before_end.is_terminated() {
+                before_end.as_mut().await;
             }
             // An empty part marks the run as open.
             match self.store.append(run, &part, keep).await {
@@ -268,11 +278,13 @@ fn started(record: &RunRecord) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LogLimits, MemoryStore, ReplicaOptions};
+    use crate::{LogLimits, MemoryStore, ReplicaOptions, RunStore};
     use agui_types::event::{RunErrorEvent, RunFinishedEvent};
     use futures::StreamExt;
+    use futures::future::ready;
     use jsonrpc_core::wire;
     use std::sync::Arc;
+    use tokio::sync::oneshot;
 
     const LIMITS: LogLimits = LogLimits { events: 64, bytes: 16 * 1024, readers: 2 };
 
@@ -318,6 +330,35 @@ mod tests {
         }
     }
 
+    /// Neither the store nor a reader has the end of a run before what precedes it is done.
+    #[tokio::test(start_paused = true)]
+    async fn end_is_stored_and_read_after_what_precedes_it() {
+        let (store, input) = (Arc::new(MemoryStore::default()), input());
+        let replica = owner("", store.clone());
+        let log = Arc::new(RunLog::new(&input, LIMITS).with_held_end());
+        let record = replica.record("t".to_owned(), 0, input);
+        assert!(replica.begin_run("r", &record).await.unwrap());
+        log.push(&RunStartedEvent::new("t", "r").into());
+        log.push(&RunFinishedEvent::new("t", "r").into());
+        log.end();
+        let (done, waiting) = oneshot::channel();
+        let reading = log.follow(0).unwrap().read().map(|frame| frame.to_vec()).concat();
+        let mut reading = pin!(reading);
+        let [forgotten, ending] = [CancellationToken::new(), CancellationToken::new()];
+        let before_end = async { waiting.await.unwrap() };
+        let share = replica.share("r", &record, &log, &forgotten, &ending, before_end);
+        let read = async {
+            assert!(timeout(Duration::from_secs(1), &mut reading).await.is_err());
+            let stored = store.read("r", 0).await.unwrap().unwrap();
+            assert!(!stored.has_ended, "{stored:?}");
+            done.send(()).unwrap();
+            String::from_utf8(reading.await).unwrap()
+        };
+        let (is_ours, text) = tokio::join!(share, read);
+        assert!(is_ours && text.contains("RUN_FINISHED"), "{text}");
+        assert!(store.read("r", 0).await.unwrap().unwrap().has_ended);
+    }
+
     /// Removes a run from the store while its end is not copied yet. Returns whether the run is in the store afterwards.
     async fn is_restored(was_forgotten: bool) -> bool {
         let replica = owner("", Arc::new(MemoryStore::default()));
@@ -333,7 +374,7 @@ mod tests {
         replica.forget_run("r").await;
         log.push(&RunFinishedEvent::new("t", "r").into());
         log.end();
-        assert!(replica.share("r", &record, &log, &forgotten, &ending).await);
+        assert!(replica.share("r", &record, &log, &forgotten, &ending, ready(())).await);
         replica.run("r").await.unwrap().is_some()
     }
 
