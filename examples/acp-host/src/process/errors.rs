@@ -21,6 +21,9 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// Size of a read.
 const READ_SIZE: usize = 4096;
 
+/// Time that the reader of this program's standard error has for the rest.
+const WRITE_TIME: Duration = Duration::from_secs(5);
+
 /// Maximum number of reads that wait to be written.
 const MAX_WAITING: usize = 64;
 
@@ -50,17 +53,17 @@ impl Passing {
         Ok(Self { reading: tokio::spawn(output.read(errors, stopped)), stop, written })
     }
 
-    /// Passes on the rest, as far as `time` allows. Another process may hold the pipe open.
+    /// Passes on the rest, as far as it comes within `time`. Another process may hold the pipe open.
     pub(super) async fn end(self, time: Duration) {
         let Self { mut reading, stop, written } = self;
         let rest = async {
-            if timeout(time / 2, &mut reading).await.is_err() {
+            if timeout(time, &mut reading).await.is_err() {
                 let _ended = stop.send(());
                 let _reported = reading.await;
             }
             let _written = written.await;
         };
-        let _late = timeout(time, rest).await;
+        let _late = timeout(time + WRITE_TIME, rest).await;
     }
 }
 
