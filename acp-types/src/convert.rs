@@ -38,6 +38,7 @@ pub use outbox::Side;
 use v1_editor::V1Editor;
 use v2_editor::V2Editor;
 
+mod call_ids;
 mod content;
 mod diagnostic;
 mod initialize;

@@ -29,6 +29,10 @@ impl<V> Recent<V> {
         self.values.get(id).map(|entry| &entry.value)
     }
 
+    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut V> {
+        self.values.get_mut(id).map(|entry| &mut entry.value)
+    }
+
     pub(super) fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }

@@ -5,6 +5,7 @@ use super::recent::Recent;
 use super::setup::{paths, servers_to_v2, system_prompt_to_v2};
 use super::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
+use crate::convert::call_ids::session_scope;
 use crate::ordered::Ordered;
 use crate::v1::dispatch::ClientRequest;
 use crate::v1::prompt_turn::{SessionNotification, SessionUpdate};
@@ -261,6 +262,10 @@ impl V1Editor {
                     let mut same = v1::elicitation::CreateElicitationRequest::from(*it);
                     if let Some(hidden) = self.subagents.elicitation(&mut same) {
                         out.lose_of(BridgeLoss::NotAnnounced, hidden.as_str(), method);
+                    }
+                    if let Some(scope) = session_scope(&mut same) {
+                        let ids = &self.session(&scope.session_id).calls.ids;
+                        scope.tool_call_id = scope.tool_call_id.as_ref().map(|id| ids.last(id));
                     }
                     out.request(Side::Editor, &request.id, method, &same);
                 }

@@ -3,6 +3,7 @@ use super::outbox::{Outbox, Side};
 use super::recent::Recent;
 use super::{BridgeDiagnostic, MAX_REQUESTS, MAX_SESSIONS, cancelled, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
+use crate::convert::call_ids::session_scope;
 use crate::methods::Receiver;
 use crate::ordered::Ordered;
 use crate::v1::dispatch::{AgentNotification, AgentRequest};
@@ -198,15 +199,21 @@ impl V2Editor {
                 let session = it.session_id.clone();
                 let granting = it.options.iter().filter(|option| option.kind.is_permission());
                 let granting = granting.map(|option| option.option_id.clone()).collect();
-                let asked = Permission { call: it.tool_call.tool_call_id.clone(), granting };
-                self.question(request, Some(session.clone()), Some(asked), out);
-                let same = find(&mut self.sessions, &session).permission(*it, out);
+                let call = it.tool_call.tool_call_id.clone();
+                let state = find(&mut self.sessions, &session);
+                let same = state.permission(*it, out);
+                let asked = Permission { call: state.call_ids.last(&call), granting };
+                self.question(request, Some(session), Some(asked), out);
                 out.request(Side::Editor, id, method, &same);
             }
-            AgentRequest::CreateElicitationRequest(it) => {
+            AgentRequest::CreateElicitationRequest(mut it) => {
                 let params = request.params.map(|params| params.get());
                 let session = params.and_then(|it| find_member(it, &["sessionId"]));
                 let session = session.and_then(|text| decode(text).ok());
+                if let Some(scope) = session_scope(&mut it) {
+                    let ids = &find(&mut self.sessions, &scope.session_id).call_ids;
+                    scope.tool_call_id = scope.tool_call_id.as_ref().map(|id| ids.last(id));
+                }
                 self.question(request, session, None, out);
                 let same = v2::elicitation::CreateElicitationRequest::from(*it);
                 out.request(Side::Editor, id, method, &same);

@@ -1,4 +1,5 @@
 //! The bridge between versions.
+mod call_ids;
 mod cases;
 mod chain;
 mod diffs;

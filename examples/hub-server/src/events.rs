@@ -169,7 +169,7 @@ impl State {
         });
     }
 
-    /// Reports the session of a thread that can be continued after a restart: the present one, whose notice may still wait.
+    /// Reports the present session of a thread, which can be continued after a restart. Its notice may still wait.
     pub(crate) fn report_session(&self, name: &str) {
         if let (Some(thread), Some(conversation)) =
             (self.threads.get(name), self.hub.conversation(name))

@@ -4,6 +4,7 @@
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
 use super::send;
 use super::terminals::Terminals;
+use crate::convert::call_ids::{CallIds, Mention, MentionKind};
 use crate::convert::content::produced_to_v1;
 use crate::convert::outbox::Outbox;
 use crate::convert::recent::Recent;
@@ -28,6 +29,7 @@ use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
 /// The announced tool calls of a session, and the terminals that they show.
 #[derive(Debug)]
 pub(super) struct Calls {
+    pub(super) ids: CallIds,
     calls: Recent<Call>,
     pub(super) terminals: Terminals,
 }
@@ -41,7 +43,8 @@ struct Call {
 
 impl Default for Calls {
     fn default() -> Self {
-        Self { calls: Recent::new(MAX_TOOL_CALLS), terminals: Terminals::default() }
+        let (ids, calls) = (CallIds::default(), Recent::new(MAX_TOOL_CALLS));
+        Self { ids, calls, terminals: Terminals::default() }
     }
 }
 
@@ -100,11 +103,18 @@ impl Calls {
     pub(super) fn tool_call(
         &mut self,
         id: &SessionId,
-        update: &ToolCallUpdate,
+        mut update: ToolCallUpdate,
         meta: Option<&Meta>,
         out: &mut Outbox,
     ) {
-        let (change, is_new) = self.change_call(update, out);
+        // A cleared title or kind becomes an initial one.
+        let describes = !update.title.is_absent()
+            || !update.kind.is_absent()
+            || update.name.value().is_some()
+            || update.raw_input.value().is_some();
+        let mention = Mention { kind: MentionKind::Update { describes }, ends: ends(&update) };
+        update.tool_call_id = self.ids.mention(&update.tool_call_id, mention);
+        let (change, is_new) = self.change_call(&update, out);
         let update = match is_new {
             true => SessionUpdate::ToolCall(Box::new(announcement(change, out))),
             false => SessionUpdate::ToolCallUpdate(Box::new(change)),
@@ -119,7 +129,8 @@ impl Calls {
         meta: Option<&Meta>,
         out: &mut Outbox,
     ) {
-        let call = chunk.tool_call_id;
+        let update = MentionKind::Update { describes: false };
+        let call = self.ids.mention(&chunk.tool_call_id, Mention { kind: update, ends: None });
         let is_new = self.change(call.as_str(), false, [chunk.content], out);
         let mut change = Change::new(call.clone());
         change.content = self.content(call.as_str(), out).into();
@@ -198,12 +209,16 @@ impl Calls {
         &mut self,
         id: &SessionId,
         request: &RequestId,
-        it: Asking,
+        mut it: Asking,
         out: &mut Outbox,
     ) -> RequestPermissionRequest {
         let invented = || format!("permission-{request}");
-        let call = match it.subject.as_deref() {
+        let kind = MentionKind::Question;
+        let call = match it.subject.as_deref_mut() {
             Some(RequestPermissionSubject::ToolCall(subject)) => {
+                let call = &mut subject.tool_call;
+                let mention = Mention { kind, ends: ends(call) };
+                call.tool_call_id = self.ids.mention(&call.tool_call_id, mention);
                 let (mut change, is_new) = self.change_call(&subject.tool_call, out);
                 if let Some(description) = &it.description {
                     let id = change.tool_call_id.as_str();
@@ -219,15 +234,22 @@ impl Calls {
                     out.lose_of(BridgeLoss::Permission, change.tool_call_id.as_str(), "title");
                 }
                 if is_new {
-                    let call = announcement(change.clone(), out);
+                    let mut call = announcement(change.clone(), out);
+                    if ends(&subject.tool_call) == Some(true) {
+                        // What is to be permitted has not ended.
+                        out.lose_of(BridgeLoss::ToolStatus, call.tool_call_id.as_str(), "status");
+                        call.status = None;
+                    }
                     send(id, SessionUpdate::ToolCall(Box::new(call)), None, out);
                 }
                 change
             }
             Some(RequestPermissionSubject::Command(subject)) => {
-                let call = subject.tool_call_id.as_ref().map(|id| id.as_str().to_string());
-                let is_known = call.as_ref().is_some_and(|id| self.calls.get(id).is_some());
-                let mut change = Change::new(call.unwrap_or_else(invented));
+                let call = subject.tool_call_id.as_ref();
+                let call = call.map(|id| self.ids.mention(id, Mention { kind, ends: None }));
+                let is_known =
+                    call.as_ref().is_some_and(|id| self.calls.get(id.as_str()).is_some());
+                let mut change = Change::new(call.unwrap_or_else(|| invented().into()));
                 out.lose(BridgeLoss::Permission, change.tool_call_id.as_str());
                 if !is_known {
                     change.title = it.title.clone().into();
@@ -262,6 +284,17 @@ impl Calls {
         let mut same = RequestPermissionRequest::new(it.session_id, call, options);
         same.meta = it.meta;
         same
+    }
+}
+
+/// Returns whether a message has a status, and whether that is the end of the call. A cleared status becomes the initial one.
+fn ends(it: &ToolCallUpdate) -> Option<bool> {
+    match &it.status {
+        Presence::Absent => None,
+        Presence::Null => Some(false),
+        Presence::Value(status) => {
+            Some(matches!(status, Status::Completed | Status::Failed | Status::Cancelled))
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 //!
 //! Spec: [Subagents](https://agentclientprotocol.com/protocol/v2/subagents)
 use crate::convert::MAX_SESSIONS;
+use crate::convert::call_ids::session_scope;
 use crate::convert::recent::Recent;
-use crate::v1::elicitation::{CreateElicitationRequest, ElicitationMode, ElicitationScope};
+use crate::v1::elicitation::CreateElicitationRequest;
 use crate::v1::session_setup::SessionId;
 use crate::v2::permissions::{RequestPermissionRequest, RequestPermissionSubject};
 use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
@@ -75,12 +76,7 @@ impl Subagents {
 
     /// Moves an elicitation, and returns its session.
     pub(super) fn elicitation(&self, it: &mut CreateElicitationRequest) -> Option<SessionId> {
-        let scope = match &mut it.mode {
-            ElicitationMode::Form(form) => &mut form.scope,
-            ElicitationMode::Url(url) => &mut url.scope,
-            ElicitationMode::Unknown(_) => return None,
-        };
-        let ElicitationScope::Session(scope) = scope else { return None };
+        let scope = session_scope(it)?;
         let session = self.take(&mut scope.session_id)?;
         scope.tool_call_id = scope.tool_call_id.as_ref().map(|id| qualified(&session, id));
         Some(session)

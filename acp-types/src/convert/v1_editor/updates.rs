@@ -69,7 +69,7 @@ impl Session {
             }
             SessionUpdate::StateUpdate(it) => self.state(id, &it, meta, out),
             SessionUpdate::ToolCallContentChunk(it) => self.calls.content_chunk(id, *it, meta, out),
-            SessionUpdate::ToolCallUpdate(it) => self.calls.tool_call(id, &it, meta, out),
+            SessionUpdate::ToolCallUpdate(it) => self.calls.tool_call(id, *it, meta, out),
             SessionUpdate::TerminalUpdate(it) => {
                 self.calls.terminals.update(&it);
                 self.calls.terminal_changed(id, it.terminal_id.as_str(), out);

@@ -5,6 +5,7 @@
 use super::send;
 use super::session::Session;
 use crate::alike::call_to_v2;
+use crate::convert::call_ids::{Mention, MentionKind};
 use crate::convert::content::produced_to_v2;
 use crate::convert::outbox::Outbox;
 use crate::convert::{BridgeLoss, members};
@@ -18,12 +19,14 @@ use crate::v2::prompt_lifecycle::SessionUpdate;
 use crate::v2::tool_calls::{ToolCallStatus, ToolCallUpdate};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use jsonrpc_core::wire::Presence;
 
 /// A tool call.
 #[derive(Debug, Default)]
 pub(super) struct Call {
     title: Option<String>,
-    /// The status with which the turn ends the call, if only requests for permission have named it.
+    /// The status with which the turn ends the call, if the agent has asked for permission and reported none.
     end: Option<ToolCallStatus>,
 }
 
@@ -32,13 +35,47 @@ impl Session {
         self.calls.entry(id.as_str(), |_| true, Call::default)
     }
 
-    /// Converts a tool call, or a change of one, that the agent reports.
-    pub(super) fn reported_call(
+    /// Converts the announcement of a tool call.
+    pub(super) fn announced_call(
+        &mut self,
+        mut call: v1::tool_calls::ToolCallUpdate,
+        out: &mut Outbox,
+    ) -> ToolCallUpdate {
+        let kind = MentionKind::Announcement;
+        let ends = ends(&call);
+        let id = self.call_ids.mention(&call.tool_call_id, Mention { kind, ends });
+        if ends == Some(false) && self.call_ids.is_over(&call.tool_call_id) {
+            out.lose_of(BridgeLoss::ToolStatus, id.as_str(), "status");
+            call.status = Presence::Absent;
+        }
+        call.tool_call_id = id;
+        self.call(&call.tool_call_id).end = None;
+        self.reported_call(&call, out)
+    }
+
+    /// Converts a change of a tool call.
+    pub(super) fn changed_call(
+        &mut self,
+        mut update: v1::tool_calls::ToolCallUpdate,
+        out: &mut Outbox,
+    ) -> ToolCallUpdate {
+        let describes = update.title.value().is_some()
+            || update.name.value().is_some()
+            || update.kind.value().is_some()
+            || update.raw_input.value().is_some();
+        let mention = Mention { kind: MentionKind::Update { describes }, ends: ends(&update) };
+        update.tool_call_id = self.call_ids.mention(&update.tool_call_id, mention);
+        self.reported_call(&update, out)
+    }
+
+    fn reported_call(
         &mut self,
         update: &v1::tool_calls::ToolCallUpdate,
         out: &mut Outbox,
     ) -> ToolCallUpdate {
-        self.call(&update.tool_call_id).end = None;
+        let has_status = update.status.value().is_some();
+        let call = self.call(&update.tool_call_id);
+        call.end = call.end.take().filter(|_| !has_status);
         self.change_call(update, out)
     }
 
@@ -49,11 +86,16 @@ impl Session {
         }
     }
 
-    /// Ends the tool calls that only requests for permission have named. Their outcome is unknown.
+    /// Ends the tool calls of requests for permission without a reported status. Their outcome is unknown.
     pub(super) fn end_calls(&mut self, session: &SessionId, out: &mut Outbox) {
-        for (id, call) in self.calls.iter_mut() {
-            let Some(status) = call.end.take() else { continue };
-            out.lose_of(BridgeLoss::ToolStatus, id, status.as_str());
+        let named = |(id, call): (&str, &Call)| Some((ToolCallId::from(id), call.end.clone()?));
+        let ended: Vec<_> = self.calls.iter().filter_map(named).collect();
+        for (id, status) in ended {
+            if let Some(call) = self.calls.get_mut(id.as_str()) {
+                call.end = None;
+            }
+            self.call_ids.end(&id);
+            out.lose_of(BridgeLoss::ToolStatus, id.as_str(), status.as_str());
             let mut update = ToolCallUpdate::new(id);
             update.status = status.into();
             send(session, SessionUpdate::ToolCallUpdate(Box::new(update)), None, out);
@@ -80,9 +122,11 @@ impl Session {
 
     pub(super) fn permission(
         &mut self,
-        it: v1::tool_calls::RequestPermissionRequest,
+        mut it: v1::tool_calls::RequestPermissionRequest,
         out: &mut Outbox,
     ) -> RequestPermissionRequest {
+        let mention = Mention { kind: MentionKind::Question, ends: ends(&it.tool_call) };
+        it.tool_call.tool_call_id = self.call_ids.mention(&it.tool_call.tool_call_id, mention);
         let is_new = self.calls.get(it.tool_call.tool_call_id.as_str()).is_none();
         let call = self.change_call(&it.tool_call, out);
         if is_new {
@@ -100,4 +144,14 @@ impl Session {
         same.meta = it.meta;
         same
     }
+}
+
+/// Returns whether a message has a status, and whether that is the end of the call.
+fn ends(it: &v1::tool_calls::ToolCallUpdate) -> Option<bool> {
+    let status = it.status.value()?;
+    Some(match status {
+        v1::tool_calls::ToolCallStatus::Completed | v1::tool_calls::ToolCallStatus::Failed => true,
+        // Defined in version 2 only.
+        status => status.as_str() == "cancelled",
+    })
 }

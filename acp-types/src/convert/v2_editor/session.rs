@@ -5,6 +5,7 @@
 use super::calls::Call;
 use super::send;
 use crate::alike::{idle, reason_to_v2};
+use crate::convert::call_ids::CallIds;
 use crate::convert::content::blocks_to_v1;
 use crate::convert::outbox::{Outbox, Side};
 use crate::convert::recent::Recent;
@@ -40,6 +41,7 @@ pub(super) struct Session {
     /// Number of invented ids.
     invented: u64,
     pub(super) calls: Recent<Call>,
+    pub(super) call_ids: CallIds,
     pub(super) modes: Option<SessionModeState>,
     pub(super) options: Vec<SessionConfigOption>,
     /// Whether updates are dropped until the session is loaded.
@@ -80,6 +82,7 @@ impl Default for Session {
             open: None,
             invented: 0,
             calls: Recent::new(MAX_TOOL_CALLS),
+            call_ids: CallIds::default(),
             modes: None,
             options: Vec::new(),
             drops_replay: false,

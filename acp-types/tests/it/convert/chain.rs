@@ -161,12 +161,20 @@ impl Chain {
 pub(crate) fn new_problems<'a>(found: &'a [Finding], agent: &[Finding]) -> Vec<&'a Finding> {
     let is_of_agent = |finding: &&Finding| {
         let code = finding.rule.code;
-        let same = |it: &Finding| it.rule.code == code && it.message == finding.message;
+        // The editor has a number behind the id of a call that the agent has used before.
+        let message = without_numbers(&finding.message);
+        let same = |it: &Finding| it.rule.code == code && it.message == message;
         let is_of_offer =
             code == "unknown-member" && finding.method.as_deref() == Some("initialize");
         !is_of_offer && code != "update-late" && !agent.iter().any(same)
     };
     found.iter().filter(is_of_agent).collect()
+}
+
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split('~');
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |text, part| text + part.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns the updates of an agent's lines, with those of tool calls in requests for permission.

@@ -1,4 +1,5 @@
 //! Properties of the bridge, for any session.
+use super::call_ids::first_id;
 use super::chain::{Chain, opened_v2};
 use crate::session_state::Viewed;
 use crate::shapes::cases;
@@ -241,8 +242,8 @@ pub(super) fn without_losses(mut updates: Vec<Value>, chain: &Chain) -> Vec<Valu
         let is_prompt = kind == "user_message"
             && (is_named(chain, BridgeLoss::PromptMessage, id) || id.starts_with("bridge-"));
         // A request without a tool call becomes one.
-        let call = update["toolCallId"].as_str();
-        let is_asked = chain.lost(BridgeLoss::Permission).any(|name| Some(name) == call);
+        let call = update["toolCallId"].as_str().map(first_id);
+        let is_asked = chain.lost(BridgeLoss::Permission).any(|name| Some(first_id(name)) == call);
         let is_lost = is_prompt
             || is_asked
             || is_named(chain, BridgeLoss::Rewrite, base)

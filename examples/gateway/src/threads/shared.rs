@@ -213,8 +213,8 @@ impl Threads {
     pub(super) async fn share(&self, run: &RunKey, record: &RunRecord, kept: &Kept) {
         let Kept { log, forgotten, thread, .. } = kept;
         let note = lock(&self.threads).get(thread).and_then(|entry| entry.note.clone());
-        // A reader that has the end may continue the conversation after a crash: in the same session, whose agent has the
-        // whole answer.
+        // A reader that has the end may continue the conversation after a crash. Its agent has the whole answer, in the same
+        // session.
         let write_session = async {
             let Some(note) = note else { return };
             if let Some((acp, name)) = self.conversation(thread) {

@@ -1,5 +1,6 @@
 //! A session of an agent of version 2, as an editor of version 1 sees it.
 use super::*;
+use crate::convert::call_ids::Names;
 use crate::convert::setup::setup;
 use std::collections::BTreeSet;
 
@@ -8,6 +9,7 @@ pub(super) struct Session {
     pub(super) chain: Chain,
     /// Updates of the agent.
     pub(super) told: Vec<Value>,
+    names: Names,
     /// The numbers in `_meta` of the notifications with these updates.
     pub(super) numbered: Vec<(u64, Value)>,
     /// Prompts of the editor, and whether the agent has inserted them.
@@ -23,6 +25,7 @@ impl Session {
         Self {
             chain: opened_v2(),
             told: Vec::new(),
+            names: Names::default(),
             numbered: Vec::new(),
             prompts: Vec::new(),
             questions: Vec::new(),
@@ -45,7 +48,7 @@ impl Session {
             self.numbered.push((number, update.clone()));
         }
         self.chain.agent(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
-        self.told.push(update);
+        self.told.push(self.names.named(update, false, false));
     }
 
     pub(super) fn take(&mut self, step: Step) {
@@ -63,8 +66,14 @@ impl Session {
                     return;
                 }
                 let id = json!(format!("q{}", self.number()));
+                if question["subject"]["type"] == "command" {
+                    self.names.named(question["subject"].clone(), true, false);
+                }
                 if let Some(call) = question.pointer("/subject/toolCall") {
                     let mut call = call.clone();
+                    call["type"] = json!("tool_call");
+                    call = self.names.named(call, true, false);
+                    call.as_object_mut().unwrap().remove("type");
                     call["sessionUpdate"] = json!("tool_call_update");
                     self.told.push(call);
                 }
@@ -187,6 +196,7 @@ impl Session {
         }
         (self.is_running, self.is_cancelled) = (false, false);
         self.tell(state);
+        self.names.end_turn();
     }
 
     /// Ends all turns.
