@@ -277,7 +277,7 @@ impl Conversation {
 
     /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), unless an input comes before.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        let stage = self.active.as_ref().and_then(ActiveRun::until);
+        let stage = self.active.as_ref().and_then(ActiveRun::until).or(self.replay_until());
         let parts = [self.translator.poll_timeout(), self.page.machine.poll_timeout()];
         parts.into_iter().chain([stage, self.queue.poll_timeout()]).flatten().min()
     }
@@ -322,6 +322,7 @@ impl Conversation {
             is_due = true;
         }
         self.page.machine.handle_timeout(now);
+        is_due |= self.end_replay();
         if self.active.as_ref().and_then(ActiveRun::until).is_some_and(|until| until <= now) {
             self.give_up();
             is_due = true;

@@ -114,6 +114,11 @@ pub struct Times {
     /// [`has_activity`](crate::Translator::has_activity). Without a known time each update is a turn.
     #[serde(default = "quiet")]
     pub quiet: Duration,
+    /// Silence after the response to `session/load` that ends its replay. The prompt is sent then, since some agents repeat
+    /// the conversation after their response, and nothing tells a repeated answer from a new one. Zero sends the prompt at
+    /// once.
+    #[serde(default = "replay")]
+    pub replay: Duration,
     /// The Unix time of the epoch of [`handle_timeout`](crate::Translator::handle_timeout). If set, interrupts have `expiresAt`.
     pub epoch: Option<Duration>,
 }
@@ -125,6 +130,10 @@ impl Times {
     pub const OUTPUT: Duration = Duration::from_millis(100);
     /// Default of [`quiet`](Self::quiet): 2 s.
     pub const QUIET: Duration = Duration::from_secs(2);
+    /// Default of [`replay`](Self::replay): 200 ms.
+    pub const REPLAY: Duration = Duration::from_millis(200);
+    /// Maximum time that the prompt waits for the end of a replay: 10 s.
+    pub const MAX_REPLAY: Duration = Duration::from_secs(10);
 }
 
 impl Default for Times {
@@ -137,6 +146,7 @@ impl Default for Times {
             settle: None,
             output: Self::OUTPUT,
             quiet: Self::QUIET,
+            replay: Self::REPLAY,
             epoch: None,
         }
     }
@@ -144,4 +154,8 @@ impl Default for Times {
 
 fn quiet() -> Duration {
     Times::QUIET
+}
+
+fn replay() -> Duration {
+    Times::REPLAY
 }

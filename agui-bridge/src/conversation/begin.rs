@@ -7,7 +7,7 @@ use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
 use crate::input::{Divergence, Instruction, Plan, Rules, SessionScope, SessionStep};
 use crate::reason::reason;
-use crate::{Begun, Failure};
+use crate::{Begun, Failure, Times};
 use acp_types::client::Opened;
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_types::id::{MessageId, RunId};
@@ -22,11 +22,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StartingRun {
     pub(super) run: PendingRun,
-    /// The session being continued; `None` while the agent is not connected.
+    /// The session being continued; `None` while the agent is not connected, and when the session is open.
     pub(super) loading: Option<SessionNumber>,
     /// Whether the agent repeats the conversation (`session/load`).
     #[serde(default)]
     pub(super) has_replay: bool,
+    /// The replay of the open session, which may go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replay: Option<OpenReplay>,
+}
+
+/// A replay that may go on after the response to `session/load`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenReplay {
+    /// The end of its silence.
+    pub(super) until: Duration,
+    /// The end of the longest wait.
+    latest: Duration,
+}
+
+impl StartingRun {
+    fn new(run: PendingRun, loading: Option<SessionNumber>, has_replay: bool) -> Self {
+        Self { run, loading, has_replay, replay: None }
+    }
 }
 
 /// A session that is being continued for a run that was cancelled. The next run takes it: an agent
@@ -181,7 +199,7 @@ impl Conversation {
         let continued = match &self.agent {
             AgentState::Connecting => {
                 self.known.insert(&run.request.input);
-                self.starting = Some(StartingRun { run, loading: None, has_replay: false });
+                self.starting = Some(StartingRun::new(run, None, false));
                 return Ok(Accepted::Queued);
             }
             AgentState::Connected(features)
@@ -202,7 +220,7 @@ impl Conversation {
                 UnclaimedSession { number, has_replay }
             }
         };
-        self.starting = Some(StartingRun { run, loading: Some(number), has_replay });
+        self.starting = Some(StartingRun::new(run, Some(number), has_replay));
         Ok(Accepted::Queued)
     }
 
@@ -224,7 +242,9 @@ impl Conversation {
         let has_replay = has_replay.or(unclaimed.map(|unclaimed| unclaimed.has_replay));
         let replay = core::mem::take(&mut opened.replay);
         // Without a run, the replay goes on until the next one begins.
-        let continues = starting.is_none() && has_replay == Some(true);
+        let (now, silence) = (self.now, self.options.translator.times.replay);
+        let waits = starting.is_none() || !silence.is_zero();
+        let continues = waits && has_replay == Some(true);
         if !replay.is_empty() || continues {
             self.translator.begin_replay();
             self.translator.read_replay(replay.into_iter().map(|update| update.value));
@@ -240,9 +260,42 @@ impl Conversation {
         if let Some(remembered) = &self.remembered {
             self.memory.restore(remembered.memory());
         }
+        if let Some(StartingRun { run, .. }) = starting {
+            if continues {
+                let latest = now.saturating_add(Times::MAX_REPLAY);
+                let replay = OpenReplay { until: now, latest };
+                let starting = StartingRun::new(run, None, true);
+                self.starting = Some(StartingRun { replay: Some(replay), ..starting });
+                self.extend_replay();
+            } else {
+                self.start_waiting(run);
+            }
+        }
+    }
+
+    /// Handles an update of the session: a replay that a run waits for goes on.
+    pub(super) fn extend_replay(&mut self) {
+        let silence = self.options.translator.times.replay;
+        let replay = self.starting.as_mut().and_then(|starting| starting.replay.as_mut());
+        if let Some(replay) = replay {
+            replay.until = self.now.saturating_add(silence).min(replay.latest);
+        }
+    }
+
+    /// Begins the run that waits for the end of a replay, if that is silent. Returns whether it was.
+    pub(super) fn end_replay(&mut self) -> bool {
+        let until = self.replay_until();
+        let starting = self.starting.take_if(|_| until.is_some_and(|until| until <= self.now));
+        let is_silent = starting.is_some();
         if let Some(starting) = starting {
             self.start_waiting(starting.run);
         }
+        is_silent
+    }
+
+    /// Returns the end of the silence that a run waits for.
+    pub(super) fn replay_until(&self) -> Option<Duration> {
+        Some(self.starting.as_ref()?.replay?.until)
     }
 
     /// Handles that the session was not continued: the waiting run gets a new one.

@@ -39,6 +39,7 @@ impl Conversation {
                     self.handle_attempt_succeeded();
                 }
                 self.handle_update(update.value);
+                self.extend_replay();
             }
             SessionEvent::Request(key, request) => {
                 left = self.handle_request(key, *request, None);

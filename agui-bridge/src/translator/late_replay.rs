@@ -1,9 +1,10 @@
 //! A replay that goes on after the response to `session/load`.
 //!
-//! An agent has to repeat the conversation before its response. Some respond first, so that the
-//! rest of the replay arrives in the turn of the first prompt. Nothing marks its end, and a new
-//! answer may equal an old one. A message of the user in that turn is never new: the page shows
-//! its own messages, and agents repeat others only in replays. Therefore:
+//! An agent has to repeat the conversation before its response. Some respond first. A conversation
+//! sends its prompt after a [silence](crate::Times::replay); if the agent was silent for longer, the rest
+//! of the replay arrives in the turn of the prompt. Nothing marks its end, and a new answer may equal
+//! an old one. A message of the user in that turn is never new: the page shows its own messages, and
+//! agents repeat others only in replays. Therefore:
 //!
 //! | update | result |
 //! |---|---|

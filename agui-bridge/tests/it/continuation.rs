@@ -5,10 +5,10 @@ use crate::thread::{ended, input, opened, options, update, user};
 use acp_types::client::SessionEvent;
 use acp_types::v1::content::ContentBlock;
 use agui_bridge::conversation::{
-    AgentFeatures, Command, Conversation, RunEvent, RunOutput, RunRequest, SessionNumber,
-    SessionOrigin,
+    AgentFeatures, Command, Conversation, ConversationOptions, RunEvent, RunOutput, RunRequest,
+    SessionNumber, SessionOrigin,
 };
-use agui_bridge::{CancelReason, Failure};
+use agui_bridge::{CancelReason, Failure, Times};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
@@ -141,6 +141,9 @@ struct World {
     sessions: BTreeMap<String, Vec<Turn>>,
     /// The rest of a replay, with its session.
     late: Vec<(SessionNumber, Value)>,
+    /// Silence that ends a late replay; with zero prompts are sent before its end.
+    silence: Duration,
+    now: Duration,
     prompt: Option<Vec<String>>,
     page: Vec<Message>,
     store: Vec<Message>,
@@ -229,6 +232,8 @@ impl World {
             has_echo,
             facts,
             inputs,
+            silence: Duration::ZERO,
+            now: Duration::ZERO,
             thread: Conversation::new(options()),
             is_connected: false,
             session: None,
@@ -245,6 +250,19 @@ impl World {
             is_ambiguous: false,
             sent: String::new(),
         }
+    }
+
+    /// Lets prompts wait for the end of a late replay.
+    fn with_silence(mut self) -> Self {
+        self.silence = Times::REPLAY;
+        self.thread = Conversation::new(self.options());
+        self
+    }
+
+    fn options(&self) -> ConversationOptions {
+        let mut options = options();
+        options.translator.times.replay = self.silence;
+        options
     }
 
     fn features(&self) -> AgentFeatures {
@@ -282,7 +300,7 @@ impl World {
 
     fn restart(&mut self, restart: Restart) {
         if restart == Restart::Shutdown {
-            self.thread.handle_failure(Failure::GatewayShutdown, "ends", Duration::ZERO);
+            self.thread.handle_failure(Failure::GatewayShutdown, "ends", self.now);
             self.drain();
         }
         let is_stored = restart != Restart::WithoutSession;
@@ -292,17 +310,17 @@ impl World {
         } else {
             self.forget_agent();
         }
-        self.thread = Conversation::new(options());
+        self.thread = Conversation::new(self.options());
         if let Some(remembered) = remembered {
             let text = serde_json::to_string(&remembered).unwrap();
             let remembered = serde_json::from_str(&text).unwrap();
-            self.thread = Conversation::new(options()).with_remembered(remembered);
+            self.thread = Conversation::new(self.options()).with_remembered(remembered);
         }
     }
 
     fn kill(&mut self) {
         if self.is_connected {
-            self.thread.handle_disconnected(Failure::AgentExited, "gone", Duration::ZERO);
+            self.thread.handle_disconnected(Failure::AgentExited, "gone", self.now);
             self.drain();
         }
         self.forget_agent();
@@ -318,7 +336,7 @@ impl World {
     /// A run: the page sends a message, and the agent works on it. `edited` is the id of a message that it replaces.
     fn say(&mut self, said: &Said, edited: Option<String>) -> Result<(), TestCaseError> {
         if !self.is_connected {
-            self.thread.handle_connected(self.features(), Duration::ZERO);
+            self.thread.handle_connected(self.features(), self.now);
             self.is_connected = true;
         }
         self.runs += 1;
@@ -345,9 +363,10 @@ impl World {
         self.new = vec![said.text.to_owned()];
         self.is_ambiguous = false;
         self.sent.clear();
-        let accepted = self.thread.handle_run(request, Duration::ZERO);
+        let accepted = self.thread.handle_run(request, self.now);
         prop_assert!(accepted.is_ok(), "{:?}", accepted);
         self.drain();
+        self.end_silence();
         prop_assert!(self.prompt.is_some());
         self.work(said, &run);
         prop_assert!(!self.thread.is_running());
@@ -422,7 +441,7 @@ impl World {
 
     fn handle(&mut self, event: SessionEvent) {
         if let Some(session) = self.session {
-            assert!(self.thread.handle_session(session, event, Duration::ZERO).is_none());
+            assert!(self.thread.handle_session(session, event, self.now).is_none());
             self.drain();
         }
     }
@@ -431,14 +450,30 @@ impl World {
         self.handle(SessionEvent::Update(update(value)));
     }
 
+    /// The agent sends the rest of a replay.
+    fn send_late(&mut self) {
+        for (session, part) in core::mem::take(&mut self.late) {
+            let event = SessionEvent::Update(update(&part));
+            assert!(self.thread.handle_session(session, event, self.now).is_none());
+            self.drain();
+        }
+    }
+
+    /// The agent sends the rest of a replay, and is silent afterwards.
+    fn end_silence(&mut self) {
+        if self.prompt.is_none() {
+            self.send_late();
+            assert!(self.prompt.is_none(), "the replay may go on");
+            self.now += self.silence;
+            self.thread.handle_timeout(self.now);
+            self.drain();
+        }
+    }
+
     /// The agent works on its prompt.
     fn work(&mut self, said: &Said, run: &str) {
         let Some(prompt) = self.prompt.take() else { return };
-        for (session, part) in core::mem::take(&mut self.late) {
-            let event = SessionEvent::Update(update(&part));
-            assert!(self.thread.handle_session(session, event, Duration::ZERO).is_none());
-            self.drain();
-        }
+        self.send_late();
         if self.has_echo {
             prompt.iter().for_each(|block| self.handle_update(&chunk("user_message_chunk", block)));
         }
@@ -474,14 +509,14 @@ impl World {
         match said.end {
             End::Complete => self.handle(ended("end_turn")),
             End::Cancelled => {
-                self.thread.handle_cancel(&run.into(), CancelReason::User, Duration::ZERO);
+                self.thread.handle_cancel(&run.into(), CancelReason::User, self.now);
                 self.drain();
                 self.handle(ended("cancelled"));
             }
             End::Killed(_) => self.kill(),
             End::ProgramKilled(_) => self.restart(Restart::Kill),
             End::Shutdown => {
-                self.thread.handle_failure(Failure::GatewayShutdown, "ends", Duration::ZERO);
+                self.thread.handle_failure(Failure::GatewayShutdown, "ends", self.now);
                 self.drain();
                 self.kill();
             }
@@ -534,7 +569,9 @@ impl World {
                 before.push(context);
                 let mut replay = replay_of(&turns);
                 if let Agent::LoadsLate(early) = self.agent {
-                    self.note_ambiguity(&turns);
+                    if self.silence.is_zero() {
+                        self.note_ambiguity(&turns);
+                    }
                     let late = replay.split_off(early.min(replay.len()));
                     self.late = late.into_iter().map(|part| (number, part)).collect();
                 }
@@ -549,9 +586,7 @@ impl World {
         let SessionEvent::Opened(mut event) = opened(&self.session_id, &json!({})) else { return };
         event.replay = before.iter().map(update).collect();
         assert!(
-            self.thread
-                .handle_session(number, SessionEvent::Opened(event), Duration::ZERO)
-                .is_none()
+            self.thread.handle_session(number, SessionEvent::Opened(event), self.now).is_none()
         );
     }
 
@@ -588,6 +623,7 @@ proptest! {
     fn messages_never_become_fewer(
         agent in agent(),
         has_echo in any::<bool>(),
+        waits in any::<bool>(),
         facts in facts(),
         inputs in select(vec![Inputs::Whole, Inputs::NewWithStore, Inputs::New]),
         ops in prop::collection::vec(op(), 1..12),
@@ -597,6 +633,9 @@ proptest! {
         let has_texts = inputs != Inputs::New;
         let inputs = if needs_texts && !has_texts { Inputs::NewWithStore } else { inputs };
         let mut world = World::new(agent, has_echo, facts, inputs);
+        if waits {
+            world = world.with_silence();
+        }
         for op in &ops {
             world.play(op)?;
         }
@@ -659,6 +698,24 @@ fn answer_is_shown_if_it_begins_as_one_that_was_cut_off() -> Result<(), TestCase
             saying("two", &answer, None, End::Complete),
         ];
         play_late(0, &ops)?;
+    }
+    Ok(())
+}
+
+/// An answer that was cut off is not shown again when the agent repeats it after its response, nor is
+/// an equal new one left out.
+#[test]
+fn repetition_before_a_silence_is_no_answer() -> Result<(), TestCaseError> {
+    let answer = ["I read the file first. ", "Now I edit it.", " Done."];
+    for stored in [Stored::Nothing, Stored::Question, Stored::Answer] {
+        for early in 0..4 {
+            let mut world = World::new(Agent::LoadsLate(early), false, Vec::new(), Inputs::Whole)
+                .with_silence();
+            for end in [End::Killed(stored), End::Complete] {
+                world.play(&saying("one", &answer, Some("call_1"), end))?;
+                assert!(!world.is_ambiguous);
+            }
+        }
     }
     Ok(())
 }

@@ -162,6 +162,8 @@ impl Player {
     fn insert_thread(&mut self, name: &str) {
         let mut options = ConversationOptions::new("/");
         options.translator = in_stream(self.profile);
+        // The recordings have no times.
+        options.translator.times.replay = Duration::ZERO;
         options.rules.new_alone = true;
         let mut thread = Conversation::new(options);
         let is_loaded = self.requests.values().any(|(method, session)| {

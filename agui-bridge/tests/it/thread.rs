@@ -38,11 +38,12 @@ pub(crate) fn input(run: &str, messages: &[Value], members: &Value) -> RunAgentI
     read(&input)
 }
 
-/// Options that interrupt runs for questions.
+/// Options that interrupt runs for questions, and send prompts at once.
 pub(crate) fn options() -> ConversationOptions {
     let mut options = ConversationOptions::new("/work");
     options.translator.permission = PermissionMode::Interrupt;
     options.translator.elicitation = ElicitationMode::Interrupt;
+    options.translator.times.replay = Duration::ZERO;
     options.rules.new_alone = true;
     options
 }
