@@ -71,11 +71,11 @@ export class World {
     };
   }
 
-  /** Returns the lines of an agent's log, of all its processes. */
+  /** Returns the lines of an agent's log, of all its processes. The last line may be being written. */
   log(agent) {
     const file = join(this.folder, agent, "log.jsonl");
-    const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
-    return lines.filter(Boolean).map((line) => JSON.parse(line));
+    const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
+    return lines.map((line) => JSON.parse(line));
   }
 
   /** Waits for a line of an agent's log. */
