@@ -27,6 +27,10 @@ pub(crate) enum LoginError {
     TooLong { place: String, limit: usize, length: usize },
     #[error("a login to this agent is going on; wait for its end, or cancel it")]
     GoingOn,
+    #[error(
+        "{0} logins of yours are going on, which is the limit; wait for the end of one, or cancel it"
+    )]
+    TooMany(usize),
     #[error("no login to this agent is going on")]
     None,
     #[error("the login has no terminal")]
@@ -65,7 +69,7 @@ impl LoginError {
             }
             Self::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::GoingOn | Self::NoTerminal => StatusCode::CONFLICT,
-            Self::Unread => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unread | Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Refused(_) => StatusCode::BAD_GATEWAY,
             Self::Request(error) => error.status,
         }

@@ -25,6 +25,9 @@ const STATUS_TIME: Duration = Duration::from_secs(5);
 /// Maximum number of bytes of a name in a message.
 const MAX_NAME: usize = 200;
 
+/// Maximum number of open logins that one user has begun.
+const MAX_OF_USER: usize = 4;
+
 /// An agent of the server.
 #[derive(Debug)]
 pub struct LoginAgent {
@@ -233,6 +236,10 @@ impl Logins {
             let mut attempts = self.attempts();
             if attempts.get(&agent.login(user)).is_some_and(|open| open.is_running()) {
                 return Err(LoginError::GoingOn);
+            }
+            let open = attempts.values().filter(|open| open.user == user && open.is_running());
+            if open.count() >= MAX_OF_USER {
+                return Err(LoginError::TooMany(MAX_OF_USER));
             }
             attempts.insert(agent.login(user), attempt.clone());
         }

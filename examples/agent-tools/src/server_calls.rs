@@ -21,6 +21,9 @@ use tool_sources::{CallEvent, ServerCall};
 /// Maximum number of calls that wait for users.
 const MAX_WAITING: usize = 1024;
 
+/// Maximum number of calls that wait for one user.
+const MAX_WAITING_OF_USER: usize = MAX_WAITING / 4;
+
 /// Time for the user to answer.
 const ANSWER_TIME: Duration = Duration::from_secs(60 * 60);
 
@@ -169,7 +172,7 @@ impl ServerCalls {
                 since,
             };
             let mut all = self.lock();
-            if all.len() >= MAX_WAITING {
+            if !has_room(all.values().map(|other| &*other.principal), &waiting.principal) {
                 return Called::Done(Err("too many calls wait for users".to_owned()));
             }
             all.insert(session, waiting);
@@ -313,6 +316,16 @@ fn cancelled() -> Result<Raw, ErrorObject> {
     cancel.map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
 }
 
+/// Returns whether a further call of a user may wait, beside those of these users.
+fn has_room<'a>(waiting: impl Iterator<Item = &'a str>, user: &str) -> bool {
+    let (mut all, mut own) = (0, 0);
+    waiting.for_each(|other| {
+        all += 1;
+        own += usize::from(other == user);
+    });
+    all < MAX_WAITING && own < MAX_WAITING_OF_USER
+}
+
 /// Returns a text within the limit for models.
 fn shortened(mut text: String) -> String {
     let length = text.len();
@@ -324,4 +337,20 @@ fn shortened(mut text: String) -> String {
     let left_out = length - text.len();
     text.push_str(&format!("\n[{left_out} more bytes were left out]"));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::iter::repeat_n;
+
+    #[test]
+    fn one_user_fills_a_quarter_of_the_waiting_calls() {
+        let of_ada = |count| repeat_n("ada", count);
+        assert!(has_room(of_ada(255), "ada"));
+        assert!(!has_room(of_ada(256), "ada"));
+        assert!(has_room(of_ada(256), "ben"));
+        let others = (0..4).flat_map(|user| repeat_n(["a", "b", "c", "d"][user], 256));
+        assert!(!has_room(others, "ben"));
+    }
 }

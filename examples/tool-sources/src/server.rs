@@ -43,6 +43,8 @@ pub struct ServerOptions {
     /// that lists the tools. On a shared connection, a question that names no call is refused, as by
     /// [`ClientOptions::is_shared`](mcp_bridge::client::ClientOptions::is_shared).
     pub is_shared: bool,
+    /// Maximum number of open calls of one user on a shared connection. Further ones wait.
+    pub max_shared_calls: usize,
     /// Maximum number of connections of users, besides that of the first. An unused one is closed in favour of another.
     pub max_connections: usize,
     /// Time after which an unused connection of a user, other than the first, is closed.
@@ -50,6 +52,9 @@ pub struct ServerOptions {
 }
 
 impl ServerOptions {
+    /// Default of [`max_shared_calls`](Self::max_shared_calls).
+    pub const DEFAULT_MAX_SHARED_CALLS: usize = 16;
+
     /// Default of [`max_connections`](Self::max_connections).
     pub const DEFAULT_MAX_CONNECTIONS: usize = 32;
 
@@ -66,6 +71,7 @@ impl ServerOptions {
             call_time: Duration::from_secs(30 * 60),
             exit_grace: Duration::from_secs(4),
             is_shared: false,
+            max_shared_calls: Self::DEFAULT_MAX_SHARED_CALLS,
             max_connections: Self::DEFAULT_MAX_CONNECTIONS,
             idle_time: Self::DEFAULT_IDLE_TIME,
         }
@@ -246,7 +252,7 @@ impl ToolServer {
     /// # Errors
     /// Returns an error if the server cannot be reached, or too many users have calls.
     pub async fn open(&self, user: &str, params: CallParams) -> Result<ServerCall, Unavailable> {
-        let lease = self.users.lease(user)?;
+        let lease = self.users.enter(user).await?;
         let call = lease.client().await?.open(params).await;
         self.opened(call, lease)
     }
@@ -260,7 +266,7 @@ impl ToolServer {
         user: &str,
         request: ClientRequest,
     ) -> Result<ServerCall, Unavailable> {
-        let lease = self.users.lease(user)?;
+        let lease = self.users.enter(user).await?;
         let call = lease.client().await?.open_request(request).await;
         self.opened(call, lease)
     }

@@ -234,6 +234,36 @@ async fn cancelled_call_is_withdrawn_and_second_login_is_refused() {
 }
 
 #[tokio::test]
+async fn open_logins_of_user_are_limited() {
+    let command = script("signs-in");
+    let agents =
+        (0..5).map(|agent| format!("[agents.a{agent}]\ncommand = \"\"\"{command}\"\"\"\n"));
+    let settings = format!("default-agent = 'a0'\n{}", agents.collect::<String>());
+    let gateway = Gateway::configured(&settings).await;
+    let request = async |method: Method, agent: usize| {
+        let path = gateway.url(&format!("/api/ai/agents/a{agent}/login"));
+        let request = gateway.client.request(method, path).json(&json!({ "methodId": "slow" }));
+        refusal(soon(request.send()).await.unwrap()).await
+    };
+    for agent in 0..4 {
+        assert_eq!(request(Method::POST, agent).await.0, StatusCode::ACCEPTED);
+    }
+    let (status, message) = request(Method::POST, 4).await;
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "{message}");
+    assert!(message.starts_with("4 logins of yours are going on"), "{message}");
+    assert_eq!(request(Method::DELETE, 0).await.0, StatusCode::ACCEPTED);
+    let progress = gateway.url("/api/ai/agents/a0/login/progress");
+    loop {
+        let progress: Value =
+            soon(gateway.client.get(&progress).send()).await.unwrap().json().await.unwrap();
+        if progress["state"] != "running" {
+            break;
+        }
+    }
+    assert_eq!(request(Method::POST, 4).await.0, StatusCode::ACCEPTED);
+}
+
+#[tokio::test]
 async fn invalid_requests_are_refused_with_the_reason() {
     let login = SignsIn::start(&[], &[]).await;
     let long = "x".repeat(8 * 1024 + 1);

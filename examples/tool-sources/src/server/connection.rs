@@ -1,6 +1,7 @@
 //! One connection to a server: the task that keeps it, and the calls that use it.
 use super::{ServerOptions, Unavailable};
 use crate::address::{Connected, ServerAddress, explain};
+use fair_queue::Place;
 use mcp_bridge::client::{CallError, ClientOptions, ServerDescription};
 use mcp_bridge::mcp::capabilities::{
     ClientCapabilities, ElicitationCapability, ListChangedCapability, SamplingCapability,
@@ -90,6 +91,8 @@ impl State {
 /// The use of a connection by a call. The connection is not closed in favour of another user.
 pub(super) struct Lease {
     connection: Arc<Connection>,
+    /// The turn of its user on a shared connection.
+    _place: Option<Place>,
 }
 
 impl fmt::Debug for Lease {
@@ -114,7 +117,12 @@ impl Lease {
             state.leases += 1;
             state.used = Some(Instant::now());
         });
-        Self { connection }
+        Self { connection, _place: None }
+    }
+
+    pub(super) fn with_place(mut self, place: Place) -> Self {
+        self._place = Some(place);
+        self
     }
 
     pub(super) fn call_time(&self) -> Duration {

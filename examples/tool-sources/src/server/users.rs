@@ -2,6 +2,7 @@
 use super::connection::{Connection, Lease};
 use super::{ServerChanges, ServerOptions, Unavailable, WatchedResource};
 use crate::address::ServerAddress;
+use fair_queue::{FairLimits, FairQueue};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,6 +11,8 @@ pub(super) struct Users {
     /// Lists the tools, and serves the first user; all users of a shared connection.
     first: Arc<Connection>,
     assigned: Mutex<Assigned>,
+    /// Turns on a shared connection.
+    turns: Arc<FairQueue>,
 }
 
 /// The connections by user.
@@ -30,9 +33,11 @@ impl Drop for Users {
 impl Users {
     /// Connects in the background, to list the tools.
     pub(super) fn start(name: String, address: Arc<ServerAddress>, options: ServerOptions) -> Self {
+        let turns =
+            FairQueue::new(FairLimits { at_once: usize::MAX, of_user: options.max_shared_calls });
         let first = Connection::new(name, address, options, true);
         first.start();
-        Self { first, assigned: Mutex::default() }
+        Self { first, assigned: Mutex::default(), turns }
     }
 
     /// Returns the connection that lists the tools.
@@ -72,6 +77,18 @@ impl Users {
             connection.start();
         }
         Ok(Lease::new(connection))
+    }
+
+    /// Uses the connection of a user for a call. On a shared connection, it waits while the user has too many calls.
+    ///
+    /// # Errors
+    /// The connections of other users are all used.
+    pub(super) async fn enter(&self, user: &str) -> Result<Lease, Unavailable> {
+        if !self.first.options().is_shared {
+            return self.lease(user);
+        }
+        let place = self.turns.enter(user).await;
+        Ok(self.lease(user)?.with_place(place))
     }
 
     /// Uses the connection that lists the tools.

@@ -32,7 +32,7 @@ const SERVER: &str = "--server";
 
 type Test = (&'static str, fn() -> BoxFuture<'static, ()>);
 
-const TESTS: [Test; 12] = [
+const TESTS: [Test; 13] = [
     ("tools_of_both_generations_are_called", || both_generations().boxed()),
     ("question_is_answered_in_both_generations", || question().boxed()),
     ("server_that_died_is_started_for_the_next_call", || died().boxed()),
@@ -44,6 +44,7 @@ const TESTS: [Test; 12] = [
     ("large_result_is_complete", || large().boxed()),
     ("questions_and_answers_stay_with_their_user", || users::stay_apart().boxed()),
     ("question_without_a_call_is_refused_on_a_shared_connection", || users::share().boxed()),
+    ("calls_of_one_user_delay_no_other_on_a_shared_connection", || users::take_turns().boxed()),
     ("unused_connections_of_users_are_closed", || users::are_limited().boxed()),
 ];
 

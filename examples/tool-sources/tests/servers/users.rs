@@ -1,10 +1,12 @@
 //! Two users of one server, which asks without naming a call.
 use super::{options, start_with, text};
+use futures::future::{Either, select};
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::client::CallParams;
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use serde_json::{Value, json};
+use std::pin::pin;
 use std::time::Duration;
 use tool_sources::{CallEvent, ServerCall, ToolServer};
 
@@ -73,6 +75,30 @@ pub(super) async fn share() {
     }
     // Nor is a question of one open call certain to be of that call.
     assert_eq!(text(call(&server, "ada", false).await).await, "ada: refused");
+}
+
+/// A user has calls that do not end, and waits with a further one; the calls of another user pass.
+pub(super) async fn take_turns() {
+    let mut options = options();
+    (options.is_shared, options.max_shared_calls) = (true, 2);
+    let server = start_with("", options);
+    let open = |user, name, arguments: Value| {
+        server.open(user, CallParams::new(name, Raw::from_value(&arguments).expect("JSON")))
+    };
+    let hang = || open("ada", "hang", json!({}));
+    let (first, second) = (hang().await.expect("a call"), hang().await.expect("a call"));
+    let mut third = pin!(hang());
+    for _ in 0..3 {
+        let echo = async {
+            let call = open("ben", "echo", json!({ "text": "hi" })).await.expect("a call");
+            assert_eq!(text(call).await, "hi");
+        };
+        let echo = pin!(echo);
+        assert!(matches!(select(&mut third, echo).await, Either::Right(_)), "it has its turn");
+    }
+    drop(first);
+    let third = third.await.expect("a call");
+    drop((second, third));
 }
 
 pub(super) async fn are_limited() {
