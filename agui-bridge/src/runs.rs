@@ -78,7 +78,9 @@ pub(crate) struct Before {
 /// A turn with an interrupted run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Parked {
-    pub(crate) is_cancelled: bool,
+    /// The reason for which it is being cancelled, if it is.
+    #[serde(default)]
+    pub(crate) cancel: Option<CancelReason>,
     /// The end of the turn, if no run has shown it.
     pub(crate) end: Option<TurnEnd>,
 }
@@ -119,7 +121,7 @@ impl Runs {
         let open = self.open.as_ref();
         let is_cancelling = open
             .is_some_and(|run| run.cancel.is_some() || is_cancelled_before(run))
-            || self.parked.as_ref().is_some_and(|parked| parked.is_cancelled);
+            || self.parked.as_ref().is_some_and(|parked| parked.cancel.is_some());
         let is_parked = self.parked.as_ref().is_some_and(|parked| parked.end.is_none());
         TurnState {
             has_run: open.is_some(),
@@ -141,7 +143,7 @@ impl Runs {
         if let Some(run) = &mut self.open {
             run.cancel.get_or_insert(reason);
         } else if let Some(parked) = &mut self.parked {
-            parked.is_cancelled = true;
+            parked.cancel.get_or_insert(reason);
         } else {
             return false;
         }

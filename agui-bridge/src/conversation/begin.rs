@@ -14,6 +14,7 @@ use agui_types::id::{MessageId, RunId};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::Meta;
 use serde::{Deserialize, Serialize};
@@ -348,6 +349,7 @@ impl Conversation {
         let is_unsent = cancel.is_some() && begun == Begun::Prompt;
         if !is_unsent && (!self.is_refused || plan.prompt.is_none()) {
             self.memory.accept(sent, &plan);
+            self.keep_cancelled();
         } else if cancel.is_some() {
             self.cancel_waiting(&request);
         }
@@ -432,6 +434,14 @@ impl Conversation {
         let mut any = PromptCapabilities::new();
         (any.image, any.audio, any.embedded_context) = (Some(true), Some(true), Some(true));
         any
+    }
+
+    /// Keeps messages of cancelled runs in the queue from later prompts, though the agent has received an earlier text of one
+    /// of them.
+    fn keep_cancelled(&mut self) {
+        let cancelled = self.queue.iter_mut().filter(|run| run.cancel.is_some());
+        let cancelled: Vec<_> = cancelled.map(|run| run.request.clone()).collect();
+        cancelled.iter().for_each(|request| self.cancel_waiting(request));
     }
 
     /// Handles that a run is cancelled before it works.

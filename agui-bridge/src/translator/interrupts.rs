@@ -133,9 +133,10 @@ impl Translator {
             self.refuse_unanswered(&open, prompt);
             return Begun::Ended;
         }
-        let mut is_cancelled = parked.is_cancelled;
+        let mut reason = parked.cancel;
         if answers.is_empty() {
-            is_cancelled |= !open.is_empty();
+            // The user leaves the questions.
+            reason = reason.or((!open.is_empty()).then_some(CancelReason::User));
         } else {
             let (questions, mut desk) = self.questions();
             let resumed = questions.resume(&mut desk, &input.run_id, answers, prompt.is_empty());
@@ -153,13 +154,14 @@ impl Translator {
         }
         let has_ended = parked.end.is_some();
         if prompt.is_empty() {
-            if is_cancelled {
-                self.runs.join_cancelled(CancelReason::User);
+            if let Some(reason) = reason {
+                self.runs.join_cancelled(reason);
             }
             self.continue_turn(parked);
             return if self.runs.is_open() { Begun::Resumed } else { Begun::Ended };
         }
-        let cancel = is_cancelled && !parked.is_cancelled;
+        let is_cancelled = reason.is_some();
+        let cancel = is_cancelled && parked.cancel.is_none();
         self.runs.wait_for(Before { prompt: prompt.to_vec(), is_cancelled });
         self.continue_turn(parked);
         match has_ended {

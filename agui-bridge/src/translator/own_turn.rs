@@ -93,7 +93,7 @@ impl Translator {
         self.cancel_questions();
         if matches!(end, TurnEnd::Error(_)) {
             // The next run shows the failure.
-            self.runs.park(Parked { is_cancelled: false, end: Some(end) });
+            self.runs.park(Parked { cancel: None, end: Some(end) });
         }
     }
 

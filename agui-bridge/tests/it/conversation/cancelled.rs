@@ -72,6 +72,25 @@ fn instruction_cancelled_before_it_reaches_the_conversation_is_not_sent() {
     }
 }
 
+/// The text before the edit is sent after the cancellation, and the program is killed before the queue has passed.
+#[test]
+fn cancelled_edit_of_a_waiting_message_is_not_sent_by_a_later_process() {
+    let mut rig = Rig::connected(queueing());
+    rig.turn("1", "Hi", "Hello.");
+    rig.say("2", "Wait").unwrap();
+    rig.say("3", "List it").unwrap();
+    let edited = [user("u-2", "Wait"), user("u-3", "Delete it")];
+    rig.run(input("4", &edited, &json!({}))).unwrap();
+    rig.cancel("4");
+    rig.end();
+    assert_eq!(rig.prompt(), ["List it"]);
+    let mut later = restarted(&rig, queueing(), AgentFeatures::default());
+    let messages = [user("u-3", "Delete it"), user("u-5", "Go on")];
+    later.run(input("5", &messages, &json!({}))).unwrap();
+    later.open("s2");
+    assert!(!later.prompt().concat().contains("Delete it"), "{:?}", later.prompt());
+}
+
 #[test]
 fn cancelled_instruction_is_not_part_of_a_history_for_the_agent() {
     let mut rig = Rig::connected(queueing());

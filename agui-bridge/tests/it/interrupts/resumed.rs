@@ -2,7 +2,7 @@
 use super::*;
 use crate::script::events;
 use acp_types::v1::content::ContentBlock;
-use agui_bridge::{Begun, Unanswered};
+use agui_bridge::{Begun, CancelReason, Unanswered};
 use agui_types::input::RunAgentInput;
 use std::time::Duration;
 
@@ -324,5 +324,24 @@ fn question_waits_for_the_run_that_has_no_message() {
         let stream = played(&steps);
         assert_eq!(ends(&stream).last().unwrap(), "success");
         assert_eq!(answers(&stream).last().unwrap(), &(json!(1), selected("once")), "{stream:#?}");
+    }
+}
+
+/// The run that joins a turn which is being cancelled ends with the reason of that.
+#[test]
+fn run_of_a_cancelled_turn_ends_with_its_reason() {
+    let page_call = json!({"frontend": "f", "name": "pick", "arguments": {}});
+    for reason in [CancelReason::OwnerLost, CancelReason::NoReader, CancelReason::User] {
+        let mut translator = Translator::new(interrupting());
+        for step in [begin("r1"), page_call.clone(), json!({"parked": true})] {
+            Step::read(&step).apply(&mut translator).unwrap();
+        }
+        translator.handle_cancel(reason);
+        for step in [begin("r2"), json!({"result": {"stopReason": "cancelled"}})] {
+            Step::read(&step).apply(&mut translator).unwrap();
+        }
+        let stream = stream(&mut translator);
+        let finished = of_type(&stream, "RUN_FINISHED");
+        assert_eq!(finished[1]["result"]["cancelReason"], reason.as_str(), "{finished:?}");
     }
 }
