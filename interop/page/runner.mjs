@@ -4,6 +4,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { chromium } from "playwright-core";
+import { open } from "./checks/page.mjs";
 
 const CHECK_MS = 120_000;
 const STEP_MS = 30_000;
@@ -78,9 +79,7 @@ async function check(browser, shots, { name, context: options, opensItself, expe
   const tooLong = new Promise((_, reject) => setTimeout(() => reject(new Error(`took longer than ${CHECK_MS} ms`)), CHECK_MS).unref());
   try {
     if (!opensItself) {
-      await page.goto(url);
-      // The page signs in first, and has no focus until it is complete or asks for a token.
-      await page.waitForFunction(() => document.activeElement?.id === "prompt" || document.querySelector("dialog[open]") !== null);
+      await open(page, url);
     }
     await Promise.race([run({ page, shot, url }), tooLong]);
     assert.deepEqual(complaints, [], "errors in the browser");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { startGateway } from "../gateway.mjs";
-import { noViolations, permission, prompt, send, turn, turnEnd } from "./page.mjs";
+import { noViolations, open, permission, prompt, send, turn, turnEnd } from "./page.mjs";
 
 const dialog = (page) => page.getByRole("dialog", { name: "Conversations" });
 const link = (page, name) => dialog(page).getByRole("link", { name });
@@ -154,7 +154,7 @@ export const checks = [
         const address = pathname(page);
         await gateway.stop();
         gateway = await startGateway(process.env.GATEWAY_BIN, { options });
-        await page.goto(gateway.url);
+        await open(page, gateway.url);
         await page.goto(new URL(address, gateway.url).href);
         await turn(page, 1).getByText("one", { exact: true }).waitFor();
         await send(page, "two");

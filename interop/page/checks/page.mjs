@@ -15,6 +15,16 @@ export const rendered = (page, number = 1) =>
 
 export const permission = (page) => page.getByRole("group", { name: /^Permission/ });
 
+/**
+ * Opens an address. The page signs in first, and has no focus until it is complete or asks for a token.
+ * @param {import("playwright-core").Page} page
+ * @param {string} url
+ */
+export async function open(page, url) {
+  await page.goto(url);
+  await page.waitForFunction(() => document.activeElement?.id === "prompt" || document.querySelector("dialog[open]") !== null);
+}
+
 export async function send(page, text) {
   await prompt(page).fill(text);
   await page.keyboard.press("Enter");
