@@ -9,7 +9,6 @@
 mod batch;
 #[cfg(feature = "codec")]
 mod codec;
-mod compile_fail;
 mod composition;
 mod id;
 mod json;

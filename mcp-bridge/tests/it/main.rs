@@ -16,7 +16,6 @@ mod auth_grants;
 mod client;
 #[cfg(test)]
 #[cfg(feature = "plugin")]
-mod compile_fail;
 #[cfg(test)]
 mod context;
 #[cfg(test)]
