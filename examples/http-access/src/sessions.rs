@@ -440,6 +440,7 @@ mod tests {
     use super::*;
     use crate::AuthSettings;
     use std::collections::BTreeMap;
+    use tokio::time::timeout;
 
     /// A store in memory.
     #[derive(Debug, Default)]
@@ -467,7 +468,11 @@ mod tests {
     const ALICE: &str = "a-token-of-alice";
 
     fn users() -> Users {
-        let tokens = [("alice", ALICE), ("bob", "a-token-of-bob")];
+        users_with(ALICE)
+    }
+
+    fn users_with(token: &str) -> Users {
+        let tokens = [("alice", token), ("bob", "a-token-of-bob")];
         let tokens = tokens.map(|(user, token)| (user.to_owned(), token.to_owned().into()));
         let auth = AuthSettings { tokens: BTreeMap::from(tokens), ..AuthSettings::default() };
         Users::new(&auth, ([127, 0, 0, 1], 1).into()).unwrap().0
@@ -570,6 +575,29 @@ mod tests {
         assert!(later.refresh().await);
         assert_eq!(found(&later, &secrets).unwrap().user.as_str(), "alice");
         assert!(found(&later, &ended).is_none());
+    }
+
+    #[tokio::test]
+    async fn stored_session_has_ended_if_its_token_was_replaced_meanwhile() {
+        let store = Arc::new(Shared::default());
+        let secrets = begin(&server(&store)).await;
+        let later = server(&store);
+        assert!(later.refresh().await);
+        let key = Some(secrets.key.as_bytes());
+        assert!(later.find(&secrets.cookie, key, &users_with("another-token")).is_none());
+        assert!(later.find(&secrets.cookie, key, &users()).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn streams_end_with_their_session() {
+        let sessions = Sessions::new(SessionLimits::default());
+        let (old, kept) = (begin(&sessions).await, begin(&sessions).await);
+        let end = |secrets| found(&sessions, secrets).unwrap().end;
+        let (old_end, kept_end) = (end(&old), end(&kept));
+        sessions.open().sessions.get_mut(&digest(old.cookie.as_bytes())).unwrap().record.until = 0;
+        let _watching = timeout(INTERVAL / 2, sessions.watch()).await;
+        assert!(old_end.is_cancelled());
+        assert!(!kept_end.is_cancelled());
     }
 
     /// A session that one server ends does not come back, also if another one stores its use at the same time.

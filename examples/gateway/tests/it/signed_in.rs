@@ -95,11 +95,14 @@ async fn websocket_ends_with_its_session() {
     }
     let (mut socket, _) = soon(connect_async(request)).await.unwrap();
     browser.sign_out(&gateway).await;
-    loop {
-        match soon(socket.next()).await {
-            Some(Ok(Message::Close(_))) | None => return,
-            Some(Ok(_)) => {}
-            Some(Err(error)) => panic!("{error}"),
+    let is_closed = async {
+        loop {
+            match socket.next().await {
+                Some(Ok(Message::Close(_))) | None => return,
+                Some(Ok(_)) => {}
+                Some(Err(error)) => panic!("{error}"),
+            }
         }
-    }
+    };
+    soon(is_closed).await;
 }

@@ -211,7 +211,7 @@ async fn sessions_are_ended_one_by_one_with_their_streams() {
     assert_eq!(one.name(&access).await.0, 200);
     assert_eq!(one.send(&access, "DELETE", &path).await.status(), StatusCode::NO_CONTENT);
     assert_eq!(one.name(&access).await.0, 401);
-    let error = ended.frame().await.unwrap().unwrap_err();
+    let error = ended.frame().now_or_never().expect("an end").unwrap().unwrap_err();
     assert_eq!(error.to_string(), "the session has ended");
     assert_eq!(other.name(&access).await, (200, "alice".to_owned()));
     assert_eq!(mallory.name(&access).await, (200, "mallory".to_owned()));
