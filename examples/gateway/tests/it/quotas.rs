@@ -1,9 +1,13 @@
 //! Limits of threads, runs and bytes, and the share of one user.
+#[cfg(unix)]
+use crate::gateway::script;
 use crate::gateway::{Gateway, input, refusal, soon};
 use crate::run::Run;
+use futures::stream::FuturesUnordered;
 use futures::{SinkExt, StreamExt};
-use reqwest::Response;
-use serde_json::Value;
+use reqwest::{RequestBuilder, Response};
+use serde_json::{Value, json};
+use std::pin::pin;
 use tokio_tungstenite::tungstenite::Message;
 
 const USERS: &str = "[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
@@ -246,4 +250,45 @@ async fn websocket_messages_are_limited() {
     let _sent = soon(socket.send(message(1024 * 1024 + 1))).await;
     let end = soon(socket.next()).await;
     assert!(!matches!(end, Some(Ok(Message::Text(_)))), "{end:?}");
+}
+
+/// Sends ten requests of one user, and one of another user while they are answered one after another: the latter is not the last
+/// one.
+async fn users_take_turns(request: impl Fn() -> RequestBuilder) {
+    let send = async |token: &str| {
+        let response = soon(request().bearer_auth(token).send()).await.unwrap();
+        assert_eq!(response.status(), 200);
+    };
+    let mut many: FuturesUnordered<_> = (0..10).map(|_| send("a-secret")).collect();
+    many.next().await;
+    let mut other = pin!(send("b-secret"));
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut other => return,
+            next = many.next() => assert!(next.is_some() && !many.is_empty(), "all were answered"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn texts_are_rendered_in_turn() {
+    let gateway = Gateway::configured(USERS).await;
+    let texts = json!([{ "text": "*a* `b` [c](d)\n\n".repeat(5000), "isComplete": true }]);
+    let url = gateway.url("/api/ai/markdown");
+    users_take_turns(|| gateway.client.post(&url).json(&texts)).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_are_searched_in_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..3000 {
+        std::fs::write(folder.path().join(number.to_string()), "").unwrap();
+    }
+    let (command, root) = (script("asks-host"), folder.path());
+    let settings = format!("[agents.own]\ncommand = {command:?}\nroot = {root:?}\n{USERS}");
+    let gateway = Gateway::configured(&settings).await;
+    let url = gateway.url("/api/ai/agents/own/files?query=1");
+    users_take_turns(|| gateway.client.get(&url)).await;
 }

@@ -56,3 +56,35 @@ impl Readers {
 fn ended() -> StoreError {
     StoreError("the file of the store cannot be read".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+    use std::sync::mpsc;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    #[tokio::test]
+    async fn reads_of_a_user_leave_a_connection_to_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store.db");
+        let _writer = schema::open(&path).expect("a file");
+        let readers = Readers::open(&path).expect("connections");
+        let (end, is_over) = mpsc::channel::<()>();
+        let long = move |_: &Connection| {
+            let _ended = is_over.recv();
+            Ok(())
+        };
+        let mut first = Box::pin(readers.run("a", long));
+        let mut second = Box::pin(readers.run("a", |_| Ok(())));
+        assert!(first.as_mut().now_or_never().is_none());
+        assert!(second.as_mut().now_or_never().is_none());
+        let other = timeout(Duration::from_secs(60), readers.run("b", |_| Ok(())));
+        other.await.expect("a turn").expect("a read");
+        assert!(second.as_mut().now_or_never().is_none(), "one connection for each user");
+        drop(end);
+        first.await.expect("a read");
+        second.await.expect("a read");
+    }
+}

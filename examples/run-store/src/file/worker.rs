@@ -191,3 +191,42 @@ fn commit(
     begun?;
     transaction.commit()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::schema;
+    use futures::FutureExt;
+    use futures::future::join_all;
+    use std::sync::{Mutex, PoisonError};
+
+    #[tokio::test]
+    async fn changes_of_users_are_made_in_turn() {
+        let worker = Worker::new(schema::in_memory().expect("a database"), None);
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let (end, is_over) = std::sync::mpsc::channel::<()>();
+        let long = move |_: &Connection| {
+            let _ended = is_over.recv();
+            Ok(())
+        };
+        let mut changes = vec![worker.run("a", long).boxed()];
+        for user in ["a", "a", "a", "a", "a", "a", "a", "b"] {
+            let order = order.clone();
+            let note = move |_: &Connection| {
+                order.lock().unwrap_or_else(PoisonError::into_inner).push(user);
+                Ok(())
+            };
+            changes.push(worker.run(user, note).boxed());
+        }
+        for change in &mut changes {
+            assert!(change.now_or_never().is_none());
+        }
+        drop(end);
+        for made in join_all(changes).await {
+            made.expect("a change");
+        }
+        let order = order.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = order.iter().position(|user| *user == "b");
+        assert!(place.is_some_and(|place| place < MAX_OF_USER), "{order:?}");
+    }
+}
